@@ -72,7 +72,7 @@ import {
   type LoggingOptions,
   Rescans,
 } from "./src/skills/rescans.ts";
-import { Project } from "./src/skills/roots.ts";
+import { byOwner, Project } from "./src/skills/roots.ts";
 import {
   createFailure,
   type Failure,
@@ -242,7 +242,7 @@ class RootSearch {
    * @throws {Error} If it does not exist or cannot be searched.
    */
   #enterRoot(): SearchedFolder {
-    const { path } = this.#root;
+    const { path, recursive, includesItself = recursive } = this.#root;
     const { project, targets } = this.#options;
     const realPath = Deno.realPathSync(path);
     const isConfined = project.hasLinkOn(path, realPath);
@@ -253,14 +253,11 @@ class RootSearch {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
     const entry = { path, realPath, isConfined, around: undefined };
+    const visited = this.#visited(entry);
     const listing = listFolder(entry);
-    return {
-      ...this.#visited(entry),
-      listing,
-      isConfined,
-      depth: 0,
-      skill: undefined,
-    };
+    if (includesItself) this.#folders.push(visited);
+    const skill = includesItself && listing.isSkill ? realPath : undefined;
+    return { ...visited, listing, isConfined, depth: 0, skill };
   }
 
   /** Describes an entry as a folder that this root lists. */
@@ -276,10 +273,8 @@ class RootSearch {
    * @throws {Error} If it has too many folders.
    */
   async #search(top: SearchedFolder): Promise<void> {
-    const { path, recursive, scope, includesItself = recursive } = this.#root;
-    if (includesItself) this.#folders.push(top);
-    const isSkill = includesItself && top.listing.isSkill;
-    const queue = [isSkill ? { ...top, skill: top.realPath } : top];
+    const { path, recursive, scope } = this.#root;
+    const queue = [top];
     const seen = new Set([top.realPath]);
     const limit = scope === "project" ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
     let count = 0;
@@ -387,10 +382,7 @@ async function visitRoots(
   slice: TimeSlice,
 ): Promise<RootVisit[]> {
   const visits = new Map<SkillRoot, RootVisit>();
-  const order = roots.toSorted((a, b) =>
-    Number(a.scope === "project") - Number(b.scope === "project")
-  );
-  for (const root of order) {
+  for (const root of roots.toSorted(byOwner)) {
     visits.set(root, await new RootSearch(root, options, slice).run());
   }
   return roots.map((root) => visits.get(root)!);
@@ -417,41 +409,29 @@ interface ScanStart {
   readonly last: ScanResult | undefined;
 }
 
-/** Scans the roots: visits folders, reads them, decides on them, and names them. */
+/** Scans the roots, in four steps. */
 async function scan(
   roots: readonly SkillRoot[],
   { options, policy, project, policyProblems, last }: ScanStart,
 ): Promise<ScanResult> {
-  const slice = new TimeSlice();
   const { maxFileSize, trustLinks = [] } = options;
+  const { catalog: previous = EMPTY_CATALOG, reading: known } = last ?? {};
   const trusted = project.resolveAll(trustLinks);
   const targets = [...project.listTargets(roots), ...trusted];
-  const known = last?.reading.skills ?? new Map();
+  const visitOptions = { project, trusted, targets };
+  const readOptions = { maxFileSize, trusted, last: known?.skills };
+  const slice = new TimeSlice();
 
-  const visits = await visitRoots(roots, { project, trusted, targets }, slice);
-  const reading = await readSkills(visits, {
-    maxFileSize,
-    trusted,
-    last: known,
-  }, slice);
+  const visits = await visitRoots(roots, visitOptions, slice);
+  const reading = await readSkills(visits, readOptions, slice);
   const decisions = await decideSkills(
-    { visits, reading },
-    { policy, project },
+    { visits, reading, policy, project },
     slice,
   );
-  const catalog = nameSkills({
-    decisions,
-    reports: visits.map(({ report }) => report),
-    policyProblems,
-  }, last?.catalog ?? EMPTY_CATALOG);
+  const catalog = nameSkills({ visits, decisions, policyProblems }, previous);
 
-  return {
-    catalog,
-    reading,
-    decisions,
-    trusted,
-    trouble: findTrouble(visits, reading),
-  };
+  const trouble = findTrouble(visits, reading);
+  return { catalog, reading, decisions, trusted, trouble };
 }
 
 /** Says what is temporarily unreadable in the user's own roots, if anything is. */

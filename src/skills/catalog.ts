@@ -16,6 +16,7 @@ import {
 } from "../text.ts";
 import type { DecidedSkill, Decisions } from "./decisions.ts";
 import { isScopedKey, qualifiedName } from "./names.ts";
+import type { RootVisit } from "./skill_reader.ts";
 import type {
   ShadowedSkill,
   Skill,
@@ -37,10 +38,10 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
-/** What a scan decided, and the reports of its roots. */
+/** What a scan visited and decided. */
 interface ScanOutcome {
+  readonly visits: readonly RootVisit[];
   readonly decisions: Decisions;
-  readonly reports: readonly SkillRootReport[];
   /** What is wrong with the policy. */
   readonly policyProblems: readonly Problem[];
 }
@@ -50,7 +51,7 @@ interface ScanOutcome {
  * only its problems are others, the new one has the maps of the previous one.
  */
 export function nameSkills(
-  { decisions, reports, policyProblems }: ScanOutcome,
+  { visits, decisions, policyProblems }: ScanOutcome,
   previous: SkillCatalog,
 ): SkillCatalog {
   const valid = decisions.skills
@@ -58,40 +59,33 @@ export function nameSkills(
   const known = new Map(
     listAll(previous).map((skill) => [skill.realDirectory, skill]),
   );
-  const create = (it: DecidedSkill, prefix?: SkillScope) => {
-    const skill = known.get(it.realPath);
-    return skill !== undefined && isUnchanged(skill, it, prefix)
-      ? skill
-      : createSkill(it, prefix);
+  const hasSameSkills = valid.length === known.size &&
+    valid.every((it) => isUnchanged(it, known.get(it.realPath)));
+  const rest = {
+    problems: [...policyProblems, ...decisions.problems],
+    skipped: decisions.skipped,
+    roots: countSkills(visits, valid),
   };
-  const named = {
-    ...shareNames(valid.filter(({ state }) => state !== "off"), create),
-    off: valid.filter(({ state }) => state === "off").map((it) => create(it)),
-  };
-  const problems = [...policyProblems, ...decisions.problems];
-  const { skipped } = decisions;
-  const roots = countSkills(reports, valid);
-  const hasSameSkills = isSameList(listAll(named), listAll(previous));
-  const rest = { problems, skipped, roots };
-  const isSame = hasSameSkills &&
-    JSON.stringify(rest) === JSON.stringify({
-        problems: previous.problems,
-        skipped: previous.skipped,
-        roots: previous.roots,
-      });
-  if (isSame) return previous;
-  const { skills, shadowed, served, off } = hasSameSkills ? previous : named;
+  if (hasSameSkills && isSameRest(rest, previous)) return previous;
+  const { skills, shadowed, served, off } = hasSameSkills
+    ? previous
+    : shareNames(valid, known);
   const revision = previous.revision + 1;
   return { skills, shadowed, served, off, ...rest, revision };
 }
 
-function isSameList(a: readonly Skill[], b: readonly Skill[]): boolean {
-  return a.length === b.length && a.every((skill, index) => skill === b[index]);
+/** Whether two catalogs differ in nothing but their skills. */
+function isSameRest(
+  a: Pick<SkillCatalog, "problems" | "skipped" | "roots">,
+  b: SkillCatalog,
+): boolean {
+  return JSON.stringify([a.problems, a.skipped, a.roots]) ===
+    JSON.stringify([b.problems, b.skipped, b.roots]);
 }
 
-/** Adds to the reports how many skills each root has, by the first path that lists them. */
+/** Reports how many skills each root has, by the first path that lists them. */
 function countSkills(
-  reports: readonly SkillRootReport[],
+  visits: readonly RootVisit[],
   valid: readonly DecidedSkill[],
 ): SkillRootReport[] {
   const counts = new Map<SkillRoot, number>();
@@ -100,7 +94,7 @@ function countSkills(
     const { root } = listing!;
     counts.set(root, (counts.get(root) ?? 0) + 1);
   }
-  return reports.map((report) => ({
+  return visits.map(({ report }) => ({
     ...report,
     skills: counts.get(report.root) ?? 0,
   }));
@@ -134,17 +128,16 @@ function createSkill(
   };
 }
 
-/** Whether a scan found a skill again as it was. Then views recognize it by its object. */
+/** Whether a skill is as it was, but perhaps for its name. */
 function isUnchanged(
-  skill: Skill,
   { scope, listings: [listing], read, state, rule }: DecidedSkill,
-  prefix: SkillScope | undefined,
-): boolean {
-  return skill.frontmatter === read.said.frontmatter &&
+  skill: Skill | undefined,
+): skill is Skill {
+  return skill !== undefined &&
+    skill.frontmatter === read.said.frontmatter &&
     skill.version === read.version &&
     skill.directory === listing!.path && skill.root === listing!.root &&
-    skill.scope === scope && skill.state === state && skill.rule === rule &&
-    skill.prefix === prefix;
+    skill.scope === scope && skill.state === state && skill.rule === rule;
 }
 
 /** Whether the model can load a skill by its name. */
@@ -168,35 +161,58 @@ function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
   return holder!;
 }
 
-/** Decides which skill has which name, and which have only a qualified one. */
+/**
+ * Decides which skill has which name, and which have only a qualified one.
+ *
+ * @param valid The skills, in the order of their roots.
+ * @param known Skills by real path. Those that did not change stay the same objects, so
+ *   that views recognize them.
+ */
 function shareNames(
-  served: readonly DecidedSkill[],
-  create: (it: DecidedSkill, prefix?: SkillScope) => Skill,
-): Pick<SkillCatalog, "skills" | "shadowed" | "served"> {
+  valid: readonly DecidedSkill[],
+  known: ReadonlyMap<string, Skill>,
+): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
+  const create = (it: DecidedSkill, prefix?: SkillScope) => {
+    const skill = known.get(it.realPath);
+    return isUnchanged(it, skill) && skill.prefix === prefix
+      ? skill
+      : createSkill(it, prefix);
+  };
   const skills = new Map<string, Skill>();
   const shadowed: ShadowedSkill[] = [];
   const groups = Map.groupBy(
-    served,
+    valid.filter(({ state }) => state !== "off"),
     ({ read }) => skillKey(read.said.frontmatter!.name),
   );
   for (const key of [...groups.keys()].sort()) {
-    const group = groups.get(key)!;
-    const holder = findHolder(group);
-    const firstOf = ({ scope }: DecidedSkill) =>
-      group.find((it) => it.scope === scope)!;
-    const created = new Map(group.map((it) => {
-      const isQualified = it === firstOf(it) &&
-        (it !== holder || isScopedKey(key));
-      return [it, create(it, isQualified ? it.scope : undefined)];
-    }));
-    skills.set(key, created.get(holder)!);
-    for (const [it, skill] of created) {
-      if (it === holder) continue;
-      const by = it === firstOf(it) ? holder : firstOf(it);
-      shadowed.push({ skill, by: created.get(by)! });
-    }
+    const shared = shareName(key, groups.get(key)!, create);
+    skills.set(key, shared.holder);
+    shadowed.push(...shared.shadowed);
   }
-  return { skills, shadowed, served: listServed(skills, shadowed) };
+  const off = valid.filter(({ state }) => state === "off")
+    .map((it) => create(it));
+  return { skills, shadowed, served: listServed(skills, shadowed), off };
+}
+
+/** Decides which of the skills with a key has the name. */
+function shareName(
+  key: string,
+  group: readonly DecidedSkill[],
+  create: (it: DecidedSkill, prefix?: SkillScope) => Skill,
+): { holder: Skill; shadowed: ShadowedSkill[] } {
+  const holder = findHolder(group);
+  const firstOf = ({ scope }: DecidedSkill) =>
+    group.find((it) => it.scope === scope)!;
+  const created = new Map(group.map((it) => {
+    const isQualified = it === firstOf(it) &&
+      (it !== holder || isScopedKey(key));
+    return [it, create(it, isQualified ? it.scope : undefined)];
+  }));
+  const shadowed = group.filter((it) => it !== holder).map((it) => {
+    const by = it === firstOf(it) ? holder : firstOf(it);
+    return { skill: created.get(it)!, by: created.get(by)! };
+  });
+  return { holder: created.get(holder)!, shadowed };
 }
 
 /** Lists all skills that can be loaded, by the keys of their plain or qualified names. */

@@ -3,7 +3,7 @@ import { EMPTY_CATALOG, nameSkills } from "./catalog.ts";
 import { type DecidedSkill, HiddenFolders } from "./decisions.ts";
 import { readSkillText } from "./frontmatter.ts";
 import { findSkill, listedName, qualifiedName } from "./names.ts";
-import type { VisitedFolder } from "./skill_reader.ts";
+import type { RootVisit, VisitedFolder } from "./skill_reader.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
 
 const ROOTS: Record<SkillScope, SkillRoot> = {
@@ -57,13 +57,13 @@ function catalogOf(
 ): SkillCatalog {
   const hidden = new HiddenFolders(skills, []);
   const decisions = { skills, hidden, problems: [], skipped: [] };
-  const reports = Object.values(ROOTS).map((root) => ({
-    root,
-    scope: root.scope,
-    status: "found" as const,
-    skills: 0,
+  const visits = Object.values(ROOTS).map((root): RootVisit => ({
+    report: { root, scope: root.scope, status: "found", skills: 0 },
+    folders: [],
+    abandoned: [],
+    failures: [],
   }));
-  return nameSkills({ decisions, reports, policyProblems: [] }, previous);
+  return nameSkills({ decisions, visits, policyProblems: [] }, previous);
 }
 
 const NOT_FOR_MODELS = { fields: "disable-model-invocation: true\n" };

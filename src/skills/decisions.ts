@@ -45,14 +45,10 @@ export interface Decisions {
   readonly skipped: readonly SkippedSkill[];
 }
 
-/** What a scan visited and read. */
-export interface Findings {
+/** What a scan visited and read, and what decides on it. */
+interface Findings {
   readonly visits: readonly RootVisit[];
   readonly reading: Reading;
-}
-
-/** What decides. */
-interface Judges {
   readonly policy: Policy;
   readonly project: Project;
 }
@@ -60,23 +56,19 @@ interface Judges {
 /** Decides on everything that was found. Other tasks run in the meantime. */
 export async function decideSkills(
   findings: Findings,
-  judges: Judges,
   slice: TimeSlice,
 ): Promise<Decisions> {
   const judged: DecidedSkill[] = [];
   for (const [realPath, listings] of groupListings(findings)) {
     if (slice.isOver) await slice.pause();
     const read = findings.reading.skills.get(realPath)!;
-    judged.push(judge(read, listings, judges));
+    judged.push(judge(read, listings, findings));
   }
   const hidden = new HiddenFolders(judged, findUnjudged(findings));
   const skills = judged.map((skill) => hideWithFile(skill, hidden));
-  return {
-    skills,
-    hidden,
-    problems: listProblems(skills, findings, judges),
-    skipped: listSkipped(skills, judges.project),
-  };
+  const problems = listProblems(skills, findings);
+  const skipped = listSkipped(skills, findings.project);
+  return { skills, hidden, problems, skipped };
 }
 
 /**
@@ -88,11 +80,10 @@ function groupListings(
 ): Map<string, VisitedFolder[]> {
   const listings = visits.flatMap(({ folders }) => folders)
     .filter(({ realPath }) => reading.skills.has(realPath));
-  const staying = new Set(
-    listings.filter(({ departs }) => !departs).map(({ realPath }) => realPath),
-  );
+  const staying = listings.filter(({ departs }) => !departs);
+  const isStaying = new Set(staying.map(({ realPath }) => realPath));
   const counting = listings.filter(({ departs, realPath }) =>
-    !departs || !staying.has(realPath)
+    !departs || !isStaying.has(realPath)
   );
   return Map.groupBy(counting, ({ realPath }) => realPath);
 }
@@ -101,7 +92,7 @@ function groupListings(
 function judge(
   read: ReadSkill,
   listings: readonly VisitedFolder[],
-  { policy, project }: Judges,
+  { policy, project }: Findings,
 ): DecidedSkill {
   const { realPath, departs } = listings[0]!;
   const scope = departs ? "project" : project.scopeOf(realPath);
@@ -205,15 +196,14 @@ export class HiddenFolders {
 /** Lists the problems that no rule turns off, up to a limit, the user's own first. */
 function listProblems(
   skills: readonly DecidedSkill[],
-  { visits, reading }: Findings,
-  judges: Judges,
+  findings: Findings,
 ): Problem[] {
   const failures = [
-    ...visits.flatMap((visit) => visit.failures),
-    ...reading.failures,
+    ...findings.visits.flatMap((visit) => visit.failures),
+    ...findings.reading.failures,
   ];
   const found = [
-    ...failures.filter((failure) => !isOff(failure, judges))
+    ...failures.filter((failure) => !isOff(failure, findings))
       .map(({ problem, root }) => ({ problem, scope: root.scope })),
     ...skills.filter(({ state }) => state !== "off").flatMap(problemsOf),
   ];
@@ -237,7 +227,10 @@ function problemsOf(
 }
 
 /** Whether a rule turns off what could not be visited or read. */
-function isOff({ problem: { file } }: Failure, { policy, project }: Judges) {
+function isOff(
+  { problem: { file } }: Failure,
+  { policy, project }: Findings,
+): boolean {
   if (!policy.hasRules) return false;
   const realPath = childPath(realPathOf(dirname(file)), basename(file));
   const scope = project.scopeOf(realPath);

@@ -77,11 +77,8 @@ async function decide(
   const visits = [THEIRS, MINE].map((root) => visitOf(root, listed));
   visits[1] = { ...visits[1]!, abandoned: abandoned.map((it) => resolve(it)) };
   const reading = { skills, unread: [], failures: [] };
-  return await decideSkills(
-    { visits, reading },
-    { policy, project },
-    new TimeSlice(),
-  );
+  const findings = { visits, reading, policy, project };
+  return await decideSkills(findings, new TimeSlice());
 }
 
 /** Describes the skills in a few words, in order. */

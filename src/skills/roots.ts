@@ -79,6 +79,15 @@ function wellKnownRoots(
   }));
 }
 
+/** Compares by whom something comes from: the user's own comes before the project's. */
+export function byOwner(
+  a: { readonly scope: SkillScope },
+  b: { readonly scope: SkillScope },
+): number {
+  const rankOf = (scope: SkillScope) => scope === "global" ? 0 : 1;
+  return rankOf(a.scope) - rankOf(b.scope);
+}
+
 /** The project: the working directory, unless that is the home folder or contains it. */
 export class Project {
   /** The real path of the working directory, if it is a project. */

@@ -33,6 +33,7 @@ import {
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
+import { byOwner } from "./roots.ts";
 import type { SkillRoot, SkillRootReport } from "./types.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
@@ -165,7 +166,7 @@ export interface ReadOptions {
   /** The real paths of folders that links are allowed to point into. */
   readonly trusted: readonly string[];
   /** What was read in the last scan, by the real path of the folder. */
-  readonly last: ReadonlyMap<string, ReadSkill>;
+  readonly last?: ReadonlyMap<string, ReadSkill> | undefined;
 }
 
 /** What a scan read. */
@@ -193,13 +194,17 @@ export async function readSkills(
   const unread: VisitedFolder[] = [];
   const failures: Failure[] = [];
   let projectTime = 0;
-  for (const folder of visits.flatMap(({ folders }) => folders)) {
+  const folders = visits
+    .toSorted((a, b) => byOwner(a.report.root, b.report.root))
+    .flatMap((visit) => visit.folders);
+  for (const folder of folders) {
     const { path, realPath, root } = folder;
     if (skills.has(realPath)) continue;
     if (slice.isOver) await slice.pause();
     const isOfProject = root.scope === "project";
     if (
-      isOfProject && projectTime > MAX_PROJECT_MS && !options.last.has(realPath)
+      isOfProject && projectTime > MAX_PROJECT_MS &&
+      !options.last?.has(realPath)
     ) {
       unread.push(folder);
       continue;
@@ -258,7 +263,7 @@ function readSkillFile(
   );
   const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
   const version = versionOf(status);
-  const known = last.get(folder.realPath);
+  const known = last?.get(folder.realPath);
   const isSameFile = known?.version === version &&
     known.mainFolder === mainFolder && known.fileName === fileName;
   if (isSameFile && !known.isRecent) return known;
