@@ -6,10 +6,10 @@
  */
 
 import { join } from "jsr:@std/path@^1";
-import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { UsageError } from "./command_line.ts";
+import { MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { type ClientName, UsageError } from "../program/command_line.ts";
 import { createLaunch, type Program, runningProgram } from "./launch.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../program/settings.ts";
 import {
   escapeCodePoint,
   escapeHidden,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { formatConfig } from "./client_config.ts";
-import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
+import { MCP_CLIENTS } from "./clients.ts";
+import { CLIENT_NAMES } from "../program/command_line.ts";
 import type { Launch } from "./clients.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {

@@ -7,6 +7,8 @@
  * @module
  */
 
+import type { ClientName } from "../program/command_line.ts";
+
 /** A command that starts the server. */
 export interface Launch {
   readonly command: string;
@@ -45,7 +47,8 @@ export interface McpClient {
   ) => string;
 }
 
-const CLIENTS = {
+/** The clients by the names that `--print-config` accepts. */
+export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
     title: "Claude Code",
@@ -158,12 +161,4 @@ const CLIENTS = {
     urlEntry: (url) => ({ type: "remote", url }),
     command: ({ words }) => `kilo mcp add skills -- ${words.join(" ")}`,
   },
-} satisfies Record<string, McpClient>;
-
-/** A client of `--print-config`. */
-export type ClientName = keyof typeof CLIENTS;
-
-/** The clients by the names that `--print-config` accepts. */
-export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = CLIENTS;
-
-export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
+};

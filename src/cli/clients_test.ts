@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { createClientConfig } from "./client_config.ts";
-import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
+import { MCP_CLIENTS } from "./clients.ts";
+import { CLIENT_NAMES, type ClientName } from "../program/command_line.ts";
 import type { Program } from "./launch.ts";
 import {
   configFor,

@@ -8,8 +8,8 @@
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import type { Launch } from "./clients.ts";
-import { SERVING_OPTIONS, UsageError } from "./command_line.ts";
-import type { Settings } from "./settings.ts";
+import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
+import type { Settings } from "../program/settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, findShell } from "../shell.ts";
 import { listRuleFolders } from "../skills/policy_file.ts";

@@ -9,8 +9,12 @@
  */
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
-import { findNearMisses } from "./near_misses.ts";
-import { folderOf, missingFolders, type Settings } from "./settings.ts";
+import { findNearMisses } from "../program/near_misses.ts";
+import {
+  folderOf,
+  missingFolders,
+  type Settings,
+} from "../program/settings.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { checkSkill, findUnlisting, totalSize } from "../skills/checks.ts";

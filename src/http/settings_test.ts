@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { basename } from "jsr:@std/path@^1";
 import { createHttpSettings, type HttpSettings } from "./settings.ts";
-import { UsageError } from "../cli/command_line.ts";
+import { UsageError } from "../program/command_line.ts";
 
 /** Creates settings as if the environment had nothing but these variables. */
 function create(

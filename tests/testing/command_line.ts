@@ -6,10 +6,14 @@ import {
   type ClientConfig,
   createClientConfig,
 } from "../../src/cli/client_config.ts";
-import type { ClientName, Launch } from "../../src/cli/clients.ts";
-import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
+import type { Launch } from "../../src/cli/clients.ts";
+import {
+  type ClientName,
+  parseCommandLine,
+  UsageError,
+} from "../../src/program/command_line.ts";
 import type { Program } from "../../src/cli/launch.ts";
-import { createSettings, type Settings } from "../../src/cli/settings.ts";
+import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerOptions } from "./server.ts";

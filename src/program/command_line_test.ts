@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
-import { CLIENT_NAMES } from "./clients.ts";
-import { describeOptions, helpText, OPTIONS } from "./command_line.ts";
+import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
+import { describeOptions, helpText } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
