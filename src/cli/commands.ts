@@ -10,6 +10,7 @@ import type { ClientName, CommandLine } from "../program/command_line.ts";
 import { scanFirst } from "../program/first_scan.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
+import { log } from "../text.ts";
 import { createClientConfig } from "./client_config.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
@@ -44,6 +45,7 @@ async function printConfig(
   client: ClientName,
   settings: Settings,
 ): Promise<number> {
+  for (const warning of settings.warnings) log(warning);
   const { message, text } = createClientConfig(client, settings);
   await print(message, Deno.stderr);
   return await print(text);
@@ -65,6 +67,7 @@ async function printReport(
   settings: Settings,
   openSkills: OpenSkills,
 ): Promise<number> {
+  for (const warning of settings.warnings) log(warning);
   const registry = openSkills(settings, { log: () => {} });
   const { text, isBad } = await reportSkills(registry, settings);
   const code = await print(text);

@@ -53,7 +53,7 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
       [{ SKILL_SERVER_ARGS: '--policy="/a b"' }, /Invalid SKILL_SERVER_ARGS/],
       [
         { SKILL_SERVER_ARGS: "--policy" },
-        /'--policy <value>' argument missing/,
+        /--policy requires a value: expected the path of a file/,
       ],
       [{ SKILL_SERVER_TOKEN: "two words" }, /Invalid SKILL_SERVER_TOKEN/],
       [

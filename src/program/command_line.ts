@@ -239,23 +239,38 @@ function parse(args: readonly string[]): CommandLine {
       allowPositionals: true,
     });
   } catch (error) {
-    const { message } = error as Error;
-    const [, written, word] = /^Unknown option '(-+([^']*))/.exec(message) ??
-      [];
-    if (written === undefined) throw new UsageError(message);
-    const [near] = nearestWords(word!, Object.keys(OPTIONS));
-    const advice = near ? `: did you mean --${near}?` : "";
-    throw new UsageError(`Unknown option ${quote(written)}${advice}`);
+    throw new UsageError(describeParseError((error as Error).message));
   }
+}
+
+/** Says what to do about a message of `parseArgs`. */
+function describeParseError(message: string): string {
+  const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
+  if (unknown !== undefined) {
+    const word = unknown.replace(/^-+/, "");
+    const [near] = nearestWords(word, Object.keys(OPTIONS));
+    const advice = near === undefined ? "" : `: did you mean --${near}?`;
+    return `Unknown option ${quote(unknown)}${advice}`;
+  }
+  const [, name] = /'--([\w-]+) <value>' argument missing/.exec(message) ?? [];
+  const option: Option | undefined = OPTIONS[name as keyof typeof OPTIONS];
+  return option === undefined
+    ? message
+    : `--${name} requires a value: expected ${expectationOf(option)}`;
 }
 
 /** Says what the value of an option must be, if it is not of the right kind. */
 function adviceFor(
   value: string,
-  { choices, expected, isValid = (value) => value.trim() !== "" }: Option,
+  option: Option,
 ): string | undefined {
+  const { choices, isValid = (value) => value.trim() !== "" } = option;
   if (choices?.includes(value) ?? isValid(value)) return undefined;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
-  return `expected ${choices ? `one of ${choices.join(", ")}` : expected}`;
+  return `expected ${expectationOf(option)}`;
+}
+
+function expectationOf({ choices, expected }: Option): string {
+  return choices ? `one of ${choices.join(", ")}` : String(expected);
 }

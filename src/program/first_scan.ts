@@ -9,11 +9,12 @@ import { resolveSkillRoots } from "../skills/roots.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { log, quote } from "../text.ts";
 
-/** Scans the roots for the first time, and warns of folders that do not exist. */
+/** Scans the roots for the first time, and logs what is wrong with the settings. */
 export async function scanFirst(
   registry: SkillSource,
   settings: Settings,
 ): Promise<SkillCatalog> {
+  for (const warning of settings.warnings) log(warning);
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
   return catalog;

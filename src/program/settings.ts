@@ -1,5 +1,6 @@
 /**
- * Turns the command line and the environment into settings.
+ * Turns the command line and the environment into settings. Writes nothing: what the
+ * user should know is among the settings.
  *
  * @module
  */
@@ -7,21 +8,23 @@
 import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
 import {
   type CommandLine,
+  OPTIONS,
   parseMegabytes,
   UsageError,
 } from "./command_line.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, resolveFolder } from "../files/paths.ts";
+import { currentFolder, isWindows, resolveFolder } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { log, quote } from "../text.ts";
+import { isSkillFolder } from "../skills/skill_reader.ts";
+import { quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/reading.ts";
 import type {
+  BaseFolders,
   Problem,
   SkillCatalog,
   SkillRegistryOptions,
   SkillRoot,
-  SkillRootOptions,
 } from "../skills/types.ts";
 
 export interface Settings {
@@ -34,6 +37,8 @@ export interface Settings {
   readonly directories: readonly string[];
   /** What these options mean for the registry and the tools. */
   readonly options: SkillRegistryOptions & SkillToolOptions;
+  /** What was ignored, and how to fix it, one line each. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -41,37 +46,69 @@ export interface Settings {
  *
  * @throws {UsageError} If the value of an option is invalid.
  */
-export function createSettings(
-  { values: written, positionals }: CommandLine,
-): Settings {
-  const places = findPlaces();
-  const { homeDirectory: home } = places;
-  const absolute = (paths: readonly string[] = []) =>
-    paths.map((path) => resolveGiven(path, places));
+export function createSettings(command: CommandLine): Settings {
+  const bases = findBaseFolders();
+  const size = readSizeLimit(command);
   const values = {
-    ...written,
-    "skill-dir": absolute(written["skill-dir"]),
-    "trust-links": absolute(written["trust-links"]),
-    "name-only": absolute(written["name-only"]),
-    policy: written.policy && resolveGiven(written.policy, places),
-    "max-file-size": written["max-file-size"] ?? sizeInEnvironment(),
+    ...resolveFolders(command.values, bases),
+    "max-file-size": size.value,
   };
-  const given = givenFolders(positionals, { ...places, tools: values.tools });
-  const isUsual = given.length === 0;
-  if (home === undefined && (isUsual || values.agents)) log(NO_HOME);
-  // A skill's file stands for its folder.
-  const directories = absolute(given).map((path) => folderOf(path) ?? path)
-    .flatMap((path) => values.check ? findNamed(path, places) : [path]);
-  const options = { ...places, ...createOptions(values) };
+  const directories = findDirectories(command, bases);
+  const { homeDirectory: home } = bases;
+  const needsHome = directories.length === 0 || values.agents === true;
+  const isHomeless = needsHome && home === undefined;
+  return {
+    values,
+    roots: listRoots(values, directories, bases),
+    home,
+    directories,
+    options: { ...bases, ...createOptions(values) },
+    warnings: [...isHomeless ? [NO_HOME] : [], ...size.warnings],
+  };
+}
+
+/** Makes the paths in the options absolute. */
+function resolveFolders(
+  values: CommandLine["values"],
+  bases: BaseFolders,
+): CommandLine["values"] {
+  const resolveAll = (paths: readonly string[] = []) =>
+    paths.map((path) => resolveGiven(path, bases));
+  return {
+    ...values,
+    "skill-dir": resolveAll(values["skill-dir"]),
+    "trust-links": resolveAll(values["trust-links"]),
+    "name-only": resolveAll(values["name-only"]),
+    policy: values.policy && resolveGiven(values.policy, bases),
+  };
+}
+
+/** Lists the folders that replace the default ones. */
+function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
+  const { values: { check = false } } = command;
+  return givenFolders(command, bases).flatMap((folder) => {
+    const path = resolveGiven(folder, bases);
+    if (check) return findChecked(path, bases);
+    refuseOptionName(folder, path);
+    // A skill's file stands for its folder.
+    return [folderOf(path) ?? path];
+  });
+}
+
+function listRoots(
+  { agents, tools, "skill-dir": recursiveDirectories }: CommandLine["values"],
+  directories: readonly string[],
+  bases: BaseFolders,
+): SkillRoot[] {
   const roots = resolveSkillRoots({
-    ...places,
-    directories: isUsual ? undefined : directories,
-    recursiveDirectories: values["skill-dir"],
-    agents: values.agents,
-  }).map((root) =>
-    options.toolset === "agentskills" ? { ...root, recursive: true } : root
-  );
-  return { values, roots, home, directories, options };
+    ...bases,
+    directories: directories.length === 0 ? undefined : directories,
+    recursiveDirectories,
+    agents,
+  });
+  return tools === "agentskills"
+    ? roots.map((root) => ({ ...root, recursive: true }))
+    : roots;
 }
 
 function createOptions(
@@ -95,14 +132,39 @@ function createOptions(
 }
 
 /**
- * Returns the folders in the default roots that have a name, if no folder in the
- * working directory has it. Any other path stays.
+ * Returns the folders to check for a path: the skill that a file is in, or the folders
+ * in the default roots that have the name, if no folder here has it, or the path itself.
  */
-function findNamed(path: string, places: SkillRootOptions): string[] {
-  const isName = dirname(path) === places.workingDirectory && !isThere(path);
-  const folders = !isName ? [] : resolveSkillRoots(places)
+function findChecked(path: string, bases: BaseFolders): string[] {
+  const skill = skillAround(path);
+  if (skill !== undefined) return [skill];
+  const isName = dirname(path) === bases.workingDirectory && !isThere(path);
+  const folders = !isName ? [] : resolveSkillRoots(bases)
     .map((root) => join(root.path, basename(path))).filter(isThere);
   return folders.length > 0 ? folders : [path];
+}
+
+/** Returns the directory of the skill that a file is in, if it is in one. */
+function skillAround(file: string): string | undefined {
+  if (attempt(() => Deno.statSync(file).isFile) !== true) return folderOf(file);
+  let folder = dirname(file);
+  while (!isSkillFolder(folder)) {
+    if (folder === dirname(folder)) return undefined;
+    folder = dirname(folder);
+  }
+  return folder;
+}
+
+/**
+ * Refuses a folder that does not exist and has the name of an option.
+ *
+ * @throws {UsageError} Always, if it is one.
+ */
+function refuseOptionName(folder: string, path: string): void {
+  if (!Object.hasOwn(OPTIONS, folder) || isThere(path)) return;
+  throw new UsageError(
+    `Cannot find the folder ${quote(folder)}: did you mean --${folder}?`,
+  );
 }
 
 /** Whether a path exists. Loading `node:fs` for that would delay the start. */
@@ -131,15 +193,19 @@ export function missingFolders(
     }));
 }
 
-/** Returns the size limit in the environment, in megabytes. An invalid one is ignored. */
-function sizeInEnvironment(): string | undefined {
-  const value = readEnvironment("MAX_FILE_SIZE_MB");
-  if (!value || parseMegabytes(value)) return value || undefined;
-  log(
-    `Ignoring MAX_FILE_SIZE_MB=${
-      quote(value)
-    }: expected a number of megabytes greater than 0`,
-  );
+/** Returns the size limit, in megabytes. An invalid one in the environment is ignored. */
+function readSizeLimit(
+  { values }: CommandLine,
+): { value: string | undefined; warnings: string[] } {
+  const given = values["max-file-size"];
+  const value = given ?? (readEnvironment("MAX_FILE_SIZE_MB") || undefined);
+  if (value === undefined || parseMegabytes(value) !== undefined) {
+    return { value, warnings: [] };
+  }
+  const warning = `Ignoring MAX_FILE_SIZE_MB=${
+    quote(value)
+  }: expected a number of megabytes greater than 0`;
+  return { value: undefined, warnings: [warning] };
 }
 
 /**
@@ -148,18 +214,19 @@ function sizeInEnvironment(): string | undefined {
  * split at its commas, unless it names a folder.
  */
 function givenFolders(
-  positionals: readonly string[],
-  { tools, ...places }: SkillRootOptions & Pick<Settings["values"], "tools">,
+  { positionals, values }: CommandLine,
+  bases: BaseFolders,
 ): string[] {
-  const others = readEnvironment("SKILLS_DIR");
-  const hasOthers = others &&
-    (positionals.length === 0 || tools === "skilljack");
-  return (hasOthers ? [...positionals, others] : positionals)
-    .flatMap((argument) =>
-      isThere(resolveGiven(argument, places))
-        ? [argument]
-        : argument.split(",").map((name) => name.trim()).filter(Boolean)
-    );
+  const others = readEnvironment("SKILLS_DIR") || undefined;
+  const hasOthers = positionals.length === 0 || values.tools === "skilljack";
+  const given = hasOthers && others !== undefined
+    ? [...positionals, others]
+    : positionals;
+  return given.flatMap((argument) =>
+    isThere(resolveGiven(argument, bases))
+      ? [argument]
+      : argument.split(",").map((name) => name.trim()).filter(Boolean)
+  );
 }
 
 /**
@@ -167,9 +234,9 @@ function givenFolders(
  *
  * @throws {UsageError} If the folder that it is relative to is unknown.
  */
-function resolveGiven(path: string, places: SkillRootOptions): string {
+function resolveGiven(path: string, bases: BaseFolders): string {
   try {
-    return resolveFolder(path, places);
+    return resolveFolder(path, bases);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -181,7 +248,7 @@ function readEnvironment(name: string): string | undefined {
 }
 
 /** On Windows, other shells set HOME, and they write paths differently. */
-const HOME_VARIABLES = Deno.build.os === "windows"
+const HOME_VARIABLES = isWindows
   ? ["USERPROFILE", "HOME"]
   : ["HOME", "USERPROFILE"];
 
@@ -190,9 +257,11 @@ const NO_HOME =
     HOME_VARIABLES[0]
   } to its absolute path, and add --allow-env`;
 
-/** Finds the home folder and the working directory. */
-function findPlaces() {
+/** Finds the folders that relative paths, and paths that begin with `~`, start from. */
+function findBaseFolders(): BaseFolders {
   const value = HOME_VARIABLES.map(readEnvironment).find((folder) => folder);
-  const homeDirectory = value && isAbsolute(value) ? value : undefined;
+  const homeDirectory = value !== undefined && isAbsolute(value)
+    ? value
+    : undefined;
   return { workingDirectory: currentFolder(), homeDirectory };
 }
