@@ -22,7 +22,7 @@ import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
-import { scanFirst } from "./src/program/first_scan.ts";
+import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
@@ -47,6 +47,7 @@ const mcp = new McpHttpServer(
 await scanFirst(registry, settings);
 registerViews(mcp, registry, settings.options);
 registry.watch();
+logNearMisses(registry.catalog, settings);
 onEndSignal(end);
 
 /** The server in the form that `deno serve` expects. */

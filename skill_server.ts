@@ -13,7 +13,7 @@ import {
   UsageError,
 } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
-import { scanFirst } from "./src/program/first_scan.ts";
+import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
 import { createSettings, type Settings } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
@@ -79,13 +79,17 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   const server = new McpServer(describeServer(registry, settings.options));
+  const lookFurther = () => {
+    registry.watch();
+    logNearMisses(registry.catalog, settings);
+  };
   const transport = new StdioTransport();
   transport.onerror = (error) =>
     log(`Cannot handle a message: ${error.message}`);
   onEndSignal(() => server.close());
   // Starting to watch takes a moment, so the client's first requests are handled first.
   const ready = prepare(server, registry, settings);
-  ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
+  ready.then(() => setTimeout(lookFurther, WATCH_DELAY_MS));
   if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
   return 0;

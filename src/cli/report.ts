@@ -19,7 +19,7 @@ import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { checkSkill, findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { hasEffect, isError, type Problem } from "../problems.ts";
+import { hasEffect, isError } from "../problems.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import {
   byCodeUnits,
@@ -68,7 +68,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...catalog.problems,
     ...skills.flatMap(({ problems }) => problems),
     ...missingFolders(catalog, settings),
-    ...checkFolders(catalog, found),
+    ...await findNearMisses(catalog, settings),
   ];
   if (check && found.length === 0 && !problems.some(isError)) {
     problems.push({
@@ -138,22 +138,6 @@ async function inspect(
     unlisted: unlisting?.reason,
   };
   return { entry, problems };
-}
-
-/** Reports what is almost a skill. */
-function checkFolders(
-  catalog: SkillCatalog,
-  found: readonly Skill[],
-): Problem[] {
-  const roots = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root);
-  const skills = new Set([
-    ...found.flatMap((skill) => [skill.directory, skill.realDirectory]),
-    ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
-  ]);
-  const known = skills.union(new Set(roots.map(({ path }) => path)));
-  return roots.filter(({ path }) => !skills.has(path))
-    .flatMap((root) => findNearMisses(root.path, { root, known, depth: 0 }));
 }
 
 /** Formats a report as text. */

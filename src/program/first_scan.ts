@@ -5,6 +5,7 @@
  */
 
 import { missingFolders, type Settings } from "./settings.ts";
+import { describeProblem } from "../skills/catalog.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { log, quote } from "../text.ts";
@@ -18,6 +19,24 @@ export async function scanFirst(
   const catalog = await registry.refresh();
   warnOfMissingFolders(catalog, settings);
   return catalog;
+}
+
+/** The maximum number of near misses that a log names. */
+const MAX_LOGGED = 20;
+
+/** Logs what is almost a skill, once. The list of `--list` has no limit. */
+export async function logNearMisses(
+  catalog: SkillCatalog,
+  settings: Settings,
+): Promise<void> {
+  // Loaded on demand, because the first replies do not need it.
+  const { findNearMisses } = await import("./near_misses.ts");
+  const problems = await findNearMisses(catalog, settings);
+  for (const problem of problems.slice(0, MAX_LOGGED)) {
+    log(describeProblem(problem));
+  }
+  const more = problems.length - MAX_LOGGED;
+  if (more > 0) log(`Found ${more} more that are almost skills: use --list`);
 }
 
 /**
