@@ -5,6 +5,7 @@ import config from "../../deno.json" with { type: "json" };
 import {
   type ClientConfig,
   createClientConfig,
+  createUrlConfig,
 } from "../../src/cli/client_config.ts";
 import type { Launch } from "../../src/cli/clients.ts";
 import {
@@ -49,11 +50,13 @@ export function configFor(
     home?: string;
   } = {},
 ): ClientConfig {
-  const settings = settingsFor("--print-config", client, ...args);
-  return createClientConfig(client as ClientName, {
-    ...settings,
-    home,
-  }, program);
+  const name = client as ClientName;
+  const command = parseCommandLine(["--print-config", client, ...args]);
+  if (command.values.url !== undefined) {
+    return createUrlConfig(name, { command, os: program.os, hasToken: false });
+  }
+  const settings = { ...createSettings(command), home };
+  return createClientConfig(name, { settings, program });
 }
 
 /** Asserts that a function reports an invalid command line with the given message. */
