@@ -297,9 +297,9 @@ for (const client of PRINTED_CLIENTS) {
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
       await using session = await Session.open(place, { launch });
-      // Skills in the state name-only come last, and the user's own before the project's.
+      // The user's own come before the project's, and then name-only ones last.
       const names = client === "claude-code"
-        ? ["new", "pdf", "git"]
+        ? ["pdf", "new", "git"]
         : ["pdf", "git", "new"];
       assert.deepEqual(await session.names(), names);
       place.skill("project/it's more", "also");

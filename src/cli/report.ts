@@ -191,7 +191,7 @@ function describeEffects(
     : "rename it to load it";
   return [
     shadowedBy && `after ${showPath(dirname(shadowedBy), home)}: ${advice}`,
-    unlisted && `not in skills/list: ${unlisted}`,
+    unlisted && `not for hosts with the Skills extension: ${unlisted}`,
   ].filter(Boolean).join("; ");
 }
 
@@ -239,20 +239,37 @@ function formatProblem(
   return `::${severity} file=${place},title=${rule}::${text}\n`;
 }
 
+/** Summarizes a report in its last line. */
 function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const warnings = problems.length - errors;
-  const result = problems.length === 0
-    ? "no problems"
-    : `${count(errors, "error")}, ${count(warnings, "warning")}`;
-  if (checked !== undefined) {
-    return `Checked ${count(checked, "skill")}: ${result}`;
-  }
-  const served = skills.filter(({ state }) => state !== "off").length;
-  const advice = skills.length + errors > 0
+  const found = problems.length === 0
     ? ""
-    : " To add one, create a folder with a SKILL.md in one of the folders above.";
-  return `Found ${count(served, "skill")}: ${result}.${advice}`;
+    : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  if (checked !== undefined) {
+    const isClean = checked > 0 && problems.length === 0;
+    return `Checked ${count(checked, "skill")}${
+      isClean ? ": no problems" : found
+    }`;
+  }
+  const visible = skills.filter(({ state }) => state !== "off");
+  const shadowed = visible.filter(({ shadowedBy }) => shadowedBy !== undefined);
+  const served = count(visible.length - shadowed.length, "skill");
+  const rest = shadowed.length === 0
+    ? ""
+    : `, and ${shadowed.length} more behind another of the same name`;
+  return `Found ${served}${rest}${found}.${adviseOn(skills, problems)}`;
+}
+
+/** Says what to do next, if the table and the problems do not. */
+function adviseOn(
+  skills: Report["skills"],
+  problems: Report["problems"],
+): string {
+  if (problems.length > 0) return "";
+  return skills.length === 0
+    ? " To add one, create a folder with a SKILL.md in one of the folders above."
+    : " To look for problems in their texts and files, use --check.";
 }
 
 /** Shortens a path in the working directory or the home folder. */
