@@ -16,15 +16,13 @@
  * @module
  */
 
-import {
-  END_SIGNALS,
-  openSkills,
-  warnOfMissingFolders,
-} from "./skill_server.ts";
-import { UsageError } from "./src/cli/command_line.ts";
+import { SkillRegistry } from "./mod.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
+import { UsageError } from "./src/program/command_line.ts";
+import { onEndSignal } from "./src/program/end_signals.ts";
+import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
@@ -41,15 +39,16 @@ const FLUSH_MS = 100;
 
 const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
-const registry = openSkills(settings);
+const registry = new SkillRegistry(settings.roots, settings.options);
 const mcp = new McpHttpServer(
   describeServer(registry, settings.options),
 );
 
-warnOfMissingFolders(await registry.refresh(), settings);
+await scanFirst(registry, settings);
 registerViews(mcp, registry, settings.options);
 registry.watch();
-for (const signal of END_SIGNALS) Deno.addSignalListener(signal, end);
+logNearMisses(registry.catalog, settings);
+onEndSignal(end);
 
 /** The server in the form that `deno serve` expects. */
 const server: Deno.ServeDefaultExport = { fetch: handleRequest, onListen };

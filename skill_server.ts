@@ -6,29 +6,20 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import config from "./deno.json" with { type: "json" };
 import { SkillRegistry } from "./mod.ts";
-import type { ClientName } from "./src/cli/clients.ts";
 import {
-  helpText,
+  isForTerminal,
   parseCommandLine,
   UsageError,
-} from "./src/cli/command_line.ts";
-import {
-  createSettings,
-  missingFolders,
-  type Settings,
-} from "./src/cli/settings.ts";
+} from "./src/program/command_line.ts";
+import { onEndSignal } from "./src/program/end_signals.ts";
+import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
+import { createSettings, type Settings } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
-import {
-  type ByteWriter,
-  StdioTransport,
-  writeAll,
-} from "./src/protocol/stdio_transport.ts";
+import { StdioTransport } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/shell.ts";
-import { resolveSkillRoots } from "./src/skills/roots.ts";
-import type { SkillCatalog, SkillRegistryOptions } from "./src/skills/types.ts";
-import { log, logged, quote } from "./src/text.ts";
+import type { SkillRegistryOptions } from "./src/skills/types.ts";
+import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { registerSubscriptions } from "./src/views/resources.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
@@ -36,15 +27,34 @@ import { describeServer, registerViews } from "./src/views/views.ts";
 // Compiling the schemas would take longer than this process spends using them.
 z.config({ jitless: true });
 
+/** The time between the first scan and the start of watching, in milliseconds. */
+const WATCH_DELAY_MS = 250;
+
+/** How long to wait for the last messages to be written, in milliseconds. */
+const FLUSH_MS = 100;
+
+/** What a server in a terminal says instead of waiting silently. */
+const WELCOME =
+  "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
+
+/** Fulfilled when the program has ended, if it was started. */
+let ended: Promise<never> | undefined;
+
 /**
- * Runs the program and exits the process. Unless the command line asks for
+ * Runs the program, once, and exits the process. Unless the command line asks for
  * something else, the program serves a client until the client disconnects.
  *
  * @param args The command-line arguments.
  */
-export async function main(args: readonly string[]): Promise<void> {
+export async function main(args: readonly string[]): Promise<never> {
+  // In a bundle, this module and mod.ts are one file, so each of them calls this.
+  ended ??= runAndExit(args);
+  return await ended;
+}
+
+async function runAndExit(args: readonly string[]): Promise<never> {
   const code = await run(args);
-  await wait(100, logged());
+  await wait(FLUSH_MS, logged());
   Deno.exit(code);
 }
 
@@ -52,57 +62,15 @@ export async function main(args: readonly string[]): Promise<void> {
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
-    const { help, version, list, check, as, "print-config": client } =
-      command.values;
-    if (help) return await print(helpText());
-    if (version) return await print(`${config.version}\n`);
-    const settings = createSettings(command);
-    if (client !== undefined) {
-      return await printConfig(client as ClientName, settings);
-    }
-    if (as !== undefined) return await printModelView(as, settings);
-    if (list || check) return await printReport(settings);
-    return await serve(settings);
+    if (!isForTerminal(command)) return await serve(createSettings(command));
+    // A running server does not need these modules.
+    const { runCommand } = await import("./src/cli/commands.ts");
+    return await runCommand(command, openSkills);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     log(`${error.message} (add --help to see the options)`);
     return 2;
   }
-}
-
-// Modules that a running server does not need are loaded on demand.
-
-/** Prints the configuration for an MCP client. */
-async function printConfig(
-  client: ClientName,
-  settings: Settings,
-): Promise<number> {
-  const { createClientConfig } = await import("./src/cli/client_config.ts");
-  const { message, text } = createClientConfig(client, settings);
-  await print(message, Deno.stderr);
-  return await print(text);
-}
-
-/** Prints what the model sees in a client. */
-async function printModelView(
-  client: string,
-  settings: Settings,
-): Promise<number> {
-  const { formatModelView } = await import("./src/cli/model_view.ts");
-  const registry = openSkills(settings);
-  const catalog = await registry.refresh();
-  warnOfMissingFolders(catalog, settings);
-  const { values: { json }, options } = settings;
-  return await print(formatModelView(client, catalog, { ...options, json }));
-}
-
-/** Prints the report of `--list` or `--check`. */
-async function printReport(settings: Settings): Promise<number> {
-  const { reportSkills } = await import("./src/cli/report.ts");
-  // The report contains what the registry would log.
-  const registry = openSkills(settings, { log: () => {} });
-  const { text, isBad } = await reportSkills(registry, settings);
-  return await print(text) || Number(isBad);
 }
 
 /** Serves a client until it disconnects. */
@@ -111,26 +79,24 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   const server = new McpServer(describeServer(registry, settings.options));
+  const lookFurther = () => {
+    registry.watch();
+    logNearMisses(registry.catalog, settings);
+  };
   const transport = new StdioTransport();
   transport.onerror = (error) =>
     log(`Cannot handle a message: ${error.message}`);
-  for (const signal of END_SIGNALS) {
-    Deno.addSignalListener(signal, () => server.close());
-  }
+  onEndSignal(() => server.close());
   // Starting to watch takes a moment, so the client's first requests are handled first.
   const ready = prepare(server, registry, settings);
-  ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
+  ready.then(() => setTimeout(lookFurther, WATCH_DELAY_MS));
   if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
   return 0;
 }
 
-/** What a server in a terminal says instead of waiting silently. */
-const WELCOME =
-  "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
-
 /** Creates the registry for the settings. Does not scan the roots. */
-export function openSkills(
+function openSkills(
   { roots, options }: Settings,
   rest?: Pick<SkillRegistryOptions, "log">,
 ): SkillRegistry {
@@ -146,7 +112,7 @@ async function prepare(
   registry: SkillRegistry,
   settings: Settings,
 ): Promise<void> {
-  warnOfMissingFolders(await registry.refresh(), settings);
+  await scanFirst(registry, settings);
   const isForShell = settings.options.toolset === "agentskills";
   const fault = isForShell ? findShellFault() : undefined;
   if (fault !== undefined) {
@@ -156,48 +122,4 @@ async function prepare(
   registerSubscriptions(server, registry);
 }
 
-/**
- * Logs a warning for each folder in the settings that does not exist. One that is
- * a default folder is not misspelled: the bundle for Claude Desktop names these.
- */
-export function warnOfMissingFolders(
-  catalog: SkillCatalog,
-  settings: Settings,
-): void {
-  const usual = resolveSkillRoots(settings.options).map(({ path }) => path);
-  for (const { file, hint } of missingFolders(catalog, settings)) {
-    if (usual.includes(file)) continue;
-    log(
-      `Cannot find the folder ${
-        quote(file)
-      }: ${hint}; it will be searched as soon as it exists`,
-    );
-  }
-}
-
-/** The time between the first scan and the start of watching, in milliseconds. */
-const WATCH_DELAY_MS = 250;
-
-/** The signals that end the process. */
-export const END_SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
-  ? ["SIGINT", "SIGBREAK"]
-  : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
-
-/**
- * Prints a text below what has been logged, and returns the exit code. It is not
- * an error if the reader closes the stream early.
- */
-async function print(
-  text: string,
-  stream: ByteWriter = Deno.stdout,
-): Promise<number> {
-  await logged();
-  try {
-    await writeAll(stream, new TextEncoder().encode(text));
-  } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) return 0;
-    log(`Cannot write the output: ${(error as Error).message}`);
-    return 2;
-  }
-  return 0;
-}
+if (import.meta.main) main(Deno.args);

@@ -3,6 +3,7 @@ import { join } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import config from "./deno.json" with { type: "json" };
 import { Session } from "./tests/testing/client.ts";
+import { REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
 import { lacks } from "./tests/testing/needs.ts";
 import { serverCommand } from "./tests/testing/server.ts";
@@ -23,6 +24,14 @@ Deno.test("server reports its name, version, and capabilities", async () => {
     extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
   });
   assert.match(session.client.getInstructions()!, /the tool skill/);
+});
+
+Deno.test("skill_server.ts runs as the main module, too", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const main = join(REPOSITORY, "skill_server.ts");
+  await using session = await Session.open(place, { main });
+  assert.deepEqual(await session.names(), ["git"]);
 });
 
 Deno.test("server has exactly one tool, skill, as the contract defines it", async () => {

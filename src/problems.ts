@@ -52,7 +52,7 @@ export const RULES = {
   "invisible-characters": "warning",
   "broken-link": "warning",
   "not-served": "warning",
-  "nested-too-deep": "warning",
+  "not-searched": "warning",
   "archive": "warning",
 } as const;
 

@@ -12,8 +12,9 @@ const ROOMS: Record<string, string[]> = {
   skills: ["text", "files", "skills"],
   protocol: ["text", "protocol"],
   views: LOWER,
-  cli: [...LOWER, "cli"],
-  http: [...LOWER, "cli", "http"],
+  program: [...LOWER, "program"],
+  cli: [...LOWER, "program", "cli"],
+  http: [...LOWER, "program", "http"],
 };
 
 /** An import of a local module. */
@@ -46,7 +47,7 @@ function importsOf(module: string): Import[] {
 /** Returns the room of a module. */
 function roomOf(module: string): string {
   const [top, room, ...rest] = module.split("/");
-  if (top !== "src") return "program";
+  if (top !== "src") return "top";
   return rest.length > 0 ? room! : room === "shell.ts" ? "shell" : "text";
 }
 
@@ -85,9 +86,25 @@ Deno.test("no module imports itself through others, not even types", () => {
   assert.deepEqual(circles, []);
 });
 
+Deno.test("neither program imports the other, not even on demand", () => {
+  for (
+    const [program, other] of [
+      ["skill_server.ts", "http.ts"],
+      ["http.ts", "skill_server.ts"],
+    ] as const
+  ) {
+    const paths = importsOf(program).map(({ path }) => path);
+    assert.ok(paths.length > 0 && !paths.includes(other), program);
+  }
+});
+
 Deno.test("modules do not load what they do not need", () => {
   const rules = [
-    ["mod.ts", /^src\/(?:cli|http)\//],
+    ["mod.ts", /^src\/(?:program|cli|http)\//],
+    // Neither program loads the other, and a server loads nothing for the terminal.
+    ["skill_server.ts", /^http\.ts$|^src\/(?:cli|http)\//],
+    ["http.ts", /^skill_server\.ts$|^src\/cli\//],
+    ["src/http/settings.ts", /^src\/cli\//],
     ["src/skills/names.ts", /^src\/(?:protocol|views)\//],
     ["src/views/resources.ts", /\/tool[^/]*\.ts$/],
     ["src/files/watcher.ts", /\/(?:served_folder|reading)\.ts$/],
@@ -101,7 +118,7 @@ Deno.test("modules do not load what they do not need", () => {
 Deno.test("no module that the start loads imports node:fs, which takes 20 ms", () => {
   const modules = ["mod.ts", "skill_server.ts"];
   const loaded = modules.flatMap((module) => [...loadedWith(module)]);
-  assert.ok(loaded.includes("src/cli/settings.ts"));
+  assert.ok(loaded.includes("src/program/settings.ts"));
   const slow = [...modules, ...loaded].filter((path) =>
     Deno.readTextFileSync(join(REPOSITORY, path)).includes('from "node:fs"')
   );

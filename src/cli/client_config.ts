@@ -5,11 +5,13 @@
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
-import { type ClientName, MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { UsageError } from "./command_line.ts";
-import { createLaunch, type Program, runningProgram } from "./launch.ts";
-import type { Settings } from "./settings.ts";
+import {
+  type ClientName,
+  type CommandLine,
+  UsageError,
+} from "../program/command_line.ts";
+import type { Settings } from "../program/settings.ts";
+import type { Problem } from "../problems.ts";
 import {
   escapeCodePoint,
   escapeHidden,
@@ -17,6 +19,9 @@ import {
   quote,
   stringifyJson,
 } from "../text.ts";
+import { addClientOptions } from "./client_options.ts";
+import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { createLaunch, type Program, runningProgram } from "./launch.ts";
 
 /** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {
@@ -26,70 +31,119 @@ export interface ClientConfig {
   readonly message: string;
 }
 
+/** What the entry for a client depends on. */
+export interface ClientConfigOptions {
+  readonly settings: Settings;
+  /** The problem that `~/.agents/skills` holds skills and is not searched, if it is one. */
+  readonly installed?: Problem | undefined;
+  /** How the server runs. Default: as this process does. */
+  readonly program?: Program;
+}
+
 /**
  * Creates the configuration for a client that starts the server the way it is
- * running now or, with `--url`, connects to a server over HTTP.
+ * running now.
  *
- * @throws {UsageError} If the client has no such entry, or if the entry would be less
- *   safe than the user can expect.
+ * @throws {UsageError} If the entry would be less safe than the user can expect, or
+ *   if the client would change it.
  */
 export function createClientConfig(
   name: ClientName,
-  settings: Settings,
-  program: Program = runningProgram(),
+  { settings, installed, program = runningProgram() }: ClientConfigOptions,
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { title, projectFile } = client;
-  const { url } = settings.values;
-  const { entry, notes } = url === undefined
-    ? createEntry(client, { settings, program })
-    : { entry: createUrlEntry(client, url), notes: [] };
-  const file = quote(configFile(client, program.os));
-  const project = projectFile === undefined
-    ? ""
-    : `, or for a single project in ${quote(projectFile)}`;
-  const place =
-    `Add this to the configuration of ${title} in ${file}${project}:`;
-  const paragraphs = [...notes, place].filter((text) => text !== false);
-  return {
-    text: formatConfig(client, entry),
-    message: `\n${paragraphs.join("\n\n")}\n\n`,
-  };
+  const values = addClientOptions(settings.values, client, {
+    home: settings.home,
+    hasInstalledSkills: installed !== undefined,
+  });
+  const launch = createLaunch(program, { ...settings, values });
+  refuseVariables(launch, client);
+  const entry = client.entry?.(launch) ?? launch;
+  const notes = [
+    ...describeOptions(client, settings.values.tools),
+    ...describeInstalled(client, installed),
+    ...describeStart(client, { launch, entry }),
+  ];
+  return configFor(client, { entry, notes, os: program.os });
 }
 
-/** Creates the entry that starts the server, and what the user should know about it. */
-function createEntry(
+/**
+ * Refuses an entry that the client would change.
+ *
+ * @throws {UsageError} If a word contains what the client takes for a variable.
+ */
+function refuseVariables(
+  { command, args }: Launch,
+  { title, variables }: McpClient,
+): void {
+  if (variables === undefined) return;
+  const word = [command, ...args].find((word) => variables.test(word));
+  if (word === undefined) return;
+  const [beginning] = variables.exec(word)!;
+  throw new UsageError(
+    `Cannot print an entry with ${
+      quote(word)
+    }: ${title} takes ${beginning} for the beginning of a variable, and replaces it; rename the folder`,
+  );
+}
+
+/** Says which options were added for a client, and why. */
+function describeOptions(
+  { title, toolset, ownSkills = [] }: McpClient,
+  chosenTools: string | undefined,
+): string[] {
+  const notes: string[] = [];
+  if (toolset !== undefined && chosenTools === undefined) {
+    notes.push(
+      `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
+    );
+  }
+  if (ownSkills.length > 0) {
+    const folders = ownSkills.join(" and ");
+    notes.push(
+      `${title} itself lists the skills in ${folders}, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+    );
+  }
+  return notes;
+}
+
+/** Says what becomes of the skills in `~/.agents/skills`, where installers put them. */
+function describeInstalled(
+  { title, readsAgents }: McpClient,
+  installed: Problem | undefined,
+): string[] {
+  if (installed === undefined) return [];
+  const folder =
+    `Installers put skills in ~/.agents/skills: ${installed.reason}.`;
+  return readsAgents
+    ? [
+      `${folder} ${title} shows these skills itself, so the entry leaves them to it. To serve them as well, add --agents.`,
+    ]
+    : [
+      `${folder} ${title} does not read it either, so the entry adds --agents.`,
+    ];
+}
+
+/** Says how the entry starts, and how to add it in a terminal. */
+function describeStart(
   client: McpClient,
-  { settings, program }: { settings: Settings; program: Program },
-) {
-  const { title, toolset, ownSkills = [] } = client;
-  const { values, home = "~" } = settings;
-  // Those that are not served do no harm, and links can lead to them.
-  const ownFolders = ownSkills
-    .flatMap((path) => [join(path), join(home, path)]);
-  const nameOnly = new Set([...ownFolders, ...values["name-only"] ?? []]);
-  const tools = values.tools ?? toolset;
-  const launch = createLaunch(program, {
-    ...settings,
-    values: { ...values, ...tools && { tools }, "name-only": [...nameOnly] },
-  });
-  const entry = client.entry?.(launch) ?? launch;
+  { launch, entry }: { launch: Launch; entry: object },
+): string[] {
+  const notes: string[] = [];
+  // What npx downloaded may be gone the next day.
+  if (/[\\/]_npx[\\/]/.test(launch.command)) {
+    notes.push(
+      "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
+    );
+  }
   const words = quoteWords([launch.command, ...launch.args]);
   const command = words && client.command?.({ entry, words });
-  const notes = [
-    toolset !== undefined && values.tools === undefined &&
-    `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
-    ownSkills.length > 0 &&
-    `${title} itself lists the skills in ${
-      ownSkills.join(" and ")
-    }, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    // What npx downloaded may be gone the next day.
-    /[\\/]_npx[\\/]/.test(launch.command) &&
-    "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
-    command !== undefined &&
-    `Run this in a terminal, or edit the file yourself:\n\n${command}`,
-  ];
-  return { entry, notes };
+  if (command !== undefined) {
+    notes.push(
+      `Run this in a terminal, or edit the file yourself:\n\n${command}`,
+    );
+  }
+  return notes;
 }
 
 /**
@@ -103,28 +157,137 @@ function quoteWords(words: readonly string[]): string[] | undefined {
     : words.map((word) => /^[\w./:,@=-]+$/.test(word) ? word : `'${word}'`);
 }
 
-/** Creates the entry for a server over HTTP. */
-function createUrlEntry({ title, urlEntry }: McpClient, url: string): object {
-  if (urlEntry !== undefined) return urlEntry(url);
-  throw new UsageError(
-    `Cannot print an entry for a URL: the configuration file of ${title} has none; add the URL to the connectors in its settings, or use mcp-remote as docs/http.md shows`,
-  );
+/** What the entry for a server over HTTP depends on. */
+export interface UrlConfigOptions {
+  readonly command: CommandLine;
+  readonly os: Program["os"];
+  /** Whether `SKILL_SERVER_TOKEN` is set. */
+  readonly hasToken: boolean;
 }
 
-/** Formats an entry as the configuration of a client. */
+/** The path that clients of our server connect to. */
+const MCP_PATH = "/mcp";
+
+/** The names of the options that an entry for a URL depends on. */
+const URL_OPTIONS = ["print-config", "url"];
+
+/**
+ * Creates the configuration for a client that connects to a server over HTTP. It
+ * sends the token in `SKILL_SERVER_TOKEN`, unless the server is on this machine and
+ * there is no such token.
+ *
+ * @throws {UsageError} If the client has no such entry.
+ */
+export function createUrlConfig(
+  name: ClientName,
+  { command: { values, positionals }, os, hasToken }: UrlConfigOptions,
+): ClientConfig {
+  const client = MCP_CLIENTS[name];
+  const { title, urlEntry, tokenFields, tokenInputs } = client;
+  const url = new URL(values.url!);
+  if (url.pathname === "/") url.pathname = MCP_PATH;
+  if (urlEntry === undefined) {
+    throw new UsageError(
+      `Cannot print an entry for a URL: by itself, ${title} connects only with OAuth, which this server does not have; let mcp-remote connect, as docs/http.md shows`,
+    );
+  }
+  const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
+  const needsToken = hasToken || !isLocal;
+  const ignored = Object.keys(values)
+    .filter((option) => !URL_OPTIONS.includes(option))
+    .map((option) => `--${option}`);
+  if (positionals.length > 0) ignored.push("DIR");
+  const notes = [
+    ...describeUrl(values.url!, url),
+    ...ignored.length === 0 ? [] : [
+      `Without effect here: ${
+        ignored.join(", ")
+      }. A server over HTTP has the options that it was started with.`,
+    ],
+    ...describeToken(client, { needsToken, isSafe: isLocal || isTls(url) }),
+  ];
+  return configFor(client, {
+    entry: { ...urlEntry(url.href), ...needsToken ? tokenFields : undefined },
+    inputs: needsToken ? tokenInputs : undefined,
+    notes,
+    os,
+  });
+}
+
+function isTls({ protocol }: URL): boolean {
+  return protocol === "https:";
+}
+
+/** Says what was completed in a URL, or what may be wrong with its path. */
+function describeUrl(written: string, url: URL): string[] {
+  if (url.pathname.endsWith(MCP_PATH)) {
+    const isCompleted = new URL(written).pathname !== url.pathname;
+    return isCompleted
+      ? [`Clients connect to ${MCP_PATH}, so the entry has ${url.href}.`]
+      : [];
+  }
+  return [
+    `The URL does not end with ${MCP_PATH}, which clients of this server connect to. Check it, unless a proxy serves the server at another path.`,
+  ];
+}
+
+/** Says where the token comes from, and who can read it. */
+function describeToken(
+  { title, tokenAdvice }: McpClient,
+  { needsToken, isSafe }: { needsToken: boolean; isSafe: boolean },
+): string[] {
+  if (!needsToken) {
+    return [
+      "The entry sends no token. If the server requires one, set SKILL_SERVER_TOKEN to it, and print the configuration again.",
+    ];
+  }
+  const advice = tokenAdvice ??
+    `Set SKILL_SERVER_TOKEN to it where ${title} starts`;
+  const token = `The entry sends a token. ${advice}.`;
+  return isSafe ? [token] : [
+    token,
+    "Everyone on the way to the server can read the token, because the URL starts with http://. Use https:// instead.",
+  ];
+}
+
+/** Puts an entry into the form of a client's configuration file, and says where that is. */
+function configFor(
+  client: McpClient,
+  { entry, inputs, notes, os }: {
+    entry: object;
+    inputs?: readonly object[] | undefined;
+    notes: readonly string[];
+    os: Program["os"];
+  },
+): ClientConfig {
+  const { title, projectFile } = client;
+  const project = projectFile === undefined
+    ? ""
+    : `, or for a single project in ${quote(projectFile)}`;
+  const file = quote(configFile(client, os));
+  const last =
+    `Add this to the configuration of ${title} in ${file}${project}:`;
+  return {
+    text: formatConfig(client, entry, inputs),
+    message: `\n${[...notes, last].join("\n\n")}\n\n`,
+  };
+}
+
+/** Formats an entry as the configuration of a client, with what it asks its user for. */
 export function formatConfig(
   { format, section = "mcpServers" }: McpClient,
   skills: object,
+  inputs?: readonly object[],
 ): string {
   return format === "toml"
     ? tomlText(`${section}.skills`, skills)
-    : jsonText({ [section]: { skills } });
+    : jsonText({ inputs, [section]: { skills } });
 }
 
 /** Returns the path of a client's configuration file, as the client's documentation has it. */
 function configFile(
   { file }: McpClient,
-  os: typeof Deno.build.os,
+  os: Program["os"],
 ): string {
   if (os === "windows") {
     return file.replace("{data}", "%APPDATA%").replace(/^~/, "%USERPROFILE%")

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { formatConfig } from "./client_config.ts";
-import { CLIENT_NAMES, MCP_CLIENTS } from "./clients.ts";
+import { MCP_CLIENTS } from "./clients.ts";
+import { CLIENT_NAMES } from "../program/command_line.ts";
 import type { Launch } from "./clients.ts";
 import { Session } from "../../tests/testing/client.ts";
 import {
@@ -15,6 +16,7 @@ import {
 } from "../../tests/testing/command_line.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { runServer } from "../../tests/testing/server.ts";
 
 /** Clients whose configurations differ in format. The program prints them, and the servers are started. */
 const PRINTED_CLIENTS = ["claude-code", "codex"] as const;
@@ -69,9 +71,12 @@ Deno.test(
   async () => {
     using place = new Place();
     // Every shell must quote this name.
-    const args = ["--skill-dir", place.folder("a  $HOME & `b` * !c é #~")];
     for (const client of CLIENT_NAMES) {
-      if (MCP_CLIENTS[client].command === undefined) continue;
+      const { command, variables } = MCP_CLIENTS[client];
+      if (command === undefined) continue;
+      const dollar = variables?.test("$HOME") ? "$" : "$HOME";
+      const folder = place.folder(`a  ${dollar} & \`b\` * !c é #~`);
+      const args = ["--skill-dir", folder];
       const { text, message } = configFor(client, { args });
       const [, printed] = /Run this.*\n\n(.*)\n\nAdd/.exec(message)!;
       const words = await argumentsOf(printed!, place);
@@ -118,12 +123,109 @@ Deno.test(
 Deno.test("--print-config --url says what to do where the client's file has no entry for a URL", () => {
   assertMisuse(
     () => configFor("claude-desktop", { args: ["--url", "http://a/mcp"] }),
-    /^Cannot print an entry for a URL: the configuration file of Claude Desktop has none; add the URL /,
+    /^Cannot print an entry for a URL: by itself, Claude Desktop connects only with OAuth, which this server does not have; let mcp-remote connect, as docs\/http\.md shows$/,
   );
   // The entry does not start this server, so its folders do not matter.
   const args = ["--url", "http://a/mcp", "--skill-dir", resolve("/a,b")];
   const { text } = configFor("cursor", { args });
-  assert.deepEqual(parseEntry(text), { url: "http://a/mcp" });
+  assert.deepEqual(parseEntry(text).url, "http://a/mcp");
+});
+
+Deno.test("--print-config --url sends a token to other machines, by a variable where the client has them", () => {
+  const args = ["--url", "https://skills.example.com/mcp"];
+  for (const client of CLIENT_NAMES) {
+    if (MCP_CLIENTS[client].urlEntry === undefined) continue;
+    const { text, message } = configFor(client, { args });
+    assert.match(text, /SKILL_SERVER_TOKEN|skill-server-token|<token>/, client);
+    assert.match(message, /The entry sends a token\. /);
+    assert.doesNotMatch(message, /Everyone on the way/);
+  }
+  // The input that the entry names is there, too.
+  const { inputs, servers } = JSON.parse(configFor("vscode", { args }).text);
+  const { Authorization } = servers.skills.headers;
+  assert.equal(Authorization, `Bearer \${input:${inputs[0].id}}`);
+});
+
+Deno.test("--print-config --url says what may be wrong with a URL, and what has no effect", () => {
+  const forUrl = (url: string, ...args: string[]) =>
+    configFor("cursor", { args: ["--url", url, ...args] });
+  const completed = forUrl("https://a.example");
+  assert.equal(parseEntry(completed.text).url, "https://a.example/mcp");
+  assert.match(completed.message, /the entry has https:\/\/a\.example\/mcp\./);
+  const other = forUrl("https://a.example/skills");
+  assert.equal(parseEntry(other.text).url, "https://a.example/skills");
+  assert.match(other.message, /does not end with \/mcp/);
+  const open = forUrl("http://a.example/mcp");
+  assert.match(open.message, /Everyone on the way .* Use https:/);
+  for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+    const { text, message } = forUrl(`http://${host}:8000/mcp`);
+    assert.deepEqual(parseEntry(text), { url: `http://${host}:8000/mcp` });
+    assert.match(message, /sends no token\. .*set SKILL_SERVER_TOKEN/);
+  }
+  const more = forUrl(
+    "https://a.example/mcp",
+    "--agents",
+    "--tools=skill",
+    "x",
+  );
+  assert.match(
+    more.message,
+    /\nWithout effect here: --agents, --tools, DIR\. /,
+  );
+  assert.doesNotMatch(completed.message, /Without effect/);
+});
+
+Deno.test("--print-config --url sends the token that the environment has, to this machine too", async () => {
+  using place = new Place();
+  const url = "http://127.0.0.1:8000/mcp";
+  const { stdout } = await runServer(place, {
+    args: ["--print-config", "claude-code", "--url", url],
+    env: { SKILL_SERVER_TOKEN: "secret" },
+  });
+  assert.deepEqual(parseEntry(stdout).headers, {
+    Authorization: "Bearer ${SKILL_SERVER_TOKEN}",
+  });
+  assert.doesNotMatch(stdout, /secret/);
+});
+
+/** A folder whose name each client takes for a variable, or nothing. */
+const VARIABLES: Record<string, string[]> = {
+  "claude-code": ["${HOME}"],
+  "claude-desktop": [],
+  "codex": [],
+  "cursor": ["${env:HOME}", "${userHome}"],
+  "vscode": ["${env:HOME}", "${input:a}"],
+  "opencode": ["{env:HOME}", "{file:key}", "{env:HOME"],
+  "gemini-cli": ["$HOME", "${HOME}"],
+  "copilot": ["$HOME", "${HOME:-a}"],
+  "cline": [],
+  "qwen-code": ["$HOME", "${HOME}"],
+  "kilo": ["{env:HOME}", "{file:key}"],
+};
+
+Deno.test("--print-config refuses what a client takes for a variable, and nothing else", () => {
+  const all = [...new Set(Object.values(VARIABLES).flat()), "a$", "{a}", "$ b"];
+  for (const client of CLIENT_NAMES) {
+    const { title } = MCP_CLIENTS[client];
+    for (const name of all) {
+      const args = ["--skill-dir", resolve("/", name)];
+      const print = () => configFor(client, { args }).text;
+      const isTheirs = MCP_CLIENTS[client].variables?.test(name) === true;
+      if (VARIABLES[client]!.includes(name)) assert.ok(isTheirs, client);
+      if (!isTheirs) assert.match(print(), /skill-dir/);
+      else {
+        assertMisuse(
+          print,
+          new RegExp(
+            `^Cannot print an entry with ".*": ${title} takes .* for the beginning of a variable, and replaces it; rename the folder$`,
+          ),
+        );
+      }
+    }
+    for (const harmless of ["a$", "{a}", "$ b"]) {
+      assert.ok(!MCP_CLIENTS[client].variables?.test(harmless), client);
+    }
+  }
 });
 
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
@@ -195,9 +297,9 @@ for (const client of PRINTED_CLIENTS) {
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
       await using session = await Session.open(place, { launch });
-      // Skills in the state name-only come last, and the user's own before the project's.
+      // The user's own come before the project's, and then name-only ones last.
       const names = client === "claude-code"
-        ? ["new", "pdf", "git"]
+        ? ["pdf", "new", "git"]
         : ["pdf", "git", "new"];
       assert.deepEqual(await session.names(), names);
       place.skill("project/it's more", "also");

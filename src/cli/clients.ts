@@ -7,6 +7,8 @@
  * @module
  */
 
+import type { ClientName } from "../program/command_line.ts";
+
 /** A command that starts the server. */
 export interface Launch {
   readonly command: string;
@@ -33,28 +35,55 @@ export interface McpClient {
    * and in the home folder. Without those that only this client uses.
    */
   readonly ownSkills?: readonly string[];
+  /** Whether the client shows the skills in `.agents/skills` itself, whole or not. */
+  readonly readsAgents?: boolean;
+  /** What the client replaces in the texts of its entries, without a way to escape it. */
+  readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
   /** The entry that starts the server. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
   /** The entry for a server over HTTP, if the file can have one. */
   readonly urlEntry?: (url: string) => object;
+  /** How an entry sends the token, by a variable where the client has them. */
+  readonly tokenFields?: object;
+  /** What the user sets, or writes, for the token. Default: the environment variable. */
+  readonly tokenAdvice?: string;
+  /** What the top level of the file needs for the token. */
+  readonly tokenInputs?: readonly object[];
   /** The client's own command that adds an entry, from the entry or the words in it. */
   readonly command?: (
     added: { readonly entry: object; readonly words: readonly string[] },
   ) => string;
 }
 
-const CLIENTS = {
+/** The beginning of variables such as `${HOME}`, `${env:HOME}`, and `${userHome}`. */
+const IN_BRACES = /\$\{/;
+
+/** The beginning of variables with and without braces. */
+const WITH_DOLLAR = /\$[\w{]/;
+
+/** The beginning of variables and files for OpenCode and Kilo Code, in the whole file. */
+const ENV_OR_FILE = /\{(?:env|file):/;
+
+/** Returns the field that sends a token. */
+function bearer(token: string): object {
+  return { headers: { Authorization: `Bearer ${token}` } };
+}
+
+/** The clients by the names that `--print-config` accepts. */
+export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {
     title: "Claude Code",
     file: "~/.claude.json",
     projectFile: ".mcp.json",
     ownSkills: [".claude/skills"],
+    variables: IN_BRACES,
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
     urlEntry: (url) => ({ type: "http", url, alwaysLoad: true }),
+    tokenFields: bearer("${SKILL_SERVER_TOKEN}"),
     command: ({ entry }) =>
       `claude mcp add-json --scope user skills '${JSON.stringify(entry)}'`,
   },
@@ -71,7 +100,9 @@ const CLIENTS = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
+    readsAgents: true,
     urlEntry: (url) => ({ url }),
+    tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://cursor.com/docs/mcp} */
@@ -79,8 +110,11 @@ const CLIENTS = {
     title: "Cursor",
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
+    readsAgents: true,
+    variables: IN_BRACES,
     entry: (launch) => ({ type: "stdio", ...launch }),
     urlEntry: (url) => ({ url }),
+    tokenFields: bearer("${env:SKILL_SERVER_TOKEN}"),
   },
   /** @see {@link https://code.visualstudio.com/docs/agents/reference/mcp-configuration} */
   "vscode": {
@@ -88,8 +122,18 @@ const CLIENTS = {
     file: "{data}/Code/User/mcp.json",
     projectFile: ".vscode/mcp.json",
     section: "servers",
+    readsAgents: true,
+    variables: IN_BRACES,
     entry: (launch) => ({ type: "stdio", ...launch }),
     urlEntry: (url) => ({ type: "http", url }),
+    tokenFields: bearer("${input:skill-server-token}"),
+    tokenAdvice: "VS Code asks for the token once, and keeps it",
+    tokenInputs: [{
+      type: "promptString",
+      id: "skill-server-token",
+      description: "The token of the server for skills",
+      password: true,
+    }],
     command: ({ entry }) =>
       `code --add-mcp '${JSON.stringify({ name: "skills", ...entry })}'`,
   },
@@ -100,11 +144,14 @@ const CLIENTS = {
     projectFile: "opencode.json",
     section: "mcp",
     ownSkills: [".claude/skills", ".agents/skills"],
+    readsAgents: true,
+    variables: ENV_OR_FILE,
     entry: ({ command, args }) => ({
       type: "local",
       command: [command, ...args],
     }),
     urlEntry: (url) => ({ type: "remote", url }),
+    tokenFields: bearer("{env:SKILL_SERVER_TOKEN}"),
     command: ({ words }) => `opencode mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
@@ -113,7 +160,10 @@ const CLIENTS = {
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
     ownSkills: [".agents/skills"],
+    readsAgents: true,
+    variables: WITH_DOLLAR,
     urlEntry: (url) => ({ httpUrl: url }),
+    tokenFields: bearer("$SKILL_SERVER_TOKEN"),
     command: ({ words: [program, ...args] }) =>
       `gemini mcp add --scope user skills ${program} -- ${args.join(" ")}`,
   },
@@ -122,17 +172,23 @@ const CLIENTS = {
     title: "Copilot CLI",
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
+    readsAgents: true,
+    variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
     urlEntry: (url) => ({ type: "http", url, tools: ["*"] }),
+    tokenFields: bearer("${SKILL_SERVER_TOKEN}"),
     command: ({ words }) => `copilot mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://docs.cline.bot/mcp/configuring-mcp-servers} */
   "cline": {
     title: "Cline",
     file: "~/.cline/data/settings/cline_mcp_settings.json",
+    readsAgents: true,
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
     urlEntry: (url) => ({ type: "streamableHttp", url, timeout: 60 }),
+    tokenFields: bearer("<token>"),
+    tokenAdvice: "Cline has no variables: write the token in place of <token>",
   },
   /** @see {@link https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/} */
   "qwen-code": {
@@ -140,9 +196,12 @@ const CLIENTS = {
     file: "~/.qwen/settings.json",
     projectFile: ".qwen/settings.json",
     ownSkills: [".agents/skills"],
+    readsAgents: true,
+    variables: WITH_DOLLAR,
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ ...launch, alwaysLoadTools: true }),
     urlEntry: (url) => ({ httpUrl: url, alwaysLoadTools: true }),
+    tokenFields: bearer("$SKILL_SERVER_TOKEN"),
   },
   /** @see {@link https://kilo.ai/docs/automate/mcp/using-in-kilo-code} */
   "kilo": {
@@ -151,19 +210,14 @@ const CLIENTS = {
     projectFile: ".kilo/kilo.json",
     section: "mcp",
     ownSkills: [".claude/skills", ".agents/skills"],
+    readsAgents: true,
+    variables: ENV_OR_FILE,
     entry: ({ command, args }) => ({
       type: "local",
       command: [command, ...args],
     }),
     urlEntry: (url) => ({ type: "remote", url }),
+    tokenFields: bearer("{env:SKILL_SERVER_TOKEN}"),
     command: ({ words }) => `kilo mcp add skills -- ${words.join(" ")}`,
   },
-} satisfies Record<string, McpClient>;
-
-/** A client of `--print-config`. */
-export type ClientName = keyof typeof CLIENTS;
-
-/** The clients by the names that `--print-config` accepts. */
-export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = CLIENTS;
-
-export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
+};

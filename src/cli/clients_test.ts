@@ -1,13 +1,12 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { createClientConfig } from "./client_config.ts";
-import { CLIENT_NAMES, type ClientName, MCP_CLIENTS } from "./clients.ts";
-import type { Program } from "./launch.ts";
+import { MCP_CLIENTS } from "./clients.ts";
+import { CLIENT_NAMES, type ClientName } from "../program/command_line.ts";
+import { createLaunch, type Program } from "./launch.ts";
 import {
   configFor,
   NPX_PROGRAM,
-  parseEntry,
   PROGRAM,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
@@ -20,15 +19,8 @@ const CLIENTS_PAGE = Deno.readTextFileSync(
 
 /** Returns what a command prints, after the command. */
 function print(args: readonly string[], program: Program = PROGRAM): string {
-  const [client] = args as [ClientName];
-  const home = "/home/me";
-  const settings = settingsFor("--print-config", ...args);
-  // The folders of this machine must not change what is printed.
-  const config = createClientConfig(
-    client,
-    { ...settings, home, roots: [] },
-    program,
-  );
+  const [client, ...rest] = args;
+  const config = configFor(client!, { args: rest, program, home: "/home/me" });
   const command = `$ skill-server --print-config ${args.join(" ")}`;
   return `${command}\n${config.message}${config.text}`;
 }
@@ -111,12 +103,13 @@ for (const [name, pattern] of Object.entries(LINKS)) {
     `the link in the README adds to ${name} what --print-config prints`,
     { ignore: lacks("sh") },
     () => {
-      const home = "${userHome}";
+      const settings = { ...settingsFor(), home: "${userHome}" };
       const program = { ...PROGRAM, executable: "deno" };
-      const { text } = configFor(name, { program, home });
+      const launch = createLaunch(program, settings);
+      const entry = MCP_CLIENTS[name as ClientName].entry!(launch);
       const links = [...README.matchAll(pattern)].map(([link]) => link);
       assert.equal(links.length, 1);
-      assert.deepEqual(decode(links[0]!), parseEntry(text));
+      assert.deepEqual(decode(links[0]!), entry);
     },
   );
 }

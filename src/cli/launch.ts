@@ -8,12 +8,12 @@
 import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import type { Launch } from "./clients.ts";
-import { SERVING_OPTIONS, UsageError } from "./command_line.ts";
-import type { Settings } from "./settings.ts";
+import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
+import type { Settings } from "../program/settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { ALLOW_SHELL, findShell } from "../shell.ts";
 import { listRuleFolders } from "../skills/policy_file.ts";
-import { resolveSkillRoots } from "../skills/roots.ts";
+import { Project, resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";
 
 /** How the server runs. */
@@ -113,18 +113,31 @@ function listFolders(settings: Settings): string[] {
     ...values["trust-links"] ?? [],
   ];
   // A link may only be watched where it leads.
-  const places = given.filter(isAbsolute).map((path) => {
-    const place = realPathOf(path);
-    if (isTooMuch(path, settings) || !isTooMuch(place, settings)) return place;
-    throw new UsageError(
-      `Cannot print an entry that lets Deno read all of ${
-        quote(place)
-      }, where ${quote(path)} leads: name the folders of the skills, or write ${
-        quote(place)
-      } if you mean it`,
-    );
-  });
-  return [...given, ...places, ...listPolicyPaths(settings)];
+  const targets = given.filter(isAbsolute)
+    .map((path) => findTarget(path, settings));
+  return [...given, ...targets, ...listPolicyPaths(settings)];
+}
+
+/**
+ * Returns where a folder that the user named leads. A link of the project that leaves
+ * it counts for nothing, because the server does not follow it either.
+ *
+ * @throws {UsageError} If it leads to the home folder, or to one above it.
+ */
+function findTarget(path: string, settings: Settings): string {
+  const target = realPathOf(path);
+  const project = new Project(settings.options);
+  const isTheirs = project.hasLinkOn(path, target) &&
+    project.scopeOf(target) !== "project";
+  if (isTheirs) return path;
+  if (isTooMuch(path, settings) || !isTooMuch(target, settings)) return target;
+  throw new UsageError(
+    `Cannot print an entry that lets Deno read all of ${quote(target)}, where ${
+      quote(path)
+    } leads: name the folders of the skills, or write ${
+      quote(target)
+    } if you mean it`,
+  );
 }
 
 /**
@@ -138,9 +151,9 @@ function listPolicyPaths(settings: Settings): string[] {
   if (policy === undefined) return [];
   const paths = [policy, realPathOf(policy)];
   for (const { path, text } of listRuleFolders(policy, home)) {
-    const places = [path, realPathOf(path)];
-    paths.push(...places);
-    if (!places.some((place) => isTooMuch(place, settings))) continue;
+    const folders = [path, realPathOf(path)];
+    paths.push(...folders);
+    if (!folders.some((folder) => isTooMuch(folder, settings))) continue;
     throw new UsageError(
       `Cannot print an entry for the policy: for its rule ${
         quote(text)

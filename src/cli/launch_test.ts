@@ -99,3 +99,29 @@ Deno.test("createLaunch() grants permission to run the shell if Deno has it and 
   await Deno.permissions.revoke({ name: "run" });
   assert.deepEqual(flags(...shell), []);
 });
+
+Deno.test(
+  "createLaunch() lets Deno read nothing more because of a link of the project",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    const { home, project } = place;
+    place.folder("home/.ssh");
+    place.folder("project/packages/skills");
+    place.link(join(home, ".ssh"), "project/keys");
+    place.link(home, "project/all");
+    place.link("packages/skills", "project/inside");
+    const readFor = (name: string) => {
+      const settings = settingsFor(join(project, name));
+      const options = { ...settings.options, workingDirectory: project };
+      const launch = createLaunch(PROGRAM, { ...settings, home, options });
+      return launch.args[2]!.replace("--allow-read=", "").split(",");
+    };
+    assert.deepEqual(readFor("keys"), [join(project, "keys")]);
+    assert.deepEqual(readFor("all"), [join(project, "all")]);
+    assert.deepEqual(readFor("inside"), [
+      join(project, "inside"),
+      join(project, "packages", "skills"),
+    ]);
+  },
+);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { CLIENT_PROFILES } from "../views/clients.ts";
+import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
 
@@ -10,6 +11,7 @@ function skillsPlace(): Place {
     const text = skillMd(`skill-${i}`, `About ${"many ".repeat(50)}things`);
     place.skill("home/.claude/skills", `skill-${i}`, text);
   }
+  place.skill("home/.agents/skills", "installed");
   return place;
 }
 
@@ -26,9 +28,15 @@ async function listAs(
   return stdout;
 }
 
-/** Returns the instructions and the texts of the tools that a server process sends to a client. */
-async function servedTo(place: Place, client: string, args: string[] = []) {
-  await using wire = new Wire(place, { args });
+/**
+ * Returns the instructions and the texts of the tools that a server process sends to a
+ * client. The client starts it as its printed entry says.
+ */
+async function servedTo(place: Place, client: string) {
+  const launch = client === "default"
+    ? undefined
+    : await printedLaunch(place, {}, client);
+  await using wire = new Wire(place, launch && { launch });
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
   const clientInfo = { name, version: "1.0.0" };
   await wire.ask(1, "initialize", {
@@ -57,6 +65,8 @@ const INSTRUCTIONS: Record<string, (text: string) => string[]> = {
   "claude-code": (text) => [text],
   "codex": (text) => [text.split("\n")[0]!],
   "cline": () => [],
+  "claude-desktop": () => [],
+  "gemini-cli": (text) => [text],
 };
 
 for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
@@ -79,7 +89,7 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
     }
     assert.match(
       report,
-      /^What the model sees in .* \(20 skills, toolset skil/,
+      /^What the model sees in .* \(2[01] skills, toolset skil/,
     );
     assert.match(
       report,

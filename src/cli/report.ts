@@ -9,13 +9,17 @@
  */
 
 import { basename, dirname, join, relative } from "jsr:@std/path@^1";
-import { findNearMisses } from "./near_misses.ts";
-import { folderOf, missingFolders, type Settings } from "./settings.ts";
+import { findNearMisses } from "../program/near_misses.ts";
+import {
+  folderOf,
+  missingFolders,
+  type Settings,
+} from "../program/settings.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { checkSkill, findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { hasEffect, isError, type Problem } from "../problems.ts";
+import { hasEffect, isError } from "../problems.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import {
   byCodeUnits,
@@ -64,7 +68,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...catalog.problems,
     ...skills.flatMap(({ problems }) => problems),
     ...missingFolders(catalog, settings),
-    ...checkFolders(catalog, found),
+    ...await findNearMisses(catalog, settings),
   ];
   if (check && found.length === 0 && !problems.some(isError)) {
     problems.push({
@@ -136,22 +140,6 @@ async function inspect(
   return { entry, problems };
 }
 
-/** Reports what is almost a skill. */
-function checkFolders(
-  catalog: SkillCatalog,
-  found: readonly Skill[],
-): Problem[] {
-  const roots = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root);
-  const skills = new Set([
-    ...found.flatMap((skill) => [skill.directory, skill.realDirectory]),
-    ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
-  ]);
-  const known = skills.union(new Set(roots.map(({ path }) => path)));
-  return roots.filter(({ path }) => !skills.has(path))
-    .flatMap((root) => findNearMisses(root.path, { root, known, depth: 0 }));
-}
-
 /** Formats a report as text. */
 export function reportAsText(
   report: Report,
@@ -203,7 +191,7 @@ function describeEffects(
     : "rename it to load it";
   return [
     shadowedBy && `after ${showPath(dirname(shadowedBy), home)}: ${advice}`,
-    unlisted && `not in skills/list: ${unlisted}`,
+    unlisted && `not for hosts with the Skills extension: ${unlisted}`,
   ].filter(Boolean).join("; ");
 }
 
@@ -251,20 +239,37 @@ function formatProblem(
   return `::${severity} file=${place},title=${rule}::${text}\n`;
 }
 
+/** Summarizes a report in its last line. */
 function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const warnings = problems.length - errors;
-  const result = problems.length === 0
-    ? "no problems"
-    : `${count(errors, "error")}, ${count(warnings, "warning")}`;
-  if (checked !== undefined) {
-    return `Checked ${count(checked, "skill")}: ${result}`;
-  }
-  const served = skills.filter(({ state }) => state !== "off").length;
-  const advice = skills.length + errors > 0
+  const found = problems.length === 0
     ? ""
-    : " To add one, create a folder with a SKILL.md in one of the folders above.";
-  return `Found ${count(served, "skill")}: ${result}.${advice}`;
+    : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  if (checked !== undefined) {
+    const isClean = checked > 0 && problems.length === 0;
+    return `Checked ${count(checked, "skill")}${
+      isClean ? ": no problems" : found
+    }`;
+  }
+  const visible = skills.filter(({ state }) => state !== "off");
+  const shadowed = visible.filter(({ shadowedBy }) => shadowedBy !== undefined);
+  const served = count(visible.length - shadowed.length, "skill");
+  const rest = shadowed.length === 0
+    ? ""
+    : `, and ${shadowed.length} more behind another of the same name`;
+  return `Found ${served}${rest}${found}.${adviseOn(skills, problems)}`;
+}
+
+/** Says what to do next, if the table and the problems do not. */
+function adviseOn(
+  skills: Report["skills"],
+  problems: Report["problems"],
+): string {
+  if (problems.length > 0) return "";
+  return skills.length === 0
+    ? " To add one, create a folder with a SKILL.md in one of the folders above."
+    : " To look for problems in their texts and files, use --check.";
 }
 
 /** Shortens a path in the working directory or the home folder. */

@@ -40,14 +40,14 @@ Deno.test("--list shows roots, skills, and problems with their fixes", async () 
 Skills (5)
   git        1 file   .claude/skills/git
   pdf        2 files  ~/.claude/skills/pdf
-  Übersicht  1 file   ~/.claude/skills/Übersicht  not in skills/list: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
+  Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
   git        1 file   ~/.claude/skills/git        after .claude/skills/git: load it as global:git
   git        1 file   ~/.claude/skills/git-2      after ~/.claude/skills/git: rename it to load it
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
   fix: start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"
 
-Found 5 skills: 1 error, 0 warnings.
+Found 3 skills, and 2 more behind another of the same name: 1 error, 0 warnings.
 `,
   );
 });
@@ -71,7 +71,10 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   );
   assert.match(list.text, /^ {2}pdf +pinned +policy.yaml:3 +2 files/m);
   assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
-  assert.match(list.text, /^Found 5 skills: 1 error, 0 warnings\.$/m);
+  assert.match(
+    list.text,
+    /^Found 3 skills, and 2 more .*: 1 error, 0 warnings\.$/m,
+  );
   const { code, text } = await printedReport(place, "--check", ...policy);
   assert.equal(code, 1);
   assert.equal(
@@ -90,7 +93,7 @@ Checked 5 skills: 2 errors, 1 warning
   // Neither nothing nor an error is left to report.
   place.file("home/policy.yaml", "rules: [{ state: off }]");
   const off = await printedReport(place, "--check", ...policy);
-  assert.deepEqual(off, { code: 0, text: "Checked 0 skills: no problems\n" });
+  assert.deepEqual(off, { code: 0, text: "Checked 0 skills\n" });
 });
 
 Deno.test("--list reports where to put skills if there are none", async () => {
@@ -98,7 +101,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   const { text } = await printedReport(place, "--list");
   assert.match(
     text,
-    /\nFound 0 skills: no problems\. To add one, create a folder with a SKILL\.md in one of the folders above\.\n$/,
+    /\nFound 0 skills\. To add one, create a folder with a SKILL\.md in one of the folders above\.\n$/,
   );
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(

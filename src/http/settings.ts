@@ -9,8 +9,8 @@ import {
   parseCommandLine,
   SERVING_OPTIONS,
   UsageError,
-} from "../cli/command_line.ts";
-import { createSettings, type Settings } from "../cli/settings.ts";
+} from "../program/command_line.ts";
+import { createSettings, type Settings } from "../program/settings.ts";
 import type { AccessOptions } from "./access.ts";
 import { quote } from "../text.ts";
 

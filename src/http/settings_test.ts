@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { basename } from "jsr:@std/path@^1";
 import { createHttpSettings, type HttpSettings } from "./settings.ts";
-import { UsageError } from "../cli/command_line.ts";
+import { UsageError } from "../program/command_line.ts";
 
 /** Creates settings as if the environment had nothing but these variables. */
 function create(
@@ -53,7 +53,7 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
       [{ SKILL_SERVER_ARGS: '--policy="/a b"' }, /Invalid SKILL_SERVER_ARGS/],
       [
         { SKILL_SERVER_ARGS: "--policy" },
-        /'--policy <value>' argument missing/,
+        /--policy requires a value: expected the path of a file/,
       ],
       [{ SKILL_SERVER_TOKEN: "two words" }, /Invalid SKILL_SERVER_TOKEN/],
       [

@@ -5,11 +5,16 @@ import config from "../../deno.json" with { type: "json" };
 import {
   type ClientConfig,
   createClientConfig,
+  createUrlConfig,
 } from "../../src/cli/client_config.ts";
-import type { ClientName, Launch } from "../../src/cli/clients.ts";
-import { parseCommandLine, UsageError } from "../../src/cli/command_line.ts";
+import type { Launch } from "../../src/cli/clients.ts";
+import {
+  type ClientName,
+  parseCommandLine,
+  UsageError,
+} from "../../src/program/command_line.ts";
 import type { Program } from "../../src/cli/launch.ts";
-import { createSettings, type Settings } from "../../src/cli/settings.ts";
+import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerOptions } from "./server.ts";
@@ -45,11 +50,13 @@ export function configFor(
     home?: string;
   } = {},
 ): ClientConfig {
-  const settings = settingsFor("--print-config", client, ...args);
-  return createClientConfig(client as ClientName, {
-    ...settings,
-    home,
-  }, program);
+  const name = client as ClientName;
+  const command = parseCommandLine(["--print-config", client, ...args]);
+  if (command.values.url !== undefined) {
+    return createUrlConfig(name, { command, os: program.os, hasToken: false });
+  }
+  const settings = { ...createSettings(command), home };
+  return createClientConfig(name, { settings, program });
 }
 
 /** Asserts that a function reports an invalid command line with the given message. */

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
-import { openSkills } from "../../skill_server.ts";
+import { SkillRegistry } from "../../mod.ts";
 import { reportSkills } from "../../src/cli/report.ts";
 import { settingsFor } from "./command_line.ts";
 import type { Place } from "./folders.ts";
@@ -28,7 +28,8 @@ export async function problemsIn(
   ...args: string[]
 ): Promise<ReportedProblem[]> {
   const settings = settingsFor("--json", ...args);
-  const registry = openSkills(settings, { log: () => {} });
+  const { roots, options } = settings;
+  const registry = new SkillRegistry(roots, { ...options, log: () => {} });
   const { text } = await reportSkills(registry, settings);
   return JSON.parse(text).problems;
 }

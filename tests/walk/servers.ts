@@ -1,8 +1,7 @@
 // Servers for the walk, in this process, over an in-memory transport and over HTTP.
-import type { SkillCatalog, SkillRegistry } from "../../mod.ts";
-import { openSkills } from "../../skill_server.ts";
-import { parseCommandLine } from "../../src/cli/command_line.ts";
-import { createSettings, type Settings } from "../../src/cli/settings.ts";
+import { type SkillCatalog, SkillRegistry } from "../../mod.ts";
+import { parseCommandLine } from "../../src/program/command_line.ts";
+import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { McpHttpServer } from "../../src/protocol/http_server.ts";
 import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
@@ -60,7 +59,8 @@ export class LocalServer implements Asking, Disposable {
       launch,
       () => createSettings(parseCommandLine(launch.args)),
     );
-    const registry = await openSkills(settings, {
+    const registry = new SkillRegistry(settings.roots, {
+      ...settings.options,
       log: launch.log ?? (() => {}),
     });
     await registry.refresh();

@@ -1,14 +1,12 @@
 /**
- * The options of the command line, the help, and the parser, which says what was
- * probably meant where the command line is invalid. The table of options drives
- * `--help` and docs/options.md, too.
+ * The options of the command line, and the parser, which says what was probably meant
+ * where the command line is invalid. The table of options drives `--help` and
+ * docs/options.md, too.
  *
  * @module
  */
 
 import { parseArgs } from "node:util";
-import config from "../../deno.json" with { type: "json" };
-import { CLIENT_NAMES } from "./clients.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { OTHER_CLIENTS } from "../views/clients.ts";
@@ -33,6 +31,24 @@ export interface Option {
   /** The options of which one must be there. */
   readonly requires?: readonly string[];
 }
+
+/** The clients that `--print-config` knows. `src/cli/clients.ts` describes them. */
+export const CLIENT_NAMES = [
+  "claude-code",
+  "claude-desktop",
+  "codex",
+  "cursor",
+  "vscode",
+  "opencode",
+  "gemini-cli",
+  "copilot",
+  "cline",
+  "qwen-code",
+  "kilo",
+] as const;
+
+/** A client of `--print-config`. */
+export type ClientName = typeof CLIENT_NAMES[number];
 
 /** The minimum length limit, in characters. It leaves room to say what a tool does. */
 const MIN_DESCRIPTION_LIMIT = 300;
@@ -175,47 +191,10 @@ export const OPTIONS = {
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
 
-/** Lists how each option is written, and what it does. */
-export function describeOptions(): [usage: string, help: string][] {
-  return Object.entries<Option>(OPTIONS).map(
-    ([name, { value, short, help }]) => [
-      `--${name}${value ? ` ${value}` : ""}${short ? `, -${short}` : ""}`,
-      help,
-    ],
-  );
-}
-
-/** Returns the help text, in which the program has its own name, however it is started. */
-export function helpText(): string {
-  return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
-stdin and stdout.
-
-Usage:
-  skill-server [options] [DIR...]
-
-Without DIR, it searches ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
-~/.claude/skills. With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
-Separate several with spaces or commas.
-
-Examples:
-  skill-server --list
-  skill-server --print-config claude-code
-
-Options:
-${describeOptions().map((lines) => `  ${lines.join("\n      ")}`).join("\n")}
-
-Clients:
-  ${CLIENT_NAMES.join(", ")}
-
-Environment:
-  SKILLS_DIR
-      used if no DIR is given, or in addition to DIR with --tools skilljack;
-      separate several with commas
-  MAX_FILE_SIZE_MB
-      used if --max-file-size is not given
-
-Documentation: https://jsr.io/${config.name}
-`;
+/** Whether a command line asks for something else than a server. */
+export function isForTerminal({ values }: CommandLine): boolean {
+  return Object.keys(values)
+    .some((name) => !(SERVING_OPTIONS as string[]).includes(name));
 }
 
 /** Thrown for an invalid command line or an invalid environment variable. */
@@ -260,23 +239,38 @@ function parse(args: readonly string[]): CommandLine {
       allowPositionals: true,
     });
   } catch (error) {
-    const { message } = error as Error;
-    const [, written, word] = /^Unknown option '(-+([^']*))/.exec(message) ??
-      [];
-    if (written === undefined) throw new UsageError(message);
-    const [near] = nearestWords(word!, Object.keys(OPTIONS));
-    const advice = near ? `: did you mean --${near}?` : "";
-    throw new UsageError(`Unknown option ${quote(written)}${advice}`);
+    throw new UsageError(describeParseError((error as Error).message));
   }
+}
+
+/** Says what to do about a message of `parseArgs`. */
+function describeParseError(message: string): string {
+  const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
+  if (unknown !== undefined) {
+    const word = unknown.replace(/^-+/, "");
+    const [near] = nearestWords(word, Object.keys(OPTIONS));
+    const advice = near === undefined ? "" : `: did you mean --${near}?`;
+    return `Unknown option ${quote(unknown)}${advice}`;
+  }
+  const [, name] = /'--([\w-]+) <value>' argument missing/.exec(message) ?? [];
+  const option: Option | undefined = OPTIONS[name as keyof typeof OPTIONS];
+  return option === undefined
+    ? message
+    : `--${name} requires a value: expected ${expectationOf(option)}`;
 }
 
 /** Says what the value of an option must be, if it is not of the right kind. */
 function adviceFor(
   value: string,
-  { choices, expected, isValid = (value) => value.trim() !== "" }: Option,
+  option: Option,
 ): string | undefined {
+  const { choices, isValid = (value) => value.trim() !== "" } = option;
   if (choices?.includes(value) ?? isValid(value)) return undefined;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
-  return `expected ${choices ? `one of ${choices.join(", ")}` : expected}`;
+  return `expected ${expectationOf(option)}`;
+}
+
+function expectationOf({ choices, expected }: Option): string {
+  return choices ? `one of ${choices.join(", ")}` : String(expected);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
-import { CLIENT_NAMES } from "./clients.ts";
-import { describeOptions, helpText, OPTIONS } from "./command_line.ts";
+import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
+import { describeOptions, helpText } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -139,7 +139,14 @@ const misuses: [string[], string | RegExp][] = [
   [["--lst"], 'Unknown option "--lst": did you mean --list?'],
   [["--print=cursor"], /"--print": did you mean --print-config\?$/],
   [["-list"], 'Unknown option "-l": did you mean --list?'],
-  [["--skill-dir"], /'--skill-dir <value>' argument missing/],
+  [["--skill-dir"], "--skill-dir requires a value: expected a folder"],
+  [
+    ["--print-config"],
+    /^--print-config requires a value: expected one of claude-code, .*, kilo$/,
+  ],
+  [["list"], 'Cannot find the folder "list": did you mean --list?'],
+  [["check", "."], 'Cannot find the folder "check": did you mean --check?'],
+  [["--list", "help"], /folder "help": did you mean --help\?$/],
   [["--trust-links", "--list"], /'--trust-links' argument is ambiguous/],
   [["--policy="], 'Invalid --policy "": expected the path of a file'],
   [["--tools="], /"": expected one of skill, skilljack, reference, /],
@@ -182,15 +189,4 @@ Deno.test("an invalid command line prints only a message to stderr, and exits wi
     stderr,
     'skill-server: Unknown option "--wrong" (add --help to see the options)\n',
   );
-});
-
-Deno.test("createSettings() searches folders deep for agentskills, and takes a description limit of 0", () => {
-  for (const toolset of ["skill", "agentskills"]) {
-    const { roots } = settingsFor("--tools", toolset);
-    const isDeep = toolset === "agentskills";
-    assert.ok(roots.length > 0);
-    assert.ok(roots.every(({ recursive }) => recursive === isDeep));
-  }
-  const { options } = settingsFor("--description-limit", "0");
-  assert.equal(options.descriptionLimit, 0);
 });

@@ -1,0 +1,54 @@
+/**
+ * The output of `--help`.
+ *
+ * @module
+ */
+
+import config from "../../deno.json" with { type: "json" };
+import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
+
+/** Lists how each option is written, and what it does. */
+export function describeOptions(): [usage: string, help: string][] {
+  return Object.entries<Option>(OPTIONS).map(
+    ([name, { value, short, help }]) => {
+      const valueText = value === undefined ? "" : ` ${value}`;
+      const shortText = short === undefined ? "" : `, -${short}`;
+      return [`--${name}${valueText}${shortText}`, help];
+    },
+  );
+}
+
+/** Returns the help text, in which the program has its own name, however it is started. */
+export function helpText(): string {
+  const options = describeOptions()
+    .map(([usage, help]) => `  ${usage}\n      ${help}`);
+  return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
+stdin and stdout.
+
+Usage:
+  skill-server [options] [DIR...]
+
+Without DIR, it searches ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
+~/.claude/skills. With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
+Separate several with spaces or commas.
+
+Examples:
+  skill-server --list
+  skill-server --print-config claude-code
+
+Options:
+${options.join("\n")}
+
+Clients:
+  ${CLIENT_NAMES.join(", ")}
+
+Environment:
+  SKILLS_DIR
+      used if no DIR is given, or in addition to DIR with --tools skilljack;
+      separate several with commas
+  MAX_FILE_SIZE_MB
+      used if --max-file-size is not given
+
+Documentation: https://jsr.io/${config.name}
+`;
+}

@@ -1,0 +1,27 @@
+/**
+ * Writes what people read to a standard stream.
+ *
+ * @module
+ */
+
+import { type ByteWriter, writeAll } from "../protocol/stdio_transport.ts";
+import { log, logged } from "../text.ts";
+
+/**
+ * Prints a text below what has been logged, and returns the exit code. It is not
+ * an error if the reader closes the stream early.
+ */
+export async function print(
+  text: string,
+  stream: ByteWriter = Deno.stdout,
+): Promise<number> {
+  await logged();
+  try {
+    await writeAll(stream, new TextEncoder().encode(text));
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return 0;
+    log(`Cannot write the output: ${(error as Error).message}`);
+    return 2;
+  }
+  return 0;
+}

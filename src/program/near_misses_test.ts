@@ -1,0 +1,296 @@
+import assert from "node:assert/strict";
+import { basename, join } from "jsr:@std/path@^1";
+import { Session } from "../../tests/testing/client.ts";
+import { runServer } from "../../tests/testing/server.ts";
+import { printedReport, problemsIn } from "../../tests/testing/report.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { isCaseBlind } from "../files/paths.ts";
+
+/** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
+async function missesIn(
+  place: Place,
+  folder: string,
+  ...args: string[]
+): Promise<string[]> {
+  const path = join(place.path, folder);
+  const problems = await problemsIn(...args, "--list", path);
+  return problems.map(({ rule, file, reason, hint }) => {
+    const shown = file.slice(place.path.length + 1).replaceAll("\\", "/");
+    return `${rule} ${shown}: ${reason}; ${hint}`
+      .replaceAll(place.path, "").replaceAll("\\", "/");
+  });
+}
+
+Deno.test("--list reports files that are almost named SKILL.md", async () => {
+  const names = [
+    ...["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL"],
+    ...["SKILL.md.md", "SKILL (1).md", "SKILL copy.md", "skill.MARKDOWN"],
+    ...["SKILL .md", "SKILLS.md", "skills.md"],
+    ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD"],
+  ];
+  for (const name of names) {
+    using place = new Place();
+    place.file(`skills/pdf/${name}`, skillMd("pdf"));
+    place.skill("skills", "git");
+    place.file(`skills/git/${name}`, "a part of the skill");
+    assert.deepEqual(await missesIn(place, "skills"), [
+      `file-name skills/pdf/${name}: the file of a skill must be named "SKILL.md"; rename it to "SKILL.md"`,
+    ]);
+  }
+});
+
+Deno.test("--list and --check report everything that is almost a skill, and the fix", async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  place.file(`${skills}/SKILL.md`, skillMd("loose"));
+  place.file(`${skills}/up/Skill.markdown`, skillMd("up"));
+  place.skill(`${skills}/deep`, "one");
+  for (const name of ["pdf.zip", "docx.skill", "README.md", "notes.md"]) {
+    place.file(`${skills}/${name}`, "");
+  }
+  place.file(`${skills}/review.md`, skillMd("review"));
+  place.file(`${skills}/assets/logo.png`, "");
+  place.file(`${skills}/guide/README.md`, "");
+  place.skill(skills, "good");
+  const { code, text } = await printedReport(place, "--check");
+  assert.equal(code, 1);
+  assert.equal(
+    text.replaceAll(place.home.replaceAll("\\", "/"), "~"),
+    `~/.claude/skills/SKILL.md: error[loose-file]: it is directly in a folder of skills
+  fix: move it, and the files that it needs, into a folder of its own
+~/.claude/skills/review.md: error[file-name]: it is a file, where the folder of a skill was expected
+  fix: move it to "~/.claude/skills/review/SKILL.md"
+~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
+  fix: rename it to "SKILL.md"
+~/.claude/skills/deep: warning[not-searched]: 1 skill lies deeper than the server looks
+  fix: add --skill-dir ~/.claude/skills/deep
+~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected
+  fix: unpack it into a folder of its own, and remove it
+~/.claude/skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected
+  fix: unpack it into a folder of its own, and remove it
+
+Checked 1 skill: 3 errors, 3 warnings
+`,
+  );
+});
+
+Deno.test("--list finds no near misses in skills, in what tools fill, and among the documents of a project", async () => {
+  using place = new Place();
+  place.skill("project/skills", "found");
+  place.skill("project/skills/found/examples", "part-of-a-skill");
+  place.skill("project/.git/modules", "not-mine");
+  place.skill("project/node_modules", "not-mine");
+  place.file("project/docs/skills.md", "");
+  place.file("project/docs/docs.md", "");
+  place.file("project/release.zip", "");
+  assert.deepEqual(await missesIn(place, "project"), []);
+  const folder = place.folder("project");
+  place.file("project/docs/SKILL.txt", "");
+  place.skill("project/plugins", "found-too");
+  const misses = await missesIn(place, "home", "--skill-dir", folder);
+  assert.deepEqual(misses.map((line) => line.split(":")[0]), [
+    "file-name project/docs/SKILL.txt",
+  ]);
+});
+
+Deno.test("--list does not mention a broken skill that is off", async () => {
+  using place = new Place();
+  place.skill("skills", "broken", "no frontmatter");
+  const policy = place.file("policy.yaml", "rules: [{ state: off }]");
+  assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
+});
+
+Deno.test("--list does not follow links to find near misses", {
+  ignore: lacks("links"),
+}, async () => {
+  using place = new Place();
+  place.file("secret/SKILL.txt", "");
+  place.folder("home/.claude/skills");
+  place.link("../../../secret", "home/.claude/skills/out");
+  const { text } = await printedReport(place, "--list");
+  assert.doesNotMatch(text, /SKILL\.txt/);
+});
+
+/** Lists the hints about folders that are not searched, as `--list --json` has them. */
+async function hintsIn(place: Place, ...args: string[]): Promise<string[]> {
+  const { stdout } = await runServer(place, {
+    args: ["--list", "--json", ...args],
+  });
+  const { problems } = JSON.parse(stdout) as {
+    problems: { rule: string; reason: string; hint: string }[];
+  };
+  return problems.filter(({ rule }) => rule === "not-searched")
+    .map(({ reason, hint }) => `${reason}; ${hint}`);
+}
+
+/** Returns the option that a hint says to add, as words of a command line. */
+function addedWords(hint: string): string[] {
+  const [, option] = /; add (.*)$/.exec(hint)!;
+  return Array.from(
+    option!.matchAll(/"([^"]*)"|(\S+)/g),
+    ([, quoted, word]) => quoted ?? word!,
+  );
+}
+
+/** Returns the names of the skills that `--list` finds. */
+async function namesIn(place: Place, ...args: string[]): Promise<string[]> {
+  const { stdout } = await runServer(place, {
+    args: ["--list", "--json", ...args],
+  });
+  const { skills } = JSON.parse(stdout) as { skills: { name: string }[] };
+  return skills.map(({ name }) => name).sort();
+}
+
+Deno.test("--list says where skills lie deeper, and following each hint serves them", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "found");
+  place.skill("home/.claude/skills/found/examples/deep", "part");
+  for (const name of ["a", "b"]) {
+    place.skill("home/.claude/skills/super powers/skills", name);
+  }
+  place.skill("home/.claude/skills/collection", "c");
+  place.skill("project/.claude/skills/clone/plugins/one/skills", "d");
+  place.skill("project/.claude/skills/clone/node_modules/two", "not-mine");
+  const at = (...names: string[]) => join(place.path, ...names);
+  const own = at("home", ".claude", "skills");
+  const plugin = at(
+    ...["project", ".claude", "skills", "clone", "plugins", "one", "skills"],
+  );
+  const hints = await hintsIn(place);
+  assert.deepEqual(hints, [
+    `1 skill lies deeper than the server looks; add --skill-dir ${plugin}`,
+    `1 skill lies deeper than the server looks; add --skill-dir ${
+      join(own, "collection")
+    }`,
+    `2 skills lie deeper than the server looks; add --skill-dir "${
+      join(own, "super powers", "skills")
+    }"`,
+  ]);
+  const args = hints.flatMap(addedWords);
+  assert.deepEqual(await namesIn(place, ...args), [
+    ...["a", "b", "c", "d", "found"],
+  ]);
+  assert.deepEqual(await hintsIn(place, ...args), []);
+});
+
+Deno.test("--list joins folders until there are few lines, and 134 skills that lie too deep are one", async () => {
+  using place = new Place();
+  const names = Array.from({ length: 134 }, (_, index) => `s${index}`);
+  for (const name of names) {
+    place.skill(`home/.claude/skills/plugins/${name}/skills`, name);
+  }
+  const folder = join(place.home, ".claude", "skills", "plugins");
+  const hints = await hintsIn(place);
+  assert.deepEqual(hints, [
+    `134 skills lie deeper than the server looks; add --skill-dir ${folder}`,
+  ]);
+  const found = await namesIn(place, ...addedWords(hints[0]!));
+  assert.deepEqual(found, names.sort());
+});
+
+Deno.test("--list looks at no more than 1,000 entries of a project", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills/z/z", "deep");
+  place.skill("home/.claude/skills/z/z", "deep");
+  for (let index = 0; index < 1_000; index++) {
+    place.file(`project/.claude/skills/z/${index}.txt`, "");
+    place.file(`home/.claude/skills/z/${index}.txt`, "");
+  }
+  const hints = await hintsIn(place);
+  assert.deepEqual(hints.map((hint) => hint.includes(place.home)), [true]);
+});
+
+Deno.test("--check of a folder that holds no skill fails, and says where they are", async () => {
+  using place = new Place();
+  place.skill("project/plugins/one/skills", "a");
+  place.skill("project/plugins/two/skills", "b");
+  const { code, text } = await printedReport(place, "--check", ".");
+  assert.equal(code, 1);
+  assert.match(text, /error\[no-skills\]: there is no skill here/);
+  for (const name of ["one", "two"]) {
+    const line =
+      `plugins/${name}/skills: warning[not-searched]: 1 skill lies deeper `;
+    assert.ok(text.includes(line), text);
+  }
+  const args = ["--check", ".", "--skill-dir", "plugins"];
+  const followed = await printedReport(place, ...args);
+  assert.deepEqual(followed, {
+    code: 0,
+    text: "Checked 2 skills: no problems\n",
+  });
+  // What was found is checked, and the rest is a warning.
+  place.skill("project/skills", "c");
+  const some = await printedReport(place, "--check", ".");
+  assert.equal(some.code, 0);
+  assert.match(some.text, /^Checked 1 skill: 0 errors, 2 warnings$/m);
+});
+
+Deno.test("--list names the folders of --agents that hold skills and are not searched", async () => {
+  using place = new Place();
+  place.skill("home/.agents/skills", "a");
+  place.skill("home/.agents/skills", "b");
+  place.file("home/.agents/skills/README.md", "");
+  const found = ["it has 2 skills and is not searched; add --agents"];
+  assert.deepEqual(await hintsIn(place), found);
+  const { text } = await printedReport(place, "--list");
+  assert.match(
+    text,
+    /^~\/\.agents\/skills: warning\[not-searched\]: it has 2/m,
+  );
+  place.skill("project/.agents/skills", "c");
+  assert.deepEqual((await hintsIn(place)).length, 2);
+  assert.deepEqual(await hintsIn(place, "--agents"), []);
+  assert.deepEqual(await namesIn(place, "--agents"), ["a", "b", "c"]);
+  // The user named other folders.
+  assert.deepEqual(await hintsIn(place, place.folder("empty")), []);
+});
+
+Deno.test(
+  "--list needs no hint for skills that links lead to",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const skill = place.skill("home/.agents/skills", "a");
+    place.link(
+      `../../.agents/skills/${basename(skill)}`,
+      "home/.claude/skills/a",
+    );
+    assert.deepEqual(await hintsIn(place), []);
+    place.remove("home/.claude");
+    place.link("../.agents/skills", "home/.claude/skills");
+    assert.deepEqual(await hintsIn(place), []);
+  },
+);
+
+Deno.test("the log of the first scan names near misses once, where Deno may look", async () => {
+  using place = new Place();
+  place.skill("home/.agents/skills", "a");
+  place.skill("home/.claude/skills/clone", "b");
+  place.file("home/.claude/skills/typo/SKILL.txt", "");
+  await using session = await Session.open(place, { args: ["--refresh", "1"] });
+  const agents = join(place.home, ".agents", "skills");
+  const own = join(place.home, ".claude", "skills");
+  const last = await session.stderr.take(
+    (line) => line.includes("lies deeper"),
+    "the last near miss",
+  );
+  assert.equal(
+    last,
+    `skill-server: Check "${
+      join(own, "clone")
+    }": 1 skill lies deeper than the server looks; add --skill-dir ${
+      join(own, "clone")
+    }`,
+  );
+  assert.deepEqual(session.stderr.values, [
+    `skill-server: Check "${agents}": it has 1 skill and is not searched; add --agents`,
+    `skill-server: Skipped "${
+      join(own, "typo", "SKILL.txt")
+    }": the file of a skill must be named "SKILL.md"; rename it to "SKILL.md"`,
+  ]);
+  // A scan that finds a change says nothing of them.
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual((await session.end()).length, 2);
+});

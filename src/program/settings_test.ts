@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { join } from "jsr:@std/path@^1";
+import { parseCommandLine } from "./command_line.ts";
+import { createSettings, type Settings } from "./settings.ts";
+import { Place } from "../../tests/testing/folders.ts";
+
+/** Creates settings with these variables, and no others, in the environment. */
+function settingsWith(
+  variables: Record<string, string>,
+  ...args: string[]
+): Settings {
+  const { get } = Deno.env;
+  Deno.env.get = (name) => variables[name];
+  using stack = new DisposableStack();
+  stack.defer(() => Deno.env.get = get);
+  return createSettings(parseCommandLine(args));
+}
+
+/** Creates settings in a place: its home folder, and paths in it for those in `args`. */
+function settingsIn(
+  { path, home }: Place,
+  args: string[],
+  variables: Record<string, string> = {},
+): Settings {
+  const absolute = args.map((arg) =>
+    arg.startsWith("/") ? join(path, arg) : arg
+  );
+  const all = { HOME: home, USERPROFILE: home, ...variables };
+  return settingsWith(all, ...absolute);
+}
+
+Deno.test("createSettings() makes the paths of options absolute", () => {
+  using place = new Place();
+  const args = ["--skill-dir=~/a", "--policy=~/b", "--trust-links=~/c"];
+  const { values, options, home } = settingsIn(place, [
+    ...args,
+    "--name-only=d",
+  ]);
+  assert.equal(home, place.home);
+  assert.deepEqual(values["skill-dir"], [join(place.home, "a")]);
+  assert.equal(values.policy, join(place.home, "b"));
+  assert.deepEqual(options.trustLinks, [join(place.home, "c")]);
+  assert.deepEqual(options.nameOnlyFolders, [join(Deno.cwd(), "d")]);
+});
+
+Deno.test("createSettings() replaces the default roots by the given folders only", () => {
+  using place = new Place();
+  place.folder("a");
+  const usual = settingsIn(place, []).roots.map(({ path }) => path);
+  assert.ok(usual.includes(join(place.home, ".claude", "skills")));
+  const more = settingsIn(place, ["--skill-dir=~/a", "--agents"]).roots;
+  const paths = more.map(({ path }) => path);
+  assert.deepEqual(usual.filter((path) => !paths.includes(path)), []);
+  assert.deepEqual(
+    more.filter(({ recursive }) => recursive).map(({ path }) => path),
+    [join(place.home, "a")],
+  );
+  const given = settingsIn(place, ["/a"]);
+  assert.deepEqual(given.directories, [join(place.path, "a")]);
+  assert.deepEqual(
+    given.roots.map(({ path, includesItself }) => [path, includesItself]),
+    [
+      [join(place.path, "a"), true],
+      [join(place.path, "a", ".claude", "skills"), false],
+      [join(place.path, "a", "skills"), false],
+    ],
+  );
+});
+
+Deno.test("createSettings() splits an argument at its commas, unless it names a folder", () => {
+  using place = new Place();
+  const folder = place.folder("a,b");
+  assert.deepEqual(settingsIn(place, ["/a,b"]).directories, [folder]);
+  const [c, d] = [join(place.path, "c"), join(place.path, "d")];
+  const { directories } = settingsIn(place, [`/c, ${d},`]);
+  assert.deepEqual(directories, [c, d]);
+});
+
+Deno.test("createSettings() searches folders deep for agentskills, and takes a description limit of 0", () => {
+  using place = new Place();
+  for (const toolset of ["skill", "agentskills"]) {
+    const { roots } = settingsIn(place, ["--tools", toolset]);
+    const isDeep = toolset === "agentskills";
+    assert.ok(roots.length > 0);
+    assert.ok(roots.every(({ recursive }) => recursive === isDeep));
+  }
+  const { options } = settingsIn(place, ["--description-limit", "0"]);
+  assert.equal(options.descriptionLimit, 0);
+});
+
+Deno.test("createSettings() warns of what it ignores, and how to fix it", () => {
+  using place = new Place();
+  const size = settingsIn(place, [], { MAX_FILE_SIZE_MB: "big" });
+  assert.deepEqual(size.warnings, [
+    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of megabytes greater than 0',
+  ]);
+  assert.equal(size.values["max-file-size"], undefined);
+  assert.deepEqual(
+    settingsIn(place, [], { MAX_FILE_SIZE_MB: "2" }).options.maxFileSize,
+    2 * 1024 * 1024,
+  );
+  const homeless = settingsWith({});
+  assert.match(homeless.warnings.join(), /^Cannot determine the home folder/);
+  // Nothing in the home folder is searched.
+  const folder = place.folder("a");
+  assert.deepEqual(settingsWith({}, folder).warnings, []);
+  assert.equal(settingsWith({}, folder, "--agents").warnings.length, 1);
+});
+
+Deno.test("createSettings() checks the skill that a file is in", () => {
+  using place = new Place();
+  const pdf = place.skill("skills", "pdf");
+  const nested = place.skill("skills/pdf/examples", "nested");
+  place.file("skills/pdf/references/forms.md", "");
+  place.file("skills/pdf/examples/nested/a.txt", "");
+  place.file("skills/loose.md", "");
+  const checked = (file: string) =>
+    settingsIn(place, ["--check", file]).directories;
+  assert.deepEqual(checked("/skills/pdf/SKILL.md"), [pdf]);
+  assert.deepEqual(checked("/skills/pdf/references/forms.md"), [pdf]);
+  assert.deepEqual(checked("/skills/pdf/examples/nested/a.txt"), [nested]);
+  // It is in no skill.
+  const loose = join(place.path, "skills", "loose.md");
+  assert.deepEqual(checked("/skills/loose.md"), [loose]);
+});
