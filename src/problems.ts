@@ -5,6 +5,8 @@
  * @module
  */
 
+import { oneLine, quote } from "./text.ts";
+
 /**
  * What follows from a problem:
  *
@@ -50,7 +52,15 @@ export const RULES = {
   "flags": "error",
   "field-misspelled": "warning",
   "invisible-characters": "warning",
+  "description-comment": "warning",
+  "description-tag": "warning",
+  "argument-hint": "warning",
+  "allowed-tools": "warning",
+  "long": "warning",
   "broken-link": "warning",
+  "broken-path": "warning",
+  "name-twice": "warning",
+  "similar": "warning",
   "not-served": "warning",
   "not-searched": "warning",
   "archive": "warning",
@@ -67,8 +77,13 @@ export interface Fault {
   readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
-  /** How to fix it. If there is a second line, it is the text to write. */
+  /** How to fix it. */
   readonly hint: string;
+  /**
+   * The finished lines that the hint tells to write, with their indentation. They
+   * stand at the beginning of a line wherever they are printed, to be copied.
+   */
+  readonly lines?: readonly string[] | undefined;
 }
 
 /** What is wrong with a file, a folder, or a policy, and how to fix it. */
@@ -85,4 +100,23 @@ export function hasEffect({ rule }: Fault, effect: Effect): boolean {
 /** Whether a problem is an error, with which `--check` fails. */
 export function isError(fault: Fault): boolean {
   return !hasEffect(fault, "warning");
+}
+
+/**
+ * Describes a problem for the log and for the model: a sentence, and then the lines to
+ * write, as they are.
+ */
+export function describeProblem(
+  problem: Problem,
+): [sentence: string, ...lines: string[]] {
+  const { file, line, reason, hint, lines = [] } = problem;
+  const position = line === undefined ? "" : ` (line ${line})`;
+  const start = `${describeEffect(problem)} ${quote(file)}${position}`;
+  return [oneLine(`${start}: ${reason}; ${hint}`), ...lines];
+}
+
+/** Says what follows from a problem. */
+function describeEffect(problem: Problem): string {
+  if (problem.rule === "policy") return "Cannot use the policy";
+  return hasEffect(problem, "skipped") ? "Skipped" : "Check";
 }

@@ -8,16 +8,35 @@
 let logging: Promise<unknown> = Promise.resolve();
 
 /**
- * Logs a line to stderr, after the prefix `skill-server: `. Stdout is reserved
+ * Logs a sentence to stderr, after the prefix `skill-server: `. Stdout is reserved
  * for the protocol. Does not wait, so that a client that never reads stderr cannot
  * block the server.
  *
- * @param line The line. Line breaks in it are replaced with spaces.
+ * @param sentence The sentence. Line breaks in it are replaced with spaces, and what
+ *   GitHub Actions would take for a command is escaped.
+ * @param lines Lines to copy, which follow it as they are. They must be
+ *   {@linkcode isCopyable}.
  */
-export function log(line: string): void {
-  const bytes = new TextEncoder().encode(`skill-server: ${oneLine(line)}\n`);
+export function log(sentence: string, ...lines: readonly string[]): void {
+  const first = oneLine(sentence).replaceAll("##[", "\\u0023#[");
+  const text = [LOG_PREFIX + first, ...lines, ""].join("\n");
+  const bytes = new TextEncoder().encode(text);
   // If nobody reads stderr anymore, the server can still serve its client.
   logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
+}
+
+/** What each line about the server begins with. */
+const LOG_PREFIX = "skill-server: ";
+
+/**
+ * Whether a line can be printed as it is, at the beginning of a line. It must not look
+ * like a line of the log, hide anything, or be a command of GitHub Actions, which
+ * obeys `::` at the beginning of a line, and `##[` anywhere in it.
+ */
+export function isCopyable(line: string): boolean {
+  const isCommand = /^\s*::|##\[/.test(line);
+  return !isCommand && !line.startsWith(LOG_PREFIX.trimEnd()) &&
+    escapeHidden(line) === line;
 }
 
 /** Waits until all lines logged so far have been written. */
@@ -41,12 +60,21 @@ export function quote(value: string): string {
 const HIDDEN =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
-/**
- * Hidden characters that are needed: tabs and line breaks, and what joins the parts of
- * emoji, and the letters of scripts without uppercase letters.
- */
-const NEEDED =
-  /[\t\n\u2028\u2029]|\r\n|(?<=\p{Emoji})(?:\ufe0f?\u200d(?=\p{Extended_Pictographic})|[\ufe0e\ufe0f])|(?<=[\p{Lo}\p{M}])[\u200c\u200d](?=\p{Lo})/gu;
+/** Joiners that writing needs: in emoji, and between letters of scripts without case. */
+const JOINER =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Lo}\p{M}])[\u200c\u200d](?=\p{Lo})/u;
+
+/** Hidden characters, with those that are needed in the first group. */
+const HIDDEN_BUT_JOINERS = new RegExp(
+  `(${JOINER.source})|${HIDDEN.source}`,
+  "gu",
+);
+
+/** Hidden characters that are no reason to warn: joiners, line breaks, and the style of emoji. */
+const HARMLESS = new RegExp(
+  `${JOINER.source}|[\\t\\n\\u2028\\u2029]|\\r\\n|(?<=\\p{Emoji})[\\ufe0e\\ufe0f]`,
+  "gu",
+);
 
 /**
  * Escapes characters that are invisible or that control a terminal.
@@ -81,13 +109,17 @@ const PLAIN = /^[\n\x20-\x7e]*$/;
 
 /**
  * Removes invisible characters, so that a text can neither hide a message to the
- * model nor control a terminal. Replaces line breaks with line feeds.
+ * model nor control a terminal. Joiners that writing needs stay. Replaces line breaks
+ * with line feeds.
  */
 export function withoutInvisible(text: string): string {
   // Most texts are plain, and this test takes only a tenth of the time.
   if (PLAIN.test(text)) return text;
   const lines = text.replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n");
-  return escapeHidden(lines, (it) => it === "\n" || it === "\t" ? it : "");
+  return lines.toWellFormed().replace(
+    HIDDEN_BUT_JOINERS,
+    (character, joiner = "") => /[\n\t]/.test(character) ? character : joiner,
+  );
 }
 
 /**
@@ -95,7 +127,7 @@ export function withoutInvisible(text: string): string {
  * line breaks and those that emoji and some scripts need.
  */
 export function listInvisible(text: string): string[] {
-  const characters = text.replace(NEEDED, "").match(HIDDEN) ?? [];
+  const characters = text.replace(HARMLESS, "").match(HIDDEN) ?? [];
   return [...new Set(characters)].map((character) => {
     const codePoint = character.codePointAt(0)!.toString(16).toUpperCase();
     return `U+${codePoint.padStart(4, "0")}`;
@@ -186,18 +218,19 @@ export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Characters that are blank although they are not whitespace. */
-const BLANK = /[\u2800\u{1d159}]/gu;
+/** Joiners, and characters that are blank although they are not whitespace. */
+const JOINERS = /[\u200c\u200d]/g;
+const BLANKS = /[\u2800\u{1d159}]/gu;
 
 /**
  * Returns the key of a name, by which skills are found: the name on one line,
  * without invisible and surrounding blank characters, in Unicode normalization form C,
- * and in lowercase.
+ * and in lowercase. Joiners do not count, because not all of them can be seen.
  *
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
-  const text = oneLine(name.replace(BLANK, " "));
+  const text = oneLine(name.replace(JOINERS, "").replace(BLANKS, " "));
   return normalizeText(normalizeText(text).toLowerCase());
 }
 

@@ -168,8 +168,7 @@ Deno.test(
       gone: "it is a link to a missing file or folder",
       large: "it has more than 1 MB",
       loop: "it is a link to a missing file or folder",
-      "no-description":
-        'the field "description" is missing, empty, or not a string',
+      "no-description": 'the field "description" is missing',
       hidden:
         "it is a link that points outside its skill, or to a hidden file or folder",
       out:

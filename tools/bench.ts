@@ -534,9 +534,9 @@ async function measureSearch(folder: string): Promise<void> {
   const catalog = await scanSkillRoots([root]);
   const index = await SkillIndex.create(catalog.skills.values());
   const ranks: number[] = [];
-  const time = await milliseconds(() => {
+  const time = await milliseconds(async () => {
     for (const { question, skill } of questions) {
-      const found = index.find(question);
+      const found = await index.find(question);
       const rank = found.findIndex(({ name }) => name === skill);
       ranks.push(rank < 0 ? Infinity : rank);
     }

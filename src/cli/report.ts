@@ -15,9 +15,10 @@ import {
   missingFolders,
   type Settings,
 } from "../program/settings.ts";
+import { checkSkill, checkTogether } from "./text_checks.ts";
 import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
-import { checkSkill, findUnlisting, totalSize } from "../skills/checks.ts";
+import { findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { hasEffect, isError } from "../problems.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
@@ -67,6 +68,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   const problems = [
     ...catalog.problems,
     ...skills.flatMap(({ problems }) => problems),
+    ...check ? checkTogether(found.filter(({ state }) => state !== "off")) : [],
     ...missingFolders(catalog, settings),
     ...await findNearMisses(catalog, settings),
   ];
@@ -222,20 +224,23 @@ function formatTable([title, rows]: [string, string[][]]): string {
  * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
  */
 function formatProblem(
-  { rule, severity, file, line, reason, hint }: Report["problems"][number],
+  problem: Report["problems"][number],
   home: string | undefined,
 ): string {
+  const { rule, severity, file, line, lines = [] } = problem;
   const path = escapeHidden(showPath(file, home));
-  // The other lines of a hint are a text to copy.
-  const lines = [reason, ...`fix: ${hint}`.split("\n")]
-    .map((text) => escapeHidden(text));
+  const reason = escapeHidden(problem.reason);
+  const fix = `fix: ${escapeHidden(problem.hint)}`;
   if (!isInActions()) {
     const place = line === undefined ? path : `${path}:${line}`;
-    return `${place}: ${severity}[${rule}]: ${lines.join("\n  ")}\n`;
+    const start = `${place}: ${severity}[${rule}]: ${reason}`;
+    // Lines to copy stand at the beginning of the line.
+    return [start, `  ${fix}`, ...lines, ""].join("\n");
   }
   const place = path.replaceAll("%", "%25").replaceAll(":", "%3A")
     .replaceAll(",", "%2C") + (line === undefined ? "" : `,line=${line}`);
-  const text = lines.join("\n").replaceAll("%", "%25").replaceAll("\n", "%0A");
+  const text = [reason, fix, ...lines].join("\n")
+    .replaceAll("%", "%25").replaceAll("\n", "%0A");
   return `::${severity} file=${place},title=${rule}::${text}\n`;
 }
 

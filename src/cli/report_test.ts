@@ -45,7 +45,7 @@ Skills (5)
   git        1 file   ~/.claude/skills/git-2      after ~/.claude/skills/git: rename it to load it
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
-  fix: start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"
+  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
 
 Found 3 skills, and 2 more behind another of the same name: 1 error, 0 warnings.
 `,
@@ -75,19 +75,25 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
     list.text,
     /^Found 3 skills, and 2 more .*: 1 error, 0 warnings\.$/m,
   );
+  const first = join(place.path, "project/.claude/skills/git/SKILL.md")
+    .replaceAll("\\", "/");
   const { code, text } = await printedReport(place, "--check", ...policy);
   assert.equal(code, 1);
   assert.equal(
     text,
     `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes
   fix: write this line instead:
-  description: 'Use: this'
+description: "Use: this"
 ~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
   fix: rename the folder to "git", or the skill
+~/.claude/skills/git-2/SKILL.md: warning[name-twice]: the name "git" is also that of "${first}"
+  fix: rename one of the two skills, or remove it
+~/.claude/skills/git/SKILL.md: warning[name-twice]: the name "git" is also that of "${first}"
+  fix: rename one of the two skills, or remove it
 ~/.claude/skills/pdf/SKILL.md:7: warning[broken-link]: the link "a.md" does not point to a served file
-  fix: link to a file of the skill that is not hidden, or remove the link
+  fix: write the path of a file of the skill that is not hidden, or add the file
 
-Checked 5 skills: 2 errors, 1 warning
+Checked 5 skills: 2 errors, 3 warnings
 `,
   );
   // Neither nothing nor an error is left to report.
@@ -197,7 +203,7 @@ Deno.test("--json prints the report as JSON", async () => {
     line: 1,
     reason: 'there is no frontmatter: the first line is not "---"',
     hint:
-      'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"',
+      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
   });
 });
 
@@ -208,7 +214,8 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
     file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
     line: 3,
     reason: "100% wrong\r::warning::x",
-    hint: "write this line instead:\nname: a",
+    hint: "write this line instead:",
+    lines: ["name: a"],
   };
   const report: Report = {
     checked: 0,

@@ -6,14 +6,8 @@
  */
 
 import { childPath } from "../files/paths.ts";
-import { hasEffect, type Problem } from "../problems.ts";
-import {
-  oneLine,
-  quote,
-  shownName,
-  skillKey,
-  withoutInvisible,
-} from "../text.ts";
+import { describeProblem, type Problem } from "../problems.ts";
+import { quote, shownName, skillKey, withoutInvisible } from "../text.ts";
 import type { DecidedSkill, Decisions } from "./decisions.ts";
 import { isScopedKey, qualifiedName } from "./names.ts";
 import type { RootVisit } from "./skill_reader.ts";
@@ -246,18 +240,6 @@ export function differingKeys<T>(
   );
 }
 
-/** Describes a problem in one line. */
-export function describeProblem(problem: Problem): string {
-  const { rule, file, line, reason, hint } = problem;
-  const position = line === undefined ? "" : ` (line ${line})`;
-  const effect = rule === "policy"
-    ? "Cannot use the policy"
-    : hasEffect(problem, "skipped")
-    ? "Skipped"
-    : "Check";
-  return oneLine(`${effect} ${quote(file)}${position}: ${reason}; ${hint}`);
-}
-
 function describeShadowed({ skill, by }: ShadowedSkill): string {
   const name = quote(shownName(skill.name));
   const advice = skill.prefix === undefined
@@ -271,19 +253,24 @@ function describeShadowed({ skill, by }: ShadowedSkill): string {
 /**
  * Logs the problems of a catalog, except those that were logged before.
  *
- * @returns The lines about all of them.
+ * @returns The messages about all of them.
  */
 export function logProblems(
   { problems, shadowed }: SkillCatalog,
   { logged, log }: {
     logged: ReadonlySet<string>;
-    log: (line: string) => void;
+    log: (...message: [sentence: string, ...lines: string[]]) => void;
   },
 ): ReadonlySet<string> {
-  const lines = new Set([
+  const messages = [
     ...problems.map(describeProblem),
-    ...shadowed.map(describeShadowed),
-  ]);
-  for (const line of lines.difference(logged)) log(line);
-  return lines;
+    ...shadowed.map((it): [string] => [describeShadowed(it)]),
+  ];
+  const now = new Set<string>();
+  for (const message of messages) {
+    const text = message.join("\n");
+    if (!logged.has(text) && !now.has(text)) log(...message);
+    now.add(text);
+  }
+  return now;
 }

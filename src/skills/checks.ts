@@ -1,21 +1,15 @@
 /**
- * The checks of a skill, each a function that returns what is wrong. `--check` reports
- * everything, and `skills/list` leaves a skill out if hosts could not load it.
+ * The checks of what a scan knows about a skill, each a function that returns what is
+ * wrong: its frontmatter, and the list of its files. `skills/list` leaves a skill out if
+ * hosts could not load it.
  *
  * @see {@link https://agentskills.io/specification}
  *
  * @module
  */
 
-import { basename, join, normalize } from "jsr:@std/path@^1";
-import { attempt, faultOf } from "../files/faults.ts";
-import { SKILL_MD } from "../files/paths.ts";
-import {
-  findField,
-  findMisspelled,
-  KNOWN_FIELDS,
-  writeLine,
-} from "./frontmatter.ts";
+import { basename, join } from "jsr:@std/path@^1";
+import { type Fault, hasEffect, type Problem } from "../problems.ts";
 import {
   isObject,
   listInvisible,
@@ -23,8 +17,15 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
-import { type Fault, hasEffect, type Problem } from "../problems.ts";
-import type { Skill, SkillFile, SkillFiles, SkillSource } from "./types.ts";
+import type { Skill, SkillFile, SkillFiles } from "./types.ts";
+import {
+  compareLines,
+  type Entry,
+  tellToReplace,
+  validName,
+  writeField,
+  writeNested,
+} from "./yaml.ts";
 
 /** The maximum lengths according to the specification, in characters. */
 const MAX_NAME_LENGTH = 64;
@@ -44,41 +45,34 @@ const MAX_SENT_LENGTH = 256 * 1024;
 const MAX_FILES = 512;
 const MAX_MIB = 16;
 
-/** The maximum number of broken links that are reported for a skill. */
-const MAX_LINKS = 20;
-
 /** A skill, and what is known about it. */
-interface CheckedSkill extends Skill {
+export interface CheckedSkill extends Skill {
   readonly contents: SkillFiles;
   /** The text of its `SKILL.md`, which is empty if it was not read. */
   readonly text: string;
+  /** The entries of the frontmatter in the text. */
+  readonly entries: readonly Entry[];
 }
 
 /** A check returns what is wrong, if anything is. */
-type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
+export type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
 
 /** A problem, which is one of the `SKILL.md` unless it names another file. */
-type Finding = Fault & {
+export type Finding = Fault & {
   readonly file?: string;
   /** The field whose line it is about. */
   readonly field?: string;
 };
 
-/** The checks of what a scan knows about a skill: its frontmatter and the list of its files. */
-const CHECKS: readonly Check[] = [
+/** All of these checks. */
+export const CHECKS: readonly Check[] = [
   checkName,
   checkDescription,
   checkHiddenCharacters,
   checkJson,
-  checkOtherFields,
+  checkCompatibility,
+  checkMetadata,
   checkFiles,
-];
-
-/** The checks of the text of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
-const TEXT_CHECKS: readonly Check[] = [
-  checkFieldNames,
-  checkCharacters,
-  checkLinks,
 ];
 
 /** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
@@ -87,72 +81,60 @@ export function findUnlisting(
   contents: SkillFiles,
 ): Pick<Problem, "rule" | "reason"> | undefined {
   if (skill.isRepaired) {
-    const reason =
-      "the frontmatter needs quotes around a value, or spaces for tabs";
+    const reason = "the frontmatter needs quotes around a value";
     return { rule: "yaml-repaired", reason };
   }
-  return run(CHECKS, { ...skill, contents, text: "" })
+  return runChecks(CHECKS, { ...skill, contents, text: "", entries: [] })
     .find((problem) => hasEffect(problem, "unlisted"));
 }
 
-/** Checks a skill, and whether its files can be read. */
-export async function checkSkill(
-  skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillFiles },
-): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  let text = "";
-  for (const { path } of contents.files) {
-    const file = join(skill.directory, path);
-    try {
-      const content = await source.readFile(skill, path);
-      if (path !== SKILL_MD) continue;
-      text = content.text ?? new TextDecoder().decode(content.bytes);
-      if (content.text !== undefined) continue;
-      const reason = "it is not valid UTF-8";
-      const hint = "save the file as UTF-8";
-      problems.push({ rule: "utf-8", file, reason, hint });
-    } catch (error) {
-      problems.push({ file, ...faultOf(error), rule: "unreadable" });
-    }
-  }
-  const checked = { ...skill, contents, text };
-  return [...run([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
-}
-
-function run(checks: readonly Check[], skill: CheckedSkill): Problem[] {
+/** Runs checks. Returns the problems with their files and lines. */
+export function runChecks(
+  checks: readonly Check[],
+  skill: CheckedSkill,
+): Problem[] {
   return checks.flatMap((check) => check(skill) ?? [])
-    .map(({ field = "", ...finding }) => {
-      const { line } = findField(field, skill.text) ?? {};
+    .map(({ field, ...finding }) => {
+      const line = skill.entries.find(({ key }) => key === field)?.line;
       return { file: skill.file, line, ...finding };
     });
 }
 
+/** Tells to replace the lines of a field. */
+export function tellToReplaceField(
+  field: string,
+  { entries }: CheckedSkill,
+  finished: readonly string[],
+): Pick<Fault, "line" | "hint" | "lines"> {
+  const { lines = [], line = 1 } = entries.find(({ key }) => key === field) ??
+    {};
+  return tellToReplace(compareLines(lines, finished, line));
+}
+
 /** Checks the name, and that the folder has it. */
-function checkName({ frontmatter, directory }: CheckedSkill): Finding[] {
+function checkName(skill: CheckedSkill): Finding[] {
   const field = "name";
-  const name = withoutInvisible(frontmatter.name);
-  const valid = name.toLowerCase().replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
-  const folder = basename(directory);
+  const name = withoutInvisible(skill.frontmatter.name);
+  const valid = validName(name);
+  const folder = basename(skill.directory);
   const findings: Finding[] = [];
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
     findings.push({ rule: "name-length", field, reason, hint: "shorten it" });
   } else if (name !== valid) {
-    const reason = `the name ${
-      quote(name)
-    } does not consist of a-z, 0-9, and single hyphens between them`;
-    const hint = valid === ""
-      ? "write a name of these characters"
-      : writeLine(`name: ${valid}`);
-    findings.push({ rule: "name-characters", field, reason, hint });
+    const rules = "a-z, 0-9, and single hyphens between them";
+    const reason = `the name ${quote(name)} does not consist of ${rules}`;
+    const advice = valid === undefined
+      ? { hint: "write a name of these characters" }
+      : tellToReplaceField(field, skill, [writeField(field, valid)]);
+    findings.push({ rule: "name-characters", field, reason, ...advice });
   }
-  if (valid !== "" && valid !== normalizeText(folder)) {
-    const reason = `the name ${quote(valid)} differs from the folder name ${
+  if (valid !== undefined && valid !== normalizeText(folder)) {
+    const names = `${quote(valid)} differs from the folder name ${
       quote(folder)
     }`;
+    const reason = `the name ${names}`;
     const hint = `rename the folder to ${quote(valid)}, or the skill`;
     findings.push({ rule: "name-folder", field, reason, hint });
   }
@@ -199,28 +181,47 @@ function checkJson({ frontmatter }: CheckedSkill): Finding | undefined {
   return { rule: "frontmatter-json", field: "name", reason, hint };
 }
 
-/** Checks the other fields. Most often, metadata has a version without quotes. */
-function checkOtherFields({ frontmatter }: CheckedSkill): Finding[] {
-  const { compatibility = "any", metadata = {} } = frontmatter;
-  const findings: Finding[] = [];
+function checkCompatibility(
+  { frontmatter: { compatibility = "any" } }: CheckedSkill,
+): Finding | undefined {
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
     [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
-  if (!isShort) {
-    const field = "compatibility";
-    const reason =
-      `${field} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-    const hint = "write it as one short text, or remove it";
-    findings.push({ rule: field, field, reason, hint });
-  }
-  const areTexts = isObject(metadata) &&
-    Object.values(metadata).every((value) => typeof value === "string");
-  if (!areTexts) {
-    const field = "metadata";
+  if (isShort) return undefined;
+  const rule = "compatibility";
+  const reason =
+    `${rule} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const hint = "write it as one short text, or remove it";
+  return { rule, field: rule, reason, hint };
+}
+
+/** Checks that metadata is a mapping of texts. Most often, a version has no quotes. */
+function checkMetadata(
+  { frontmatter: { metadata = {} }, entries }: CheckedSkill,
+): Finding[] {
+  const rule = "metadata";
+  const entry = entries.find(({ key }) => key === rule);
+  if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of texts";
     const hint = "write a key and a text in quotes on each line below it";
-    findings.push({ rule: field, field, reason, hint });
+    return [{ rule, field: rule, reason, hint }];
   }
-  return findings;
+  const keys = Object.keys(metadata)
+    .filter((key) => typeof metadata[key] !== "string");
+  return keys.map((key) => {
+    const reason = `the value of ${quote(key)} in metadata is not a text`;
+    const index = entry?.lines.findIndex((line) =>
+      line.trimStart().startsWith(`${key}:`)
+    ) ?? -1;
+    const before = entry?.lines[index];
+    const after = before && writeNested(before);
+    const hint = "write it as one text in quotes";
+    if (entry === undefined || after === undefined || before === after) {
+      return { rule, field: rule, reason, hint };
+    }
+    const line = entry.line + index;
+    const replacement = { first: line, last: line, lines: [after] };
+    return { rule, reason, ...tellToReplace(replacement) };
+  });
 }
 
 /** Checks the list of a skill's files. */
@@ -244,84 +245,4 @@ function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
 /** Returns the total size of files, in bytes. */
 export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
-}
-
-/** Reports unknown fields that differ only slightly from known ones. */
-function checkFieldNames({ frontmatter, text }: CheckedSkill): Finding[] {
-  return KNOWN_FIELDS.flatMap((field) => {
-    const key = findMisspelled(field, frontmatter);
-    const place = key === undefined ? undefined : findField(key, text);
-    if (key === undefined || place === undefined) return [];
-    const { line, value } = place;
-    const reason = `the field ${quote(key)} is unknown, but ${
-      quote(field)
-    } is known`;
-    const hint = writeLine(`${field}: ${value}`);
-    return [{ rule: "field-misspelled", line, reason, hint }];
-  });
-}
-
-/** Reports the first line with invisible characters, which can hide text. */
-function checkCharacters({ text }: CheckedSkill): Finding | undefined {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).map(listInvisible);
-  const index = lines.findIndex((characters) => characters.length > 0);
-  if (index === -1) return undefined;
-  return {
-    rule: "invisible-characters",
-    line: index + 1,
-    reason: `there are invisible characters, such as ${lines[index]![0]}`,
-    hint: "remove them, and find out where they come from",
-  };
-}
-
-/** Reports links in the body that lead to no served file, each path once. */
-function checkLinks({ text, contents }: CheckedSkill): Finding[] {
-  const served = new Set([
-    ".",
-    ...contents.files.flatMap(({ path }) => {
-      const names = path.split("/");
-      return names.map((_, index) => names.slice(0, index + 1).join("/"));
-    }),
-  ]);
-  const links = Map.groupBy(findLinks(text), ({ path }) => path);
-  return [...links.values()].map(([first]) => first!)
-    .filter(({ path }) => !served.has(path)).slice(0, MAX_LINKS)
-    .map(({ target, line }) => ({
-      rule: "broken-link",
-      line,
-      reason: `the link ${quote(target)} does not point to a served file`,
-      hint:
-        "link to a file of the skill that is not hidden, or remove the link",
-    }));
-}
-
-/** Fenced code, code spans, and comments. What does not end reaches to the end. */
-const CODE =
-  /^[ \t>*+\-\d.)]*(`{3,}|~{3,})[^]*?(?:\n[ \t>]*\1[ \t]*$|$(?![^]))|(?<!\\)(`{1,2})[^`\n]+\2|<!--[^]*?(?:-->|$(?![^]))/gm;
-
-/** The target of a link or an image, in angle brackets or plain. */
-const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
-
-/** What the path of a file of the skill does not contain: a URL, an absolute path, or a placeholder. */
-const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
-
-/** Finds the relative links and images in Markdown that are neither in code nor in comments. */
-function findLinks(
-  markdown: string,
-): { target: string; path: string; line: number }[] {
-  const prose = markdown.replaceAll("\r\n", "\n")
-    .replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
-  return prose.split("\n").flatMap((text, index) =>
-    Array.from(text.matchAll(LINK), ([, quoted, plain = ""]) => {
-      const target = quoted ?? plain;
-      return { target, path: pathOf(target), line: index + 1 };
-    })
-  ).filter(({ target }) => !NO_PATH.test(target));
-}
-
-/** Returns the path that a link names, normalized to slashes, but none at its end. */
-function pathOf(target: string): string {
-  const [written = ""] = target.split(/[?#]/, 1);
-  const path = attempt(() => decodeURIComponent(written)) ?? written;
-  return normalize(path).replaceAll("\\", "/").replace(/\/$/, "");
 }

@@ -12,11 +12,11 @@ async function problemsWith(place: Place, text: string, folder = "git") {
   const directory = place.skill(skills, folder, `---\n${text}\n---\nText\n`);
   const found = await problemsIn("--check", dirname(directory));
   place.remove(`${skills}/${folder}`);
-  return found.map(({ severity, rule, line, reason, hint }) => ({
-    place: `${severity} ${rule} ${line}`,
+  return found.map(({ severity, rule, line, reason, lines }) => ({
+    rule: `${severity} ${rule} ${line}`,
     reason,
     /** The text to write. */
-    written: hint.split("\n")[1],
+    written: lines?.join("\n"),
   }));
 }
 
@@ -24,7 +24,13 @@ async function problemsWith(place: Place, text: string, folder = "git") {
 const violations: [fields: string, problem: string, written?: string][] = [
   ["description: d\ncompatibility: []", "error compatibility 4"],
   ["description: d\nmetadata: x", "error metadata 4"],
-  ["description: d\nmetadata:\n  a: b\n  version: 1.0", "error metadata 4"],
+  [
+    "description: d\nmetadata:\n  a: b\n  version: 1.0",
+    "error metadata 6",
+    '  version: "1.0"',
+  ],
+  ["description: d\nmetadata:\n  a: [b]", "error metadata 5", '  a: "[b]"'],
+  ["description: d\nmetadata: { a: 1 }", "error metadata 4"],
   ["description: d\nsize: .inf", "error frontmatter-json 2"],
   ['description: d\nx: [{ k: "\\uD800" }]', "error frontmatter-json 2"],
   ['description: d\n"\\uD800": x', "error frontmatter-json 2"],
@@ -32,8 +38,38 @@ const violations: [fields: string, problem: string, written?: string][] = [
     `description: d\nx: ${"[".repeat(99)}${"]".repeat(99)}`,
     "error frontmatter-json 2",
   ],
-  ["description: d\nuser-invocable: maybe", "error flags 4"],
-  ["description: d\ndisable-model-invocation:", "error flags 4"],
+  [
+    "description: d\nuser-invocable: maybe",
+    "error flags 4",
+    "user-invocable: false",
+  ],
+  [
+    "description: d\ndisable-model-invocation:",
+    "error flags 4",
+    "disable-model-invocation: true",
+  ],
+  [
+    "description: d\nuser_invocable: no",
+    "warning field-misspelled 4",
+    "user-invocable: no",
+  ],
+  [
+    "description: d\nargument-hint: [file]",
+    "warning argument-hint 4",
+    'argument-hint: "[file]"',
+  ],
+  ["description: d\nargument-hint:", "warning argument-hint 4"],
+  [
+    "description: d\nallowed-tools: [Read, Bash(git:*)]",
+    "warning allowed-tools 4",
+    "allowed-tools: Read Bash(git:*)",
+  ],
+  ["description: Fill <form> in", "warning description-tag 3"],
+  [
+    "description: Fix issue #1 in it",
+    "warning description-comment 3",
+    'description: "Fix issue #1 in it"',
+  ],
   [
     "description: d\nalowed-tools: Read",
     "warning field-misspelled 4",
@@ -45,7 +81,7 @@ const violations: [fields: string, problem: string, written?: string][] = [
     "warning field-misspelled 4",
     "metadata: {}",
   ],
-  ["description: d\nlicense: @me", "error yaml-repaired 4", "license: '@me'"],
+  ["description: d\nlicense: @me", "error yaml-repaired 4", 'license: "@me"'],
   [`description: ${"\u{20000}".repeat(1_025)}`, "error description-length 3"],
 ];
 
@@ -54,7 +90,7 @@ Deno.test("--check reports what is wrong with a field, with the line and the fix
   for (const [fields, problem, written] of violations) {
     const found = await problemsWith(place, `name: git\n${fields}`);
     assert.deepEqual(
-      found.map(({ place, written }) => [place, written]),
+      found.map(({ rule, written }) => [rule, written]),
       [[problem, written]],
       fields.slice(0, 80),
     );
@@ -75,6 +111,7 @@ const names: [name: string, folder: string, ...problems: string[][]][] = [
   ["-2chat", "2chat", [`the name "-2chat" ${BAD_NAME}`, "name: 2chat"]],
   ["a--b", "a-b", [`the name "a--b" ${BAD_NAME}`, "name: a-b"]],
   ["日本", "x", [`the name "日本" ${BAD_NAME}`]],
+  ["Übersetzer", "x", [`the name "Übersetzer" ${BAD_NAME}`]],
   [
     "n".repeat(65),
     "n".repeat(65),
@@ -195,6 +232,7 @@ Deno.test(
       "warning not-served large/data.bin: it has more than 1 MB",
       "warning not-served large/out.txt: it is a link that points outside its skill, or to a hidden file or folder",
       "warning not-served large/self: it is a link to a missing file or folder",
+      "warning long large/SKILL.md: it has 606 lines, and 500 are recommended",
       "error utf-8 latin/SKILL.md: it is not valid UTF-8",
       "error size many: the skill has more than 512 files, or more than 16 MiB",
     ]);
@@ -267,6 +305,66 @@ Deno.test("--check reports at most 20 broken links of a skill", async () => {
   const text = skillMd("links") + links.join("");
   place.skill("home/.claude/skills", "links", text);
   assert.equal((await findingsIn(place)).length, 20);
+});
+
+/** Descriptions that a model can, or cannot, tell apart from that of another skill. */
+const CONVERTER = "Convert spreadsheets from Excel to CSV with headings";
+
+Deno.test("--check reports two skills that a model would confuse, and a name that is taken twice", async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  for (let id = 0; id < 20; id++) {
+    const words = `${id}`.repeat(3);
+    place.skill(
+      skills,
+      `s-${id}`,
+      skillMd(`s-${id}`, `About x${words} y${id}`),
+    );
+  }
+  place.skill(skills, "xls", skillMd("xls", CONVERTER));
+  place.skill(skills, "excel", skillMd("excel", `${CONVERTER} in them`));
+  const told = "Resize pictures, rotate photographs, and crop portraits";
+  place.skill(skills, "first", skillMd("first", `${told}. For GIF: second`));
+  place.skill(skills, "second", skillMd("second", `${told}. For PNG: first`));
+  place.skill(skills, "third", skillMd("s-1", "Something else"));
+  const findings = await findingsIn(place);
+  const reasons = findings.filter((it) => /similar|name-twice/.test(it))
+    .map((it) => it.split(": ").slice(1).join(": ").replaceAll("\\", "/"));
+  assert.deepEqual(reasons, [
+    `the name "s-1" is also that of "${
+      join(place.home, ".claude/skills/s-1/SKILL.md").replaceAll("\\", "/")
+    }"`,
+    'a model may take "excel" and "xls" for each other',
+  ]);
+});
+
+Deno.test("--check reports paths in code spans that lead to no file, and says which one is meant", async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(
+    skills,
+    "paths",
+    `${skillMd("paths")}
+See \`references/form.md\`, \`references/forms.md\`, and \`references/other.md\`.
+Elsewhere \`src/main.ts\`, \`forms.md\`, \`references/*.md\`, \`references/<x>.md\`
+[x](forms.md) \`scripts/\` \`references/forms.md --all\`
+`,
+  );
+  place.file(`${skills}/paths/references/forms.md`, "");
+  const folder = join(place.home, ".claude", "skills");
+  const found = await problemsIn("--check", folder);
+  assert.deepEqual(
+    found.map(({ rule, line, reason, hint }) => [
+      `${rule} ${line}`,
+      reason.split('"')[1],
+      hint.split('"')[1],
+    ]),
+    [
+      ["broken-path 8", "references/form.md", "references/forms.md"],
+      ["broken-path 8", "references/other.md", undefined],
+      ["broken-link 10", "forms.md", "references/forms.md"],
+    ],
+  );
 });
 
 Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill directory", () => {

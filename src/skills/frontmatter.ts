@@ -1,10 +1,10 @@
 /**
- * The frontmatter of a `SKILL.md`: finding it, parsing it, and repairing it.
+ * The frontmatter of a `SKILL.md`: finding it, parsing it, and reading its flags.
  *
- * People write values that YAML does not allow without quotes, above all those
- * with a colon. Many programs read them anyway, so this one does, too: if the
- * frontmatter does not parse, such values are put in quotes, tabs are replaced, and
- * it is parsed again. Each repaired line is a problem that holds the finished line.
+ * People write values that YAML does not allow without quotes, above all those with a
+ * colon. Many programs read them anyway. So if the frontmatter does not parse, a value
+ * that can only be meant as a text is put in quotes, and it is parsed again. Anything
+ * else that is malformed is skipped, and `frontmatter_faults.ts` says how to fix it.
  *
  * A valid frontmatter costs no more than one match and the YAML parser. No
  * expression takes more than linear time, whatever the text.
@@ -14,37 +14,47 @@
  * @module
  */
 
-import { parse } from "jsr:@std/yaml@^1";
-import {
-  editDistance,
-  escapeCodePoint,
-  escapeHidden,
-  isObject,
-  oneLine,
-  quote,
-} from "../text.ts";
 import type { Fault } from "../problems.ts";
+import { editDistance, isObject, oneLine, quote } from "../text.ts";
+import {
+  describeEnd,
+  describeEntry,
+  describeMalformed,
+  describeMissing,
+  describeSize,
+  describeStart,
+} from "./frontmatter_faults.ts";
 import type { SkillFrontmatter } from "./types.ts";
+import {
+  type Entry,
+  findEntry,
+  isClearlyText,
+  isMalformed,
+  isSeparated,
+  lettersOf,
+  listEntries,
+  parseYaml,
+  quoteField,
+  REQUIRED_FIELDS,
+  tellToWrite,
+  textOf,
+} from "./yaml.ts";
 
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 
-/** The YAML begins with a line break, so that its lines have the numbers of the file. */
+/**
+ * The lines `---` and the YAML between them, which begins with a line break, so that
+ * its lines have the numbers of the file.
+ */
 const FRONTMATTER =
-  /^\ufeff?---[ \t]*\r?(?=\n)(\n(?:[^]*?\n)??)---[ \t]*\r?(?=\n|$)/;
+  /^\ufeff?---[ \t]*(?=[\r\n])([^]*?[\r\n])---[ \t]*(?=[\r\n]|$)/;
 
-/** The fields without which a skill cannot be served. */
-const REQUIRED_FIELDS = ["name", "description"] as const;
+/** The first line of a file with frontmatter. */
+const START = /^\ufeff?---[ \t]*(?:[\r\n]|$)/;
 
-/** The fields that hide a skill from the model, and from the user. */
-const FLAGS = ["disable-model-invocation", "user-invocable"];
-
-/** The fields of the frontmatter that have a meaning. */
-export const KNOWN_FIELDS: readonly string[] = [
-  ...REQUIRED_FIELDS,
-  ...["license", "compatibility", "metadata", "allowed-tools"],
-  ...FLAGS,
-];
+/** The ends of lines in YAML. */
+const LINE_BREAK = /\r\n?/g;
 
 /** What a `SKILL.md` says. */
 export interface SkillText {
@@ -65,9 +75,9 @@ export interface SkillText {
 /**
  * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two `---`
  * lines, the first of which is the file's first line. A byte order mark, spaces
- * after the dashes, and CRLF are allowed. `name` and `description` must be
- * non-empty strings. Dates stay strings, as in YAML's core schema. A value that
- * needs quotes is read as if it had them.
+ * after the dashes, CRLF, and CR are allowed. `name` and `description` must be
+ * non-empty strings. Dates stay strings, as in YAML's core schema. A value on one
+ * line that can only be meant as a text is read as if it had the quotes it needs.
  *
  * ```ts
  * import { parseSkillMd } from "@skill-server/skill-server";
@@ -86,136 +96,215 @@ export interface SkillText {
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { frontmatter, problems } = readSkillText(text);
   if (frontmatter !== undefined) return frontmatter;
-  const { reason, line = 1, hint } = problems[0]!;
-  throw new SyntaxError(
-    oneLine(`Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`),
+  const { reason, line = 1, hint, lines = [] } = problems[0]!;
+  const sentence = oneLine(
+    `Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`,
   );
+  throw new SyntaxError([sentence, ...lines].join("\n"));
 }
 
 /** Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it. */
 export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
-  if (typeof yaml !== "string") return describeRaw(text, yaml);
+  if (typeof yaml !== "string") return skip(text, [yaml]);
   const parsed = parsePlain(yaml) ?? parseYaml(yaml);
-  // Some parsers take a line that is indented with a tab for a part of the text.
-  const isValid = !(parsed instanceof Error) && !/\n\t[\t ]*\S/.test(yaml);
-  if (isValid) return describeFields(parsed, { yaml });
-  const lines = yaml.split("\n");
-  const repaired = lines.map(repairLine);
-  const finished = repaired.join("\n");
-  const fields = parseYaml(finished);
-  if (fields instanceof Error) {
-    return describeRaw(yaml, { rule: "yaml", ...describeYamlError(fields) });
-  }
-  const repairs = repaired.flatMap((line, index): Fault[] => {
-    if (line === lines[index]) return [];
-    const [key] = line.split(":", 1);
-    const reason = line.startsWith(" ")
-      ? "the line is indented with a tab"
-      : `the value of ${quote(key!)} needs quotes`;
-    const hint = writeLine(line);
-    return [{ rule: "yaml-repaired", line: index + 1, reason, hint }];
-  });
-  return describeFields(fields, { yaml: finished, repairs });
+  return parsed instanceof Error
+    ? readMalformed(yaml, parsed)
+    : readFields(parsed, yaml);
 }
 
-/** Returns the YAML between the fences, or what is wrong with them. */
-function findYaml(text: string): string | Fault {
-  const rule = "frontmatter-missing";
+/** Returns the YAML between the lines `---`, or what is wrong with these. */
+export function findYaml(text: string): string | Fault {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE + 2);
-  if (!/^\ufeff?---[ \t]*\r?(?:\n|$)/.test(start)) {
-    const reason = 'there is no frontmatter: the first line is not "---"';
-    const hint =
-      'start the file, in UTF-8, with a line "---", followed by the lines "name: …", "description: …", and "---"';
-    return { rule, line: 1, reason, hint };
+  const [frontmatter, yaml] = FRONTMATTER.exec(start) ?? [];
+  if (frontmatter === undefined || yaml === undefined) {
+    const lines = start.replace(LINE_BREAK, "\n");
+    return START.test(start)
+      ? describeEnd(lines, text.length <= MAX_FRONTMATTER_SIZE)
+      : describeStart(lines);
   }
-  const [frontmatter = start, yaml] = FRONTMATTER.exec(start) ?? [];
-  const isShort = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
+  // A character of UTF-16 takes at most three bytes in UTF-8.
+  const isSmall = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
     new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
-  if (yaml !== undefined && isShort) return yaml;
-  const reason = "the frontmatter does not end within 16 KiB";
-  const hint =
-    'add a line "---" after it, before the Markdown, and move long texts there';
-  return { rule, line: 1, reason, hint };
+  if (!isSmall) return describeSize();
+  return yaml.includes("\r") ? yaml.replace(LINE_BREAK, "\n") : yaml;
 }
 
-/** A field on one line whose value is a plain text, which YAML reads as it is written. */
-const PLAIN_FIELD =
-  /^([a-z][a-z-]*): (?!(?:true|false|null) *$)([a-z][ -"$-9;-~]*)$/i;
+/** A key that YAML reads as it is written. */
+const PLAIN_KEY = /^(?!(?:true|false|null)$)[a-z][a-z-]*$/i;
 
-/** Parses YAML that consists of plain fields, as it often does, in a tenth of the time. */
-function parsePlain(yaml: string): Record<string, string> | undefined {
+/**
+ * A value that YAML reads as it is written: a text that begins with a letter, in
+ * visible ASCII and spaces, without the characters `#` and `:`.
+ */
+const PLAIN_VALUE = /^(?!(?:true|false|null) *$)[a-z][ !"$-9;-~]*$/i;
+
+/**
+ * Parses YAML that consists of plain fields, as it often does, in a tenth of the time.
+ * Returns `undefined` for anything else.
+ */
+export function parsePlain(yaml: string): Record<string, string> | undefined {
   const fields: Record<string, string> = {};
   for (const line of yaml.split("\n")) {
     if (line === "") continue;
-    const [, key, value] = PLAIN_FIELD.exec(line) ?? [];
-    if (key === undefined || Object.hasOwn(fields, key)) return undefined;
-    fields[key] = value!.trimEnd();
+    const end = line.indexOf(": ");
+    const key = line.slice(0, end);
+    const value = line.slice(end + 2);
+    const isPlain = end > 0 && PLAIN_KEY.test(key) && PLAIN_VALUE.test(value);
+    if (!isPlain || Object.hasOwn(fields, key)) return undefined;
+    fields[key] = value.trimEnd();
   }
   return fields.name && fields.description ? fields : undefined;
 }
 
-/** Parses YAML. Returns the error if it is malformed. */
-export function parseYaml(yaml: string): unknown {
-  try {
-    return parse(yaml, { schema: "core" });
-  } catch (error) {
-    return error;
-  }
-}
-
-/** Describes an error of {@linkcode parseYaml}. Lines are numbered from 1. */
-export function describeYamlError(
-  { message }: Error,
-): { line: number; reason: string; hint: string } {
-  const [text = message, place = "1"] = message.split(/ at line (\d+), /, 2);
-  const hint =
-    "check the quotes, colons, and indentation of this line and the line before it";
-  const reason = `the YAML is malformed: ${oneLine(text)}`;
-  return { line: Number(place), reason, hint };
-}
-
-/** Describes what the YAML was parsed to, perhaps after repairs. */
-function describeFields(
+/** Reads fields that were parsed, perhaps after repairs. */
+function readFields(
   parsed: unknown,
-  { yaml, repairs = [] }: { yaml: string; repairs?: readonly Fault[] },
+  yaml: string,
+  repairs: readonly Fault[] = [],
 ): SkillText {
   const fields = isObject(parsed) ? parsed : {};
-  const missing = REQUIRED_FIELDS.find((field) => !isText(fields[field]));
-  if (missing !== undefined) {
-    const problem = describeMissing(missing, { fields, yaml });
-    return describe(fields, { problems: [problem] });
+  const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]));
+  if (missing.length > 0) {
+    return skip(yaml, [...describeMissing(missing, yaml), ...repairs]);
   }
-  return describe(fields, {
-    frontmatter: fields as SkillFrontmatter,
-    isRepaired: repairs.length > 0,
-    problems: [...repairs, ...listUnclearFlags(fields, yaml)],
-  });
-}
-
-/** Describes what does not parse. A name or a flag on a line of its own counts. */
-function describeRaw(text: string, problem: Fault): SkillText {
-  const start = text.slice(0, MAX_FRONTMATTER_SIZE);
-  const entries = ["name", ...FLAGS].map((field) => {
-    const value = findField(field, start)?.value.replace(/(?:^|\s)#.*/, "");
-    return [field, value?.trim().replace(/^["']|["']$/g, "")];
-  });
-  return describe(Object.fromEntries(entries), { problems: [problem] });
-}
-
-/** Adds what counts even if the rest is not served: the name, and the flags. */
-function describe(
-  fields: Record<string, unknown>,
-  said: Pick<SkillText, "problems"> & Partial<SkillText>,
-): SkillText {
-  const { name, [FLAGS[0]!]: disabled, [FLAGS[1]!]: invocable } = fields;
+  const frontmatter = fields as SkillFrontmatter;
+  const flags = readFlags(listFields(fields));
+  const entries = flags.unclear.length > 0 ? listEntries(yaml) : [];
   return {
-    name: isText(name) ? name : undefined,
-    isHiddenFromModel: disabled !== undefined && toBoolean(disabled) !== false,
-    isHiddenFromUser: invocable !== undefined && toBoolean(invocable) !== true,
-    isRepaired: false,
-    ...said,
+    frontmatter,
+    name: frontmatter.name,
+    isRepaired: repairs.length > 0,
+    isHiddenFromModel: flags.hiddenFrom.has("model"),
+    isHiddenFromUser: flags.hiddenFrom.has("user"),
+    problems: [
+      ...repairs,
+      ...flags.unclear.map((flag) => describeFlag(flag, entries)),
+    ],
   };
+}
+
+/**
+ * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
+ * If a flag on some line is not set then, something else has become a part of a text.
+ */
+function readMalformed(yaml: string, error: Error): SkillText {
+  const lines = yaml.split("\n");
+  const repaired = listEntries(yaml).filter(needsOnlyQuotes);
+  for (const { key, value, line } of repaired) {
+    lines[line - 1] = quoteField(key, value);
+  }
+  const finished = lines.join("\n");
+  const parsed = parseYaml(finished);
+  if (parsed instanceof Error) {
+    return skip(yaml, describeMalformed(yaml, error));
+  }
+  const repairs = repaired.map((entry): Fault => ({
+    rule: "yaml-repaired",
+    ...describeEntry(entry),
+  }));
+  const said = readFields(parsed, finished, repairs);
+  const { hiddenFrom } = readFlags(listStatements(yaml));
+  const isLoosened = hiddenFrom.has("model") && !said.isHiddenFromModel ||
+    hiddenFrom.has("user") && !said.isHiddenFromUser;
+  return isLoosened ? skip(yaml, describeMalformed(yaml, error)) : said;
+}
+
+/**
+ * Whether an entry on one line is malformed only because its text needs quotes. Metadata
+ * is no text.
+ */
+function needsOnlyQuotes(entry: Entry): boolean {
+  return entry.key !== "metadata" && entry.lines.length === 1 &&
+    isSeparated(entry) &&
+    isClearlyText(entry.value) && isMalformed(entry);
+}
+
+/** Returns what a file says that is skipped. A name or a flag on any line counts. */
+function skip(text: string, problems: readonly Fault[]): SkillText {
+  // UTF-16 is decoded with NUL between its characters.
+  const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
+  const name = findEntry("name", start.replace(LINE_BREAK, "\n"));
+  const flags = readFlags(listStatements(start));
+  return {
+    name: name && isText(textOf(name)) ? textOf(name) : undefined,
+    isRepaired: false,
+    isHiddenFromModel: flags.hiddenFrom.has("model"),
+    isHiddenFromUser: flags.hiddenFrom.has("user"),
+    problems,
+  };
+}
+
+function isText(value: unknown): value is string {
+  // Nearly all texts contain a visible character of ASCII, and this takes less time.
+  return typeof value === "string" &&
+    (/[!-~]/.test(value) || oneLine(value) !== "");
+}
+
+/** Whom a flag hides a skill from. */
+type Audience = "model" | "user";
+
+/** A flag. */
+interface Flag {
+  readonly field: string;
+  /** Its name, as {@linkcode lettersOf} returns it. */
+  readonly letters: string;
+  /** Whom it hides a skill from, and the value that does. */
+  readonly audience: Audience;
+  readonly hidingValue: boolean;
+}
+
+const FLAGS: readonly Flag[] = [
+  {
+    field: "disable-model-invocation",
+    letters: "disablemodelinvocation",
+    audience: "model",
+    hidingValue: true,
+  },
+  {
+    field: "user-invocable",
+    letters: "userinvocable",
+    audience: "user",
+    hidingValue: false,
+  },
+];
+
+/** Whether a field is a flag. */
+export function isFlag(field: string): boolean {
+  return FLAGS.some((flag) => flag.field === field);
+}
+
+/** A flag whose name is misspelled, or whose value is neither true nor false. */
+interface UnclearFlag {
+  readonly flag: Flag;
+  /** The key as it is written. */
+  readonly key: string;
+  readonly isMisspelled: boolean;
+}
+
+/** What the flags of a skill say. What is unclear hides it. */
+interface ReadFlags {
+  readonly hiddenFrom: ReadonlySet<Audience>;
+  readonly unclear: readonly UnclearFlag[];
+}
+
+/** A key and its value. */
+type Statement = readonly [key: string, value: unknown];
+
+/** Reads the flags among some keys and values. If one is there twice, each of them hides. */
+function readFlags(statements: Iterable<Statement>): ReadFlags {
+  const hiddenFrom = new Set<Audience>();
+  const unclear: UnclearFlag[] = [];
+  for (const [key, value] of statements) {
+    const letters = lettersOf(key);
+    const flag = FLAGS.find((it) => editDistance(letters, it.letters, 1) <= 1);
+    if (flag === undefined) continue;
+    const isMisspelled = letters !== flag.letters;
+    const said = isMisspelled ? undefined : toBoolean(value);
+    if (said === undefined) unclear.push({ flag, key, isMisspelled });
+    if (said !== !flag.hidingValue) hiddenFrom.add(flag.audience);
+  }
+  return { hiddenFrom, unclear };
 }
 
 /** Reads a boolean as people write it. Returns `undefined` for anything else. */
@@ -226,98 +315,59 @@ function toBoolean(value: unknown): boolean | undefined {
   return ["false", "no", "off", "0"].includes(text) ? false : undefined;
 }
 
-function isText(value: unknown): value is string {
-  // Nearly all texts contain a visible character of ASCII, and this takes less time.
-  return typeof value === "string" &&
-    (/[!-~]/.test(value) || oneLine(value) !== "");
+/** The maximum depth of merge keys in each other. */
+const MAX_MERGE_DEPTH = 8;
+
+/** Lists the fields of a mapping, and those that its merge key `<<` adds. */
+function listFields(fields: object, depth = 0): Statement[] {
+  const { "<<": merged = [] } = fields as { "<<"?: unknown };
+  const others = depth < MAX_MERGE_DEPTH ? [merged].flat() : [];
+  return [
+    ...Object.entries(fields),
+    ...others.filter(isObject).flatMap((it) => listFields(it, depth + 1)),
+  ];
 }
 
-/** Reports the flags that are neither true nor false. */
-function listUnclearFlags(
-  fields: Record<string, unknown>,
-  yaml: string,
-): Fault[] {
-  return FLAGS.filter((flag) =>
-    fields[flag] !== undefined && toBoolean(fields[flag]) === undefined
-  ).map((flag) => ({
-    rule: "flags",
-    line: findField(flag, yaml)?.line ?? 1,
-    reason: `${flag} is neither true nor false, so it hides the skill`,
-    hint: `write "${flag}: true" or "${flag}: false"`,
-  }));
-}
-
-/** Describes a required field that is missing, or has another name. */
-function describeMissing(
-  field: (typeof REQUIRED_FIELDS)[number],
-  { fields, yaml }: { fields: Record<string, unknown>; yaml: string },
-): Fault {
-  const near = findMisspelled(field, fields);
-  const { line = 1, value = "…" } = findField(near ?? field, yaml) ?? {};
-  return {
-    rule: `${field}-missing`,
-    line,
-    reason: `the field ${quote(field)} is missing, ${
-      near ? `but there is ${quote(near)}` : "empty, or not a string"
-    }`,
-    hint: near
-      ? writeLine(`${field}: ${value}`)
-      : `write "${field}: …", as one text in quotes`,
-  };
-}
-
-/** Finds the unknown field whose name is almost that of a known one. */
-export function findMisspelled(
-  field: string,
-  fields: Record<string, unknown>,
-): string | undefined {
-  return Object.keys(fields).find((key) => {
-    const name = key.toLowerCase().replaceAll("_", "-").trim();
-    return !KNOWN_FIELDS.includes(key) && editDistance(name, field, 1) <= 1;
+/**
+ * Lists what the lines of a text state that may not be YAML, at any indentation. Other
+ * programs end lines at more characters than YAML does.
+ */
+function listStatements(text: string): Statement[] {
+  const lines = text.split(/[\r\n\v\f\u0085\u2028\u2029]+/)
+    .map((line) => line.trim()).filter((line) => !line.startsWith("#"));
+  return lines.flatMap((line) => {
+    // There may be a mapping on the line, such as that of a merge key.
+    const parts = line.includes("{") ? line.split(/[{,]/) : [line];
+    return parts.map(readStatement);
   });
 }
 
-/** An entry on a line: a key at the top level, and the text after its colon. */
-const ENTRY = /^["']?([\w.-]+)["']?[ \t]*:(?:[ \t]([^]*)|\r?$)/;
-
-/**
- * Finds a field in the lines of a text. Returns the number of its line, from 1, and
- * the value on it.
- */
-export function findField(
-  field: string,
-  text: string,
-): { line: number; value: string } | undefined {
-  const lines = text.split("\n");
-  const index = lines.findIndex((line) => ENTRY.exec(line)?.[1] === field);
-  const [, , value = ""] = ENTRY.exec(lines[index] ?? "") ?? [];
-  return index === -1 ? undefined : { line: index + 1, value: value.trim() };
+function readStatement(line: string): Statement {
+  const end = line.search(/[:=\uff1a]/);
+  if (end === -1) return readWithoutColon(line);
+  const value = line.slice(end + 1).replace(/(?:^|\s)#.*/, "");
+  return [line.slice(0, end), value.replace(/[\s"'}]/g, "")];
 }
 
-/** Returns the hint to replace a line. */
-export function writeLine(line: string): string {
-  return `write this line instead:\n${line.trimEnd()}`;
+/** Reads a line on which a flag is not followed by a colon. Then it has no clear value. */
+function readWithoutColon(line: string): Statement {
+  const letters = lettersOf(line);
+  const flag = FLAGS.find((it) => letters.startsWith(it.letters));
+  return [flag?.letters ?? "", undefined];
 }
 
-/** Writes a field with its value in quotes that keep every character. */
-function quoteField(field: string, text: string): string {
-  const quoted = escapeHidden(text) === text
-    ? `'${text.replaceAll("'", "''")}'`
-    : escapeHidden(JSON.stringify(text.toWellFormed()), escapeCodePoint);
-  return `${field}: ${quoted}`;
-}
-
-/** Replaces the tabs that a line is indented with, or puts its value in quotes if it needs them. */
-function repairLine(
-  line: string,
-  index: number,
-  lines: readonly string[],
-): string {
-  const spaced = line
-    .replace(/^[ \t]+(?=\S)/, (blanks) => blanks.replaceAll("\t", "  "));
-  const [, key, value = ""] = ENTRY.exec(line) ?? [];
-  const isContinued = /^[ \t]+[^\s#]/.test(lines[index + 1] ?? "");
-  const needsQuotes = key !== undefined && !isContinued &&
-    parseYaml(line) instanceof Error;
-  return needsQuotes ? quoteField(key, value.trim()) : spaced;
+/** Describes a flag that hides a skill because it is unclear. */
+function describeFlag(
+  { flag, key, isMisspelled }: UnclearFlag,
+  entries: readonly Entry[],
+): Fault {
+  const { field, hidingValue } = flag;
+  const entry = entries.find((it) => it.key === key);
+  const name = quote(key);
+  const reason = isMisspelled
+    ? `the field ${name} hides the skill, because it is almost ${quote(field)}`
+    : `the value of ${name} is neither true nor false, so it hides the skill`;
+  const finished = tellToWrite(`${field}: ${hidingValue}`, entry?.line ?? 1);
+  const hint = `to keep it hidden, ${finished.hint}`;
+  return { rule: "flags", reason, ...finished, hint };
 }

@@ -3,7 +3,8 @@ import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { parseSkillMd } from "../../mod.ts";
 import { skillKey } from "../text.ts";
-import { parseYaml, readSkillText } from "./frontmatter.ts";
+import { parsePlain, readSkillText } from "./frontmatter.ts";
+import { parseYaml } from "./yaml.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
   assert.deepEqual(
@@ -33,7 +34,7 @@ Deno.test("parseSkillMd() accepts a byte order mark, CRLF, spaces after the dash
   for (const [text, name] of texts) assert.equal(parseSkillMd(text).name, name);
 });
 
-/** Text for which there is nothing to say but the reason, the line, and the hint. */
+/** Text that cannot be read, why, the line, and how to fix it. */
 type Unreadable = [
   what: string,
   text: string,
@@ -42,64 +43,39 @@ type Unreadable = [
   hint: RegExp,
 ];
 
-const NONE = /the first line is not "---"/;
-const TEMPLATE = /^start the file, in UTF-8, with a line "---"/;
-
 const unreadable: Unreadable[] = [
-  ["has no frontmatter", "# Hi\n", NONE, 1, TEMPLATE],
   [
-    "does not end its frontmatter",
-    "---\nname: a\ndescription: b\n\n# A\n",
-    /does not end/,
+    "has no frontmatter",
+    "# Hi\n",
+    /the first line is not "---"/,
     1,
-    /add a line "---" after it/,
+    /^start the file with a line "---"/,
   ],
   [
     "has frontmatter of more than 16 KiB",
-    `---\nname: a\n${"# x\n".repeat(5_000)}---\n`,
+    `---\nname: a\n${"x: y\n".repeat(4_000)}---\n`,
     /within 16 KiB/,
     1,
-    /move long texts there/,
-  ],
-  ["has empty frontmatter", "---\n---\n", /"name" is missing/, 1, /name: …/],
-  ["has a list", "---\n- name\n---\n", /"name" is missing/, 1, /name: …/],
-  [
-    "has a field twice",
-    "---\nname: a\ndescription: b\nname: b\n---\n",
-    /malformed: .*duplicated/,
-    4,
-    /check the quotes/,
+    /move long texts/,
   ],
   [
-    "has another fault beside one that can be repaired",
-    "---\nname: a\ndescription: b: c\nlicense: x\n y: z\n---\n",
-    /^the YAML is malformed: /,
-    0,
-    /check the quotes, colons, and indentation/,
+    "has empty frontmatter",
+    "---\n---\n",
+    /"name" and "description" are missing/,
+    1,
+    /write "name: …" and "description: …"/,
   ],
-  ["has no name", "---\ndescription: b\n---\n", /"name" is miss/, 1, /write/],
+  ["has a list", "---\n- name\n---\n", /are missing/, 1, /name: …/],
+  [
+    "has an odd line",
+    "---\nname: a\ndescription: b\n%x\n---\n",
+    /malformed: /,
+    3,
+    /check the quotes|write/,
+  ],
+  ["has no name", "---\ndescription: b\n---\n", /"name" is m/, 1, /"name: …"/],
+  ["has an empty name", "---\nname:\ndescription: b\n---\n", /empty/, 2, /wri/],
   ["has no description", "---\nname: a\n---\n", /is missing/, 1, /write/],
-  [
-    "has a number as its name",
-    "---\nname: 123\ndescription: b\n---\n",
-    /"name" is missing, empty, or not a string/,
-    2,
-    /as one text/,
-  ],
-  [
-    "has a value that YAML takes for a comment",
-    "---\nname: a\ndescription: #1 in its class\n---\n",
-    /"description" is missing, empty/,
-    3,
-    /as one text/,
-  ],
-  [
-    "misspells the name of a field",
-    "---\nname: a\ndescripton: b\n---\n",
-    /"description" is missing, but there is "descripton"/,
-    3,
-    /:\ndescription: b$/,
-  ],
 ];
 
 for (const [what, text, reason, line, hint] of unreadable) {
@@ -107,22 +83,35 @@ for (const [what, text, reason, line, hint] of unreadable) {
     const [problem] = readSkillText(text).problems;
     assert.match(problem!.reason, reason);
     assert.match(problem!.hint, hint);
-    if (line > 0) assert.equal(problem!.line, line);
-    const message = /^Cannot parse SKILL\.md: .+ \(line \d+\); .+$/;
+    assert.equal(problem!.line, line);
+    const message = /^Cannot parse SKILL\.md: .+ \(line \d+\); .+/;
     assert.throws(() => parseSkillMd(text), { name: "SyntaxError", message });
   });
 }
 
+Deno.test("parseSkillMd() throws an error that ends with the finished line", () => {
+  assert.throws(
+    () => parseSkillMd("---\nname: 1\ndescription: b\n---\n"),
+    { message: /; write this line instead:\nname: "1"$/ },
+  );
+});
+
 /** A value, and the line that the repair makes of it. */
 const repairs: [value: string, finished: string][] = [
-  ["Use: this", "'Use: this'"],
-  ["Use this:", "'Use this:'"],
-  ["it's: that", "'it''s: that'"],
-  ["@me", "'@me'"],
-  ["[draft] do things", "'[draft] do things'"],
-  ["Fill \u001b[31mforms", '"Fill \\u001b[31mforms"'],
-  ['"unclosed', `'"unclosed'`],
-  ["'don't'", "'''don''t'''"],
+  ["Use: this", '"Use: this"'],
+  ["Use this:", '"Use this:"'],
+  ["it's: that", `"it's: that"`],
+  ['the "x": y', `'the "x": y'`],
+  ["@me", '"@me"'],
+  ["`code` first", '"`code` first"'],
+  ["100%: all", '"100%: all"'],
+  ["%d", '"%d"'],
+  [", then", '", then"'],
+  ["[draft] do things", '"[draft] do things"'],
+  ["[a] [b: c]", '"[a] [b: c]"'],
+  ["{a: [b]} c", '"{a: [b]} c"'],
+  ["C:\\x: y", "'C:\\x: y'"],
+  ["a: Fill \u001b[31mforms", '"a: Fill \\u001b[31mforms"'],
   ["a\u200b: b", '"a\\u200b: b"'],
 ];
 
@@ -130,17 +119,20 @@ for (const [value, finished] of repairs) {
   Deno.test(`readSkillText() serves the value ${value} and prints the line with quotes`, () => {
     const yaml =
       `name: a\ndescription: ${value}\nallowed-tools: [Read] # x: y\nmetadata: {"a":{"b":["c"]}}`;
-    for (const end of ["\n", "\r\n"]) {
+    for (const end of ["\n", "\r\n", "\r"]) {
       const text = `---\n${yaml}\n---\nText\n`.replaceAll("\n", end);
       const { frontmatter, isRepaired, problems } = readSkillText(text);
       assert.equal(isRepaired, true);
       assert.deepEqual(
-        problems.map(({ rule, line, hint }) => [rule, line, hint]),
-        [[
-          "yaml-repaired",
-          3,
-          `write this line instead:\ndescription: ${finished}`,
-        ]],
+        problems.map(({ rule, line, hint, lines }) => [
+          rule,
+          line,
+          hint,
+          lines,
+        ]),
+        [["yaml-repaired", 3, "write this line instead:", [
+          `description: ${finished}`,
+        ]]],
       );
       assert.deepEqual(frontmatter!["allowed-tools"], ["Read"]);
       assert.deepEqual(frontmatter!.metadata, { a: { b: ["c"] } });
@@ -152,18 +144,44 @@ for (const [value, finished] of repairs) {
   });
 }
 
+/** Values with more than one reading, or none. */
+const notRepaired = [
+  ...['"abc', "'abc", "[a, b", "{a: b", "*abc", "!!int abc", "|a"],
+  ...["> a: b", "'don't'", '"C:\\x"', "a: b\n  c", "a: b\n\n  c", "a\n  b: c"],
+  ...["b\n\tc", '"a": b', "a: b\n- c", "a: b\nname: a"],
+];
+
+for (const value of notRepaired) {
+  Deno.test(`readSkillText() skips the value ${JSON.stringify(value)}`, () => {
+    for (const field of ["name", "description", "license"]) {
+      const others = ["name", "description"].filter((it) => it !== field)
+        .map((it) => `${it}: a\n`).join("");
+      const text = `---\n${others}${field}: ${value}\nx: y\n---\n`;
+      const { frontmatter, problems } = readSkillText(text);
+      assert.equal(frontmatter, undefined, text);
+      const [problem] = problems;
+      assert.equal(problem!.rule, "yaml");
+      assert.match(problem!.reason, /the YAML is malformed: .+/);
+    }
+  });
+}
+
 Deno.test("readSkillText() reports everything at once that it repairs, and serves it", () => {
   const { frontmatter, problems } = readSkillText(
-    "---\nname: pdf\ndescription: Fill: all\nmetadata:\n\tversion: '1'\nuser-invocable: false\n---\n",
+    "---\nname: pdf\ndescription: Fill: all\nlicense: '1'\nargument-hint: [a] [b]\nuser-invocable: false\n---\n",
   );
   assert.deepEqual(
-    problems.map(({ line, hint }) => [line, hint.split("\n")[1]]),
-    [[3, "description: 'Fill: all'"], [5, "  version: '1'"]],
+    problems.map(({ line, lines }) => [line, lines]),
+    [
+      [3, ['description: "Fill: all"']],
+      [5, ['argument-hint: "[a] [b]"']],
+    ],
   );
   assert.deepEqual(frontmatter, {
     name: "pdf",
     description: "Fill: all",
-    metadata: { version: "1" },
+    license: "1",
+    "argument-hint": "[a] [b]",
     "user-invocable": false,
   });
 });
@@ -211,6 +229,59 @@ Deno.test("readSkillText() reads flags as people write them, and hides what is n
   }
   const plain = readSkillText("---\nname: a\ndescription: b\n---\n");
   assert.equal(plain.isHiddenFromModel || plain.isHiddenFromUser, false);
+});
+
+/** A line that states that the model may not load a skill, as people write it. */
+const disabling = [
+  ...["disable-model-invocation: true", "disable_model_invocation: yes"],
+  ...["Disable-Model-Invocation: on", "disableModelInvocation: 1"],
+  ...["disable-model-invocaton: true", "\u200bdisable-model-invocation: true"],
+  ...[
+    "\u00a0disable-model-invocation: true",
+    "disable-model-invocation : true",
+  ],
+  ...["'disable-model-invocation': true", "disable model invocation: true"],
+  ...["<<: {disable-model-invocation: true}", "disable-model-invocaton: false"],
+  ...["<<: [{<<: {a: b}}, {disable-model-invocation: true}]"],
+  ...["x: &x {disable-model-invocation: true}\n<<: *x"],
+  ...["disable-model-invocation: false\ndisable_model_invocation: true"],
+];
+
+Deno.test("readSkillText() reads a flag in every spelling, whether or not the rest can be read", () => {
+  for (const line of disabling) {
+    for (const other of ["", "license: a: b\n", 'license: "a\n', "\tx: y\n"]) {
+      const text = `---\nname: a\n${other}${line}\ndescription: b\n---\n`;
+      assert.ok(readSkillText(text).isHiddenFromModel, text);
+    }
+  }
+  for (
+    const line of [
+      "disable-model-invocation=true",
+      "disable-model-invocation:true",
+      "disable-model-invocation true",
+    ]
+  ) {
+    const text = `---\nname: a\n${line}\ndescription: b\n---\n`;
+    assert.ok(readSkillText(text).isHiddenFromModel, text);
+  }
+  for (const line of ["# disable-model-invocation: true", "disable: true"]) {
+    const text = `---\nname: a\n${line}\ndescription: b: c\n---\n`;
+    const { frontmatter, isHiddenFromModel } = readSkillText(text);
+    assert.deepEqual([frontmatter?.name, isHiddenFromModel], ["a", false]);
+  }
+});
+
+Deno.test("readSkillText() skips what a repair would swallow a flag of", () => {
+  const flag = "disable-model-invocation: true";
+  for (const end of ["\u2028", "\u0085", "\v", "\f"]) {
+    const text = `---\nname: a\ndescription: b: c${end}${flag}\n---\n`;
+    const { frontmatter, isHiddenFromModel } = readSkillText(text);
+    assert.deepEqual([frontmatter, isHiddenFromModel], [undefined, true]);
+  }
+  const nested = `---\nname: a\ndescription: b: c\nmetadata:\n  ${flag}\n---\n`;
+  assert.equal(readSkillText(nested).frontmatter, undefined);
+  const cr = readSkillText(`---\nname: a\ndescription: b: c\r${flag}\n---\n`);
+  assert.deepEqual([cr.isRepaired, cr.isHiddenFromModel], [true, true]);
 });
 
 Deno.test("a repair never loosens a flag, whatever its value", () => {
@@ -273,7 +344,7 @@ Deno.test("the line of a repair keeps every text that an author writes", () => {
   fc.assert(
     fc.property(description, (text) => {
       // YAML reads these as something else without a fault, or as a part of it.
-      fc.pre(!/^(?:["'|>#]|null$|yes$|1.0$)|\s#/.test(text));
+      fc.pre(!/^(?:["'|>#!&*]|null$|yes$|1.0$)|\s#/.test(text));
       const yaml = `---\nname: a\ndescription: ${text}\nlicense: MIT\n---\n`;
       const { frontmatter, isRepaired } = readSkillText(yaml);
       if (!isRepaired) return;
@@ -285,22 +356,33 @@ Deno.test("the line of a repair keeps every text that an author writes", () => {
   assert.ok(count > 100, String(count));
 });
 
-Deno.test("readSkillText() reads plain fields as the YAML parser does", () => {
-  const text = fc.oneof(
+Deno.test("parsePlain() returns what the YAML parser does, or nothing, for any text", () => {
+  const value = fc.oneof(
     description,
     fc.constantFrom("true", "NULL ", "Nan", "e5", "x  y ", "a\tb", "~", ""),
     fc.string({ unit: "binary-ascii", maxLength: 6 }),
   );
-  const key = fc.constantFrom("license", "true", "null", "a--b", "name", "x");
-  fc.assert(
-    fc.property(text, key, (text, key) => {
-      const yaml = `name: a\ndescription: ${text}\n${key}: ${text}\n`;
-      const { frontmatter, isRepaired } = readSkillText(`---\n${yaml}---\n`);
-      if (frontmatter === undefined || isRepaired) return;
-      assert.deepEqual(frontmatter, parseYaml(yaml), yaml);
-    }),
-    { numRuns: 3_000 },
+  const key = fc.oneof(
+    fc.constantFrom("name", "description", "license", "a--b", "x", "a b"),
+    fc.constantFrom("true", "Null", "TRUE", "False", "null ", "nullx", "No"),
+    fc.stringMatching(/^[a-zA-Z-]{1,5}$/),
+    fc.string({ unit: "binary-ascii", maxLength: 4 }),
   );
+  const separator = fc.constantFrom(": ", ":", ":  ", " : ", ": \t", "=");
+  const line = fc.tuple(key, separator, value).map((parts) => parts.join(""));
+  const lines = fc.array(line, { maxLength: 3 });
+  let count = 0;
+  fc.assert(
+    fc.property(lines, (lines) => {
+      const yaml = ["", "name: a", "description: b", ...lines, ""].join("\n");
+      const plain = parsePlain(yaml);
+      if (plain === undefined) return;
+      count++;
+      assert.deepEqual(plain, parseYaml(yaml), yaml);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(count > 1_000, String(count));
 });
 
 Deno.test("readSkillText() takes milliseconds for malformed text", async () => {

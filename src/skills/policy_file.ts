@@ -10,9 +10,9 @@ import * as z from "npm:zod@^4/mini";
 import { faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
-import { describeYamlError, parseYaml } from "./frontmatter.ts";
 import { resolveRuleFolder, STATES } from "./policy_rules.ts";
 import { Project } from "./roots.ts";
+import { describeYamlError, parseYaml } from "./yaml.ts";
 import type { SkillPolicyRule } from "./types.ts";
 
 /** The maximum size of a policy file, in bytes. */

@@ -15,14 +15,39 @@ import type { Skill } from "./types.ts";
 const MAX_QUERY_LENGTH = 400;
 const MAX_TEXT_LENGTH = 4_000;
 
-/** How much a word counts in the name, the description, and the excerpt. */
-const WEIGHTS = [2, 1, 0.3];
+/** A part of a skill in which words are found. */
+interface Field {
+  readonly wordsOf: (skill: Skill) => string[];
+  /** How much a word counts in it. */
+  readonly weight: number;
+  /** How many words it usually has. In a longer one, a word counts less. */
+  readonly usualLength: number;
+}
 
-/** How many words these usually have. In longer ones, a word counts less. */
-const USUAL_LENGTHS = [3, 35, 90];
+const FIELDS: readonly Field[] = [
+  { wordsOf: ({ name }) => wordsOfName(name), weight: 2, usualLength: 3 },
+  {
+    wordsOf: ({ description }) => splitWords(description),
+    weight: 1,
+    usualLength: 35,
+  },
+  {
+    wordsOf: ({ excerpt }) => splitWords(excerpt),
+    weight: 0.3,
+    usualLength: 90,
+  },
+];
+
+/** The parameters of BM25: how much the length counts, and how soon repetition stops to. */
+const LENGTH_INFLUENCE = 0.75;
+const SATURATION = 1.2;
 
 /** The weight of a word that a query contains only incomplete or misspelled. */
 const SIMILAR_WEIGHT = 0.5;
+
+/** How many bits of a posting are for the weight of the word. The others are for the skill. */
+const WEIGHT_BITS = 10;
+const MAX_WEIGHT = 2 ** WEIGHT_BITS - 1;
 
 /** Words that are ignored. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -37,8 +62,13 @@ const WORDS =
 /** An index of skills. */
 export class SkillIndex {
   readonly #skills: Skill[] = [];
-  /** Where each word occurs: the numbers of the skills, and how much it counts there in ten bits. */
-  readonly #places = new Map<string, number[]>();
+  /**
+   * The postings of each word: the numbers of the skills that contain it, and how much
+   * it counts there, each in one number.
+   */
+  readonly #postings = new Map<string, number[]>();
+  /** The words that begin with a character. */
+  readonly #wordsByStart = new Map<string, string[]>();
 
   /** Indexes skills. Other tasks run in the meantime. */
   static async create(skills: Iterable<Skill>): Promise<SkillIndex> {
@@ -52,43 +82,45 @@ export class SkillIndex {
   }
 
   #add(skill: Skill): void {
-    const texts = [skill.description, skill.excerpt];
-    const fields = [wordsOfName(skill.name), ...texts.map(splitWords)];
     const counts = new Map<string, number>();
-    for (const [field, words] of fields.entries()) {
-      const length = words.length / USUAL_LENGTHS[field]!;
-      const weight = WEIGHTS[field]! / (0.25 + 0.75 * length);
+    for (const { wordsOf, weight, usualLength } of FIELDS) {
+      const words = wordsOf(skill);
+      const length = words.length / usualLength;
+      const norm = 1 - LENGTH_INFLUENCE + LENGTH_INFLUENCE * length;
       for (const word of words) {
-        counts.set(word, (counts.get(word) ?? 0) + weight);
+        counts.set(word, (counts.get(word) ?? 0) + weight / norm);
       }
     }
     const number = this.#skills.push(skill) - 1;
     for (const [word, count] of counts) {
-      const places = this.#places.get(word) ?? [];
-      places.push(number << 10 | 1_023 * count / (1.2 + count));
-      this.#places.set(word, places);
+      const weight = Math.floor(MAX_WEIGHT * count / (SATURATION + count));
+      this.#postingsOf(word).push(number << WEIGHT_BITS | weight);
     }
   }
 
-  /** Finds the skills that match some words, or an inexact name, best match first. */
-  find(query: string): Skill[] {
+  /** Returns the postings of a word, and adds the word if it is new. */
+  #postingsOf(word: string): number[] {
+    const known = this.#postings.get(word);
+    if (known !== undefined) return known;
+    const postings: number[] = [];
+    this.#postings.set(word, postings);
+    const start = word[0]!;
+    const words = this.#wordsByStart.get(start);
+    if (words === undefined) this.#wordsByStart.set(start, [word]);
+    else words.push(word);
+    return postings;
+  }
+
+  /**
+   * Finds the skills that match some words, or an inexact name, best match first. Other
+   * tasks run in the meantime, because skills can contain any number of words.
+   */
+  async find(query: string): Promise<Skill[]> {
+    const slice = new TimeSlice();
     const scores = new Map<number, number>();
     const words = wordsOfName(query.slice(0, MAX_QUERY_LENGTH));
     for (const word of new Set(words)) {
-      // Of the words that a word stands for, the best one counts.
-      const best = new Map<number, number>();
-      const isKnown = this.#places.has(word);
-      for (const other of isKnown ? [word] : this.#listSimilar(word)) {
-        const places = this.#places.get(other)!;
-        const count = places.length + 0.5;
-        const rarity = Math.log(1 + (this.#skills.length + 1 - count) / count);
-        for (const place of places) {
-          const score = (place & 1_023) * rarity *
-            (isKnown ? 1 : SIMILAR_WEIGHT);
-          best.set(place >> 10, Math.max(score, best.get(place >> 10) ?? 0));
-        }
-      }
-      for (const [number, score] of best) {
+      for (const [number, score] of await this.#scoreWord(word, slice)) {
         scores.set(number, (scores.get(number) ?? 0) + score);
       }
     }
@@ -96,20 +128,118 @@ export class SkillIndex {
       .map(([number]) => this.#skills[number]!);
   }
 
-  /** Lists the words that a word begins or, if there are none, that it may be a misspelling of. */
-  #listSimilar(word: string): string[] {
-    const limit = word.length < 5 ? 0 : word.length < 8 ? 1 : 2;
-    const words = [...this.#places.keys()];
-    const begun = words.filter((other) =>
-      word.length > 1 && other.startsWith(word)
-    );
-    // The first letter is rarely wrong, and comparing it saves most of the time.
-    return begun.length > 0
-      ? begun
-      : words.filter((other) =>
-        other[0] === word[0] && editDistance(word, other, limit) <= limit
-      );
+  /** Scores the skills for a word. Of the words that it stands for, the best one counts. */
+  async #scoreWord(
+    word: string,
+    slice: TimeSlice,
+  ): Promise<Map<number, number>> {
+    const best = new Map<number, number>();
+    const isKnown = this.#postings.has(word);
+    const weight = isKnown ? 1 : SIMILAR_WEIGHT;
+    const words = isKnown ? [word] : await this.#listSimilar(word, slice);
+    for (const other of words) {
+      if (slice.isOver) await slice.pause();
+      const postings = this.#postings.get(other)!;
+      const rarity = weight * rarityOf(postings.length, this.#skills.length);
+      for (const posting of postings) {
+        const number = posting >> WEIGHT_BITS;
+        const score = (posting & MAX_WEIGHT) * rarity;
+        best.set(number, Math.max(score, best.get(number) ?? 0));
+      }
+    }
+    return best;
   }
+
+  /**
+   * Lists the words that a word begins or, if there are none, that it may be a
+   * misspelling of. Its first character is rarely wrong.
+   */
+  async #listSimilar(word: string, slice: TimeSlice): Promise<string[]> {
+    const limit = maxMistakes(word);
+    const begun: string[] = [];
+    const similar: string[] = [];
+    for (const other of this.#wordsByStart.get(word[0]!) ?? []) {
+      if (slice.isOver) await slice.pause();
+      if (word.length > 1 && other.startsWith(word)) begun.push(other);
+      else if (editDistance(word, other, limit) <= limit) similar.push(other);
+    }
+    return begun.length > 0 ? begun : similar;
+  }
+}
+
+/** Returns how much a word counts that some of all skills contain, as in BM25. */
+function rarityOf(count: number, total: number): number {
+  return Math.log(1 + (total - count + 0.5) / (count + 0.5));
+}
+
+/** Returns how many letters can be wrong in a word of a query. */
+function maxMistakes({ length }: string): number {
+  if (length < 5) return 0;
+  return length < 8 ? 1 : 2;
+}
+
+/** Two skills that a model could confuse. */
+export interface SimilarSkills {
+  readonly skill: Skill;
+  readonly other: Skill;
+}
+
+/** How much of the words of two skills must be the same, by weight. */
+const MIN_SIMILARITY = 0.5;
+
+/** How many skills share a word at most that says that two of them may be alike. */
+const MAX_SHARING = 50;
+
+/** A skill, and the words in its name and its description. */
+interface Described {
+  readonly skill: Skill;
+  readonly words: ReadonlySet<string>;
+}
+
+/**
+ * Finds the pairs of skills whose names and descriptions have more than half of their
+ * words in common. A word weighs the logarithm of its rarity. Pairs that name each
+ * other are left out, because their authors told them apart.
+ */
+export function findSimilar(skills: readonly Skill[]): SimilarSkills[] {
+  const described = skills.map((skill): Described => {
+    const words = splitWords(`${skill.name} ${skill.description}`);
+    return { skill, words: new Set(words) };
+  });
+  const sharing = new Map<string, Described[]>();
+  for (const it of described) {
+    for (const word of it.words) {
+      sharing.set(word, [...sharing.get(word) ?? [], it]);
+    }
+  }
+  const weightOf = (word: string) =>
+    Math.log((skills.length + 1) / sharing.get(word)!.length);
+  return described.flatMap((one, index) => {
+    const rare = [...one.words].map((word) => sharing.get(word)!)
+      .filter((those) => those.length <= MAX_SHARING);
+    const later = new Set(described.slice(index + 1));
+    return [...new Set(rare.flat()).intersection(later)]
+      .filter((other) =>
+        shareOf(one.words, other.words, weightOf) > MIN_SIMILARITY &&
+        !(names(one.skill, other.skill) && names(other.skill, one.skill))
+      ).map((other) => ({ skill: one.skill, other: other.skill }));
+  });
+}
+
+/** Returns the weight of the words that two skills share, divided by that of all their words. */
+function shareOf(
+  a: ReadonlySet<string>,
+  b: ReadonlySet<string>,
+  weightOf: (word: string) => number,
+): number {
+  const sum = (words: ReadonlySet<string>) =>
+    [...words].reduce((total, word) => total + weightOf(word), 0);
+  return sum(a.intersection(b)) / sum(a.union(b));
+}
+
+/** Whether the description of a skill names another skill. */
+function names({ description }: Skill, { name }: Skill): boolean {
+  return description.toLowerCase().includes(name.toLowerCase());
 }
 
 function matchWords(text: string): string[] {

@@ -20,7 +20,7 @@ function catalogOf(
 /** Returns the names of the skills that match a query best. */
 async function find(query: string, catalog: SkillCatalog): Promise<string[]> {
   const index = await SkillIndex.create(catalog.skills.values());
-  return index.find(query).map(({ name }) => name);
+  return (await index.find(query)).map(({ name }) => name);
 }
 
 const CATALOG = catalogOf(

@@ -350,6 +350,9 @@ function nameOnDisk(name: string, folder: string): string {
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
+/** The size of a byte order mark in UTF-8, in bytes. */
+const BYTE_ORDER_MARK_SIZE = 3;
+
 /** The characters of a line that ends the frontmatter, as bytes. */
 const [LINE_FEED, DASH] = new TextEncoder().encode("\n-");
 
@@ -361,6 +364,8 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * keep the whole text in memory.
  */
 function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
+  // Without frontmatter, a line further down may say what is wrong.
+  if (!startsFence(bytes)) return { text: decoder.decode(bytes), excerpt: "" };
   let line = 0;
   do {
     line = bytes.indexOf(LINE_FEED!, line) + 1;
@@ -370,6 +375,11 @@ function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
     text: decoder.decode(bytes.subarray(0, end)),
     excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
+}
+
+/** Whether a file begins with a line of dashes, perhaps after a byte order mark. */
+function startsFence(bytes: Uint8Array): boolean {
+  return isFence(bytes, 0) || isFence(bytes, BYTE_ORDER_MARK_SIZE);
 }
 
 function isFence(bytes: Uint8Array, start: number): boolean {

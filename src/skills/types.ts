@@ -220,8 +220,11 @@ export interface SkillRegistryOptions extends ScanOptions {
   readonly refreshSeconds?: number;
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean;
-  /** Logs a line, such as what is skipped and why. Default: to stderr. */
-  readonly log?: (line: string) => void;
+  /**
+   * Logs a line, such as what is skipped and why, and the finished lines that fix it,
+   * if there are any. Default: to stderr.
+   */
+  readonly log?: (line: string, ...finished: string[]) => void;
 }
 
 /** The changes that clients can see after a refresh. */

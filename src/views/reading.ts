@@ -11,7 +11,7 @@ import { resourceContents } from "../files/media_types.ts";
 import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
 import { splitPath } from "../files/served_folder.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
-import { describeProblem } from "../skills/catalog.ts";
+import { describeProblem } from "../problems.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -354,6 +354,6 @@ function describeSkipped(
   const text = isRemote || isOfProject
     ? findPolicyFault(catalog) ??
       "The server skipped a skill with this name. Its log says why."
-    : describeProblem(problem);
+    : describeProblem(problem).join("\n");
   return `${text}\n\n`;
 }

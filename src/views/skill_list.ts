@@ -74,7 +74,7 @@ export async function findByWords(
 ): Promise<Skill[]> {
   const index = await indexOf(catalog);
   const { global: own = [], project = [] } = Object.groupBy(
-    index.find(words),
+    await index.find(words),
     ({ scope }) => scope,
   );
   const theirs = project.slice(0, shareOfProject(MAX_RESULTS, own.length));

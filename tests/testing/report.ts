@@ -21,6 +21,7 @@ export interface ReportedProblem {
   line?: number;
   reason: string;
   hint: string;
+  lines?: string[];
 }
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */

@@ -1,0 +1,204 @@
+/**
+ * The checks that only `--check` makes: of the text of a `SKILL.md`, of all files of a
+ * skill, and of skills beside each other.
+ *
+ * @module
+ */
+
+import { basename, join } from "jsr:@std/path@^1";
+import { faultOf } from "../files/faults.ts";
+import type { Problem } from "../problems.ts";
+import {
+  type Check,
+  type CheckedSkill,
+  CHECKS,
+  type Finding,
+  runChecks,
+  tellToReplaceField,
+} from "../skills/checks.ts";
+import { findYaml, isFlag } from "../skills/frontmatter.ts";
+import { isNear } from "../skills/frontmatter_faults.ts";
+import { findSimilar } from "../skills/search.ts";
+import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
+import {
+  fieldOf,
+  KNOWN_FIELDS,
+  listEntries,
+  quoteField,
+  tellToReplace,
+  textOf,
+  writeText,
+} from "../skills/yaml.ts";
+import {
+  byCodeUnits,
+  listInvisible,
+  quote,
+  skillKey,
+  truncate,
+} from "../text.ts";
+import { findBrokenPaths } from "./markdown_paths.ts";
+
+/** The maximum number of lines of a `SKILL.md` that the specification recommends. */
+const MAX_LINES = 500;
+
+/** The known fields but the flags, which the scan reads even if they are misspelled. */
+const KNOWN_TEXTS = KNOWN_FIELDS.filter((field) => !isFlag(field));
+
+/** The checks of the text of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
+const TEXT_CHECKS: readonly Check[] = [
+  checkFieldNames,
+  checkComment,
+  checkMarkup,
+  checkArgumentHint,
+  checkAllowedTools,
+  checkCharacters,
+  checkLength,
+  checkPaths,
+];
+
+/** Checks a skill, and whether its files can be read. */
+export async function checkSkill(
+  skill: Skill,
+  { source, contents }: { source: SkillSource; contents: SkillFiles },
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  let text = "";
+  for (const { path } of contents.files) {
+    const file = join(skill.directory, path);
+    try {
+      const content = await source.readFile(skill, path);
+      if (path !== basename(skill.file)) continue;
+      text = content.text ?? new TextDecoder().decode(content.bytes);
+      if (content.text !== undefined) continue;
+      const reason = "it is not valid UTF-8";
+      const hint = "save the file as UTF-8";
+      problems.push({ rule: "utf-8", file, reason, hint });
+    } catch (error) {
+      problems.push({ file, ...faultOf(error), rule: "unreadable" });
+    }
+  }
+  const yaml = findYaml(text);
+  const entries = listEntries(typeof yaml === "string" ? yaml : "");
+  const checked = { ...skill, contents, text, entries };
+  return [...runChecks([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
+}
+
+/** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
+function checkFieldNames({ entries }: CheckedSkill): Finding[] {
+  return entries.flatMap(({ key, value, line }): Finding[] => {
+    const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
+    if (field === undefined || field === key) return [];
+    const reason = `the field ${quote(key)} is unknown, but ${
+      quote(field)
+    } is known`;
+    const finished = `${field}: ${value}`.trimEnd();
+    const replacement = { first: line, last: line, lines: [finished] };
+    const rule = "field-misspelled";
+    return [{ rule, reason, ...tellToReplace(replacement) }];
+  });
+}
+
+/** Reports what YAML takes for a comment, although it is most likely a part of the description. */
+function checkComment(skill: CheckedSkill): Finding | undefined {
+  const field = "description";
+  const entry = skill.entries.find(({ key }) => key === field);
+  if (entry === undefined || /^["'|>]/.test(entry.value)) return undefined;
+  const [comment] = /\s#.*/.exec(entry.lines.join("\n")) ?? [];
+  if (comment === undefined) return undefined;
+  const shown = quote(truncate(comment.trim(), 40));
+  const reason = `the description ends before ${shown}, which is a comment`;
+  const finished = quoteField(field, textOf(entry));
+  const advice = tellToReplaceField(field, skill, [finished]);
+  return { rule: "description-comment", reason, ...advice };
+}
+
+/** Reports what looks like a tag, with which some hosts refuse a skill. */
+function checkMarkup({ frontmatter }: CheckedSkill): Finding | undefined {
+  const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(frontmatter.description) ?? [];
+  if (tag === undefined) return undefined;
+  const field = "description";
+  const reason = `some hosts refuse a description with ${quote(tag)}`;
+  const hint = "write it without angle brackets";
+  return { rule: "description-tag", field, reason, hint };
+}
+
+/** Reports an `argument-hint` that is not a text, with which a host drops the skill. */
+function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
+  const field = "argument-hint";
+  const hint = skill.frontmatter[field];
+  if (hint === undefined || typeof hint === "string") return undefined;
+  const entry = skill.entries.find(({ key }) => key === field);
+  const text = entry && textOf(entry);
+  const advice = text
+    ? tellToReplaceField(field, skill, [quoteField(field, text)])
+    : { hint: "write it as one text in quotes, or remove it" };
+  const reason = `${field} is not a text`;
+  return { rule: field, field, reason, ...advice };
+}
+
+/** Reports `allowed-tools` as a list, which is a text in the specification. */
+function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
+  const field = "allowed-tools";
+  const tools = skill.frontmatter[field];
+  if (!Array.isArray(tools)) return undefined;
+  const finished = writeText(field, tools.join(" "));
+  const reason = `${field} is a list, but the specification says a text`;
+  const advice = tellToReplaceField(field, skill, [finished]);
+  return { rule: field, field, reason, ...advice };
+}
+
+/** Reports the first line with invisible characters, which can hide text. */
+function checkCharacters({ text }: CheckedSkill): Finding | undefined {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).map(listInvisible);
+  const index = lines.findIndex((characters) => characters.length > 0);
+  if (index === -1) return undefined;
+  return {
+    rule: "invisible-characters",
+    line: index + 1,
+    reason: `there are invisible characters, such as ${lines[index]![0]}`,
+    hint: "remove them, and find out where they come from",
+  };
+}
+
+/** Reports a `SKILL.md` that takes much room in the context of a model. */
+function checkLength({ text }: CheckedSkill): Finding | undefined {
+  const { length } = text.trimEnd().split(/\r\n?|\n/);
+  if (length <= MAX_LINES) return undefined;
+  const reason = `it has ${length} lines, and ${MAX_LINES} are recommended`;
+  const hint = "move details into other files of the skill, and link to them";
+  return { rule: "long", reason, hint };
+}
+
+/** Reports links, and paths in code spans, that lead to no served file. */
+function checkPaths({ text, contents: { files } }: CheckedSkill): Finding[] {
+  return findBrokenPaths(text, files.map(({ path }) => path));
+}
+
+/** Checks skills beside each other: two of the same name, and two that are alike. */
+export function checkTogether(skills: readonly Skill[]): Problem[] {
+  const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
+  const twice = [...byName.values()].flatMap(([first, ...others]) =>
+    others.map(({ name, file }): Problem => ({
+      rule: "name-twice",
+      file,
+      reason: `the name ${quote(name)} is also that of ${quote(first!.file)}`,
+      hint: "rename one of the two skills, or remove it",
+    }))
+  );
+  const distinct = Array.from(byName.values(), ([first]) => first!);
+  const similar = findSimilar(distinct);
+  return [...twice, ...similar.map(describeSimilar)];
+}
+
+/** Describes two skills that a model may take for each other. */
+function describeSimilar(
+  { skill, other }: { skill: Skill; other: Skill },
+): Problem {
+  const names = [skill, other].map(({ name }) => quote(name)).sort(byCodeUnits);
+  return {
+    rule: "similar",
+    file: skill.file,
+    reason: `a model may take ${names.join(" and ")} for each other`,
+    hint: "say in each description when to use the other skill, by its name",
+  };
+}

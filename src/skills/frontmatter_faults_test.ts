@@ -1,0 +1,313 @@
+import assert from "node:assert/strict";
+import { basename, dirname, join } from "jsr:@std/path@^1";
+import fc from "npm:fast-check@^4";
+import { followHints, readProblems } from "../../tests/testing/fixes.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { printedReport } from "../../tests/testing/report.ts";
+import { readSkillText } from "./frontmatter.ts";
+
+/** A mistake that people make in a `SKILL.md`. */
+interface Mistake {
+  /** The name of the skill and its folder. */
+  readonly name: string;
+  readonly text: string;
+  /** The lines that are reported, and a part of each reason. */
+  readonly reported: readonly [line: number, reason: string][];
+}
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    name: "no-space",
+    text: "---\nname:no-space\ndescription: d\n---\n",
+    reported: [[2, 'there is no space after the colon of "name"']],
+  },
+  {
+    name: "nowhere",
+    text: "---\nname:nowhere\ndescription:Fill forms\n---\n",
+    reported: [
+      [2, 'there is no space after the colon of "name"'],
+      [3, 'there is no space after the colon of "description"'],
+    ],
+  },
+  {
+    name: "equals",
+    text: "---\nname=equals\ndescription: d\n---\n",
+    reported: [[2, 'there is no colon after "name"']],
+  },
+  {
+    name: "odd-space",
+    text: "---\nname:\u00a0odd-space\ndescription: d\n---\n",
+    reported: [[2, 'the space after the colon of "name" is not an ordinary']],
+  },
+  {
+    name: "not-closed",
+    text: "---\nname: not-closed\ndescription: d\n\n# Title\n\nUse: it\n",
+    reported: [[3, 'there is no line "---" after the frontmatter']],
+  },
+  {
+    name: "closed-by-four",
+    text: "---\nname: closed-by-four\ndescription: d\n----\n\n# Title\n",
+    reported: [[4, "is almost"]],
+  },
+  {
+    name: "opened-by-dashes",
+    text: "\u2014-\nname: opened-by-dashes\ndescription: d\n---\n",
+    reported: [[1, 'the first line is almost "---"']],
+  },
+  {
+    name: "blank-before",
+    text: "\n\n---\nname: blank-before\ndescription: d\n---\n",
+    reported: [[1, "the frontmatter starts on line 3, not on line 1"]],
+  },
+  {
+    name: "title-before",
+    text: "# Title\n---\nname: title-before\ndescription: d\n---\n",
+    reported: [[1, "the frontmatter starts on line 2, not on line 1"]],
+  },
+  {
+    name: "no-fences",
+    text: "name: no-fences\ndescription: d\n\n# Title\n",
+    reported: [[1, 'there is no line "---" before the frontmatter']],
+  },
+  {
+    name: "not-opened",
+    text: "name: not-opened\ndescription: d\n---\n",
+    reported: [[1, 'there is no line "---" before the frontmatter']],
+  },
+  {
+    name: "key-twice",
+    text: "---\nname: key-twice\ndescription: d\nname: key-twice\n---\n",
+    reported: [[4, 'the field "name" is already on line 2']],
+  },
+  {
+    name: "tabs",
+    text:
+      "---\nname: tabs\ndescription: d\nmetadata:\n\tversion: '1'\n\tauthor: me\n---\n",
+    reported: [[5, "a line is indented with a tab"]],
+  },
+  {
+    name: "123",
+    text: "---\nname: 123\ndescription: d\n---\n",
+    reported: [[2, 'the value of "name" is not a text']],
+  },
+  {
+    name: "open-quote",
+    text: '---\nname: open-quote\ndescription: "Fill forms\nlicense: M\n---\n',
+    reported: [[3, 'quotation marks of "description" do not hold its value']],
+  },
+  {
+    name: "apostrophe",
+    text: "---\nname: apostrophe\ndescription: 'don't do it'\n---\n",
+    reported: [[3, 'quotation marks of "description" do not hold its value']],
+  },
+  {
+    name: "backslash",
+    text: '---\nname: backslash\ndescription: "in C:\\Windows"\n---\n',
+    reported: [[3, 'quotation marks of "description" do not hold its value']],
+  },
+  {
+    name: "open-bracket",
+    text: "---\nname: open-bracket\ndescription: [a, b\n---\n",
+    reported: [[3, 'the brackets of "description" do not hold its value']],
+  },
+  {
+    name: "continued",
+    text: "---\nname: continued\ndescription: Fill\n  Note: forms\n---\n",
+    reported: [[3, "has a colon on another line than its first"]],
+  },
+  {
+    name: "indented-flag",
+    text:
+      "---\nname: indented-flag\ndescription: d\n  disable-model-invocation: true\n---\n",
+    reported: [[4, "has a colon on another line than its first"]],
+  },
+  {
+    name: "number-sign",
+    text: "---\nname: number-sign\ndescription: #1 for forms\n---\n",
+    reported: [[3, 'YAML takes the value of "description" for a comment']],
+  },
+  {
+    name: "cut",
+    text: "---\nname: cut\ndescription: Fix issue #12 in it\n---\n",
+    reported: [[3, 'ends before "#12 in it", which is a comment']],
+  },
+  {
+    name: "colon",
+    text: "---\nname: colon\ndescription: Fill: it's\nlicense: a:\n---\n",
+    reported: [
+      [3, 'the value of "description" needs quotes'],
+      [4, 'the value of "license" needs quotes'],
+    ],
+  },
+  {
+    name: "starred",
+    text: "---\nname: *starred\ndescription: d\n---\n",
+    reported: [[2, 'the value of "name" needs quotes']],
+  },
+  {
+    name: "both-misspelled",
+    text: "---\nnam: both-misspelled\ndescripton: d\n---\n",
+    reported: [[2, 'there is "nam"'], [3, 'there is "descripton"']],
+  },
+  {
+    name: "flag-misspelled",
+    text:
+      "---\nname: flag-misspelled\ndescription: d\ndisable-model-invocaton: true\n---\n",
+    reported: [[4, "hides the skill, because it is almost"]],
+  },
+  {
+    name: "flag-unclear",
+    text:
+      "---\nname: flag-unclear\ndescription: d\nuser-invocable: maybe\n---\n",
+    reported: [[4, "is neither true nor false, so it hides the skill"]],
+  },
+  {
+    name: "flag-camel",
+    text:
+      "---\nname: flag-camel\ndescription: d\ndisableModelInvocation: true\n---\n",
+    reported: [[4, 'is unknown, but "disable-model-invocation" is known']],
+  },
+  {
+    name: "version",
+    text:
+      "---\nname: version\ndescription: d\nmetadata:\n  version: 1.0\n  author: me\n---\n",
+    reported: [[5, 'the value of "version" in metadata is not a text']],
+  },
+  {
+    name: "version-beside",
+    text:
+      "---\nname: version-beside\ndescription: d\nmetadata: version: 1.0\n---\n",
+    reported: [[4, 'a value in "metadata" needs quotes']],
+  },
+  {
+    name: "hint-list",
+    text: "---\nname: hint-list\ndescription: d\nargument-hint: [file]\n---\n",
+    reported: [[4, "argument-hint is not a text"]],
+  },
+  {
+    name: "two-brackets",
+    text:
+      "---\nname: two-brackets\ndescription: d\nargument-hint: [file] [format]\n---\n",
+    reported: [[4, 'the brackets of "argument-hint" do not hold its value']],
+  },
+  {
+    name: "tool-list",
+    text:
+      "---\nname: tool-list\ndescription: d\nallowed-tools:\n  - Read\n  - Bash(git:*)\n---\n",
+    reported: [[4, "allowed-tools is a list"]],
+  },
+  {
+    name: "spaced-name",
+    text: "---\nname: Spaced Name\ndescription: d\n---\n",
+    reported: [[2, 'the name "Spaced Name" does not consist of']],
+  },
+];
+
+Deno.test("the lines that --check prints, written literally, leave nothing to report", async () => {
+  using place = new Place();
+  const skills = join(place.path, "skills");
+  for (const { name, text } of MISTAKES) place.skill("skills", name, text);
+  const first = await printedReport(place, "--check", skills);
+  const problems = Map.groupBy(
+    readProblems(first.text),
+    ({ file }) => basename(dirname(file)),
+  );
+  for (const { name, text, reported } of MISTAKES) {
+    const found = problems.get(name) ?? [];
+    const lines = reported.map(([line]) => line);
+    assert.deepEqual(found.map(({ line }) => line), lines, name);
+    for (const [index, { reason }] of found.entries()) {
+      const [, expected] = reported[index]!;
+      assert.ok(reason.includes(expected), `${name}: ${reason}`);
+    }
+    place.file(join("skills", name, "SKILL.md"), followHints(text, found));
+  }
+  const second = await printedReport(place, "--check", skills);
+  const count = MISTAKES.length;
+  assert.equal(second.text, `Checked ${count} skills: no problems\n`);
+});
+
+Deno.test("--check calls UTF-16 by its name", () => {
+  const bytes = [0xff, 0xfe];
+  for (const character of "---\nname: a\n---\n") {
+    bytes.push(character.charCodeAt(0), 0);
+  }
+  const text = new TextDecoder().decode(Uint8Array.from(bytes));
+  const [problem] = readSkillText(text).problems;
+  assert.equal(problem!.reason, "the file is UTF-16, not UTF-8");
+});
+
+Deno.test("readSkillText() names all missing fields at once", () => {
+  const [problem, ...others] = readSkillText("---\nlicense: M\n---\n").problems;
+  assert.equal(
+    problem!.reason,
+    'the fields "name" and "description" are missing',
+  );
+  assert.deepEqual(others, []);
+});
+
+/** What people write by mistake, and what they put beside it. */
+const line = fc.constantFrom(
+  ...["name: a", "name:a", "name=a", "nam: a", "name: 1", "name: *a", "name:"],
+  ...[
+    "description: b",
+    "description: b: c",
+    "description: 'b",
+    "descripton: b",
+  ],
+  ...["description: [b] c", "description: >", "description: b #c", '  "x": y'],
+  ...["disable-model-invocation: true", "  disable-model-invocation: true"],
+  ...["disable_model_invocaton: 1", "user-invocable: no", "userInvocable=no"],
+  ...[
+    "  b: c",
+    "- b",
+    "\tb",
+    "",
+    "# b",
+    "b",
+    "metadata: {",
+    "}",
+    "---",
+    "----",
+  ],
+  ...["metadata:", "  version: 1", "  ::error::x", "skill-server: x: y", "::x"],
+  ...["description: ##[error]x: y", "a: ##[error]: x", "a\u202e: b", "\0"],
+);
+
+Deno.test("no line to copy looks like the log, hides something, or is a command", () => {
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+      for (const start of ["---\n", ""]) {
+        const text = `${start}${lines.join("\n")}\n---\n`;
+        for (const { hint, lines = [] } of readSkillText(text).problems) {
+          assert.equal(hint.endsWith(":"), lines.length > 0, hint);
+          for (const finished of lines) {
+            assert.doesNotMatch(
+              finished,
+              /^\s*::|##\[|^skill-server:|[\0\u202e\n\r]/,
+            );
+          }
+        }
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+Deno.test("a file that is skipped or repaired keeps each flag that a line states", () => {
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+      const text = `---\n${lines.join("\n")}\n---\n`;
+      const read = readSkillText(text);
+      if (read.frontmatter !== undefined && !read.isRepaired) return;
+      const stated = (flag: RegExp) => lines.some((line) => flag.test(line));
+      const isDisabled = stated(/^\s*disable.model.invoca/);
+      const isForModel = stated(/^user.?invocable/i);
+      const end = lines.indexOf("---");
+      if (end !== -1) return;
+      assert.ok(!isDisabled || read.isHiddenFromModel, text);
+      assert.ok(!isForModel || read.isHiddenFromUser, text);
+    }),
+    { numRuns: 2_000 },
+  );
+});
