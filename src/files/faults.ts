@@ -125,21 +125,46 @@ export function faultOf(error: unknown): Fault {
   return {
     rule: "skipped",
     reason: `the operating system refuses to read it (${
-      oneLine((error as Error).message)
+      describeSystemError(error as Error)
     })`,
     hint: "replace it with a readable file or folder",
   };
 }
 
+/**
+ * Describes an error of the operating system without the path in it, which may be
+ * one that only this machine knows.
+ */
+function describeSystemError(
+  { message, name, code = name }: Error & { code?: string },
+): string {
+  const [described = code] = /^.*?\(os error \d+\)/.exec(message) ?? [];
+  return oneLine(described);
+}
+
+/** The names and codes of errors that mean that a path does not exist. */
+const ABSENCE = [
+  "NotFound",
+  "NotADirectory",
+  "FilesystemLoop",
+  "ENOENT",
+  "ENOTDIR",
+  "ELOOP",
+  // The disk has no names of this length.
+  "ENAMETOOLONG",
+  // A NUL in the path.
+  "TypeError",
+];
+
 /** Whether an error means that a path does not exist. */
 export function isAbsence(error: unknown): boolean {
-  return isOneOf(error, [
-    ...["NotFound", "NotADirectory", "FilesystemLoop"],
-    ...["ENOENT", "ENOTDIR", "ELOOP"],
-    // A NUL in the path.
-    "TypeError",
-  ]);
+  return isOneOf(error, ABSENCE);
 }
+
+/** The codes of errors that may pass. */
+const TEMPORARY =
+  "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
+    .split(" ");
 
 /**
  * Whether an error says that something is temporarily unreadable, and nothing about
@@ -147,11 +172,7 @@ export function isAbsence(error: unknown): boolean {
  */
 export function isTemporary(error: unknown): boolean {
   return (error as { rule?: unknown }).rule === WAS_REPLACED.rule ||
-    isOneOf(error, [
-      ...["EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "EINTR"],
-      ...["ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN"],
-      "ENOTCONN",
-    ]);
+    isOneOf(error, TEMPORARY);
 }
 
 /** Whether the name of an error is one of these, or its code, which `node:fs` sets. */

@@ -73,17 +73,12 @@ export class McpHttpServer extends RequestDispatcher {
       request,
       { mcpReq: { signal } },
     ) => {
-      const leave = await this.places.enter();
+      using permit = await this.permits.acquire();
       const client = server.getClientVersion()?.name;
-      const context = { id: request.id, signal, client, leave };
-      try {
-        return {
-          ...await this.handle(request, context),
-          ...(isModern && cachingOf(request.method, ttlMs)),
-        };
-      } finally {
-        leave();
-      }
+      const context = { id: request.id, signal, client, permit };
+      const result = await this.handle(request, context);
+      const caching = isModern ? cachingOf(request.method, ttlMs) : {};
+      return { ...result, ...caching };
     };
     return server;
   }

@@ -80,7 +80,7 @@ const MODEL = { forModel: true };
 const UNKNOWN_NAME_INTERVAL_MS = 100;
 
 /** What a call of a tool works with. */
-export interface ToolContext extends Pick<RequestContext, "signal" | "leave"> {
+export interface ToolContext extends Pick<RequestContext, "signal" | "permit"> {
   readonly registry: SkillSource;
   readonly options: SkillToolOptions;
 }

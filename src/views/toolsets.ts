@@ -263,8 +263,8 @@ const agentSkillsShellTool = defineTool({
   },
   call: async ({ skill_name, command }, context) => {
     const { skill } = await readSkill(skill_name, context);
-    const { options, signal, leave } = context;
-    leave();
+    const { options, signal, permit } = context;
+    permit?.release();
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const installs = autoInstallDeps && command.includes("py") && !isWindows;
     const { text, isError } = await runShellCommand(
