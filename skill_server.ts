@@ -25,7 +25,7 @@ import {
   StdioTransport,
   writeAll,
 } from "./src/protocol/stdio_transport.ts";
-import { findShellFault } from "./src/shell.ts";
+import { findShellFault } from "./src/views/shell.ts";
 import { resolveSkillRoots } from "./src/skills/roots.ts";
 import type { SkillCatalog, SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged, quote } from "./src/text.ts";

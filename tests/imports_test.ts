@@ -47,7 +47,7 @@ function importsOf(module: string): Import[] {
 function roomOf(module: string): string {
   const [top, room, ...rest] = module.split("/");
   if (top !== "src") return "program";
-  return rest.length > 0 ? room! : room === "shell.ts" ? "shell" : "text";
+  return rest.length > 0 ? room! : "text";
 }
 
 /** Returns the modules that are loaded with a module. */

@@ -12,9 +12,9 @@ import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import { findNearMisses } from "./near_misses.ts";
 import { folderOf, missingFolders, type Settings } from "./settings.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
+import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { checkSkill, findUnlisting, totalSize } from "../skills/checks.ts";
-import { qualifiedName } from "../skills/names.ts";
+import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import { hasEffect, isError, type Problem } from "../problems.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import {

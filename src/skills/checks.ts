@@ -9,7 +9,6 @@
 
 import { basename, join, normalize } from "jsr:@std/path@^1";
 import { attempt, faultOf } from "../files/faults.ts";
-import { SKILL_MD } from "../files/paths.ts";
 import {
   findField,
   findMisspelled,
@@ -24,6 +23,7 @@ import {
   withoutInvisible,
 } from "../text.ts";
 import { type Fault, hasEffect, type Problem } from "../problems.ts";
+import { SKILL_MD } from "./names.ts";
 import type { Skill, SkillFile, SkillFiles, SkillSource } from "./types.ts";
 
 /** The maximum lengths according to the specification, in characters. */

@@ -10,7 +10,7 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../files/paths.ts";
-import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "../shell.ts";
+import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "./shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
