@@ -26,7 +26,7 @@ import { AccessControl, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
-import { log, logged } from "./src/text.ts";
+import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
@@ -77,8 +77,17 @@ function onListen(address: Deno.Addr): void {
   else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-    log(`Serving http://${host}:${port}${MCP_PATH}`);
+    log(describeService(`http://${host}:${port}${MCP_PATH}`));
   }
+}
+
+/** Says what is served, and to whom. */
+function describeService(url: string): string {
+  const skills = count(registry.catalog.served.size, "skill");
+  const required = access.requiresToken
+    ? "a token is required"
+    : "no token is required, because only this machine can connect";
+  return `Serving ${url} with ${skills}; ${required}`;
 }
 
 async function handleRequest(
@@ -99,7 +108,15 @@ async function handleRequest(
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
-  return await mcp.fetch(request);
+  return await mcp.fetch(request, addressOf(info));
+}
+
+/** Returns the address of a client, if it is known. */
+function addressOf(info?: Deno.ServeHandlerInfo): string | undefined {
+  const address = info?.remoteAddr;
+  return address !== undefined && "hostname" in address
+    ? address.hostname
+    : undefined;
 }
 
 function refuseMethod(...allowed: string[]): Response {
