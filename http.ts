@@ -24,7 +24,7 @@ import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
-import { log, logged } from "./src/text.ts";
+import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
@@ -76,8 +76,17 @@ function onListen(address: Deno.Addr): void {
   else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-    log(`Serving http://${host}:${port}${MCP_PATH}`);
+    log(describeService(`http://${host}:${port}${MCP_PATH}`));
   }
+}
+
+/** Says what is served, and to whom. */
+function describeService(url: string): string {
+  const skills = count(registry.catalog.served.size, "skill");
+  const required = access.requiresToken
+    ? "a token is required"
+    : "no token is required, because only this machine can connect";
+  return `Serving ${url} with ${skills}; ${required}`;
 }
 
 async function handleRequest(
@@ -98,7 +107,15 @@ async function handleRequest(
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
-  return await mcp.fetch(request);
+  return await mcp.fetch(request, addressOf(info));
+}
+
+/** Returns the address of a client, if it is known. */
+function addressOf(info?: Deno.ServeHandlerInfo): string | undefined {
+  const address = info?.remoteAddr;
+  return address !== undefined && "hostname" in address
+    ? address.hostname
+    : undefined;
 }
 
 function refuseMethod(...allowed: string[]): Response {

@@ -38,14 +38,8 @@
  * @module
  */
 
-import {
-  isAbsence,
-  isTemporary,
-  LINK_OUT_OF_PROJECT,
-  ROOT_IS_A_FILE,
-  SkillFileError,
-  tooManyFolders,
-} from "./src/files/faults.ts";
+import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
+import { isInside } from "./src/files/folder_rules.ts";
 import {
   childPath,
   currentFolder,
@@ -53,7 +47,7 @@ import {
   resolveFolder,
 } from "./src/files/paths.ts";
 import { sha256 } from "./src/files/reading.ts";
-import { isOwn, KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
+import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import {
   differingKeys,
   EMPTY_CATALOG,
@@ -65,7 +59,13 @@ import {
   type Decisions,
   subjectOf,
 } from "./src/skills/decisions.ts";
-import { findSkill } from "./src/skills/names.ts";
+import {
+  LINK_OUT_OF_PROJECT,
+  ROOT_IS_A_FILE,
+  skillFaultOf,
+  tooManyFolders,
+} from "./src/skills/faults.ts";
+import { findSkill, SKILL_MD } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
 import {
   listWatchedFolders,
@@ -365,7 +365,7 @@ class RootSearch {
       project.scopeOf(childPath(folder.realPath, name)) === "project";
     const realPath = Deno.realPathSync(path);
     const isForeign = skill !== undefined &&
-      !isOwn(realPath, { realDirectory: skill, trusted });
+      !isInside(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
     if (!isConfined || isAtOrBelowAny(realPath, targets)) {
       return { path, realPath, around: undefined, isConfined };
@@ -520,7 +520,7 @@ export class SkillRegistry implements SkillSource {
    * entries.
    */
   async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFiles> {
-    return await this.#open(skill, viewer).list();
+    return await this.#open(skill, viewer).list(viewer?.maxEntries);
   }
 
   /**
@@ -559,7 +559,7 @@ export class SkillRegistry implements SkillSource {
     const read = await this.#open(skill).read(path);
     const digest = sha256(read.bytes);
     if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
-    if (!read.isRecent) this.#digests.set(keyOf(read.version), digest);
+    if (read.isSettled) this.#digests.set(keyOf(read.version), digest);
     return { digest, size: read.size };
   }
 
@@ -570,13 +570,13 @@ export class SkillRegistry implements SkillSource {
     return new ServedFolder({
       directory,
       realDirectory,
-      file,
+      alias: { file, name: SKILL_MD },
       trusted,
-      maxFileSize: this.#options.maxFileSize,
       isHidden: (realPath) =>
         decisions?.hidden.has(realPath, skill, viewer) === true,
-      known: this.#known,
-    });
+      maxFileSize: this.#options.maxFileSize,
+      faultOf: skillFaultOf,
+    }, this.#known);
   }
 
   /** Lists the rules of the policy that match nothing of what the last scan found. */

@@ -17,7 +17,7 @@ import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
 import { createSettings, type Settings } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
-import { findShellFault } from "./src/shell.ts";
+import { findShellFault } from "./src/views/shell.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";

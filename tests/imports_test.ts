@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { dirname, join } from "jsr:@std/path@^1";
 import { REPOSITORY } from "./testing/environment.ts";
 
-const LOWER = ["text", "shell", "files", "skills", "protocol", "views"];
+const LOWER = ["text", "files", "skills", "protocol", "views"];
 
 /** For each room of `src/`, the rooms that its modules may import. */
 const ROOMS: Record<string, string[]> = {
   text: ["text"],
-  shell: ["text", "files"],
   files: ["text", "files"],
   skills: ["text", "files", "skills"],
   protocol: ["text", "protocol"],
@@ -48,7 +47,7 @@ function importsOf(module: string): Import[] {
 function roomOf(module: string): string {
   const [top, room, ...rest] = module.split("/");
   if (top !== "src") return "top";
-  return rest.length > 0 ? room! : room === "shell.ts" ? "shell" : "text";
+  return rest.length > 0 ? room! : "text";
 }
 
 /** Returns the modules that are loaded with a module. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { filesPlace, Place, skillMd } from "./testing/folders.ts";
+import { META } from "../src/protocol/eras.ts";
 import { MODERN_META } from "./testing/modern.ts";
 import { Wire } from "./testing/server.ts";
 import { ping } from "./testing/transport.ts";
@@ -123,6 +124,50 @@ Deno.test("very long requests get short replies", async () => {
       const { result, error } = await wire.ask(1, method, params);
       const message = error?.message ?? result.content[0].text;
       assert.ok(message.length < 40_000, `${method}: ${message.length}`);
+    }
+  }
+});
+
+Deno.test("no single message ends the server, even if its reply cannot be sent", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  // As long as a message can be, these take three times as many bytes in UTF-8.
+  const long = "漢".repeat(4_000_000);
+  const modern = { ...MODERN_META, [META.protocolVersion]: long };
+  const messages: [id: string | number, method: string, params: object][] = [
+    [long, "ping", {}],
+    [long, "tools/list", {}],
+    [long, "subscriptions/listen", { _meta: MODERN_META, notifications: {} }],
+    [long, "resources/read", { uri: "skill://git/none.md" }],
+    [1, "resources/read", { uri: `skill://git/${long}` }],
+    [2, "tools/list", { _meta: modern }],
+  ];
+  for (const [id, method, params] of messages) {
+    await wire.write({ jsonrpc: "2.0", id, method, params });
+    // A reply without an ID is the only one that fits if the ID does not.
+    const reply = await wire.reply(id === long ? undefined : id as number);
+    assert.match(reply.error!.message, /^Cannot send the reply: /, method);
+  }
+  await wire.write({ id: long, method: "ping" });
+  assert.ok((await wire.reply(undefined)).error);
+  assert.deepEqual((await wire.ask(3, "ping")).result, {});
+  assert.equal((await wire.endInput()).code, 0);
+  assert.equal(wire.stderr, "");
+});
+
+Deno.test("a path that is too long for the disk is a missing file, and no path of the machine is sent", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
+  await wire.initialize();
+  for (const path of ["x".repeat(300), "x/".repeat(9) + "x".repeat(5_000)]) {
+    const call = { name: "skill-resource", arguments: { skill: "git", path } };
+    const { result } = await wire.ask(1, "tools/call", call);
+    const uri = `skill://git/${path}`;
+    const { error } = await wire.ask(2, "resources/read", { uri });
+    for (const message of [result.content[0].text, error!.message]) {
+      assert.match(message, /: there is no such file in the skill; /);
+      assert.ok(!message.includes(place.path), message);
     }
   }
 });

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { scanSkillRoots } from "../mod.ts";
-import { isRecent } from "../src/files/reading.ts";
+import { isSettled } from "../src/files/reading.ts";
 import { nextId } from "./testing/client.ts";
 import { Place, runSync, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
@@ -169,8 +169,8 @@ for (const path of ["skills", ""]) {
       }
       const out = place.link(join(outside, path), "links/out");
       const last = join(outside, "skills", "skill-19");
-      const isSettled = () => !isRecent(Deno.statSync(last));
-      await eventually(isSettled, "the folders being settled");
+      const areSettled = () => isSettled(Deno.statSync(last));
+      await eventually(areSettled, "the folders being settled");
       await using _swaps = await SwapProcess.start(join(inside, path), out);
       const roots = [
         {

@@ -11,7 +11,7 @@ import type { Launch } from "./clients.ts";
 import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
 import type { Settings } from "../program/settings.ts";
 import { isAtOrBelow, realPathOf } from "../files/paths.ts";
-import { ALLOW_SHELL, findShell } from "../shell.ts";
+import { ALLOW_SHELL, findShell } from "../views/shell.ts";
 import { listRuleFolders } from "../skills/policy_file.ts";
 import { Project, resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";

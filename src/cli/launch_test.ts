@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "jsr:@std/path@^1";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./launch.ts";
-import { ALLOW_SHELL } from "../shell.ts";
+import { ALLOW_SHELL } from "../views/shell.ts";
 import {
   assertMisuse,
   PROGRAM,

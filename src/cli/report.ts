@@ -17,9 +17,9 @@ import {
 } from "../program/settings.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isAtOrBelow, SKILL_MD } from "../files/paths.ts";
+import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
-import { qualifiedName } from "../skills/names.ts";
+import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import { hasEffect, isError } from "../problems.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import {

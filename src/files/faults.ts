@@ -38,32 +38,17 @@ export const NOT_THERE: Fault = {
   hint: "pass the path of a file relative to the skill's folder",
 };
 
-export const LINK_OUT_OF_SKILL: Fault = {
+export const LINK_OUTSIDE: Fault = {
   rule: "link-outside",
   reason:
     "it is a link that points outside its skill, or to a hidden file or folder",
-  hint:
-    "replace it with the file itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
+  hint: "replace it with the file itself",
 };
 
 const LINK_TO_NOTHING: Fault = {
   rule: "link-broken",
   reason: "it is a link to a missing file or folder",
   hint: "fix or remove the link",
-};
-
-export const LINK_OUT_OF_PROJECT: Fault = {
-  rule: "link-outside",
-  reason: "it is a link that points outside the project",
-  hint:
-    "replace it with the folder itself, or, if you trust the folder DIR that it points into, use --trust-links DIR",
-};
-
-export const ROOT_IS_A_FILE: Fault = {
-  rule: "not-a-folder",
-  reason: "it is a file, where a folder of skills was expected",
-  hint:
-    "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
 };
 
 export const IS_A_FOLDER: Fault = {
@@ -87,14 +72,7 @@ export const WAS_REPLACED: Fault = {
 export const TOO_DEEP: Fault = {
   rule: "too-many",
   reason: `its entries are more than ${MAX_FILE_DEPTH} levels deep`,
-  hint: "move them closer to the SKILL.md",
-};
-
-export const TOO_MANY_ENTRIES: Fault = {
-  rule: "too-many",
-  reason:
-    `the limit of ${MAX_WALKED_ENTRIES} entries was reached here, and the rest was skipped`,
-  hint: "move files that the skill does not need out of it",
+  hint: "move them closer to the top",
 };
 
 const NOT_ALLOWED: Fault = {
@@ -125,21 +103,46 @@ export function faultOf(error: unknown): Fault {
   return {
     rule: "skipped",
     reason: `the operating system refuses to read it (${
-      oneLine((error as Error).message)
+      describeSystemError(error as Error)
     })`,
     hint: "replace it with a readable file or folder",
   };
 }
 
+/**
+ * Describes an error of the operating system without the path in it, which may be
+ * one that only this machine knows.
+ */
+function describeSystemError(
+  { message, name, code = name }: Error & { code?: string },
+): string {
+  const [described = code] = /^.*?\(os error \d+\)/.exec(message) ?? [];
+  return oneLine(described);
+}
+
+/** The names and codes of errors that mean that a path does not exist. */
+const ABSENCE = [
+  "NotFound",
+  "NotADirectory",
+  "FilesystemLoop",
+  "ENOENT",
+  "ENOTDIR",
+  "ELOOP",
+  // The disk has no names of this length.
+  "ENAMETOOLONG",
+  // A NUL in the path.
+  "TypeError",
+];
+
 /** Whether an error means that a path does not exist. */
 export function isAbsence(error: unknown): boolean {
-  return isOneOf(error, [
-    ...["NotFound", "NotADirectory", "FilesystemLoop"],
-    ...["ENOENT", "ENOTDIR", "ELOOP"],
-    // A NUL in the path.
-    "TypeError",
-  ]);
+  return isOneOf(error, ABSENCE);
 }
+
+/** The codes of errors that may pass. */
+const TEMPORARY =
+  "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
+    .split(" ");
 
 /**
  * Whether an error says that something is temporarily unreadable, and nothing about
@@ -147,11 +150,7 @@ export function isAbsence(error: unknown): boolean {
  */
 export function isTemporary(error: unknown): boolean {
   return (error as { rule?: unknown }).rule === WAS_REPLACED.rule ||
-    isOneOf(error, [
-      ...["EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "EINTR"],
-      ...["ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN"],
-      "ENOTCONN",
-    ]);
+    isOneOf(error, TEMPORARY);
 }
 
 /** Whether the name of an error is one of these, or its code, which `node:fs` sets. */
@@ -169,24 +168,21 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-export const PROJECT_IS_SLOW: Fault = {
-  rule: "too-many",
-  reason: "reading the skills of the project takes too long",
-  hint: "name its folder on the command line to read all of them",
-};
-
-export function tooManyFolders(limit: number): Fault {
+/** For what a walk does not visit anymore. */
+export function tooManyEntries(limit: number): Fault {
   return {
     rule: "too-many",
-    reason: `it has more than ${limit} folders and links`,
-    hint: "name a folder closer to the skills on the command line",
+    reason:
+      `the limit of ${limit} entries was reached here, and the rest was skipped`,
+    hint: "move files that the skill does not need out of it",
   };
 }
 
+/** For a file that is larger than a limit in bytes. */
 export function tooLarge(maxFileSize: number): Fault {
   return {
     rule: "too-large",
     reason: `it has more than ${maxFileSize / 1024 / 1024} MB`,
-    hint: "make it smaller, or raise --max-file-size",
+    hint: "make it smaller",
   };
 }

@@ -16,9 +16,6 @@ import { attempt } from "./faults.ts";
 import { quote } from "../text.ts";
 import type { BaseFolders } from "./types.ts";
 
-/** The name of the main file of a skill, which is also its path in the skill. */
-export const SKILL_MD = "SKILL.md";
-
 /** Whether the operating system is Windows. */
 export const isWindows = Deno.build.os === "windows";
 
@@ -97,10 +94,12 @@ export function mayRead(path: string): boolean {
  * without resolving links.
  */
 export function isAtOrBelow(path: string, folder: string): boolean {
-  const [inner, outer] = [path, folder].map((it) =>
-    childPath(isWindows ? it.toLowerCase() : it, "")
-  );
-  return inner!.startsWith(outer!);
+  return comparable(path).startsWith(comparable(folder));
+}
+
+/** Returns a path in a form in which the paths below it begin with it. */
+function comparable(path: string): string {
+  return childPath(isWindows ? path.toLowerCase() : path, "");
 }
 
 /** Whether a path is one of the folders or lies in one. See {@linkcode isAtOrBelow}. */

@@ -39,11 +39,11 @@ export interface Located {
   readonly path: string;
   /** The path with all links resolved. */
   readonly realPath: string;
-  /** Whether a part of the path that was not trusted from the start is a link. */
-  readonly isLinked: boolean;
+  /** Whether a link is on the path, below what was resolved before. Default: `true`. */
+  readonly isLinked?: boolean;
 }
 
-/** Returns a text that changes when the file does. See {@linkcode isRecent} for the exception. */
+/** Returns a text that changes when the file does. It identifies the content if the file is {@linkcode isSettled}. */
 export function versionOf(
   { dev, ino, size, mtime, ctime }: FileStatus,
 ): string {
@@ -52,18 +52,19 @@ export function versionOf(
 }
 
 /**
- * Whether something changed in the last two seconds, so that it can change again
- * and keep its version. Also `true` if its times are unknown.
+ * Whether a file or folder is settled: it did not change in the last two seconds. If it
+ * did, it can change again and keep its version. It is not settled if its times are
+ * unknown.
  */
-export function isRecent(
+export function isSettled(
   { mtime, ctime }: Pick<FileStatus, "mtime" | "ctime">,
 ): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
-  return !(Date.now() - changed >= TIME_STEP_MS);
+  return Date.now() - changed >= TIME_STEP_MS;
 }
 
-/** Whether a file or folder has the same version in two statuses. Faster than two versions. */
-export function isUnchanged(a: FileStatus, b: FileStatus): boolean {
+/** Whether two statuses are of the same version. Faster than comparing versions. */
+export function hasSameVersion(a: FileStatus, b: FileStatus): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size &&
     a.mtime?.getTime() === b.mtime?.getTime() &&
     a.ctime?.getTime() === b.ctime?.getTime();
@@ -88,14 +89,14 @@ export function requireReadable(
 }
 
 /** Returns the status of what a path leads to, without following a link that has just appeared. */
-export function statLocated({ path, isLinked }: Located): Deno.FileInfo {
+export function statLocated(
+  { path, isLinked = true }: Located,
+): Deno.FileInfo {
   return isLinked ? Deno.statSync(path) : Deno.lstatSync(path);
 }
 
 /** Throws an error if a path does not lead to its real path anymore. */
-export function requireInPlace(
-  { path, realPath }: Pick<Located, "path" | "realPath">,
-): void {
+export function requireInPlace({ path, realPath }: Located): void {
   if (Deno.realPathSync(path) === realPath) return;
   throw new SkillFileError(path, WAS_REPLACED);
 }
@@ -121,38 +122,48 @@ export function confirmPlace(
 }
 
 /**
- * Reads the beginning of a regular file, and confirms its place. A folder above it
- * that is settled is looked at between the file's status and its opening, and again at
- * the end. What is opened must have that status, so the folder would have to be another
- * one before each look and again in between.
+ * Reads the beginning of a regular file, and confirms its place. If the folder that
+ * contains it was settled when the file was located, that folder is looked at between
+ * the file's status and its opening, and again at the end. What is opened must have that
+ * status, so the folder would have to be another one before each look and again in
+ * between.
  *
  * @param located The file.
- * @param options Its status before it is opened, a buffer for the bytes, and whether
- *   the folder that contains it has certainly not changed since it was located.
+ * @param options Its status before it is opened, a buffer for the bytes, and a function
+ *   that returns whether the folder has certainly not changed since the file was located.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { before, buffer, isSettled }: {
+  { before, buffer, isFolderUnchanged = () => false }: {
     before: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
-    isSettled?: (() => boolean) | undefined;
+    isFolderUnchanged?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
-  const isConfirmed = isSettled?.();
+  const wasUnchanged = isFolderUnchanged();
   using file = openFile(located, before);
-  if (!isUnchanged(file.statSync(), before)) {
+  if (!hasSameVersion(file.statSync(), before)) {
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
-  const bytes = buffer.subarray(0, before.size);
+  const bytes = readAll(file, buffer.subarray(0, before.size));
+  const isInPlace = wasUnchanged && isFolderUnchanged();
+  if (!isInPlace) confirmPlace(located, { status: before, rounds: 2 });
+  return bytes;
+}
+
+/** Fills a buffer with the beginning of a file, and returns what was read. */
+function readAll(
+  file: OpenFile,
+  buffer: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
   let end = 0;
-  for (let read = -1; end < bytes.length && read !== 0; end += read) {
-    read = file.readSync(bytes.subarray(end)) ?? 0;
+  while (end < buffer.length) {
+    const size = file.readSync(buffer.subarray(end)) ?? 0;
+    if (size === 0) break;
+    end += size;
   }
-  if (!isConfirmed || !isSettled?.()) {
-    confirmPlace(located, { status: before, rounds: 2 });
-  }
-  return bytes.subarray(0, end);
+  return buffer.subarray(0, end);
 }
 
 /** An open file, as Deno represents it. */
@@ -166,7 +177,7 @@ let isNodeLoaded = false;
 /** Opens a file with a known status. */
 function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
   const isAllowed = path === realPath || mayRead(realPath);
-  if (isAllowed && !isNodeLoaded && !isRecent(before)) {
+  if (isAllowed && !isNodeLoaded && isSettled(before)) {
     return Deno.openSync(path);
   }
   isNodeLoaded = true;

@@ -225,7 +225,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
     place,
     String.raw`
     const { isVisible, splitPath } = await import(${
-      JSON.stringify(new URL("./served_folder.ts", import.meta.url))
+      JSON.stringify(new URL("./folder_rules.ts", import.meta.url))
     });
     console.log(JSON.stringify([
       "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",

@@ -64,25 +64,84 @@ Deno.test("FolderWatcher watches a folder again that was removed and created aga
   }
 });
 
+/** Notes the folders that are opened to watch them. */
+class WatchSpy implements Disposable {
+  readonly opened = new Inbox<string>();
+  readonly #watchFs = Deno.watchFs;
+
+  constructor() {
+    Deno.watchFs = (path, options) => {
+      this.opened.put(String(path));
+      return this.#watchFs(path, options);
+    };
+  }
+
+  [Symbol.dispose](): void {
+    Deno.watchFs = this.#watchFs;
+  }
+}
+
 Deno.test("FolderWatcher watches the first folders only, and none that is missing", async () => {
   using watched = new Watched();
   const { place } = watched;
-  const { watchFs } = Deno;
-  const opened: string[] = [];
-  Deno.watchFs = (path, options) => {
-    opened.push(String(path));
-    return watchFs(path, options);
-  };
-  try {
-    const names = Array.from({ length: 200 }, (_, index) => `f${index}`);
-    for (const name of names) place.folder(name);
-    await watched.watch("missing", ...names);
-    assert.equal(opened.length, MAX_WATCHED_FOLDERS);
-    assert.ok(opened[1]!.endsWith("f0"));
-    assert.deepEqual(watched.lines.takeAll(), []);
-  } finally {
-    Deno.watchFs = watchFs;
+  using spy = new WatchSpy();
+  const names = Array.from({ length: 200 }, (_, index) => `f${index}`);
+  for (const name of names) place.folder(name);
+  await watched.watch("missing", ...names);
+  const opened = spy.opened.takeAll();
+  // The missing one takes the room of another.
+  assert.deepEqual([opened.length, MAX_WATCHED_FOLDERS], [48, 48]);
+  assert.ok(opened[1]!.endsWith("f0"));
+  assert.deepEqual(watched.lines.takeAll(), []);
+});
+
+/** Notes the timers that were started, and are neither over nor cleared. */
+class TimerSpy implements Disposable {
+  readonly pending = new Set<unknown>();
+  readonly #setTimeout = globalThis.setTimeout;
+  readonly #clearTimeout = globalThis.clearTimeout;
+
+  constructor() {
+    const start = (callback: () => void, delay?: number) => {
+      const timer = this.#setTimeout(() => {
+        this.pending.delete(timer);
+        callback();
+      }, delay);
+      this.pending.add(timer);
+      return timer;
+    };
+    globalThis.setTimeout = start as typeof setTimeout;
+    globalThis.clearTimeout = (timer) => {
+      this.pending.delete(timer);
+      this.#clearTimeout(timer);
+    };
   }
+
+  [Symbol.dispose](): void {
+    globalThis.setTimeout = this.#setTimeout;
+    globalThis.clearTimeout = this.#clearTimeout;
+  }
+}
+
+Deno.test("FolderWatcher.close() stops what is about to be opened, and what is about to be told", async () => {
+  using watched = new Watched();
+  const folder = watched.place.folder("skills");
+  using timers = new TimerSpy();
+  using spy = new WatchSpy();
+  const watchers = [1, 2].map(() =>
+    new FolderWatcher(() => watched.events.put("event"), () => {})
+  );
+  for (const watcher of watchers) watcher.update([folder]);
+  assert.equal(timers.pending.size, 2);
+  watchers[0]!.close();
+  assert.equal(timers.pending.size, 1);
+  while (spy.opened.takeAll().length === 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal(timers.pending.size, 1);
+  watchers[1]!.close();
+  assert.equal(timers.pending.size, 0);
+  assert.deepEqual(watched.events.takeAll(), []);
 });
 
 Deno.test("FolderWatcher rests for ten seconds after too many events", async () => {
@@ -97,14 +156,23 @@ Deno.test("FolderWatcher rests for ten seconds after too many events", async () 
   };
   const now = performance.now.bind(performance);
   performance.now = () => now() + rests * 10_000;
+  using spy = new WatchSpy();
+  const other = place.folder("other");
   try {
     await withTimers(delayOf, async () => {
       for (let i = 0; rests === 0; i++) {
+        // Almost always, something is about to be opened.
+        watched.watcher.update([join(place.path, "skills"), other]);
         place.file(`skills/${i}.md`, "x");
         // Deno collapses the events of changes that are made without a pause.
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
+      // While it rests, it opens nothing, whatever it is asked to watch.
+      events.takeAll();
+      spy.opened.takeAll();
+      watched.watcher.update([other]);
       await watched.event();
+      assert.deepEqual(spy.opened.takeAll(), []);
       await watched.event();
       events.takeAll();
       place.file("skills/after.md", "x");

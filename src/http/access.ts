@@ -36,15 +36,15 @@ const UNKNOWN_HOST =
 const WRONG_TOKEN = "The bearer token is missing or wrong";
 
 export interface AccessOptions {
-  /** The token that clients must send, if any. */
-  readonly token: string | undefined;
+  /** The tokens of which clients must send one, if there are any. */
+  readonly tokens: readonly string[];
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
 }
 
 /** Refuses requests from clients that have no access. */
 export class AccessControl {
-  readonly #token: string | undefined;
+  readonly #tokens: readonly string[];
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
   readonly #log: (line: string) => void;
@@ -52,20 +52,28 @@ export class AccessControl {
   readonly #logged = new Set<string>();
 
   /** Creates an access control from the settings and the log for refused requests. */
-  constructor({ token, hosts }: AccessOptions, log: (line: string) => void) {
-    this.#token = token;
+  constructor({ tokens, hosts }: AccessOptions, log: (line: string) => void) {
+    this.#tokens = tokens;
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
-    this.#acceptsAnyHost = token !== undefined && hosts.length === 0;
+    this.#acceptsAnyHost = tokens.length > 0 && hosts.length === 0;
     this.#log = log;
+  }
+
+  /** Whether clients must send a token. */
+  get requiresToken(): boolean {
+    return this.#tokens.length > 0;
   }
 
   /** Says why the server cannot serve clients at an address, if it cannot. */
   faultFor(address: Deno.Addr | undefined): string | undefined {
-    const { length = 0 } = this.#token ?? {};
-    if (isLoopback(address) || length >= MIN_TOKEN_LENGTH) return undefined;
-    const lack = this.#token === undefined
-      ? "without a token"
-      : `with a token of less than ${MIN_TOKEN_LENGTH} characters`;
+    const areLong = this.#tokens.every(({ length }) =>
+      length >= MIN_TOKEN_LENGTH
+    );
+    const isProtected = this.requiresToken && areLong;
+    if (isLoopback(address) || isProtected) return undefined;
+    const lack = this.requiresToken
+      ? `with a token of less than ${MIN_TOKEN_LENGTH} characters`
+      : "without a token";
     return `Cannot serve other machines ${lack}: ${ADVICE}`;
   }
 
@@ -97,13 +105,22 @@ export class AccessControl {
       this.#logOnce(fault, address);
       return refuse(403, fault);
     }
-    if (this.#token === undefined) return undefined;
+    if (!this.requiresToken) return undefined;
     const authorization = request.headers.get("authorization") ?? "";
     const [, token = ""] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-    if (timingSafeEqual(sha256(token), sha256(this.#token))) return undefined;
+    if (this.#isValid(token)) return undefined;
     this.#logOnce(WRONG_TOKEN, address);
     const error = authorization === "" ? "" : ' error="invalid_token"';
     return refuse(401, WRONG_TOKEN, { "WWW-Authenticate": `Bearer${error}` });
+  }
+
+  /** Compares a token with each valid one, in the same time whatever it is. */
+  #isValid(token: string): boolean {
+    const sent = sha256(token);
+    const matches = this.#tokens.map((valid) =>
+      timingSafeEqual(sent, sha256(valid))
+    );
+    return matches.includes(true);
   }
 
   #logOnce(reason: string, address?: Deno.Addr): void {

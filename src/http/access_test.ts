@@ -9,7 +9,7 @@ function createAccess(
   lines: string[] = [],
 ): AccessControl {
   const log = (line: string) => lines.push(line);
-  return new AccessControl({ token: undefined, hosts: [], ...options }, log);
+  return new AccessControl({ tokens: [], hosts: [], ...options }, log);
 }
 
 const tcp = (hostname: string): Deno.NetAddr => ({
@@ -43,7 +43,7 @@ Deno.test("AccessControl.refuseClient() accepts only clients on this machine if 
 });
 
 Deno.test("AccessControl.refuseClient() accepts only clients that send the token if there is one", () => {
-  const access = createAccess({ token: TOKEN });
+  const access = createAccess({ tokens: [TOKEN] });
   for (const authorization of [`Bearer ${TOKEN}`, `bearer  ${TOKEN}`]) {
     const call = request("http://example.com/mcp", { authorization });
     assert.equal(access.refuseClient(call, tcp("192.0.2.1")), undefined);
@@ -57,8 +57,8 @@ Deno.test("AccessControl.refuseClient() accepts only clients that send the token
 
 Deno.test("AccessControl.refuseHost() accepts localhost and the configured names", () => {
   const hosts = ["skills.example.com"];
-  for (const token of [undefined, TOKEN]) {
-    const access = createAccess({ token, hosts });
+  for (const tokens of [[], [TOKEN]]) {
+    const access = createAccess({ tokens, hosts });
     const known = ["localhost", "127.0.0.1:8000", "[::1]:8000", ...hosts];
     for (const host of known) {
       const call = request(`http://${host}/mcp`);
@@ -72,7 +72,7 @@ Deno.test("AccessControl.refuseHost() accepts localhost and the configured names
 });
 
 Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but only pages of that host and local pages", () => {
-  const access = createAccess({ token: TOKEN });
+  const access = createAccess({ tokens: [TOKEN] });
   const url = "http://skills.example.com/mcp";
   assert.equal(access.refuseHost(request(url)), undefined);
   for (const scheme of ["http", "https"]) {
@@ -87,7 +87,7 @@ Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but 
 });
 
 Deno.test("AccessControl.refuseClient() accepts a short token only from clients on this machine", () => {
-  const access = createAccess({ token: "x".repeat(15) });
+  const access = createAccess({ tokens: ["x".repeat(15)] });
   const authorization = `Bearer ${"x".repeat(15)}`;
   const call = request("http://localhost/mcp", { authorization });
   assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
@@ -98,14 +98,14 @@ Deno.test("AccessControl.refuseClient() accepts a short token only from clients 
     access.faultFor(tcp("0.0.0.0"))!,
     /^Cannot serve other machines with a token of less than 16 characters: set /,
   );
-  const safe = createAccess({ token: "x".repeat(16) });
+  const safe = createAccess({ tokens: ["x".repeat(16)] });
   assert.equal(safe.faultFor(tcp("0.0.0.0")), undefined);
 });
 
 Deno.test("AccessControl logs each reason for refusing requests once, without text of the client's", () => {
   const lines: string[] = [];
   const hosts = ["a.example.com"];
-  const access = createAccess({ token: TOKEN, hosts }, lines);
+  const access = createAccess({ tokens: [TOKEN], hosts }, lines);
   for (const client of ["192.0.2.1", "192.0.2.2"]) {
     const strange: Record<string, string>[] = [
       { authorization: `Bearer ${TOKEN.replace("horse", "house")}` },
@@ -123,4 +123,19 @@ Deno.test("AccessControl logs each reason for refusing requests once, without te
     "Refused a request from 192.0.2.1: The bearer token is missing or wrong (logged once)",
     "Refused a request from 192.0.2.1: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
   ]);
+});
+
+Deno.test("AccessControl.refuseClient() accepts two tokens at once, both of which must be long", () => {
+  const old = "o".repeat(16);
+  const access = createAccess({ tokens: [TOKEN, old] });
+  const statusFor = (access: AccessControl, token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const sent = request("http://skills.example.com/mcp", headers);
+    return access.refuseClient(sent, tcp("192.0.2.1"))?.status;
+  };
+  assert.equal(statusFor(access, TOKEN), undefined);
+  assert.equal(statusFor(access, old), undefined);
+  assert.equal(statusFor(access, `${TOKEN},${old}`), 401);
+  const weak = createAccess({ tokens: [TOKEN, "short"] });
+  assert.equal(statusFor(weak, TOKEN), 403);
 });

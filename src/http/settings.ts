@@ -43,7 +43,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     ...settings,
     options: { ...settings.options, allowShell: false, isRemote: true },
     access: {
-      token: parseToken(readVariable("SKILL_SERVER_TOKEN")),
+      tokens: parseTokens(readVariable("SKILL_SERVER_TOKEN")),
       hosts: parseHosts(readVariable("SKILL_SERVER_HOSTS")),
     },
   };
@@ -68,11 +68,22 @@ function splitWords(text: string): string[] {
   );
 }
 
-function parseToken(value: string | undefined): string | undefined {
-  const token = value?.trim();
-  if (token === undefined || /^[\w.~+/-]+=*$/.test(token)) return token;
+/** How many tokens can be valid at once: the new one and the one that it replaces. */
+const MAX_TOKENS = 2;
+
+/** Splits the tokens at commas, which no token contains. */
+function parseTokens(value: string | undefined): string[] {
+  if (value === undefined) return [];
+  const tokens = value.split(",").map((token) => token.trim());
+  const areValid = tokens.every((token) => /^[\w.~+/-]+=*$/.test(token));
+  if (!areValid) {
+    throw new UsageError(
+      'Invalid SKILL_SERVER_TOKEN: it is empty, or does not consist of letters, digits, and -._~+/ only; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only',
+    );
+  }
+  if (tokens.length <= MAX_TOKENS) return tokens;
   throw new UsageError(
-    'Invalid SKILL_SERVER_TOKEN: it is empty, or does not consist of letters, digits, and -._~+/ only; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only',
+    `Invalid SKILL_SERVER_TOKEN: it has ${tokens.length} tokens; keep the new one and the one that it replaces`,
   );
 }
 

@@ -60,6 +60,11 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
         { SKILL_SERVER_TOKEN: " " },
         /TOKEN: it is empty, or .*; create a token/,
       ],
+      [
+        { SKILL_SERVER_TOKEN: "new,old,older" },
+        /TOKEN: it has 3 tokens; keep the new one and the one that it replaces/,
+      ],
+      [{ SKILL_SERVER_TOKEN: "new," }, /TOKEN: it is empty, or/],
       [{ SKILL_SERVER_HOSTS: " , " }, hosts],
       [{ SKILL_SERVER_HOSTS: "*.example.com" }, hosts],
       [{ SKILL_SERVER_HOSTS: "a.example.com,https://b.example.com" }, hosts],
@@ -72,11 +77,11 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
     );
   }
   const { access } = create({
-    SKILL_SERVER_TOKEN: " abc== ",
+    SKILL_SERVER_TOKEN: " abc==, old ",
     SKILL_SERVER_HOSTS: "A.example.com, [::1],",
   });
   const names = ["a.example.com", "[::1]"];
-  assert.deepEqual(access, { token: "abc==", hosts: names });
+  assert.deepEqual(access, { tokens: ["abc==", "old"], hosts: names });
 });
 
 Deno.test("createHttpSettings() fails if it cannot read one of its variables", () => {

@@ -5,7 +5,7 @@
  */
 
 import { missingFolders, type Settings } from "./settings.ts";
-import { describeProblem } from "../skills/catalog.ts";
+import { describeProblem } from "../problems.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { log, quote } from "../text.ts";
@@ -33,7 +33,7 @@ export async function logNearMisses(
   const { findNearMisses } = await import("./near_misses.ts");
   const problems = await findNearMisses(catalog, settings);
   for (const problem of problems.slice(0, MAX_LOGGED)) {
-    log(describeProblem(problem));
+    log(...describeProblem(problem));
   }
   const more = problems.length - MAX_LOGGED;
   if (more > 0) log(`Found ${more} more that are almost skills: use --list`);

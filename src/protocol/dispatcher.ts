@@ -18,7 +18,7 @@ import {
   type Params,
   REQUESTS,
 } from "./requests.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { type Permit, Semaphore } from "./semaphore.ts";
 
 /** A server's description of itself. */
 export interface ServerDescription {
@@ -38,8 +38,13 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** The name of the client that sent the request, if it identified itself. */
   readonly client: string | undefined;
-  /** Lets the next request start, because this one waits for something slow. */
-  readonly leave: () => void;
+  /** The network address of the client, if it is on one and known. */
+  readonly address?: string | undefined;
+  /**
+   * The permit to handle the request, if there is a limit. A handler that waits for
+   * something slow releases it, so that the next request starts.
+   */
+  readonly permit?: Permit | undefined;
 }
 
 /** The lists whose changes clients can listen for. */
@@ -51,60 +56,17 @@ type Handler<Name extends Method> = (
   context: RequestContext,
 ) => Result | Promise<Result>;
 
-/** The maximum number of requests that are handled at a time. */
-const MAX_HANDLED = 8;
-
-/** How many requests can wait before it is better to read no more. */
-const MAX_WAITING = 1_000;
-
 /**
- * The places of the requests that are being handled. Others wait in line. All handlers
- * share one thread, so handling more at a time would only take more memory.
+ * The maximum number of requests that are handled at a time. All handlers share one
+ * thread, so handling more at a time would only take more memory.
  */
-class Places {
-  readonly #waiting: (() => void)[] = [];
-  readonly #slice = new TimeSlice();
-  #taken = 0;
-  #pause: Promise<void> | undefined;
-
-  /** Whether so many requests wait that no more should be read. */
-  get isCrowded(): boolean {
-    return this.#waiting.length > MAX_WAITING;
-  }
-
-  /** Waits for a place, and returns a function that leaves it. It can be called more than once. */
-  async enter(): Promise<() => void> {
-    if (this.#taken < MAX_HANDLED) this.#taken++;
-    else {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      await this.#pauseIfDue();
-    }
-    let isTaken = true;
-    return () => {
-      if (isTaken) this.#passOn();
-      isTaken = false;
-    };
-  }
-
-  /** Gives a place to the next request. */
-  #passOn(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#taken--;
-    else next();
-  }
-
-  /** Pauses from time to time, so that replies are written and pings are read. */
-  async #pauseIfDue(): Promise<void> {
-    if (!this.#slice.isOver) return;
-    this.#pause ??= this.#slice.pause().then(() => this.#pause = undefined);
-    await this.#pause;
-  }
-}
+const MAX_HANDLED = 8;
 
 /** A server without a transport: passes requests to their handlers. */
 export abstract class RequestDispatcher {
   protected readonly description: ServerDescription;
-  protected readonly places = new Places();
+  /** The permits to handle a request. Others wait in line. */
+  protected readonly permits = new Semaphore(MAX_HANDLED);
   readonly #handlers = new Map<string, Handler<Method>>();
 
   /** Creates a server that handles no requests. */

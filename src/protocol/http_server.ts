@@ -33,16 +33,27 @@ export class McpHttpServer extends RequestDispatcher {
     maxRequestBodySize: MAX_BODY_SIZE,
   });
 
+  /** The addresses of the clients, by their requests. */
+  readonly #addresses = new WeakMap<Request, string>();
+
   /** Notifies the listeners that a list changed. */
   notifyListChanged(list: ListName): void {
     this.#mcp.bus.publish({ kind: `${list}_list_changed` });
   }
 
-  /** Handles a request. */
-  async fetch({ url, method, headers, body }: Request): Promise<Response> {
+  /**
+   * Handles a request.
+   *
+   * @param address The network address of the client.
+   */
+  async fetch(
+    { url, method, headers, body }: Request,
+    address?: string,
+  ): Promise<Response> {
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
     const request = new Request(url, { method, headers, body });
+    if (address !== undefined) this.#addresses.set(request, address);
     const response = await this.#mcp.fetch(request);
     // A stream that stays open.
     if (headers.get("mcp-method") === "subscriptions/listen") return response;
@@ -73,17 +84,13 @@ export class McpHttpServer extends RequestDispatcher {
       request,
       { mcpReq: { signal } },
     ) => {
-      const leave = await this.places.enter();
+      using permit = await this.permits.acquire();
       const client = server.getClientVersion()?.name;
-      const context = { id: request.id, signal, client, leave };
-      try {
-        return {
-          ...await this.handle(request, context),
-          ...(isModern && cachingOf(request.method, ttlMs)),
-        };
-      } finally {
-        leave();
-      }
+      const address = requestInfo && this.#addresses.get(requestInfo);
+      const context = { id: request.id, signal, client, address, permit };
+      const result = await this.handle(request, context);
+      const caching = isModern ? cachingOf(request.method, ttlMs) : {};
+      return { ...result, ...caching };
     };
     return server;
   }

@@ -22,12 +22,30 @@ export const MAX_LINE_LENGTH = 10 * 1024 * 1024;
  */
 export const MAX_MESSAGE_SIZE = 10 * 1024 * 1024 - 128 * 1024;
 
+/** The maximum length of an ID that certainly fits into a message with an error, in characters. */
+const MAX_ERROR_ID_LENGTH = 1024 * 1024;
+
 /**
- * Serializes a message as a line of well-formed Unicode, without a line break.
- *
- * @throws {Error} If the message is larger than clients can read.
+ * Serializes a message as a line of well-formed Unicode, without a line break. In place
+ * of a message that cannot be sent, returns an error response, because the client waits
+ * for a reply. It has no ID if that is what is too long.
  */
 export function serializeMessage(message: JSONRPCMessage): string {
+  try {
+    return serializeWithinLimit(message);
+  } catch (error) {
+    const id = "id" in message ? message.id : undefined;
+    const isShort = typeof id !== "string" || id.length <= MAX_ERROR_ID_LENGTH;
+    return stringifyJson({
+      jsonrpc: "2.0",
+      id: isShort ? id : undefined,
+      error: describeError(error as Error),
+    });
+  }
+}
+
+/** @throws {Error} If the message cannot be serialized, or is larger than clients can read. */
+function serializeWithinLimit(message: JSONRPCMessage): string {
   const line = stringifyJson(message);
   // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (line.length * 3 <= MAX_MESSAGE_SIZE) return line;

@@ -39,6 +39,7 @@ import {
 } from "./eras.ts";
 import { describeError } from "./json_rpc.ts";
 import type { SubscriptionFilter } from "./requests.ts";
+import type { Permit } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import { wait } from "../time_slice.ts";
 
@@ -48,6 +49,12 @@ import { wait } from "../time_slice.ts";
  * process on a busy machine takes most of it.
  */
 const HANDSHAKE_TIME_MS = 200;
+
+/** How many requests can wait for a permit before it is better to read no more. */
+const MAX_WAITING = 1_000;
+
+/** The method of requests that last until they are cancelled. */
+const LISTEN = "subscriptions/listen";
 
 /** The methods that are answered even if the server is not ready. */
 const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;
@@ -103,7 +110,7 @@ export class McpServer extends RequestDispatcher {
       () => this.#introduce({ supportedVersions: MODERN_VERSIONS }),
     );
     this.setRequestHandler(
-      "subscriptions/listen",
+      LISTEN,
       ({ notifications }, context) => this.#listen(notifications, context),
     );
     this.setRequestHandler("resources/subscribe", async ({ uri }) => {
@@ -162,49 +169,59 @@ export class McpServer extends RequestDispatcher {
       const answer = this.#answer(message);
       this.#answers.add(answer);
       answer.then(() => this.#answers.delete(answer));
-      const isLong = message.method === "subscriptions/listen";
-      if (this.places.isCrowded && !isLong) return answer;
-    } else if (message.method === "notifications/cancelled") {
+      const isCrowded = this.permits.waiting > MAX_WAITING;
+      return isCrowded && message.method !== LISTEN ? answer : undefined;
+    }
+    if (message.method === "notifications/cancelled") {
       const { requestId } = message.params ?? {};
       this.#running.get(requestId as RequestId)?.abort();
     }
     return undefined;
   }
 
-  /** Replies to a request, unless it is cancelled first. */
+  /** Replies to a request, unless it is cancelled first. Never rejects. */
   async #answer(request: JSONRPCRequest): Promise<void> {
-    const { id, method } = request;
+    const { id } = request;
     const controller = new AbortController();
     const { signal } = controller;
     this.#running.set(id, controller);
-    const isEarly = EARLY_METHODS.test(method);
-    if (!isEarly) await this.#ready;
-    // A listener would take a place for long.
-    const isLimited = !isEarly && method !== "subscriptions/listen";
-    const leave = isLimited ? await this.places.enter() : () => {};
-    await this.#transport!.room();
-    try {
-      // It may have been cancelled while it waited.
-      signal.throwIfAborted();
-      const result = await this.#respond(request, { id, signal, leave });
-      if (!signal.aborted) this.#send({ id, result });
-    } catch (error) {
-      const reply = { id, error: describeError(error as Error) };
-      if (!signal.aborted) this.#send(reply);
-    }
+    using permit = await this.#acquirePermit(request);
+    const reply = await this.#respond(request, { id, signal, permit }).then(
+      (result) => ({ id, result }),
+      (error) => ({ id, error: describeError(error) }),
+    );
+    if (!signal.aborted) this.#send(reply);
     this.#running.delete(id);
-    leave();
   }
 
-  /** Returns the result of a request, with the fields that its era requires. */
+  /** Waits until a request may be handled. Some requests need no permit. */
+  async #acquirePermit(
+    { method }: JSONRPCRequest,
+  ): Promise<Permit | undefined> {
+    // A listener would keep its permit for long.
+    if (EARLY_METHODS.test(method) || method === LISTEN) return undefined;
+    return await this.permits.acquire();
+  }
+
+  /** Returns the result of a request once the server is ready for it. */
   async #respond(
     request: JSONRPCRequest,
     context: Omit<RequestContext, "client">,
   ): Promise<Result> {
-    if (!isModern(request)) {
-      const client = this.#legacyClient;
-      return await this.handle(request, { ...context, client });
-    }
+    if (!EARLY_METHODS.test(request.method)) await this.#ready;
+    await this.#transport!.room();
+    // It may have been cancelled while it waited.
+    context.signal.throwIfAborted();
+    return isModern(request)
+      ? await this.#respondToModern(request, context)
+      : await this.handle(request, { ...context, client: this.#legacyClient });
+  }
+
+  /** Returns the result of a modern request, with the fields that its era requires. */
+  async #respondToModern(
+    request: JSONRPCRequest,
+    context: Omit<RequestContext, "client">,
+  ): Promise<Result> {
     checkModern(request);
     const client = clientOf(request) ?? this.#legacyClient;
     const result = await this.handle(request, { ...context, client });
@@ -217,7 +234,7 @@ export class McpServer extends RequestDispatcher {
     };
   }
 
-  /** Sends a message. Throws an error if it cannot be sent. */
+  /** Sends a message. */
   #send(message: object): void {
     const complete = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
     this.#transport?.send(complete);
@@ -242,26 +259,36 @@ export class McpServer extends RequestDispatcher {
     { id, signal }: RequestContext,
   ): Promise<Result> {
     const _meta = { [META.subscriptionId]: id };
-    const listener = new Listener(_meta);
+    using listener = new Listener(_meta);
     this.#listeners.add(listener);
-    const uris = [...new Set(wanted.resourceSubscriptions)];
-    const outcomes = await Promise.allSettled(
-      uris.map((uri) => this.#subscribe(uri, listener)),
+    const known = await this.#subscribeToKnown(
+      new Set(wanted.resourceSubscriptions),
+      listener,
     );
     if (!signal.aborted) {
-      const known = uris.filter((_, index) =>
-        outcomes[index]!.status === "fulfilled"
-      );
-      const resources = wanted.resourceSubscriptions &&
-        { resourceSubscriptions: known };
-      listener.filter = { ...wanted, ...resources };
+      listener.filter = wanted.resourceSubscriptions === undefined
+        ? wanted
+        : { ...wanted, resourceSubscriptions: known };
       const method = "notifications/subscriptions/acknowledged";
       this.#notify(listener, method, { notifications: listener.filter });
     }
     await aborted(AbortSignal.any([signal, this.#ending.signal]));
     this.#listeners.delete(listener);
-    listener.end();
     return { _meta };
+  }
+
+  /** Subscribes to the resources that exist, and returns their URIs. */
+  async #subscribeToKnown(
+    uris: ReadonlySet<string>,
+    listener: Listener,
+  ): Promise<string[]> {
+    const subscribing = Array.from(uris, async (uri) => {
+      await this.#subscribe(uri, listener);
+      return uri;
+    });
+    const outcomes = await Promise.allSettled(subscribing);
+    return outcomes.filter((it) => it.status === "fulfilled")
+      .map(({ value }) => value);
   }
 }
 
@@ -280,7 +307,7 @@ type End = () => void;
  * What a client listens to: the legacy client, or a modern one with one of its requests
  * to listen.
  */
-export class Listener {
+export class Listener implements Disposable {
   /** The notifications that it gets, once it knows that it gets them. */
   filter?: SubscriptionFilter;
   /** The `_meta` of each notification. */
@@ -314,7 +341,7 @@ export class Listener {
   }
 
   /** Ends all subscriptions. */
-  end(): void {
+  [Symbol.dispose](): void {
     for (const uri of this.#subscriptions.keys()) this.unsubscribe(uri);
   }
 }

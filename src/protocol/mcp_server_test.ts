@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Listener, McpServer } from "./mcp_server.ts";
+import type { Permit } from "./semaphore.ts";
 import { nextId } from "../../tests/testing/client.ts";
 import { MODERN_META, subscriptionOf } from "../../tests/testing/modern.ts";
 import type { Reply } from "../../tests/testing/server.ts";
@@ -220,23 +221,23 @@ Deno.test("McpServer handles eight requests at a time, and none that was cancell
   assert.ok(bare.pipe.sent.takeAll().every(({ id }) => id !== 8));
 });
 
-Deno.test("McpServer starts the next request when one leaves its place, but only once", async () => {
+Deno.test("McpServer starts the next request when one releases its permit, but only once", async () => {
   const bare = new BareServer();
-  const leaves: (() => void)[] = [];
-  bare.server.setRequestHandler("tools/list", (_params, { leave }) => {
-    leaves.push(leave);
+  const permits: Permit[] = [];
+  bare.server.setRequestHandler("tools/list", (_params, { permit }) => {
+    permits.push(permit!);
     return new Promise(() => {});
   });
   await bare.write(...Array.from({ length: 20 }, (_, id) => who(id)));
   await bare.ask("ping");
   for (const count of [8, 9, 10]) {
-    await eventually(() => leaves.length === count, "the next to start");
-    leaves[count - 8]!();
-    leaves[count - 8]!();
+    await eventually(() => permits.length === count, "the next to start");
+    permits[count - 8]!.release();
+    permits[count - 8]!.release();
   }
-  await eventually(() => leaves.length === 11, "the last one to start");
+  await eventually(() => permits.length === 11, "the last one to start");
   await bare.ask("ping");
-  assert.equal(leaves.length, 11);
+  assert.equal(permits.length, 11);
 });
 
 Deno.test("McpServer reads no more while a thousand requests wait", async () => {
@@ -314,6 +315,13 @@ Deno.test("McpServer answers every request before it closes if the input ends be
   assert.deepEqual(replies.map(({ id }) => id).sort(), ["a", "b", undefined]);
 });
 
+Deno.test("McpServer answers with an error if it never gets ready", async () => {
+  const bare = new BareServer({ ready: Promise.reject(new Error("no disk")) });
+  const { error } = await bare.ask("tools/list");
+  assert.deepEqual([error!.code, error!.message], [-32603, "no disk"]);
+  assert.deepEqual((await bare.ask("ping")).result, {});
+});
+
 Deno.test("McpServer answers what is under way when it is closed", () =>
   withGracePeriod(2 * DEADLINE_MS, async () => {
     const bare = new BareServer();
@@ -325,7 +333,7 @@ Deno.test("McpServer answers what is under way when it is closed", () =>
     open();
     await within(bare.pipe.closed.promise, "the transport to close");
     const ids = bare.pipe.sent.takeAll().map(({ id }) => id);
-    assert.deepEqual(ids, ["a", 1]);
+    assert.deepEqual(ids, [1, "a"]);
   }));
 
 Deno.test("McpServer answers with an error if a result is too large to be sent", async () => {
@@ -361,7 +369,7 @@ Deno.test("Listener starts one subscription for a resource, and ends it even if 
   await Promise.all([...first, second]);
   assert.deepEqual(counts, { started: 2, ended: 1 });
   await subscribe("b");
-  listener.end();
+  listener[Symbol.dispose]();
   await Promise.resolve();
   assert.deepEqual(counts, { started: 3, ended: 3 });
 });

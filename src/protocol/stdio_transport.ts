@@ -86,9 +86,8 @@ export class StdioTransport {
   }
 
   /**
-   * Writes a message after all earlier ones.
-   *
-   * @throws {Error} If the message cannot be serialized, or is larger than clients can read.
+   * Writes a message after all earlier ones. In place of one that is larger than clients
+   * can read, writes an error. Throws no error.
    */
   send(message: JSONRPCMessage): Promise<void> {
     const line = `${serializeMessage(message)}\n`;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Reply } from "../../tests/testing/server.ts";
 import { ping, Pipe } from "../../tests/testing/transport.ts";
 import { withGracePeriod, withTimers } from "../../tests/testing/waiting.ts";
 
@@ -73,7 +74,7 @@ Deno.test("StdioTransport writes whole lines through partial writes and a full p
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
 
-Deno.test("StdioTransport sends no message that is too long for clients", async () => {
+Deno.test("StdioTransport sends an error in place of a message that is too long for clients", async () => {
   const pipe = new Pipe();
   const reply = (text: string) => ({ ...pong(1), result: { text } });
   const empty = JSON.stringify(reply("")).length;
@@ -85,15 +86,15 @@ Deno.test("StdioTransport sends no message that is too long for clients", async 
     const most = Math.floor((limit - empty) / size);
     await pipe.transport.send(reply(character.repeat(most)));
     assert.equal(pipe.sent.takeAll().length, 1);
-    assert.throws(
-      () => pipe.transport.send(reply(character.repeat(most + 1))),
-      /and clients read at most/,
-    );
+    await pipe.transport.send(reply(character.repeat(most + 1)));
+    const [{ id, error }] = pipe.sent.takeAll() as [Reply];
+    assert.equal(id, 1);
+    assert.match(error!.message, /and clients read at most/);
   }
   const loop: Record<string, unknown> = {};
   loop.loop = loop;
-  assert.throws(() => pipe.transport.send({ ...pong(1), result: loop }));
-  assert.deepEqual(pipe.sent.takeAll(), []);
+  await pipe.transport.send({ ...pong(1), result: loop });
+  assert.equal(pipe.sent.takeAll()[0]!.error!.code, -32603);
 });
 
 Deno.test("StdioTransport gathers what is sent while it writes, and knows how much waits", async () => {

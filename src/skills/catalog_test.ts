@@ -42,7 +42,7 @@ function decided(
       excerpt: "",
       modified: 0,
       version: "1",
-      isRecent: false,
+      isSettled: true,
     },
     listings: [listing],
     departs: false,

@@ -47,7 +47,7 @@ function readingOf(text: string, mainFolder: string): ReadSkill {
     excerpt: "",
     modified: 0,
     version: "1",
-    isRecent: false,
+    isSettled: true,
   };
 }
 

@@ -8,9 +8,11 @@
  * @module
  */
 
-import { SKILL_MD } from "../files/paths.ts";
 import { escapeXml, oneLine, shownName, skillKey } from "../text.ts";
 import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
+
+/** The name of the main file of a skill, which is also its path in the skill. */
+export const SKILL_MD = "SKILL.md";
 
 /** A name that begins with a scope. */
 const SCOPED_NAME = /^(project|global):(.+)$/s;

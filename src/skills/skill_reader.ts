@@ -8,31 +8,32 @@
 import { dirname } from "jsr:@std/path@^1";
 import {
   attempt,
-  faultOf,
   isAbsence,
   isTemporary,
-  LINK_OUT_OF_SKILL,
+  LINK_OUTSIDE,
   NOT_A_FILE,
-  PROJECT_IS_SLOW,
   SkillFileError,
 } from "../files/faults.ts";
-import { childPath, isCaseBlind, mayRead, SKILL_MD } from "../files/paths.ts";
+import { isInside } from "../files/folder_rules.ts";
+import { childPath, isCaseBlind, mayRead } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import type { TimeSlice } from "../time_slice.ts";
 import {
   confirmPlace,
-  isRecent,
-  isUnchanged,
+  hasSameVersion,
+  isSettled,
+  type Located,
   readLocated,
   requireReadable,
   versionOf,
 } from "../files/reading.ts";
-import { isOwn } from "../files/served_folder.ts";
+import { PROJECT_IS_SLOW, skillFaultOf } from "./faults.ts";
 import {
   MAX_FRONTMATTER_SIZE,
   readSkillText,
   type SkillText,
 } from "./frontmatter.ts";
+import { SKILL_MD } from "./names.ts";
 import { byOwner } from "./roots.ts";
 import type { SkillRoot, SkillRootReport } from "./types.ts";
 
@@ -60,16 +61,15 @@ export interface FolderListing {
   /** Whether there is a `SKILL.md`. */
   readonly isSkill: boolean;
   /**
-   * Whether certainly nothing in it was added, removed, or swapped since it was
-   * listed. Then a folder in it that was no link is none yet.
+   * Whether it was settled when it was listed, and has the same version since. Then
+   * certainly nothing in it was added, removed, or swapped, and a folder in it that was
+   * no link is none yet.
    */
-  readonly isSettled: () => boolean;
+  readonly isUnchanged: () => boolean;
 }
 
 /** A folder to list or to read. */
-export interface ListableFolder {
-  readonly path: string;
-  readonly realPath: string;
+export interface ListableFolder extends Located {
   /** What the folder around it contains, unless this one is reached by a link. */
   readonly around: FolderListing | undefined;
 }
@@ -105,7 +105,7 @@ export function createFailure(
   file: string,
   root: SkillRoot,
 ): Failure {
-  const problem = { ...faultOf(error), file };
+  const problem = { ...skillFaultOf(error), file };
   return { problem, root, isTemporary: isTemporary(error) };
 }
 
@@ -123,8 +123,8 @@ export interface ReadSkill {
   /** When the file was modified, in milliseconds. */
   readonly modified: number;
   readonly version: string;
-  /** Whether the file can change and keep its version. */
-  readonly isRecent: boolean;
+  /** Whether the version identifies the content. */
+  readonly isSettled: boolean;
 }
 
 /**
@@ -136,7 +136,7 @@ export function listFolder(folder: ListableFolder): FolderListing {
   const { path } = folder;
   const status = Deno.statSync(path);
   // Then it is what it was when the folder around it was listed.
-  const isConfirmed = folder.around?.isSettled();
+  const isConfirmed = folder.around?.isUnchanged();
   const names: string[] = [];
   const links = new Set<string>();
   let isSkill = false;
@@ -147,11 +147,12 @@ export function listFolder(folder: ListableFolder): FolderListing {
   }
   // What is settled later relies on this status, so it is confirmed more often.
   if (!isConfirmed) {
-    confirmPlace({ ...folder, isLinked: true }, { status, rounds: 4 });
+    confirmPlace(folder, { status, rounds: 4 });
   }
-  const isOld = !isRecent(status);
-  const isSettled = () => isOld && isUnchanged(Deno.statSync(path), status);
-  return { names: names.sort(), links, isSkill, isSettled };
+  const wasSettled = isSettled(status);
+  const isUnchanged = () =>
+    wasSettled && hasSameVersion(Deno.statSync(path), status);
+  return { names: names.sort(), links, isSkill, isUnchanged };
 }
 
 /** Whether a file with this name is the main file of a skill. */
@@ -244,7 +245,7 @@ function readSkill(
       ...NOTHING_READ,
       fileName: found?.name ?? SKILL_MD,
       mainFolder: folder.realPath,
-      said: { ...readSkillText(""), problems: [faultOf(error)] },
+      said: { ...readSkillText(""), problems: [skillFaultOf(error)] },
     };
   }
 }
@@ -266,21 +267,21 @@ function readSkillFile(
   const known = last?.get(folder.realPath);
   const isSameFile = known?.version === version &&
     known.mainFolder === mainFolder && known.fileName === fileName;
-  if (isSameFile && !known.isRecent) return known;
+  if (isSameFile && known.isSettled) return known;
   requireReadable(path, { status, maxFileSize });
   const bytes = readLocated({ path, realPath, isLinked }, {
     before: status,
     buffer: headBuffer,
-    isSettled: isLinked ? undefined : folder.around?.isSettled,
+    isFolderUnchanged: isLinked ? undefined : folder.around?.isUnchanged,
   });
   const { text, excerpt } = splitHead(bytes);
   if (isSameFile && known.text === text) {
-    return { ...known, isRecent: isRecent(status) };
+    return { ...known, isSettled: isSettled(status) };
   }
   const said = readSkillText(text);
   const modified = status.mtime?.getTime() ?? 0;
   const read = { fileName, mainFolder, version, text, excerpt, said, modified };
-  return { ...read, isRecent: isRecent(status) };
+  return { ...read, isSettled: isSettled(status) };
 }
 
 /**
@@ -299,8 +300,8 @@ function locateSkillFile(
     return { realPath, status, isLinked: false };
   }
   const realPath = Deno.realPathSync(path);
-  if (!isOwn(realPath, { realDirectory, trusted })) {
-    throw new SkillFileError(path, LINK_OUT_OF_SKILL);
+  if (!isInside(realPath, { realDirectory, trusted })) {
+    throw new SkillFileError(path, LINK_OUTSIDE);
   }
   return { realPath, status: Deno.statSync(path), isLinked: true };
 }
@@ -311,7 +312,7 @@ const NOTHING_READ = {
   excerpt: "",
   version: "",
   modified: 0,
-  isRecent: true,
+  isSettled: false,
 };
 
 /** A `SKILL.md` in a folder, or a link with this name. */

@@ -269,6 +269,8 @@ export type ScanListener = (catalog: SkillCatalog) => Promise<string[]>;
 export interface SkillViewer {
   /** Whether the model asks, from which nested skills can be hidden. Default: `false`. */
   readonly forModel?: boolean;
+  /** How many entries of the skill are visited at most to list its files. Default: 20,000. */
+  readonly maxEntries?: number;
 }
 
 /** What a skill directory contains. */

@@ -9,11 +9,10 @@ import type {
   ContentBlock,
   Prompt,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { SKILL_MD } from "../files/paths.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
-import { skillMdUri } from "../skills/names.ts";
+import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { profileFor } from "./clients.ts";

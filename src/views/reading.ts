@@ -8,8 +8,8 @@
 import { basename, dirname, isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow, SKILL_MD } from "../files/paths.ts";
-import { splitPath } from "../files/served_folder.ts";
+import { isAtOrBelow } from "../files/paths.ts";
+import { splitPath } from "../files/folder_rules.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { describeProblem } from "../problems.ts";
 import type {
@@ -18,7 +18,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { parseSkillUri, skillFileUri } from "../skills/names.ts";
+import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import { escapeHidden, quote, shownName, skillKey } from "../text.ts";
 import { readTogether } from "./resources.ts";
 import {
@@ -80,7 +80,7 @@ const MODEL = { forModel: true };
 const UNKNOWN_NAME_INTERVAL_MS = 100;
 
 /** What a call of a tool works with. */
-export interface ToolContext extends Pick<RequestContext, "signal" | "leave"> {
+export interface ToolContext extends Pick<RequestContext, "signal" | "permit"> {
   readonly registry: SkillSource;
   readonly options: SkillToolOptions;
 }

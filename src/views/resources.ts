@@ -13,7 +13,6 @@ import type {
   ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { mediaTypeOfName, resourceContents } from "../files/media_types.ts";
-import { SKILL_MD } from "../files/paths.ts";
 import { sha256 } from "../files/reading.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams, MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
@@ -24,6 +23,7 @@ import { readSkillText } from "../skills/frontmatter.ts";
 import {
   findResource,
   qualifiedName,
+  SKILL_MD,
   skillFileUri,
   skillMdUri,
 } from "../skills/names.ts";

@@ -61,7 +61,7 @@ export function registerTools(
       options,
     }),
   }));
-  server.setRequestHandler("tools/call", (params, { signal, leave }) => {
+  server.setRequestHandler("tools/call", (params, { signal, permit }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = tools.map(({ name }) => quote(name)).join(", ");
@@ -69,7 +69,7 @@ export function registerTools(
         `Unknown tool ${quote(params.name)}: the tools are ${names}`,
       );
     }
-    const context = { registry, options, signal, leave };
+    const context = { registry, options, signal, permit };
     return callTool(tool, params.arguments ?? {}, context);
   });
   if (!tools.some(({ describe }) => describe)) return;
@@ -110,7 +110,7 @@ export function joinTools(
       "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
     );
   }
-  const context = { registry, options, leave: () => {} };
+  const context = { registry, options };
   for (const tool of listTools(options)) {
     const entryIn = (catalog: SkillCatalog) =>
       createEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });

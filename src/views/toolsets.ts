@@ -10,7 +10,7 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../files/paths.ts";
-import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "../shell.ts";
+import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "./shell.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
@@ -263,8 +263,8 @@ const agentSkillsShellTool = defineTool({
   },
   call: async ({ skill_name, command }, context) => {
     const { skill } = await readSkill(skill_name, context);
-    const { options, signal, leave } = context;
-    leave();
+    const { options, signal, permit } = context;
+    permit?.release();
     const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
     const installs = autoInstallDeps && command.includes("py") && !isWindows;
     const { text, isError } = await runShellCommand(

@@ -8,7 +8,8 @@ import {
   SkillRegistry,
   type SkillRoot,
 } from "../../mod.ts";
-import { ServedFolder } from "../../src/files/served_folder.ts";
+import { KnownFiles, ServedFolder } from "../../src/files/served_folder.ts";
+import { skillFaultOf } from "../../src/skills/faults.ts";
 import { Project } from "../../src/skills/roots.ts";
 import type {
   FileAccessOptions,
@@ -77,8 +78,14 @@ function openSkill(
   { trustLinks = [], maxFileSize }: FileAccessOptions,
 ): ServedFolder {
   const trusted = new Project({}).resolveAll(trustLinks);
+  const { directory, realDirectory, file } = skill;
   return new ServedFolder({
-    ...skill,
-    ...{ trusted, isHidden: () => false, maxFileSize },
-  });
+    directory,
+    realDirectory,
+    alias: { file, name: "SKILL.md" },
+    trusted,
+    isHidden: () => false,
+    maxFileSize,
+    faultOf: skillFaultOf,
+  }, new KnownFiles());
 }

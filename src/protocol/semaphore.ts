@@ -1,0 +1,76 @@
+/**
+ * A semaphore: a limited number of permits for work that is done at the same time.
+ * Named and used like the one of `@std/async`.
+ *
+ * @module
+ */
+
+import { TimeSlice } from "../time_slice.ts";
+
+/** Allows one task to run. It can be released more than once, and by `using`. */
+export class Permit implements Disposable {
+  readonly #onRelease: () => void;
+  #isReleased = false;
+
+  /** Creates a permit that calls back when it is released. */
+  constructor(onRelease: () => void) {
+    this.#onRelease = onRelease;
+  }
+
+  /** Lets the next task run. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#onRelease();
+  }
+
+  /** Releases the permit at the end of its block. */
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}
+
+/**
+ * Hands out permits in the order in which they are asked for:
+ * `using permit = await permits.acquire();`
+ */
+export class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+  readonly #slice = new TimeSlice();
+  #pause: Promise<void> | undefined;
+
+  /** Creates a semaphore with a number of permits. */
+  constructor(permits: number) {
+    this.#free = permits;
+  }
+
+  /** The number of tasks that wait for a permit. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Waits for a permit. */
+  async acquire(): Promise<Permit> {
+    if (this.#free > 0) this.#free--;
+    else {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await this.#pauseIfDue();
+    }
+    return new Permit(() => this.#passOn());
+  }
+
+  /** Gives a permit to the task that has waited longest. */
+  #passOn(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
+
+  /** Pauses from time to time, so that replies are written and pings are read. */
+  async #pauseIfDue(): Promise<void> {
+    if (!this.#slice.isOver) return;
+    this.#pause ??= this.#slice.pause().then(() => this.#pause = undefined);
+    await this.#pause;
+  }
+}

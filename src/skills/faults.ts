@@ -1,0 +1,52 @@
+/**
+ * What can be wrong with the folders of skills, and which options of the program help.
+ *
+ * @module
+ */
+
+import { faultOf } from "../files/faults.ts";
+import type { Fault, ProblemRule } from "../problems.ts";
+
+export const LINK_OUT_OF_PROJECT: Fault = {
+  rule: "link-outside",
+  reason: "it is a link that points outside the project",
+  hint: "replace it with the folder itself",
+};
+
+export const ROOT_IS_A_FILE: Fault = {
+  rule: "not-a-folder",
+  reason: "it is a file, where a folder of skills was expected",
+  hint:
+    "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
+};
+
+export const PROJECT_IS_SLOW: Fault = {
+  rule: "too-many",
+  reason: "reading the skills of the project takes too long",
+  hint: "name its folder on the command line to read all of them",
+};
+
+/** For a root with more folders than are searched. */
+export function tooManyFolders(limit: number): Fault {
+  return {
+    rule: "too-many",
+    reason: `it has more than ${limit} folders and links`,
+    hint: "name a folder closer to the skills on the command line",
+  };
+}
+
+/** The options that help with faults, by their rules. */
+const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
+  "link-outside":
+    "or, if you trust the folder DIR that it points into, use --trust-links DIR",
+  "too-large": "or raise --max-file-size",
+};
+
+/** Describes an error of the file system, and how to fix it, with the option that helps. */
+export function skillFaultOf(error: unknown): Fault {
+  const fault = faultOf(error);
+  const option = HELPFUL_OPTIONS[fault.rule];
+  return option === undefined
+    ? fault
+    : { ...fault, hint: `${fault.hint}, ${option}` };
+}
