@@ -47,6 +47,7 @@ import {
   resolveFolder,
 } from "./src/files/paths.ts";
 import { sha256 } from "./src/files/reading.ts";
+import { Rescans } from "./src/files/rescans.ts";
 import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import {
   differingKeys,
@@ -57,6 +58,7 @@ import {
 import {
   decideSkills,
   type Decisions,
+  listWatchedFolders,
   subjectOf,
 } from "./src/skills/decisions.ts";
 import {
@@ -68,11 +70,10 @@ import {
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
 import { Policy } from "./src/skills/policy.ts";
 import {
-  listWatchedFolders,
-  type LoggingOptions,
-  Rescans,
-} from "./src/skills/rescans.ts";
-import { byOwner, Project } from "./src/skills/roots.ts";
+  byOwner,
+  DEFAULT_REFRESH_SECONDS,
+  Project,
+} from "./src/skills/roots.ts";
 import {
   createFailure,
   type Failure,
@@ -448,6 +449,13 @@ function findTrouble(
   return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
 }
 
+/** The options of a registry, some of them with their defaults. */
+type RegistryOptions =
+  & SkillRegistryOptions
+  & Required<
+    Pick<SkillRegistryOptions, "refreshSeconds" | "watchFolders" | "log">
+  >;
+
 /** The maximum number of remembered digests. */
 const MAX_DIGESTS = 100_000;
 
@@ -464,13 +472,13 @@ export class SkillRegistry implements SkillSource {
   /** Digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   readonly #known = new KnownFiles();
-  readonly #options: LoggingOptions;
+  readonly #options: RegistryOptions;
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #scanListeners = new Set<ScanListener>();
   /** The real paths of the folders that the listeners for scans asked to watch. */
-  #followed: string[] = [];
+  #subscribed: string[] = [];
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
   /** When the last scan started, in milliseconds. */
@@ -488,9 +496,13 @@ export class SkillRegistry implements SkillSource {
    * @throws {TypeError} If a rule of the policy has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
-    const { log: logLine = log } = options;
-    const workingDirectory = currentFolder();
-    this.#options = { workingDirectory, ...options, log: logLine };
+    this.#options = {
+      ...options,
+      workingDirectory: options.workingDirectory ?? currentFolder(),
+      refreshSeconds: options.refreshSeconds ?? DEFAULT_REFRESH_SECONDS,
+      watchFolders: options.watchFolders ?? true,
+      log: options.log ?? log,
+    };
     this.#roots = roots.map((root) => ({
       ...root,
       path: resolveFolder(root.path, this.#options),
@@ -664,9 +676,9 @@ export class SkillRegistry implements SkillSource {
       logged: this.#logged,
       log: this.#options.log,
     });
-    this.#followed = [];
+    this.#subscribed = [];
     for (const listener of this.#scanListeners) {
-      this.#followed.push(...await listener(catalog));
+      this.#subscribed.push(...await listener(catalog));
     }
     this.#watchFolders();
     if (catalog.served !== previous.served) {
@@ -705,10 +717,10 @@ export class SkillRegistry implements SkillSource {
     if (this.#last === undefined) return;
     const { catalog: { roots }, decisions: { skills } } = this.#last;
     this.#rescans.watch(() =>
-      listWatchedFolders(roots, {
+      listWatchedFolders(skills, {
+        roots,
         policyFile: this.#policy.file,
-        followed: this.#followed,
-        skills,
+        subscribed: this.#subscribed,
       })
     );
   }

@@ -6,7 +6,13 @@
  */
 
 import { basename, dirname } from "jsr:@std/path@^1";
-import { childPath, isAtOrBelow, realPathOf } from "../files/paths.ts";
+import {
+  childPath,
+  isAtOrBelow,
+  realPathIfThere,
+  realPathOf,
+} from "../files/paths.ts";
+import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import type { Problem } from "../problems.ts";
 import type { TimeSlice } from "../time_slice.ts";
 import { type Policy, type PolicyDecision, SERVED } from "./policy.ts";
@@ -19,7 +25,12 @@ import type {
   RootVisit,
   VisitedFolder,
 } from "./skill_reader.ts";
-import type { SkillScope, SkillViewer, SkippedSkill } from "./types.ts";
+import type {
+  SkillRootReport,
+  SkillScope,
+  SkillViewer,
+  SkippedSkill,
+} from "./types.ts";
 
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
@@ -266,4 +277,33 @@ function listSkipped(
         projectPath,
       }];
     });
+}
+
+/**
+ * Lists the folders to watch, by their real paths, the most important ones first:
+ * what is being edited is noticed at once, and the rest by the next scan of the timer.
+ *
+ * @param skills The folders with a `SKILL.md`.
+ * @param others The roots, the policy file, and the folders that clients subscribed to.
+ */
+export function listWatchedFolders(
+  skills: readonly DecidedSkill[],
+  { roots, policyFile, subscribed }: {
+    roots: readonly SkillRootReport[];
+    policyFile: string | undefined;
+    subscribed: readonly string[];
+  },
+): Set<string> {
+  const lastModified = skills
+    .toSorted((a, b) => b.read.modified - a.read.modified)
+    .slice(0, MAX_WATCHED_FOLDERS);
+  const folders = new Set(roots.flatMap(({ realPath }) => realPath ?? []));
+  if (policyFile !== undefined) {
+    folders.add(realPathIfThere(policyFile) ?? policyFile);
+  }
+  for (const folder of subscribed) folders.add(folder);
+  for (const { realPath, read } of lastModified) {
+    folders.add(realPath).add(read.mainFolder);
+  }
+  return folders;
 }

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { dirname, resolve } from "jsr:@std/path@^1";
+import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { decideSkills, type Decisions } from "./decisions.ts";
+import {
+  type DecidedSkill,
+  decideSkills,
+  type Decisions,
+  listWatchedFolders,
+} from "./decisions.ts";
 import { readSkillText } from "./frontmatter.ts";
 import { Policy } from "./policy.ts";
 import { Project } from "./roots.ts";
@@ -242,4 +248,22 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     resolve("/mine/y/SKILL.md"),
     resolve("/project/skills/x/SKILL.md"),
   ]);
+});
+
+Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and the skills modified last", () => {
+  const skills = Array.from({ length: 300 }, (_, modified) => {
+    const realPath = `/skills/${modified}`;
+    // A SKILL.md that is a link into another folder.
+    const mainFolder = modified === 299 ? "/store" : realPath;
+    const read = { mainFolder, modified };
+    return { realPath, read } as DecidedSkill;
+  });
+  const folders = listWatchedFolders(skills, {
+    roots: [],
+    policyFile: undefined,
+    subscribed: ["/subscribed"],
+  });
+  const [last, ...others] = skills.slice(-MAX_WATCHED_FOLDERS).reverse()
+    .map(({ realPath }) => realPath);
+  assert.deepEqual([...folders], ["/subscribed", last, "/store", ...others]);
 });

@@ -5,11 +5,7 @@
  * @module
  */
 
-import { realPathIfThere } from "../files/paths.ts";
-import { FolderWatcher, MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
-import type { DecidedSkill } from "./decisions.ts";
-import { DEFAULT_REFRESH_SECONDS } from "./roots.ts";
-import type { SkillRegistryOptions, SkillRootReport } from "./types.ts";
+import { FolderWatcher } from "./watcher.ts";
 
 /** The shortest time between two scans of the timer, in milliseconds. */
 const MIN_RESCAN_MS = 1_000;
@@ -17,37 +13,13 @@ const MIN_RESCAN_MS = 1_000;
 /** The timer's scans take at most one part in this many of the time. */
 const RESCAN_SHARE = 500;
 
-/**
- * Lists the folders to watch, by their real paths, the most important ones first:
- * what is being edited is noticed at once, and the rest by the next rescan.
- *
- * @param roots The roots.
- * @param places The policy file, the folders that clients subscribed to, and what was
- *   found in the folders with a `SKILL.md`.
- */
-export function listWatchedFolders(
-  roots: readonly SkillRootReport[],
-  { policyFile, followed, skills }: {
-    policyFile: string | undefined;
-    followed: readonly string[];
-    skills: Iterable<DecidedSkill>;
-  },
-): Set<string> {
-  const byTime = [...skills]
-    .sort((a, b) => b.read.modified - a.read.modified)
-    .slice(0, MAX_WATCHED_FOLDERS);
-  return new Set([
-    ...roots.flatMap(({ realPath }) => realPath ?? []),
-    ...policyFile ? [realPathIfThere(policyFile) ?? policyFile] : [],
-    ...followed,
-    ...byTime.flatMap(({ realPath, read }) => [realPath, read.mainFolder]),
-  ]);
+/** How to notice changes. */
+interface RescanOptions {
+  /** The longest time between two scans, in seconds, or 0 for no timer. */
+  readonly refreshSeconds: number;
+  readonly watchFolders: boolean;
+  readonly log: (line: string) => void;
 }
-
-/** The options of a registry, and where it logs. */
-export type LoggingOptions =
-  & SkillRegistryOptions
-  & Required<Pick<SkillRegistryOptions, "log">>;
 
 /** Asks for scans once it was started. */
 export class Rescans {
@@ -68,8 +40,7 @@ export class Rescans {
    */
   constructor(
     rescan: () => void,
-    { refreshSeconds = DEFAULT_REFRESH_SECONDS, watchFolders = true, log }:
-      LoggingOptions,
+    { refreshSeconds, watchFolders, log }: RescanOptions,
   ) {
     this.#rescan = rescan;
     this.#refreshMs = refreshSeconds * 1_000;
