@@ -50,6 +50,7 @@ export const RULES = {
   "no-skills": "error",
   "name-folder": "error",
   "flags": "error",
+  "rule-unused": "warning",
   "field-misspelled": "warning",
   "invisible-characters": "warning",
   "description-comment": "warning",

@@ -20,7 +20,7 @@ import { attempt } from "../files/faults.ts";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
-import { hasEffect, isError } from "../problems.ts";
+import { hasEffect, isError, type Problem } from "../problems.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import {
   byCodeUnits,
@@ -69,6 +69,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...catalog.problems,
     ...skills.flatMap(({ problems }) => problems),
     ...check ? checkTogether(found.filter(({ state }) => state !== "off")) : [],
+    ...describeUnusedRules(registry, policy),
     ...missingFolders(catalog, settings),
     ...await findNearMisses(catalog, settings),
   ];
@@ -96,6 +97,27 @@ export async function createReport(registry: SkillSource, settings: Settings) {
       ...problem,
     })),
   };
+}
+
+/** Reports the rules of the policy that match nothing, which are often misspelled. */
+function describeUnusedRules(
+  registry: SkillSource,
+  policy: string | undefined,
+): Problem[] {
+  if (policy === undefined || hasPolicyFault(registry.catalog)) return [];
+  return registry.listUnusedRules().map(({ line }) => ({
+    rule: "rule-unused",
+    file: policy,
+    line,
+    reason: "this rule matches no skill",
+    hint:
+      "check the spelling of its names and folders, or keep it for skills to come",
+  }));
+}
+
+/** Whether the policy has problems, because of which other rules apply than in the file. */
+function hasPolicyFault({ problems }: SkillCatalog): boolean {
+  return problems.some(({ rule }) => rule === "policy");
 }
 
 /** Counts the skills that are not off, and the files that are skipped. */

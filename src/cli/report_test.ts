@@ -394,3 +394,33 @@ Deno.test("docs/check.md describes each rule, with its severity and its effect o
   ]);
   assert.deepEqual(documented.sort(), rules.sort());
 });
+
+Deno.test("--list and --check name each rule that matches nothing, with its line, and fail because of none", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const policy = place.file(
+    "home/policy.yaml",
+    `rules:
+  - { state: off }
+  - { skill: git, state: on }
+  - { skill: gti, state: off }
+  - { in: ~/nowhere, state: off }
+`,
+  );
+  for (const option of ["--list", "--check"]) {
+    const { code, text } = await printedReport(
+      place,
+      option,
+      "--policy",
+      policy,
+    );
+    assert.equal(code, 0);
+    const lines = [
+      ...text.matchAll(/policy\.yaml:(\d): warning\[rule-unused\]/g),
+    ];
+    assert.deepEqual(lines.map(([, line]) => line), ["4", "5"]);
+  }
+  place.file("home/policy.yaml", "rules: [{ state: of }]");
+  const { text } = await printedReport(place, "--list", "--policy", policy);
+  assert.doesNotMatch(text, /rule-unused/);
+});
