@@ -54,8 +54,9 @@ export interface SkillFrontmatter {
  * How a skill is served according to the user's policy:
  *
  * - `"on"`: listed as usual
- * - `"pinned"`: listed first
- * - `"name-only"`: listed last, and in the lists of the tools without its description
+ * - `"pinned"`: listed before the others
+ * - `"name-only"`: listed after the others, and in the lists of the tools without its
+ *   description
  * - `"manual"`: available to the user only
  * - `"off"`: not served
  */
@@ -120,8 +121,9 @@ export interface Skill {
   /** The rule of the policy that applies, if there is one. */
   readonly rule?: SkillPolicyRule | undefined;
   /**
-   * Its scope, if the skill of the other scope is served under the plain name. It
-   * then has a qualified name, `scope:name`, and URIs `skill://scope/name/…`.
+   * Its scope, if the plain name does not stand for it alone: another skill is served
+   * under that, or the name begins with a scope. It then has a qualified name,
+   * `scope:name`, and URIs `skill://scope/name/…`.
    */
   readonly prefix?: SkillScope | undefined;
 }
