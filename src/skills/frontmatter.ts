@@ -315,17 +315,20 @@ function toBoolean(value: unknown): boolean | undefined {
   return ["false", "no", "off", "0"].includes(text) ? false : undefined;
 }
 
-/** The maximum depth of merge keys in each other. */
-const MAX_MERGE_DEPTH = 8;
-
-/** Lists the fields of a mapping, and those that its merge key `<<` adds. */
-function listFields(fields: object, depth = 0): Statement[] {
-  const { "<<": merged = [] } = fields as { "<<"?: unknown };
-  const others = depth < MAX_MERGE_DEPTH ? [merged].flat() : [];
-  return [
-    ...Object.entries(fields),
-    ...others.filter(isObject).flatMap((it) => listFields(it, depth + 1)),
-  ];
+/**
+ * Lists the fields of a mapping, and those that its merge key `<<` adds. With aliases, a
+ * short text can name the same mapping millions of times, so each is listed once.
+ */
+function listFields(fields: Record<string, unknown>): Statement[] {
+  const mappings = new Set([fields]);
+  for (const { "<<": merged } of mappings) {
+    if (isObject(merged)) mappings.add(merged);
+    if (!Array.isArray(merged)) continue;
+    for (const other of new Set(merged)) {
+      if (isObject(other)) mappings.add(other);
+    }
+  }
+  return [...mappings].flatMap((mapping) => Object.entries(mapping));
 }
 
 /**

@@ -438,3 +438,20 @@ Deno.test("skillKey() ignores case, surrounding whitespace, and the composition 
   assert.notEqual(skillKey("git"), skillKey("gi t"));
   assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
 });
+
+Deno.test("readSkillText() reads each mapping once that merge keys name millions of times, and all of their flags", () => {
+  const many = (alias: string) => Array(200).fill(alias).join(",");
+  const text = `---
+name: x
+description: d
+a: &a {disable-model-invocation: true}
+b: &b {<<: [${many("*a")}]}
+c: &c {<<: [${many("*b")}]}
+d: &d {<<: [${many("*c")}]}
+<<: [${many("*d")}]
+---
+`;
+  const { frontmatter, isHiddenFromModel } = readSkillText(text);
+  assert.equal(frontmatter?.name, "x");
+  assert.equal(isHiddenFromModel, true);
+});
