@@ -5,6 +5,7 @@ import { MCP_CLIENTS } from "../src/cli/clients.ts";
 import type { ClientName } from "../src/program/command_line.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
+import { README } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { runServer } from "./testing/server.ts";
@@ -90,3 +91,27 @@ Deno.test("--list of no skills says where they would go, and not that there are 
     assert.doesNotMatch(stdout, /no problems/);
   }
 });
+
+Deno.test(
+  "each link of the README shows the skills of one client to the other",
+  { ignore: lacks("sh") || lacks("links") },
+  async () => {
+    const commands = README.matchAll(/^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm);
+    const links = [...commands];
+    assert.equal(links.length, 2);
+    for (const [, command, source] of links) {
+      using place = new Place();
+      place.skill(source!.replace("~", "home"), "git");
+      const { success } = await new Deno.Command("sh", {
+        args: ["-c", command!],
+        env: { HOME: place.home },
+      }).output();
+      assert.ok(success, command);
+      for (const folder of [".claude/skills", ".agents/skills"]) {
+        const path = join(place.home, folder);
+        const { stdout } = await runServer(place, { args: ["--list", path] });
+        assert.match(stdout, /^ {2}git +1 file/m);
+      }
+    }
+  },
+);

@@ -41,7 +41,7 @@ const USER_CONFIG = {
     type: "directory",
     title: "More folders with skills",
     description:
-      "Searched in addition to .claude/skills and .agent/skills in your home folder.",
+      "Searched in addition to .claude/skills, .agent/skills, and .agents/skills in your home folder.",
     multiple: true,
     required: false,
     default: [],
@@ -66,7 +66,7 @@ function createManifest({ os }: Platform, executable: string) {
     version: config.version,
     description: "Lets Claude use the skills in your folders.",
     long_description:
-      "Finds Agent Skills in `.claude/skills` and `.agent/skills` in your home folder, and in the folders that you choose. A skill is a folder with a file named `SKILL.md`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.",
+      "Finds Agent Skills in `.claude/skills`, `.agent/skills`, and `.agents/skills` in your home folder, and in the folders that you choose. A skill is a folder with a file named `SKILL.md`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.",
     author: { name: "the skill-server authors" },
     icon: "icon.png",
     license: config.license,
@@ -78,7 +78,7 @@ function createManifest({ os }: Platform, executable: string) {
         command: `\${__dirname}/${executable}`,
         args: ["--tools", "skilljack", "${user_config.folders}"],
         env: {
-          SKILLS_DIR: "~/.claude/skills,~/.agent/skills",
+          SKILLS_DIR: "~/.claude/skills,~/.agent/skills,~/.agents/skills",
           MAX_FILE_SIZE_MB: "${user_config.max_file_size}",
         },
       },

@@ -10,7 +10,7 @@ import {
   PROGRAM,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
-import { README, REPOSITORY } from "../../tests/testing/environment.ts";
+import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 
 const CLIENTS_PAGE = Deno.readTextFileSync(
@@ -60,11 +60,11 @@ Deno.test(
 );
 
 Deno.test(
-  "the README shows the entry for Claude Code",
+  "docs/clients.md shows the entry for Claude Code",
   { ignore: lacks("sh") },
   () => {
     const { text } = configFor("claude-code");
-    assert.ok(README.includes(`\`\`\`json\n${text}\`\`\`\n`));
+    assert.ok(CLIENTS_PAGE.includes(`\`\`\`json\n${text}\`\`\`\n`));
   },
 );
 
@@ -100,14 +100,14 @@ const LINKS = {
 
 for (const [name, pattern] of Object.entries(LINKS)) {
   Deno.test(
-    `the link in the README adds to ${name} what --print-config prints`,
+    `the link in docs/clients.md adds to ${name} what --print-config prints`,
     { ignore: lacks("sh") },
     () => {
       const settings = { ...settingsFor(), home: "${userHome}" };
       const program = { ...PROGRAM, executable: "deno" };
       const launch = createLaunch(program, settings);
       const entry = MCP_CLIENTS[name as ClientName].entry!(launch);
-      const links = [...README.matchAll(pattern)].map(([link]) => link);
+      const links = [...CLIENTS_PAGE.matchAll(pattern)].map(([link]) => link);
       assert.equal(links.length, 1);
       assert.deepEqual(decode(links[0]!), entry);
     },

@@ -91,6 +91,7 @@ Deno.test(
     using place = new Place();
     place.skill("home/.claude/skills", "git");
     place.skill("home/.agent/skills", "deploy");
+    place.skill("home/.agents/skills", "installed");
     place.skill("team", "review");
     const size = 1.5 * 1024 * 1024;
     place.file("team/review/large.txt", "x".repeat(size));
@@ -108,6 +109,7 @@ Deno.test(
       );
       assert.equal((await session.load("git")).isError, false);
       assert.equal((await session.load("deploy")).isError, false);
+      assert.equal((await session.load("installed")).isError, false);
       assert.equal((await session.load("review")).isError, true);
     }
     const { env, ...launch } = clientConfig(place, folder, {
