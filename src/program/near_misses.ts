@@ -6,11 +6,12 @@
  * @module
  */
 
-import { basename, dirname, extname, join } from "jsr:@std/path@^1";
+import { basename, dirname, extname, join, relative } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
 import {
   childPath,
   currentFolder,
+  isAtOrBelow,
   isCaseBlind,
   mayRead,
   realPathOf,
@@ -64,7 +65,8 @@ export async function findNearMisses(
   for (const report of catalog.roots) {
     const { realPath, root: { path } } = report;
     if (realPath === undefined || known.skills.has(path)) continue;
-    problems.push(...await searchRoot({ ...report, realPath }, known.folders));
+    const found = await searchRoot({ ...report, realPath }, known.folders);
+    problems.push(...found.misses, ...describeDeeper(found.deeper, settings));
   }
   return problems;
 }
@@ -84,11 +86,18 @@ function listKnown({ skills, shadowed, off, problems, roots }: SkillCatalog) {
   return { skills: folders, folders: folders.union(rootPaths) };
 }
 
+/** What a search of a root finds. */
+interface SearchResult {
+  readonly misses: Problem[];
+  /** The folders of skills that lie too deep. */
+  readonly deeper: string[];
+}
+
 /** Finds the near misses in a root, breadth first. */
 async function searchRoot(
   { root, scope, realPath }: SkillRootReport & { realPath: string },
   known: ReadonlySet<string>,
-): Promise<Problem[]> {
+): Promise<SearchResult> {
   const limit = scope === "project" ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
   // A recursive root has been searched deep.
   const maxDepth = root.recursive ? 1 : MAX_DEPTH;
@@ -113,8 +122,8 @@ async function searchRoot(
     const folders = listSearched(folder, entries);
     queue.push(...folders.filter(({ path }) => !known.has(path)));
   }
-  const unknown = skills.filter((path) => !known.has(realPathOf(path)));
-  return [...misses, ...describeDeeper(unknown)];
+  const deeper = skills.filter((path) => !known.has(realPathOf(path)));
+  return { misses, deeper };
 }
 
 /** Lists what is in a folder by name, or nothing if it cannot be read. */
@@ -199,7 +208,10 @@ function hasFrontmatter(name: string, folder: Folder): boolean {
 }
 
 /** Says which folders hold skills that lie too deep. */
-function describeDeeper(skills: readonly string[]): Problem[] {
+function describeDeeper(
+  skills: readonly string[],
+  { home }: Settings,
+): Problem[] {
   const counts = countByFolder(skills);
   return Array.from(counts, ([file, number]) => ({
     rule: "not-searched",
@@ -207,16 +219,17 @@ function describeDeeper(skills: readonly string[]): Problem[] {
     reason: `${
       number === 1 ? "1 skill lies" : `${number} skills lie`
     } deeper than the server looks`,
-    hint: `add --skill-dir ${quoteWord(file)}`,
+    hint: `add --skill-dir ${quoteWord(withTilde(file, home))}`,
   }));
 }
 
 /**
- * Counts skills by the folder that holds them. Joins the deepest folders until there
- * are few, because `--skill-dir` searches deep.
+ * Counts skills by the folder that holds them. Because `--skill-dir` searches deep, a
+ * folder in another one joins that one, and the deepest join until there are few.
  */
 function countByFolder(skills: readonly string[]): Map<string, number> {
-  let folders = skills.map((path) => dirname(path));
+  const parents = skills.map((path) => dirname(path));
+  let folders = parents.map((path) => outermost(path, parents));
   while (new Set(folders).size > MAX_LINES) {
     const deepest = Math.max(...folders.map(depthOf));
     folders = folders.map((path) =>
@@ -228,13 +241,26 @@ function countByFolder(skills: readonly string[]): Map<string, number> {
   return counts;
 }
 
+/** Returns the outermost of some folders that a folder is, or lies in. */
+function outermost(path: string, folders: readonly string[]): string {
+  return folders.filter((folder) => isAtOrBelow(path, folder))
+    .reduce((outer, folder) => folder.length < outer.length ? folder : outer);
+}
+
 function depthOf(path: string): number {
   return path.split(/[\\/]/).length;
 }
 
+/** Shortens a path in the home folder, in the form that options accept. */
+function withTilde(path: string, home: string | undefined): string {
+  return home !== undefined && isAtOrBelow(path, home)
+    ? join("~", relative(home, path))
+    : path;
+}
+
 /** Quotes a path as one word of a command line, if it needs quotes. */
 function quoteWord(path: string): string {
-  if (/^[\w./:\\@=+-]+$/.test(path)) return path;
+  if (/^[\w~./:\\@=+-]+$/.test(path)) return path;
   return path.includes('"') || /[$`\\!]/.test(path)
     ? `'${path.replaceAll("'", String.raw`'\''`)}'`
     : `"${path}"`;
