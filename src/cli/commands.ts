@@ -8,7 +8,7 @@
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../files/faults.ts";
-import type { Problem } from "../problems.ts";
+import { isError, type Problem } from "../problems.ts";
 import type { ClientName, CommandLine } from "../program/command_line.ts";
 import { scanFirst } from "../program/first_scan.ts";
 import { findInstalledSkills } from "../program/near_misses.ts";
@@ -20,7 +20,8 @@ import { addClientOptions, findClient } from "./client_options.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { print } from "./print.ts";
-import { reportSkills } from "./report.ts";
+import { createReport } from "./report.ts";
+import { jsonWithoutCommands, reportAsText } from "./report_text.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (
@@ -119,7 +120,12 @@ async function printReport(
   const settings = createSettings(command);
   for (const warning of settings.warnings) log(warning);
   const registry = openSkills(settings, { log: () => {} });
-  const { text, isBad } = await reportSkills(registry, settings);
+  const report = await createReport(registry, settings);
+  const { check = false, json = false } = settings.values;
+  const text = json
+    ? jsonWithoutCommands(report)
+    : reportAsText(report, settings);
   const code = await print(text);
+  const isBad = check && report.problems.some(isError);
   return code === 0 && isBad ? 1 : code;
 }

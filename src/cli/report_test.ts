@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { basename, join, resolve } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
-import { createReport, type Report, reportAsText } from "./report.ts";
+import { createReport, type Report } from "./report.ts";
+import { reportAsText } from "./report_text.ts";
 import { isError, RULES } from "../problems.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -235,8 +236,8 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
   assert.equal(
     text.replaceAll("\\SKILL", "/SKILL"),
-    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::${message}
-::warning file=a%2Cb%3Ac/SKILL.md,title=archive::${message}
+    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
+::warning file=a%2Cb%3Ac/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
 
 Checked 0 skills: 1 error, 1 warning
 `,
@@ -424,3 +425,56 @@ Deno.test("--list and --check name each rule that matches nothing, with its line
   const { text } = await printedReport(place, "--list", "--policy", policy);
   assert.doesNotMatch(text, /rule-unused/);
 });
+
+/** Runs a command of docs/check.md in a folder, with the server from this repository. */
+async function runRecipe(place: Place, recipe: string) {
+  const [command, options] = serverCommand(place, { args: ["--check"] });
+  const check = [command, ...options.args!].map((word) => `'${word}'`);
+  const script = recipe.replace(/deno run .*--check/, check.join(" "))
+    .replace("origin/main", "main");
+  const { code, stdout } = await new Deno.Command("sh", {
+    ...options,
+    args: ["-c", script],
+  }).output();
+  return { code, text: new TextDecoder().decode(stdout) };
+}
+
+Deno.test(
+  "the recipe in docs/check.md checks only the skills that changed",
+  { ignore: lacks("sh") || lacks("git") },
+  async () => {
+    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
+    const [recipe] = /^git diff -z[^]*?--check$/m.exec(page)!;
+    using place = new Place();
+    const git = (...args: string[]) => {
+      const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+      const { success } = new Deno.Command("git", {
+        args: [...author, ...args],
+        cwd: place.project,
+      }).outputSync();
+      assert.ok(success, args.join(" "));
+    };
+    place.skill("project/skills", "same", "no frontmatter");
+    place.skill("project/skills", "changed");
+    place.skill("project/skills", "deleted", "no frontmatter");
+    git("init", "--initial-branch=main");
+    git("add", ".");
+    git("commit", "-m", "first");
+    git("switch", "--create", "change");
+    assert.deepEqual(await runRecipe(place, recipe), { code: 0, text: "" });
+    place.file("project/skills/changed/references/more.md", "More");
+    place.file("project/skills/README.md", "About these skills");
+    place.remove("project/skills/deleted");
+    git("add", ".");
+    git("commit", "-m", "second");
+    assert.deepEqual(await runRecipe(place, recipe), {
+      code: 0,
+      text: "Checked 1 skill: no problems\n",
+    });
+    place.skill("project/skills", "changed", "no frontmatter");
+    git("commit", "--all", "-m", "third");
+    const { code, text } = await runRecipe(place, recipe);
+    assert.notEqual(code, 0);
+    assert.match(text, /changed\/SKILL\.md:1: error\[frontmatter-missing\]/);
+  },
+);

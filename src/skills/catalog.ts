@@ -250,6 +250,18 @@ function describeShadowed({ skill, by }: ShadowedSkill): string {
   }, which comes first; ${advice}`;
 }
 
+/** The maximum number of shadowed skills that are named. */
+const MAX_NAMED_SHADOWED = 3;
+
+/** Describes the shadowed skills, one line each if they are few. */
+function describeAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
+  return shadowed.length <= MAX_NAMED_SHADOWED
+    ? shadowed.map(describeShadowed)
+    : [
+      `Shadowed ${shadowed.length} skills, whose names are taken by skills that come first: use --list to see them`,
+    ];
+}
+
 /**
  * Logs the problems of a catalog, except those that were logged before.
  *
@@ -264,7 +276,7 @@ export function logProblems(
 ): ReadonlySet<string> {
   const messages = [
     ...problems.map(describeProblem),
-    ...shadowed.map((it): [string] => [describeShadowed(it)]),
+    ...describeAllShadowed(shadowed).map((line): [string] => [line]),
   ];
   const now = new Set<string>();
   for (const message of messages) {

@@ -83,6 +83,7 @@ const NEEDS = {
     what: "deno compile, with a base binary of its own version",
     isMet: canCompile,
   },
+  git: { what: "Git", isMet: () => isProgram("git") },
   npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
   browser: {
     what: "Chromium or Chrome",

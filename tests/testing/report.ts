@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
-import { reportSkills } from "../../src/cli/report.ts";
+import { createReport } from "../../src/cli/report.ts";
 import { settingsFor } from "./command_line.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
@@ -21,18 +21,18 @@ export interface ReportedProblem {
   line?: number;
   reason: string;
   hint: string;
-  lines?: string[];
+  lines?: readonly string[];
 }
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
 export async function problemsIn(
   ...args: string[]
 ): Promise<ReportedProblem[]> {
-  const settings = settingsFor("--json", ...args);
+  const settings = settingsFor(...args);
   const { roots, options } = settings;
   const registry = new SkillRegistry(roots, { ...options, log: () => {} });
-  const { text } = await reportSkills(registry, settings);
-  return JSON.parse(text).problems;
+  const { problems } = await createReport(registry, settings);
+  return problems;
 }
 
 /** Lists the findings of `--check` on the global skills as `<severity> <rule> <path>:<line>: <reason>`. */

@@ -1,0 +1,204 @@
+/**
+ * The output of `--list` and `--check` as text: a flat list of what was found, then
+ * the problems, and last the summary, where a terminal shows it. In GitHub Actions,
+ * problems are annotations.
+ *
+ * @module
+ */
+
+import { basename, dirname, join, relative } from "jsr:@std/path@^1";
+import { attempt } from "../files/faults.ts";
+import { currentFolder, isAtOrBelow } from "../files/paths.ts";
+import { isError } from "../problems.ts";
+import type { Settings } from "../program/settings.ts";
+import {
+  byCodeUnits,
+  count,
+  escapeHidden,
+  jsonText,
+  shownName,
+} from "../text.ts";
+import type { Report } from "./report.ts";
+
+/** Formats a report as text. */
+export function reportAsText(
+  report: Report,
+  { values: { list }, home }: Pick<Settings, "values" | "home">,
+): string {
+  const problems = report.problems.toSorted((a, b) =>
+    byCodeUnits(a.severity, b.severity) || byCodeUnits(a.file, b.file) ||
+    (a.line ?? 0) - (b.line ?? 0)
+  );
+  const sections = [
+    list ? withoutCommands(formatTables(report, home)) : "",
+    problems.map((problem) => formatProblem(problem, home)).join(""),
+    `${summarize(report)}\n`,
+  ];
+  return sections.filter((section) => section !== "").join("\n");
+}
+
+/** Formats what was found. */
+function formatTables(report: Report, home: string | undefined): string {
+  const { policy, roots, skills } = report;
+  const folderRows = roots.map(({ status, scope, skills, path }) => [
+    status,
+    scope,
+    status === "found" ? count(skills, "skill") : "",
+    showPath(path, home),
+  ]);
+  const skillRows = skills.map((skill) => {
+    const { state, ruleLine, files } = skill;
+    const rule = ruleLine ? `${basename(policy!)}:${ruleLine}` : "";
+    const policyCells = policy === undefined ? [] : [state, rule];
+    return [
+      shownName(skill.name),
+      ...policyCells,
+      files === undefined ? "" : count(files, "file"),
+      showPath(skill.directory, home),
+      describeEffects(skill, home),
+    ];
+  });
+  const tables = [
+    formatTable("Folders", folderRows),
+    formatTable("Skills", skillRows),
+  ];
+  return tables.filter((table) => table !== "").join("\n");
+}
+
+/** Describes who cannot load a skill by its name, and why. */
+function describeEffects(
+  { shadowedBy, qualifiedName, unlisted }: Report["skills"][number],
+  home: string | undefined,
+): string {
+  const advice = qualifiedName
+    ? `load it as ${shownName(qualifiedName)}`
+    : "rename it to load it";
+  const effects: string[] = [];
+  if (shadowedBy !== undefined) {
+    effects.push(`after ${showPath(dirname(shadowedBy), home)}: ${advice}`);
+  }
+  if (unlisted !== undefined) {
+    effects.push(`not for hosts with the Skills extension: ${unlisted}`);
+  }
+  return effects.join("; ");
+}
+
+/** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
+const MAX_PADDING = 80;
+
+/** Formats rows as padded columns, one line for each. Without rows, there is no table. */
+function formatTable(title: string, rows: readonly string[][]): string {
+  if (rows.length === 0) return "";
+  const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
+  const widths = cells[0]!.map((_, column) =>
+    cells.reduce(
+      (width, row) =>
+        Math.min(MAX_PADDING, Math.max(width, row[column]!.length)),
+      0,
+    )
+  );
+  const lines = cells.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`
+  );
+  return [`${title} (${rows.length})`, ...lines]
+    .map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+/**
+ * Formats a problem. Its position has the form that editors and terminals turn into a
+ * link. GitHub Actions gets a command instead, and shows it beside the line.
+ *
+ * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
+ */
+function formatProblem(
+  problem: Report["problems"][number],
+  home: string | undefined,
+): string {
+  const { rule, severity, file, line, lines = [] } = problem;
+  const path = escapeHidden(showPath(file, home));
+  const position = line === undefined ? path : `${path}:${line}`;
+  const reason = escapeHidden(problem.reason);
+  const fix = `fix: ${escapeHidden(problem.hint)}`;
+  if (!isInActions()) {
+    const start = `${position}: ${severity}[${rule}]: ${reason}`;
+    // Lines to copy stand at the beginning of the line.
+    return [start, `  ${fix}`, ...lines, ""].join("\n");
+  }
+  const properties = [`file=${escapeProperty(path)}`];
+  if (line !== undefined) properties.push(`line=${line}`);
+  properties.push(`title=${rule}`);
+  // The log of the step shows only the message.
+  const text = escapeData([`${position}: ${reason}`, fix, ...lines].join("\n"));
+  return `::${severity} ${properties.join(",")}::${text}\n`;
+}
+
+/** Escapes the message of a command for GitHub Actions. */
+function escapeData(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\n", "%0A");
+}
+
+/** Escapes a property of a command for GitHub Actions. */
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+/** Summarizes a report in its last line. */
+function summarize({ problems, skills, checked }: Report): string {
+  const errors = problems.filter(isError).length;
+  const warnings = problems.length - errors;
+  const found = problems.length === 0
+    ? ""
+    : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+  if (checked !== undefined) {
+    const isClean = checked > 0 && problems.length === 0;
+    const result = isClean ? ": no problems" : found;
+    return `Checked ${count(checked, "skill")}${result}`;
+  }
+  const visible = skills.filter(({ state }) => state !== "off");
+  const shadowed = visible.filter(({ shadowedBy }) => shadowedBy !== undefined);
+  const served = count(visible.length - shadowed.length, "skill");
+  const rest = shadowed.length === 0
+    ? ""
+    : `, and ${shadowed.length} more behind another of the same name`;
+  return `Found ${served}${rest}${found}.${adviseOn(skills, problems)}`;
+}
+
+/** Says what to do next, if the table and the problems do not. */
+function adviseOn(
+  skills: Report["skills"],
+  problems: Report["problems"],
+): string {
+  if (problems.length > 0) return "";
+  return skills.length === 0
+    ? " To add one, create a folder with a SKILL.md in one of the folders above."
+    : " To look for problems in their texts and files, use --check.";
+}
+
+/** Shortens a path in the working directory or the home folder. */
+function showPath(path: string, home: string | undefined): string {
+  const folders = [[currentFolder(), "."], [home, "~"]] as const;
+  for (const [folder, name] of folders) {
+    if (folder !== undefined && isAtOrBelow(path, folder)) {
+      return join(name, relative(folder, path));
+    }
+  }
+  return path;
+}
+
+/** Whether this process runs in GitHub Actions, which obeys commands in what a step prints. */
+function isInActions(): boolean {
+  return attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true";
+}
+
+/** Keeps GitHub Actions from obeying a text that contains text of skills. */
+export function withoutCommands(text: string): string {
+  const token = crypto.randomUUID();
+  return text === "" || !isInActions()
+    ? text
+    : `::stop-commands::${token}\n${text}::${token}::\n`;
+}
+
+/** Formats a value as JSON in which GitHub Actions finds no commands of the old form. */
+export function jsonWithoutCommands(value: unknown): string {
+  return jsonText(value).replaceAll("##[", "\\u0023#[");
+}
