@@ -140,7 +140,10 @@ Deno.test("server logs many shadowed skills as one line, and few by name", async
   await few.names();
   const lines = await few.end();
   assert.equal(lines.length, 3);
-  assert.match(lines[0]!, /^skill-server: Shadowed ".*"; load it as "global:/);
+  assert.match(
+    lines[0]!,
+    /^skill-server: Shadowed ".*; load it as "global:s0"$/,
+  );
   for (const name of names) {
     place.skill("project/.claude/skills", name);
     place.skill("home/.claude/skills", name);

@@ -92,7 +92,8 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
   const help = await runServer(place, { args: ["--help"] });
-  assert.deepEqual([help.code, help.stderr], [0, ""]);
+  assert.deepEqual(help, { code: 0, stdout: helpText(), stderr: "" });
+  assert.match(help.stdout, /^skill-server .*\n.*\n\nUsage:\n/);
   assert.deepEqual(await runServer(place, { args: ["-h"] }), help);
   const version = { code: 0, stdout: `${config.version}\n`, stderr: "" };
   for (const option of ["--version", "-V"]) {

@@ -24,19 +24,28 @@ export async function scanFirst(
 /** The maximum number of near misses that a log names. */
 const MAX_LOGGED = 20;
 
-/** Logs what is almost a skill, once. The list of `--list` has no limit. */
+/**
+ * Logs what is almost a skill, once. The list of `--list` has no limit. Nobody waits
+ * for it, so it does not throw.
+ */
 export async function logNearMisses(
   catalog: SkillCatalog,
   settings: Settings,
 ): Promise<void> {
-  // Loaded on demand, because the first replies do not need it.
-  const { findNearMisses } = await import("./near_misses.ts");
-  const problems = await findNearMisses(catalog, settings);
-  for (const problem of problems.slice(0, MAX_LOGGED)) {
-    log(...describeProblem(problem));
+  try {
+    // Loaded on demand, because the first replies do not need it.
+    const { findNearMisses } = await import("./near_misses.ts");
+    const problems = await findNearMisses(catalog, settings);
+    for (const problem of problems.slice(0, MAX_LOGGED)) {
+      log(...describeProblem(problem));
+    }
+    const more = problems.length - MAX_LOGGED;
+    if (more > 0) {
+      log(`Found ${more} more of what is almost a skill: use --list`);
+    }
+  } catch (error) {
+    log(`Cannot look for near misses: ${(error as Error).message}`);
   }
-  const more = problems.length - MAX_LOGGED;
-  if (more > 0) log(`Found ${more} more that are almost skills: use --list`);
 }
 
 /**

@@ -4,6 +4,7 @@ import { Session } from "../../tests/testing/client.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { printedReport, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { flagsWith } from "../../tests/testing/environment.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { isCaseBlind } from "../files/paths.ts";
 
@@ -294,4 +295,60 @@ Deno.test("the log of the first scan names near misses once, where Deno may look
   place.skill("home/.claude/skills", "new");
   await session.listChanged();
   assert.deepEqual((await session.end()).length, 2);
+});
+
+/** Near misses: what is wrong, and what following the hint does. */
+const MISTAKES: [file: string, hint: RegExp, followed: string][] = [
+  [
+    "foo.md",
+    /move it to ".*[\\/]skills[\\/]foo[\\/]SKILL\.md"$/,
+    "foo/SKILL.md",
+  ],
+  ["foo/SKILLS.md", /rename it to "SKILL\.md"$/, "foo/SKILL.md"],
+  ["foo/SKILL.txt", /rename it to "SKILL\.md"$/, "foo/SKILL.md"],
+  ["SKILL.md", /move it, .* into a folder of its own$/, "foo/SKILL.md"],
+  ...isCaseBlind
+    ? []
+    : [["foo/skill.MD", /rename it to "SKILL\.md"$/, "foo/SKILL.md"]] as [
+      [string, RegExp, string],
+    ],
+];
+
+for (const [file, hint, followed] of MISTAKES) {
+  Deno.test(`--list and the log name the near miss ${file}, and following the hint serves the skill`, async () => {
+    using place = new Place();
+    const folder = "home/.claude/skills";
+    place.file(`${folder}/${file}`, skillMd("foo"));
+    const list = await runServer(place, { args: ["--list", "--json"] });
+    const { problems: [problem] } = JSON.parse(list.stdout);
+    assert.equal(problem.file, join(place.path, folder, file));
+    assert.match(problem.hint, hint);
+    {
+      await using session = await Session.open(place);
+      const line = await session.stderr.take(() => true, "the near miss");
+      assert.ok(line.endsWith(`; ${problem.hint}`), line);
+    }
+    place.remove(`${folder}/${file}`);
+    place.file(`${folder}/${followed}`, skillMd("foo"));
+    assert.deepEqual(await namesIn(place), ["foo"]);
+    const { code, text } = await printedReport(place, "--check");
+    assert.deepEqual([code, text], [0, "Checked 1 skill: no problems\n"]);
+  });
+}
+
+Deno.test("the server looks nowhere that Deno does not allow, and asks for nothing", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.agents/skills", "installed");
+  place.skill("project/.agents/skills", "clone");
+  const own = join(place.home, ".claude", "skills");
+  const flags = flagsWith(`--allow-read=${own}`, "--allow-env");
+  const args = ["--refresh", "1"];
+  await using session = await Session.open(place, { flags, args });
+  assert.deepEqual(await session.names(), ["git"]);
+  place.file("home/.claude/skills/typo/SKILL.txt", "");
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  const lines = await session.end();
+  assert.ok(lines.every((line) => !line.includes(".agents")), lines.join());
 });
