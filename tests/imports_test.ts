@@ -11,7 +11,7 @@ const ROOMS: Record<string, string[]> = {
   skills: ["text", "files", "skills"],
   protocol: ["text", "protocol"],
   views: LOWER,
-  program: [...LOWER, "program"],
+  program: ["text", "files", "skills", "views", "program"],
   cli: [...LOWER, "program", "cli"],
   http: [...LOWER, "program", "http"],
 };

@@ -180,8 +180,9 @@ const URL_OPTIONS = ["print-config", "url"];
  */
 export function createUrlConfig(
   name: ClientName,
-  { command: { values, positionals }, os, hasToken }: UrlConfigOptions,
+  { command, os, hasToken }: UrlConfigOptions,
 ): ClientConfig {
+  const { values } = command;
   const client = MCP_CLIENTS[name];
   const { title, urlEntry, tokenFields, tokenInputs } = client;
   const url = new URL(values.url!);
@@ -193,17 +194,9 @@ export function createUrlConfig(
   }
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   const needsToken = hasToken || !isLocal;
-  const ignored = Object.keys(values)
-    .filter((option) => !URL_OPTIONS.includes(option))
-    .map((option) => `--${option}`);
-  if (positionals.length > 0) ignored.push("DIR");
   const notes = [
     ...describeUrl(values.url!, url),
-    ...ignored.length === 0 ? [] : [
-      `Without effect here: ${
-        ignored.join(", ")
-      }. A server over HTTP has the options that it was started with.`,
-    ],
+    ...describeIgnored(command),
     ...describeToken(client, { needsToken, isSafe: isLocal || isTls(url) }),
   ];
   return configFor(client, {
@@ -216,6 +209,19 @@ export function createUrlConfig(
 
 function isTls({ protocol }: URL): boolean {
   return protocol === "https:";
+}
+
+/** Says which options have no effect on an entry for a URL. */
+function describeIgnored({ values, positionals }: CommandLine): string[] {
+  const ignored = Object.keys(values)
+    .filter((option) => !URL_OPTIONS.includes(option))
+    .map((option) => `--${option}`);
+  if (positionals.length > 0) ignored.push("DIR");
+  if (ignored.length === 0) return [];
+  const options = ignored.join(", ");
+  return [
+    `Without effect here: ${options}. A server over HTTP has the options that it was started with.`,
+  ];
 }
 
 /** Says what was completed in a URL, or what may be wrong with its path. */

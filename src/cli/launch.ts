@@ -68,10 +68,11 @@ export function createLaunch(program: Program, settings: Settings): Launch {
     // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
     // directory, which can replace the program, even if it is a module from JSR.
     "--no-config",
-    ...[allowRead(listFolders(settings)), "--allow-env"],
-    ...isForShell && findShell() !== undefined ? [ALLOW_SHELL] : [],
-    ...importMap === undefined ? [] : [`--import-map=${importMap}`],
+    allowRead(listFolders(settings)),
+    "--allow-env",
   ];
+  if (isForShell && findShell() !== undefined) flags.push(ALLOW_SHELL);
+  if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
   return { command, args: ["run", ...flags, mainModule, ...args] };
 }
 

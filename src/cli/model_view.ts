@@ -30,18 +30,26 @@ export function formatModelView(
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
-    ...passages.map(({ title, text }) =>
-      `${title}: ${sizeText(text.length)}\n${
-        text.split("\n").map((line) => `  ${escapeHidden(line)}`).join("\n")
-      }`
-    ),
+    ...passages.map(formatPassage),
     `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
   ];
   return withoutCommands(sections.join("\n\n"));
 }
 
+/** A text that the model sees. */
+interface Passage {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Formats a text with its length, and indents its lines. */
+function formatPassage({ title, text }: Passage): string {
+  const lines = text.split("\n").map((line) => `  ${escapeHidden(line)}`);
+  return [`${title}: ${sizeText(text.length)}`, ...lines].join("\n");
+}
+
 /** Lists the texts that the model of a client sees. */
-function listPassages(view: ToolView): { title: string; text: string }[] {
+function listPassages(view: ToolView): Passage[] {
   const { profile: { instructions, searchesTools }, catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";
   const passages = createEntries(view)
@@ -53,13 +61,17 @@ function listPassages(view: ToolView): { title: string; text: string }[] {
       })),
     ]);
   const text = createInstructions(options.toolset, catalog);
-  const [line] = text.split("\n", 1);
-  const shown = {
-    "whole": [{ title: "Instructions", text }],
-    "first line": [{ title: "First line of the instructions", text: line! }],
-    "none": [],
-  }[instructions];
-  return [...shown, ...passages];
+  switch (instructions) {
+    case "none":
+      return passages;
+    case "whole":
+      return [{ title: "Instructions", text }, ...passages];
+    case "first line": {
+      const [line] = text.split("\n", 1);
+      const title = "First line of the instructions";
+      return [{ title, text: line! }, ...passages];
+    }
+  }
 }
 
 /** Returns a length in UTF-16 code units, which clients count, and in tokens. */

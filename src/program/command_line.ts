@@ -158,7 +158,7 @@ export const OPTIONS = {
   "check": {
     type: "boolean",
     help:
-      "check every skill, or only those given as DIR (folders, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
+      "check every skill, or only those given as DIR (folders, files of skills, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
   },
   "json": {
     type: "boolean",

@@ -213,14 +213,15 @@ function describeDeeper(
   { home }: Settings,
 ): Problem[] {
   const counts = countByFolder(skills);
-  return Array.from(counts, ([file, number]) => ({
-    rule: "not-searched",
-    file,
-    reason: `${
-      number === 1 ? "1 skill lies" : `${number} skills lie`
-    } deeper than the server looks`,
-    hint: `add --skill-dir ${quoteWord(withTilde(file, home))}`,
-  }));
+  return Array.from(counts, ([file, number]) => {
+    const skillsLie = number === 1 ? "1 skill lies" : `${number} skills lie`;
+    return {
+      rule: "not-searched",
+      file,
+      reason: `${skillsLie} deeper than the server looks`,
+      hint: `add --skill-dir ${quoteWord(withTilde(file, home))}`,
+    };
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
 import { Session } from "../../tests/testing/client.ts";
-import { runServer } from "../../tests/testing/server.ts";
+import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import { printedReport, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { flagsWith } from "../../tests/testing/environment.ts";
@@ -352,3 +352,27 @@ Deno.test("the server looks nowhere that Deno does not allow, and asks for nothi
   const lines = await session.end();
   assert.ok(lines.every((line) => !line.includes(".agents")), lines.join());
 });
+
+Deno.test(
+  "a shell runs nothing of a folder's name in a hint, and following it serves the skill",
+  { ignore: lacks("sh") || lacks("names") },
+  async () => {
+    const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
+    for (const name of names) {
+      using place = new Place();
+      place.skill(`home/.claude/skills/${name}`, "deep");
+      const [hint] = await hintsIn(place);
+      const [, option] = /; add (.*)$/.exec(hint!)!;
+      const [command, options] = serverCommand(place, { args: ["--list"] });
+      const words = [command, ...options.args!].map((word) => `'${word}'`);
+      const { stdout } = await new Deno.Command("sh", {
+        ...options,
+        args: ["-c", `${words.join(" ")} ${option}`],
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assert.match(text, /^ {2}deep +1 file/m, name);
+      const left = [...Deno.readDirSync(place.project)];
+      assert.deepEqual(left, [], name);
+    }
+  },
+);
