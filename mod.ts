@@ -223,7 +223,10 @@ class RootSearch {
     const root = this.#root;
     const { path, scope } = root;
     const abandoned = this.#folders.map(({ realPath }) => realPath);
-    if (error instanceof Deno.errors.NotFound) {
+    // Below a file, there is nothing either.
+    const isMissing = error instanceof Deno.errors.NotFound ||
+      error instanceof Deno.errors.NotADirectory;
+    if (isMissing) {
       const report = { root, scope, status: "missing", skills: 0 } as const;
       return { report, folders: [], abandoned, failures: this.#failures };
     }

@@ -269,6 +269,8 @@ Deno.test("no text of a skill is a command of GitHub Actions", async () => {
 function targetPlace(): Place {
   const place = new Place();
   place.skill("project/skills", "pdf");
+  place.file("project/skills/pdf/forms/a.md", "");
+  place.file("project/loose.md", "");
   place.skill("project/skills", "broken", "no frontmatter");
   place.skill("project/skills/pdf/examples", "nested", "no frontmatter");
   place.file("project/skills/pdf/examples/skill.txt", "");
@@ -286,6 +288,12 @@ const targets: [args: string[], folder: string, found: RegExp][] = [
   [["skills/pdf"], "project", /^Checked 1 skill: no problems$/],
   [["."], "project/skills/pdf", /^Checked 1 skill: no problems$/],
   [["skills/pdf/SKILL.md"], "project", /^Checked 1 skill: no problems$/],
+  [["skills/pdf/forms/a.md"], "project", /^Checked 1 skill: no problems$/],
+  [
+    ["loose.md"],
+    "project",
+    /^loose\.md: error\[not-a-folder\][^]*\nChecked 0 skills: 1 error, 0 warnings$/,
+  ],
   [["SKILL.md"], "project/skills/pdf", /^Checked 1 skill: no problems$/],
   [["low/skill.md"], "project", /^Checked 1 skill: no problems$/],
   [["skills/pdf", "more"], "project", /^Checked 2 skills: no problems$/],

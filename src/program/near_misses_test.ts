@@ -5,6 +5,7 @@ import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import { printedReport, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { flagsWith } from "../../tests/testing/environment.ts";
+import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { isCaseBlind } from "../files/paths.ts";
 
@@ -376,3 +377,22 @@ Deno.test(
     }
   },
 );
+
+Deno.test("the log of the first scan names at most 20 near misses, over HTTP too", async () => {
+  using place = new Place();
+  for (let index = 0; index < 25; index++) {
+    place.file(`home/.claude/skills/typo-${index}/SKILL.txt`, "");
+  }
+  await using server = await HttpServer.start(place);
+  const last = await server.stderr.take(
+    (line) => line.startsWith("skill-server: Found"),
+    "the number of the others",
+  );
+  assert.equal(
+    last,
+    "skill-server: Found 5 more of what is almost a skill: use --list",
+  );
+  const named = server.stderr.values
+    .filter((line) => line.includes('rename it to "SKILL.md"'));
+  assert.equal(named.length, 20);
+});
