@@ -21,10 +21,12 @@ import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
   compareLines,
   type Entry,
+  type Replacement,
   tellToReplace,
   validName,
   writeField,
   writeNested,
+  writeText,
 } from "./yaml.ts";
 
 /** The maximum lengths according to the specification, in characters. */
@@ -207,21 +209,42 @@ function checkMetadata(
   }
   const keys = Object.keys(metadata)
     .filter((key) => typeof metadata[key] !== "string");
-  return keys.map((key) => {
+  return keys.map((key): Finding => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
-    const index = entry?.lines.findIndex((line) =>
-      line.trimStart().startsWith(`${key}:`)
-    ) ?? -1;
-    const before = entry?.lines[index];
-    const after = before && writeNested(before);
-    const hint = "write it as one text in quotes";
-    if (entry === undefined || after === undefined || before === after) {
-      return { rule, field: rule, reason, hint };
+    const replacement = entry && findText(key, metadata[key], entry);
+    if (replacement !== undefined) {
+      return { rule, reason, ...tellToReplace(replacement) };
     }
-    const line = entry.line + index;
-    const replacement = { first: line, last: line, lines: [after] };
-    return { rule, reason, ...tellToReplace(replacement) };
+    const hint = "write it as one text in quotes";
+    return { rule, field: rule, reason, hint };
   });
+}
+
+/** Finds the lines of a value in metadata, and writes it as a text, if there is one for it. */
+function findText(
+  key: string,
+  value: unknown,
+  entry: Entry,
+): Replacement | undefined {
+  const first = entry.lines.findIndex((line) =>
+    line.trimStart().startsWith(`${key}:`)
+  );
+  const line = entry.lines[first];
+  if (first < 1 || line === undefined || isObject(value)) return undefined;
+  const indentation = line.slice(0, line.length - line.trimStart().length);
+  const finished = Array.isArray(value)
+    ? indentation + writeText(key, value.join(", "))
+    : writeNested(line);
+  if (finished === line) return undefined;
+  const next = entry.lines.findIndex((other, index) =>
+    index > first && !/^\s*- /.test(other)
+  );
+  const last = next === -1 ? entry.lines.length - 1 : next - 1;
+  return {
+    first: entry.line + first,
+    last: entry.line + last,
+    lines: [finished],
+  };
 }
 
 /** Checks the list of a skill's files. */
