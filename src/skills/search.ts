@@ -11,9 +11,15 @@ import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import type { Skill } from "./types.ts";
 
-/** How much of a query, and of a skill's name or description, is used, in characters. */
+/** How much of a query is used, and of a name, description, or excerpt, in characters. */
 const MAX_QUERY_LENGTH = 400;
-const MAX_TEXT_LENGTH = 4_000;
+const MAX_TEXT_LENGTH = 1_024;
+
+/**
+ * How many unknown words of a query are completed or corrected. For each of them, all
+ * words with the same first character are compared, and skills can contain a million.
+ */
+const MAX_UNKNOWN_WORDS = 8;
 
 /** A part of a skill in which words are found. */
 interface Field {
@@ -118,8 +124,13 @@ export class SkillIndex {
   async find(query: string): Promise<Skill[]> {
     const slice = new TimeSlice();
     const scores = new Map<number, number>();
-    const words = wordsOfName(query.slice(0, MAX_QUERY_LENGTH));
-    for (const word of new Set(words)) {
+    const words = [
+      ...new Set(wordsOfName(query.slice(0, MAX_QUERY_LENGTH))),
+    ];
+    const known = words.filter((word) => this.#postings.has(word));
+    const unknown = words.filter((word) => !this.#postings.has(word))
+      .slice(0, MAX_UNKNOWN_WORDS);
+    for (const word of [...known, ...unknown]) {
       for (const [number, score] of await this.#scoreWord(word, slice)) {
         scores.set(number, (scores.get(number) ?? 0) + score);
       }
