@@ -23,6 +23,7 @@ import {
   describeMissing,
   describeSize,
   describeStart,
+  MAX_FAULTS,
 } from "./frontmatter_faults.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import {
@@ -179,7 +180,8 @@ function readFields(
     isHiddenFromUser: flags.hiddenFrom.has("user"),
     problems: [
       ...repairs,
-      ...flags.unclear.map((flag) => describeFlag(flag, entries)),
+      ...flags.unclear.slice(0, MAX_FAULTS)
+        .map((flag) => describeFlag(flag, entries)),
     ],
   };
 }
@@ -199,7 +201,7 @@ function readMalformed(yaml: string, error: Error): SkillText {
   if (parsed instanceof Error) {
     return skip(yaml, describeMalformed(yaml, error));
   }
-  const repairs = repaired.map((entry): Fault => ({
+  const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
     rule: "yaml-repaired",
     ...describeEntry(entry),
   }));

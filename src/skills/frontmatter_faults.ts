@@ -28,8 +28,8 @@ import {
   writeNested,
 } from "./yaml.ts";
 
-/** The maximum number of malformed entries that are described. */
-const MAX_FAULTS = 20;
+/** The maximum number of faults of a kind that are described. */
+export const MAX_FAULTS = 20;
 
 /** A line that is almost `---`: with other dashes, more of them, or something invisible. */
 const ALMOST_FENCE = /^(?:[-\u2010-\u2015]\s*){2,}$/;
@@ -176,7 +176,7 @@ export function describeMalformed(yaml: string, error: Error): Fault[] {
   const faults = [
     ...entries.filter(isMalformed).slice(0, MAX_FAULTS)
       .map((entry): Fault => ({ rule, ...describeEntry(entry) })),
-    ...describeDuplicates(entries),
+    ...describeDuplicates(entries).slice(0, MAX_FAULTS),
   ];
   const [first, ...others] = faults;
   if (first === undefined) return [{ rule, ...parsed }];
