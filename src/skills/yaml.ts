@@ -15,8 +15,17 @@ import {
   withoutInvisible,
 } from "../text.ts";
 
+/** A line that is indented with a tab, which YAML forbids, but not every parser. */
+const TAB_INDENTED = /^\t[\t ]*[^\s#]/m;
+
 /** Parses YAML. Returns the error if it is malformed. */
 export function parseYaml(yaml: string): unknown {
+  const tab = TAB_INDENTED.exec(yaml);
+  if (tab !== null) {
+    const line = yaml.slice(0, tab.index).split("\n").length;
+    const reason = "tab characters must not be used in indentation";
+    return new SyntaxError(`${reason} at line ${line}, column 1`);
+  }
   try {
     return parse(yaml, { schema: "core" });
   } catch (error) {
