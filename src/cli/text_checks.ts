@@ -88,7 +88,8 @@ export async function checkSkill(
 function checkFieldNames({ entries }: CheckedSkill): Finding[] {
   return entries.flatMap(({ key, value, line }): Finding[] => {
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
-    if (field === undefined || field === key) return [];
+    const isKnown = entries.some((other) => other.key === field);
+    if (field === undefined || isKnown) return [];
     const known = `${quote(field)} is known`;
     const reason = `the field ${quote(key)} is unknown, but ${known}`;
     const finished = `${field}: ${value}`.trimEnd();

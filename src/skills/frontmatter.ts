@@ -366,13 +366,19 @@ function describeFlag(
   { flag, key, isMisspelled }: UnclearFlag,
   entries: readonly Entry[],
 ): Fault {
+  const rule = "flags";
   const { field, hidingValue } = flag;
-  const entry = entries.find((it) => it.key === key);
+  const line = entries.find((entry) => entry.key === key)?.line ?? 1;
   const name = quote(key);
   const reason = isMisspelled
     ? `the field ${name} hides the skill, because it is almost ${quote(field)}`
     : `the value of ${name} is neither true nor false, so it hides the skill`;
-  const finished = tellToWrite(`${field}: ${hidingValue}`, entry?.line ?? 1);
+  const other = entries.find((entry) => entry.key === field);
+  if (isMisspelled && other !== undefined) {
+    const hint = `delete line ${line}, because line ${other.line} has the flag`;
+    return { rule, line, reason, hint };
+  }
+  const finished = tellToWrite(`${field}: ${hidingValue}`, line);
   const hint = `to keep it hidden, ${finished.hint}`;
-  return { rule: "flags", reason, ...finished, hint };
+  return { rule, reason, ...finished, hint };
 }

@@ -158,6 +158,12 @@ const MISTAKES: readonly Mistake[] = [
     reported: [[4, "hides the skill, because it is almost"]],
   },
   {
+    name: "flag-beside",
+    text:
+      "---\nname: flag-beside\ndescription: d\ndisable-model-invocaton: true\ndisable-model-invocation: true\nName: x\n---\n",
+    reported: [[4, "hides the skill, because it is almost"]],
+  },
+  {
     name: "flag-unclear",
     text:
       "---\nname: flag-unclear\ndescription: d\nuser-invocable: maybe\n---\n",
