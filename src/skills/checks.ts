@@ -19,6 +19,7 @@ import {
 } from "../text.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
+  type Advice,
   compareLines,
   type Entry,
   type Replacement,
@@ -109,9 +110,11 @@ export function tellToWriteField(
   field: string,
   finished: string,
   skill: CheckedSkill,
-): Pick<Fault, "line" | "hint" | "lines"> {
-  const { lines = [], line = 1 } = entryOf(field, skill) ?? {};
-  return tellToReplace(compareLines(lines, [finished], line));
+): Advice {
+  const entry = entryOf(field, skill);
+  return entry === undefined
+    ? { hint: `write ${quote(finished)}` }
+    : tellToReplace(compareLines(entry.lines, [finished], entry.line));
 }
 
 /** Checks the name, and that the folder has it. */

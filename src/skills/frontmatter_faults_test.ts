@@ -47,6 +47,12 @@ const MISTAKES: readonly Mistake[] = [
     reported: [[3, 'there is no line "---" after the frontmatter']],
   },
   {
+    name: "closed-by-rule",
+    text:
+      "---\nname: closed-by-rule\ndescription: d\n\n# Title\n\nText: it's\n\nProse\n\n---\n\nEnd\n",
+    reported: [[3, 'there is no line "---" after the frontmatter']],
+  },
+  {
     name: "closed-by-four",
     text: "---\nname: closed-by-four\ndescription: d\n----\n\n# Title\n",
     reported: [[4, "is almost"]],
