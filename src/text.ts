@@ -47,7 +47,7 @@ export function logged(): Promise<unknown> {
 /** The maximum length of a quoted value, in characters. It is longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
-/** Puts a value in quotes, escapes its hidden characters, and truncates it if it is very long. */
+/** Puts a value in quotes, escapes its invisible characters, and truncates it if it is very long. */
 export function quote(value: string): string {
   return `"${escapeHidden(truncate(value, MAX_QUOTE_LENGTH))}"`;
 }
@@ -57,20 +57,20 @@ export function quote(value: string): string {
  * line breaks, and characters that Unicode allows fonts to ignore (zero-width and
  * bidirectional characters, tags, and variation selectors). They can hide text.
  */
-const HIDDEN =
+const INVISIBLE =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
 /** Joiners that writing needs: in emoji, and between letters of scripts without case. */
 const JOINER =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Lo}\p{M}])[\u200c\u200d](?=\p{Lo})/u;
 
-/** Hidden characters, with those that are needed in the first group. */
-const HIDDEN_BUT_JOINERS = new RegExp(
-  `(${JOINER.source})|${HIDDEN.source}`,
+/** Invisible characters, with the joiners that are needed in the first group. */
+const INVISIBLE_OR_JOINER = new RegExp(
+  `(${JOINER.source})|${INVISIBLE.source}`,
   "gu",
 );
 
-/** Hidden characters that are no reason to warn: joiners, line breaks, and the style of emoji. */
+/** Invisible characters that are no reason to warn: joiners, line breaks, and the style of emoji. */
 const HARMLESS = new RegExp(
   `${JOINER.source}|[\\t\\n\\u2028\\u2029]|\\r\\n|(?<=\\p{Emoji})[\\ufe0e\\ufe0f]`,
   "gu",
@@ -86,7 +86,7 @@ export function escapeHidden(
   text: string,
   escapeOf: (character: string) => string = escapeUnits,
 ): string {
-  return text.toWellFormed().replace(HIDDEN, escapeOf);
+  return text.toWellFormed().replace(INVISIBLE, escapeOf);
 }
 
 /** Escapes a character as in JSON, by its UTF-16 code units. */
@@ -117,7 +117,7 @@ export function withoutInvisible(text: string): string {
   if (PLAIN.test(text)) return text;
   const lines = text.replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n");
   return lines.toWellFormed().replace(
-    HIDDEN_BUT_JOINERS,
+    INVISIBLE_OR_JOINER,
     (character, joiner = "") => /[\n\t]/.test(character) ? character : joiner,
   );
 }
@@ -127,7 +127,7 @@ export function withoutInvisible(text: string): string {
  * line breaks and those that emoji and some scripts need.
  */
 export function listInvisible(text: string): string[] {
-  const characters = text.replace(HARMLESS, "").match(HIDDEN) ?? [];
+  const characters = text.replace(HARMLESS, "").match(INVISIBLE) ?? [];
   return [...new Set(characters)].map((character) => {
     const codePoint = character.codePointAt(0)!.toString(16).toUpperCase();
     return `U+${codePoint.padStart(4, "0")}`;

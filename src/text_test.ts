@@ -6,6 +6,7 @@ import { assertLinearTime } from "../tests/testing/waiting.ts";
 import {
   escapeHidden,
   escapeXml,
+  isCopyable,
   jsonText,
   listInvisible,
   nearestWords,
@@ -70,6 +71,50 @@ Deno.test("withoutInvisible() keeps visible characters and normalizes line break
     "a\nb\nc\nd\ne\nf\ng\nh",
   );
   assert.equal(withoutInvisible("x \ud800 y"), "x \ufffd y");
+});
+
+Deno.test("withoutInvisible() keeps joiners in emoji and in scripts without case, and no others", () => {
+  const joined = [
+    "\u{1f468}\u200d\u{1f469}\u{1f3fd}\u200d\u{1f467}",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "\u0915\u094d\u200d\u0937",
+  ];
+  for (const text of joined) {
+    assert.equal(withoutInvisible(text), text);
+    const [first, second] = [text, text.replace(/[\u200c\u200d]/g, "")];
+    assert.equal(skillKey(first), skillKey(second!));
+  }
+  const dropped = [
+    ...["a\u200db", "\u0436\u200c\u0436", "1\u200d\u{1f468}", "\u200d\u0915"],
+    ...["\u0915\u200d", "\u0915\u200c\u200d\u0937", "\u{1f468}\u200da"],
+    ...["\u0915\u200b\u0937", "\u{1f468}\ufe0f"],
+  ];
+  for (const text of dropped) {
+    const visible = text.replace(/[\u200b-\u200d\ufe0f]/g, "");
+    assert.equal(withoutInvisible(text), visible, JSON.stringify(text));
+  }
+  // The style of an emoji goes, and its joiner stays.
+  assert.equal(
+    withoutInvisible("\u2764\ufe0f\u200d\u{1f525}"),
+    "\u2764\u200d\u{1f525}",
+  );
+});
+
+Deno.test("isCopyable() refuses what looks like the log, hides something, or is a command", () => {
+  const refused = [
+    ...["::error::x", "  ::error::x", "\u00a0::x", "a ##[error]x", "a\u200bb"],
+    ...[
+      "skill-server: Serving",
+      "skill-server:x",
+      "a\nb",
+      "a\tb",
+      "a\u001b[0m",
+    ],
+  ];
+  for (const line of refused) assert.equal(isCopyable(line), false, line);
+  for (const line of ["name: a", "  version: '1'", "---", "a: b::c #[d]"]) {
+    assert.equal(isCopyable(line), true, line);
+  }
 });
 
 Deno.test("listInvisible() ignores characters that emoji and joining scripts need", () => {

@@ -100,16 +100,23 @@ function describePath(
   { written, path, line, isLink }: WrittenPath,
   files: readonly string[],
 ): Fault {
-  const near = findNear(path, files);
-  const hint = near === undefined
-    ? "write the path of a file of the skill that is not hidden, or add the file"
-    : `did you mean ${quote(near)}?`;
+  const hint = findAdvice(path, files);
   if (isLink) {
     const reason = `the link ${quote(written)} does not point to a served file`;
     return { rule: "broken-link", line, reason, hint };
   }
   const reason = `there is no file ${quote(written)} in the skill`;
   return { rule: "broken-path", line, reason, hint };
+}
+
+function findAdvice(path: string, files: readonly string[]): string {
+  if (path.startsWith("../")) {
+    return "name the other skill instead, because a path cannot leave its skill";
+  }
+  const near = findNear(path, files);
+  return near === undefined
+    ? "write the path of a file of the skill that is not hidden, or add the file"
+    : `did you mean ${quote(near)}?`;
 }
 
 /** Finds the file that a path most likely means: in another folder, or misspelled. */

@@ -12,9 +12,10 @@ import {
   type Check,
   type CheckedSkill,
   CHECKS,
+  entryOf,
   type Finding,
   runChecks,
-  tellToReplaceField,
+  tellToWriteField,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
 import { isNear } from "../skills/frontmatter_faults.ts";
@@ -87,10 +88,10 @@ export async function checkSkill(
 function checkFieldNames({ entries }: CheckedSkill): Finding[] {
   return entries.flatMap(({ key, value, line }): Finding[] => {
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
-    if (field === undefined || field === key) return [];
-    const reason = `the field ${quote(key)} is unknown, but ${
-      quote(field)
-    } is known`;
+    const isKnown = entries.some((other) => other.key === field);
+    if (field === undefined || isKnown) return [];
+    const known = `${quote(field)} is known`;
+    const reason = `the field ${quote(key)} is unknown, but ${known}`;
     const finished = `${field}: ${value}`.trimEnd();
     const replacement = { first: line, last: line, lines: [finished] };
     const rule = "field-misspelled";
@@ -101,25 +102,26 @@ function checkFieldNames({ entries }: CheckedSkill): Finding[] {
 /** Reports what YAML takes for a comment, although it is most likely a part of the description. */
 function checkComment(skill: CheckedSkill): Finding | undefined {
   const field = "description";
-  const entry = skill.entries.find(({ key }) => key === field);
+  const entry = entryOf(field, skill);
   if (entry === undefined || /^["'|>]/.test(entry.value)) return undefined;
   const [comment] = /\s#.*/.exec(entry.lines.join("\n")) ?? [];
   if (comment === undefined) return undefined;
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
   const finished = quoteField(field, textOf(entry));
-  const advice = tellToReplaceField(field, skill, [finished]);
+  const advice = tellToWriteField(field, finished, skill);
   return { rule: "description-comment", reason, ...advice };
 }
 
 /** Reports what looks like a tag, with which some hosts refuse a skill. */
-function checkMarkup({ frontmatter }: CheckedSkill): Finding | undefined {
-  const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(frontmatter.description) ?? [];
+function checkMarkup(skill: CheckedSkill): Finding | undefined {
+  const { description } = skill.frontmatter;
+  const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(description) ?? [];
   if (tag === undefined) return undefined;
-  const field = "description";
+  const line = entryOf("description", skill)?.line;
   const reason = `some hosts refuse a description with ${quote(tag)}`;
   const hint = "write it without angle brackets";
-  return { rule: "description-tag", field, reason, hint };
+  return { rule: "description-tag", line, reason, hint };
 }
 
 /** Reports an `argument-hint` that is not a text, with which a host drops the skill. */
@@ -127,13 +129,13 @@ function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
   const field = "argument-hint";
   const hint = skill.frontmatter[field];
   if (hint === undefined || typeof hint === "string") return undefined;
-  const entry = skill.entries.find(({ key }) => key === field);
+  const entry = entryOf(field, skill);
   const text = entry && textOf(entry);
   const advice = text
-    ? tellToReplaceField(field, skill, [quoteField(field, text)])
-    : { hint: "write it as one text in quotes, or remove it" };
+    ? tellToWriteField(field, quoteField(field, text), skill)
+    : { line: entry?.line, hint: "write a text in quotes, or remove it" };
   const reason = `${field} is not a text`;
-  return { rule: field, field, reason, ...advice };
+  return { rule: field, reason, ...advice };
 }
 
 /** Reports `allowed-tools` as a list, which is a text in the specification. */
@@ -143,8 +145,8 @@ function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
   if (!Array.isArray(tools)) return undefined;
   const finished = writeText(field, tools.join(" "));
   const reason = `${field} is a list, but the specification says a text`;
-  const advice = tellToReplaceField(field, skill, [finished]);
-  return { rule: field, field, reason, ...advice };
+  const advice = tellToWriteField(field, finished, skill);
+  return { rule: field, reason, ...advice };
 }
 
 /** Reports the first line with invisible characters, which can hide text. */

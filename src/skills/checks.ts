@@ -19,12 +19,16 @@ import {
 } from "../text.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
+  type Advice,
   compareLines,
   type Entry,
+  type Replacement,
+  REQUIRED_FIELDS,
   tellToReplace,
   validName,
   writeField,
   writeNested,
+  writeText,
 } from "./yaml.ts";
 
 /** The maximum lengths according to the specification, in characters. */
@@ -54,15 +58,11 @@ export interface CheckedSkill extends Skill {
   readonly entries: readonly Entry[];
 }
 
+/** What a check finds: a fault of the `SKILL.md`, or a problem with another file. */
+export type Finding = Fault | Problem;
+
 /** A check returns what is wrong, if anything is. */
 export type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
-
-/** A problem, which is one of the `SKILL.md` unless it names another file. */
-export type Finding = Fault & {
-  readonly file?: string;
-  /** The field whose line it is about. */
-  readonly field?: string;
-};
 
 /** All of these checks. */
 export const CHECKS: readonly Check[] = [
@@ -88,83 +88,88 @@ export function findUnlisting(
     .find((problem) => hasEffect(problem, "unlisted"));
 }
 
-/** Runs checks. Returns the problems with their files and lines. */
+/** Runs checks. Returns the problems with their files. */
 export function runChecks(
   checks: readonly Check[],
   skill: CheckedSkill,
 ): Problem[] {
   return checks.flatMap((check) => check(skill) ?? [])
-    .map(({ field, ...finding }) => {
-      const line = skill.entries.find(({ key }) => key === field)?.line;
-      return { file: skill.file, line, ...finding };
-    });
+    .map((finding) => ({ file: skill.file, ...finding }));
 }
 
-/** Tells to replace the lines of a field. */
-export function tellToReplaceField(
+/** Finds the entry of a field, if the text was read. */
+export function entryOf(
   field: string,
   { entries }: CheckedSkill,
-  finished: readonly string[],
-): Pick<Fault, "line" | "hint" | "lines"> {
-  const { lines = [], line = 1 } = entries.find(({ key }) => key === field) ??
-    {};
-  return tellToReplace(compareLines(lines, finished, line));
+): Entry | undefined {
+  return entries.find(({ key }) => key === field);
+}
+
+/** Tells to write a line instead of the lines of a field. */
+export function tellToWriteField(
+  field: string,
+  finished: string,
+  skill: CheckedSkill,
+): Advice {
+  const entry = entryOf(field, skill);
+  return entry === undefined
+    ? { hint: `write ${quote(finished)}` }
+    : tellToReplace(compareLines(entry.lines, [finished], entry.line));
 }
 
 /** Checks the name, and that the folder has it. */
 function checkName(skill: CheckedSkill): Finding[] {
-  const field = "name";
   const name = withoutInvisible(skill.frontmatter.name);
   const valid = validName(name);
   const folder = basename(skill.directory);
+  const line = entryOf("name", skill)?.line;
   const findings: Finding[] = [];
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    findings.push({ rule: "name-length", field, reason, hint: "shorten it" });
+    findings.push({ rule: "name-length", line, reason, hint: "shorten it" });
   } else if (name !== valid) {
     const rules = "a-z, 0-9, and single hyphens between them";
     const reason = `the name ${quote(name)} does not consist of ${rules}`;
     const advice = valid === undefined
-      ? { hint: "write a name of these characters" }
-      : tellToReplaceField(field, skill, [writeField(field, valid)]);
-    findings.push({ rule: "name-characters", field, reason, ...advice });
+      ? { line, hint: "write a name of these characters" }
+      : tellToWriteField("name", writeField("name", valid), skill);
+    findings.push({ rule: "name-characters", reason, ...advice });
   }
   if (valid !== undefined && valid !== normalizeText(folder)) {
-    const names = `${quote(valid)} differs from the folder name ${
-      quote(folder)
-    }`;
-    const reason = `the name ${names}`;
+    const other = `the folder name ${quote(folder)}`;
+    const reason = `the name ${quote(valid)} differs from ${other}`;
     const hint = `rename the folder to ${quote(valid)}, or the skill`;
-    findings.push({ rule: "name-folder", field, reason, hint });
+    findings.push({ rule: "name-folder", line, reason, hint });
   }
   return findings;
 }
 
-function checkDescription(
-  { frontmatter }: CheckedSkill,
-): Finding | undefined {
-  const { length } = [...withoutInvisible(frontmatter.description)];
+function checkDescription(skill: CheckedSkill): Finding | undefined {
+  const { description } = skill.frontmatter;
+  const { length } = [...withoutInvisible(description)];
   if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
   const reason =
     `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
   const hint = "shorten it, and move details into the body";
-  return { rule: "description-length", field: "description", reason, hint };
+  const line = entryOf("description", skill)?.line;
+  return { rule: "description-length", line, reason, hint };
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function checkHiddenCharacters({ frontmatter }: CheckedSkill): Finding[] {
-  return (["name", "description"] as const).flatMap((field) => {
-    const [first] = listInvisible(frontmatter[field]);
+function checkHiddenCharacters(skill: CheckedSkill): Finding[] {
+  return REQUIRED_FIELDS.flatMap((field): Finding[] => {
+    const [first] = listInvisible(skill.frontmatter[field]);
     if (first === undefined) return [];
+    const line = entryOf(field, skill)?.line;
     const reason = `the ${field} has invisible characters, such as ${first}`;
     const hint = "remove them, and find out where they come from";
-    return [{ rule: "hidden-characters", field, reason, hint }];
+    return [{ rule: "hidden-characters", line, reason, hint }];
   });
 }
 
 /** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
-function checkJson({ frontmatter }: CheckedSkill): Finding | undefined {
+function checkJson(skill: CheckedSkill): Finding | undefined {
   let room = MAX_SENT_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     room -= typeof value === "string" ? value.length : 8;
@@ -174,16 +179,16 @@ function checkJson({ frontmatter }: CheckedSkill): Finding | undefined {
     return Object.entries(value ?? {}).flat()
       .every((item) => fits(item, depth + 1));
   };
-  if (fits(frontmatter, 0)) return undefined;
+  if (fits(skill.frontmatter, 0)) return undefined;
   const reason =
     "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent";
   const hint = "keep it small and flat, without values such as .inf";
-  return { rule: "frontmatter-json", field: "name", reason, hint };
+  const line = entryOf("name", skill)?.line;
+  return { rule: "frontmatter-json", line, reason, hint };
 }
 
-function checkCompatibility(
-  { frontmatter: { compatibility = "any" } }: CheckedSkill,
-): Finding | undefined {
+function checkCompatibility(skill: CheckedSkill): Finding | undefined {
+  const { compatibility = "any" } = skill.frontmatter;
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
     [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
   if (isShort) return undefined;
@@ -191,37 +196,57 @@ function checkCompatibility(
   const reason =
     `${rule} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
   const hint = "write it as one short text, or remove it";
-  return { rule, field: rule, reason, hint };
+  const line = entryOf(rule, skill)?.line;
+  return { rule, line, reason, hint };
 }
 
 /** Checks that metadata is a mapping of texts. Most often, a version has no quotes. */
-function checkMetadata(
-  { frontmatter: { metadata = {} }, entries }: CheckedSkill,
-): Finding[] {
+function checkMetadata(skill: CheckedSkill): Finding[] {
   const rule = "metadata";
-  const entry = entries.find(({ key }) => key === rule);
+  const { metadata = {} } = skill.frontmatter;
+  const entry = entryOf(rule, skill);
+  const line = entry?.line;
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of texts";
     const hint = "write a key and a text in quotes on each line below it";
-    return [{ rule, field: rule, reason, hint }];
+    return [{ rule, line, reason, hint }];
   }
   const keys = Object.keys(metadata)
     .filter((key) => typeof metadata[key] !== "string");
-  return keys.map((key) => {
+  return keys.map((key): Finding => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
-    const index = entry?.lines.findIndex((line) =>
-      line.trimStart().startsWith(`${key}:`)
-    ) ?? -1;
-    const before = entry?.lines[index];
-    const after = before && writeNested(before);
-    const hint = "write it as one text in quotes";
-    if (entry === undefined || after === undefined || before === after) {
-      return { rule, field: rule, reason, hint };
-    }
-    const line = entry.line + index;
-    const replacement = { first: line, last: line, lines: [after] };
-    return { rule, reason, ...tellToReplace(replacement) };
+    const replacement = entry && findText(key, metadata[key], entry);
+    return replacement === undefined
+      ? { rule, line, reason, hint: "write it as one text in quotes" }
+      : { rule, reason, ...tellToReplace(replacement) };
   });
+}
+
+/** Finds the lines of a value in metadata, and writes it as a text, if there is one for it. */
+function findText(
+  key: string,
+  value: unknown,
+  entry: Entry,
+): Replacement | undefined {
+  const first = entry.lines.findIndex((line) =>
+    line.trimStart().startsWith(`${key}:`)
+  );
+  const line = entry.lines[first];
+  if (first < 1 || line === undefined || isObject(value)) return undefined;
+  const indentation = line.slice(0, line.length - line.trimStart().length);
+  const finished = Array.isArray(value)
+    ? indentation + writeText(key, value.join(", "))
+    : writeNested(line);
+  if (finished === line) return undefined;
+  const next = entry.lines.findIndex((other, index) =>
+    index > first && !/^\s*- /.test(other)
+  );
+  const last = next === -1 ? entry.lines.length - 1 : next - 1;
+  return {
+    first: entry.line + first,
+    last: entry.line + last,
+    lines: [finished],
+  };
 }
 
 /** Checks the list of a skill's files. */

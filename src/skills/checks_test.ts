@@ -29,7 +29,13 @@ const violations: [fields: string, problem: string, written?: string][] = [
     "error metadata 6",
     '  version: "1.0"',
   ],
-  ["description: d\nmetadata:\n  a: [b]", "error metadata 5", '  a: "[b]"'],
+  ["description: d\nmetadata:\n  a: [b, c]", "error metadata 5", "  a: b, c"],
+  [
+    "description: d\nmetadata:\n  a:\n    - 1\n    - x\n  b: c",
+    "error metadata 5",
+    "  a: 1, x",
+  ],
+  ["description: d\nmetadata:\n  a: { b: c }", "error metadata 4"],
   ["description: d\nmetadata: { a: 1 }", "error metadata 4"],
   ["description: d\nsize: .inf", "error frontmatter-json 2"],
   ['description: d\nx: [{ k: "\\uD800" }]', "error frontmatter-json 2"],
@@ -308,7 +314,8 @@ Deno.test("--check reports at most 20 broken links of a skill", async () => {
 });
 
 /** Descriptions that a model can, or cannot, tell apart from that of another skill. */
-const CONVERTER = "Convert spreadsheets from Excel to CSV with headings";
+const CONVERTER =
+  "Convert spreadsheets from Excel to CSV with headings, formats, quoted cells, and named columns, for databases, charts, and reports";
 
 Deno.test("--check reports two skills that a model would confuse, and a name that is taken twice", async () => {
   using place = new Place();

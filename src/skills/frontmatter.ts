@@ -23,6 +23,7 @@ import {
   describeMissing,
   describeSize,
   describeStart,
+  MAX_FAULTS,
 } from "./frontmatter_faults.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import {
@@ -179,7 +180,8 @@ function readFields(
     isHiddenFromUser: flags.hiddenFrom.has("user"),
     problems: [
       ...repairs,
-      ...flags.unclear.map((flag) => describeFlag(flag, entries)),
+      ...flags.unclear.slice(0, MAX_FAULTS)
+        .map((flag) => describeFlag(flag, entries)),
     ],
   };
 }
@@ -199,7 +201,7 @@ function readMalformed(yaml: string, error: Error): SkillText {
   if (parsed instanceof Error) {
     return skip(yaml, describeMalformed(yaml, error));
   }
-  const repairs = repaired.map((entry): Fault => ({
+  const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
     rule: "yaml-repaired",
     ...describeEntry(entry),
   }));
@@ -364,13 +366,19 @@ function describeFlag(
   { flag, key, isMisspelled }: UnclearFlag,
   entries: readonly Entry[],
 ): Fault {
+  const rule = "flags";
   const { field, hidingValue } = flag;
-  const entry = entries.find((it) => it.key === key);
+  const line = entries.find((entry) => entry.key === key)?.line ?? 1;
   const name = quote(key);
   const reason = isMisspelled
     ? `the field ${name} hides the skill, because it is almost ${quote(field)}`
     : `the value of ${name} is neither true nor false, so it hides the skill`;
-  const finished = tellToWrite(`${field}: ${hidingValue}`, entry?.line ?? 1);
+  const other = entries.find((entry) => entry.key === field);
+  if (isMisspelled && other !== undefined) {
+    const hint = `delete line ${line}, because line ${other.line} has the flag`;
+    return { rule, line, reason, hint };
+  }
+  const finished = tellToWrite(`${field}: ${hidingValue}`, line);
   const hint = `to keep it hidden, ${finished.hint}`;
-  return { rule: "flags", reason, ...finished, hint };
+  return { rule, reason, ...finished, hint };
 }

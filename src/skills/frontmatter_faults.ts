@@ -28,8 +28,8 @@ import {
   writeNested,
 } from "./yaml.ts";
 
-/** The maximum number of malformed entries that are described. */
-const MAX_FAULTS = 20;
+/** The maximum number of faults of a kind that are described. */
+export const MAX_FAULTS = 20;
 
 /** A line that is almost `---`: with other dashes, more of them, or something invisible. */
 const ALMOST_FENCE = /^(?:[-\u2010-\u2015]\s*){2,}$/;
@@ -146,8 +146,7 @@ function findEnd(lines: readonly string[], start: number): number {
   let isOver = false;
   for (const [index, line] of lines.entries()) {
     if (index < start) continue;
-    const isPart = /^[ \t]+\S|^- /.test(line) || listEntries(line).length > 0;
-    if (!isPart && !isGap(line)) break;
+    if (isProse(line)) break;
     if (isGap(line)) isOver = true;
     if (startsField(line)) isOver = false;
     if (!isOver) end = index + 1;
@@ -160,23 +159,29 @@ function isGap(line: string): boolean {
   return line.trim() === "" || line.startsWith("#");
 }
 
+/** Whether a line is not like any in frontmatter. */
+function isProse(line: string): boolean {
+  const isPart = /^[ \t]+\S|^- /.test(line) || listEntries(line).length > 0;
+  return !isPart && !isGap(line);
+}
+
 /**
  * Describes YAML that is malformed: each entry that is, or else what the parser says. If
- * all is well above a blank line, Markdown has begun there.
+ * all is well above a blank line, and prose follows, Markdown has begun there.
  */
 export function describeMalformed(yaml: string, error: Error): Fault[] {
   const rule = "yaml";
   const lines = yaml.split("\n");
   const end = findEnd(lines, 1);
-  const isInMarkdown = end < lines.length && isGap(lines[end]!) &&
+  const hasMarkdown = lines.slice(end).some(isProse) && isGap(lines[end]!) &&
     !(parseYaml(lines.slice(0, end).join("\n")) instanceof Error);
-  if (isInMarkdown) return [describeEnd(yaml, true)];
+  if (hasMarkdown) return [describeEnd(yaml, true)];
   const entries = listEntries(yaml);
   const parsed = describeYamlError(error);
   const faults = [
     ...entries.filter(isMalformed).slice(0, MAX_FAULTS)
       .map((entry): Fault => ({ rule, ...describeEntry(entry) })),
-    ...describeDuplicates(entries),
+    ...describeDuplicates(entries).slice(0, MAX_FAULTS),
   ];
   const [first, ...others] = faults;
   if (first === undefined) return [{ rule, ...parsed }];
@@ -298,7 +303,7 @@ export function describeMissing(
   yaml: string,
 ): Fault[] {
   const entries = listEntries(yaml);
-  const absent: string[] = [];
+  const absent: RequiredField[] = [];
   const faults: Fault[] = [];
   for (const field of missing) {
     const entry = entries.find(({ key }) => key === field) ??
@@ -306,25 +311,27 @@ export function describeMissing(
     if (entry === undefined) absent.push(field);
     else faults.push(describeField(field, entry));
   }
+  return [...describeAbsent(absent), ...faults];
+}
+
+/** Describes the required fields that nothing is meant as, all at once. */
+function describeAbsent(absent: readonly RequiredField[]): Fault[] {
   const [first] = absent;
-  if (first === undefined) return faults;
+  if (first === undefined) return [];
   const names = absent.map(quote).join(" and ");
-  const what = absent.length === 1 ? "field" : "fields";
-  const verb = absent.length === 1 ? "is" : "are";
-  const templates = absent.map((field) => `"${field}: …"`).join(" and ");
+  const lines = absent.map((field) => `"${field}: …"`).join(" and ");
   return [{
-    rule: `${first as RequiredField}-missing`,
+    rule: `${first}-missing`,
     line: 1,
-    reason: `the ${what} ${names} ${verb} missing`,
-    hint: `write ${templates} between the two lines "---"`,
-  }, ...faults];
+    reason: absent.length === 1
+      ? `the field ${names} is missing`
+      : `the fields ${names} are missing`,
+    hint: `write ${lines} between the two lines "---"`,
+  }];
 }
 
 /** Describes an entry that is meant as a required field, or has no text. */
-function describeField(
-  field: RequiredField,
-  entry: Entry,
-): Fault {
+function describeField(field: RequiredField, entry: Entry): Fault {
   const rule = `${field}-missing` as const;
   const { line, lines } = entry;
   const text = textOf(entry);

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { basename, dirname, join } from "jsr:@std/path@^1";
 import fc from "npm:fast-check@^4";
 import { followHints, readProblems } from "../../tests/testing/fixes.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { printedReport } from "../../tests/testing/report.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import { eventually } from "../../tests/testing/waiting.ts";
 import { readSkillText } from "./frontmatter.ts";
 
 /** A mistake that people make in a `SKILL.md`. */
@@ -42,6 +44,12 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "not-closed",
     text: "---\nname: not-closed\ndescription: d\n\n# Title\n\nUse: it\n",
+    reported: [[3, 'there is no line "---" after the frontmatter']],
+  },
+  {
+    name: "closed-by-rule",
+    text:
+      "---\nname: closed-by-rule\ndescription: d\n\n# Title\n\nText: it's\n\nProse\n\n---\n\nEnd\n",
     reported: [[3, 'there is no line "---" after the frontmatter']],
   },
   {
@@ -156,6 +164,12 @@ const MISTAKES: readonly Mistake[] = [
     reported: [[4, "hides the skill, because it is almost"]],
   },
   {
+    name: "flag-beside",
+    text:
+      "---\nname: flag-beside\ndescription: d\ndisable-model-invocaton: true\ndisable-model-invocation: true\nName: x\n---\n",
+    reported: [[4, "hides the skill, because it is almost"]],
+  },
+  {
     name: "flag-unclear",
     text:
       "---\nname: flag-unclear\ndescription: d\nuser-invocable: maybe\n---\n",
@@ -225,6 +239,48 @@ Deno.test("the lines that --check prints, written literally, leave nothing to re
   const second = await printedReport(place, "--check", skills);
   const count = MISTAKES.length;
   assert.equal(second.text, `Checked ${count} skills: no problems\n`);
+});
+
+/** A place with a skill that is repaired, one that is skipped, and one that forges a line. */
+function loggedPlace(): Place {
+  const place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(skills, "one", skillMd("one", "Use: it"));
+  place.skill(
+    skills,
+    "two",
+    "---\nname: two\ndescription: d\nmetadata:\n\tversion: '1'\n---\n",
+  );
+  place.skill(skills, "three", skillMd("three", "##[error]x: y"));
+  const forged = 'skill-server: Serving: "all"';
+  place.skill(
+    skills,
+    "four",
+    skillMd("four", `d\n${forged}\na: b\u2028::error::c: d`),
+  );
+  return place;
+}
+
+Deno.test("the log and the tool print finished lines at the beginning of a line, and nothing that looks like the log or a command", async () => {
+  using place = loggedPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const call = { name: "skill", arguments: { name: "two" } };
+  const { result } = await wire.ask(1, "tools/call", call);
+  const [{ text }] = result.content;
+  assert.match(text, /write this line instead:\n {2}version: '1'\n/);
+  const lines: string[] = [];
+  const isLogged = () => {
+    lines.push(...wire.stderrLines.takeAll());
+    return lines.some((line) => line.startsWith("  version")) &&
+      lines.some((line) => line.startsWith('description: "Use'));
+  };
+  await eventually(isLogged, "the finished lines");
+  for (const line of lines) {
+    assert.doesNotMatch(line, /##\[|^\s*::|^skill-server: Serving/);
+  }
+  const index = lines.indexOf('description: "Use: it"');
+  assert.match(lines[index - 1]!, /^skill-server: Check .*one.*instead:$/);
 });
 
 Deno.test("--check calls UTF-16 by its name", () => {

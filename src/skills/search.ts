@@ -11,9 +11,15 @@ import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import type { Skill } from "./types.ts";
 
-/** How much of a query, and of a skill's name or description, is used, in characters. */
+/** How much of a query is used, and of a name, description, or excerpt, in characters. */
 const MAX_QUERY_LENGTH = 400;
-const MAX_TEXT_LENGTH = 4_000;
+const MAX_TEXT_LENGTH = 1_024;
+
+/**
+ * How many unknown words of a query are completed or corrected. For each of them, all
+ * words with the same first character are compared, and skills can contain a million.
+ */
+const MAX_UNKNOWN_WORDS = 8;
 
 /** A part of a skill in which words are found. */
 interface Field {
@@ -118,8 +124,13 @@ export class SkillIndex {
   async find(query: string): Promise<Skill[]> {
     const slice = new TimeSlice();
     const scores = new Map<number, number>();
-    const words = wordsOfName(query.slice(0, MAX_QUERY_LENGTH));
-    for (const word of new Set(words)) {
+    const words = [
+      ...new Set(wordsOfName(query.slice(0, MAX_QUERY_LENGTH))),
+    ];
+    const known = words.filter((word) => this.#postings.has(word));
+    const unknown = words.filter((word) => !this.#postings.has(word))
+      .slice(0, MAX_UNKNOWN_WORDS);
+    for (const word of [...known, ...unknown]) {
       for (const [number, score] of await this.#scoreWord(word, slice)) {
         scores.set(number, (scores.get(number) ?? 0) + score);
       }
@@ -185,56 +196,75 @@ export interface SimilarSkills {
 }
 
 /** How much of the words of two skills must be the same, by weight. */
-const MIN_SIMILARITY = 0.5;
+const MIN_SIMILARITY = 0.57;
 
 /** How many skills share a word at most that says that two of them may be alike. */
 const MAX_SHARING = 50;
 
-/** A skill, and the words in its name and its description. */
+/** How many other skills a word is taken to be missing in, because few say little about it. */
+const USUAL_SKILLS = 1_000;
+
+/** How much more a word counts that is in a name, which tells most about a skill. */
+const NAME_FACTOR = 3;
+
+/** A skill, and how often the words in its name and its description count. */
 interface Described {
   readonly skill: Skill;
-  readonly words: ReadonlySet<string>;
+  readonly words: ReadonlyMap<string, number>;
+}
+
+function describeWords(skill: Skill): Described {
+  const words = new Map<string, number>();
+  for (const word of splitWords(skill.description)) words.set(word, 1);
+  for (const word of splitWords(skill.name)) words.set(word, NAME_FACTOR);
+  return { skill, words };
 }
 
 /**
- * Finds the pairs of skills whose names and descriptions have more than half of their
- * words in common. A word weighs the logarithm of its rarity. Pairs that name each
+ * Finds the pairs of skills whose names and descriptions have most of their words in
+ * common. A word weighs the logarithm of its rarity. Pairs that name each
  * other are left out, because their authors told them apart.
  */
 export function findSimilar(skills: readonly Skill[]): SimilarSkills[] {
-  const described = skills.map((skill): Described => {
-    const words = splitWords(`${skill.name} ${skill.description}`);
-    return { skill, words: new Set(words) };
-  });
+  const described = skills.map(describeWords);
   const sharing = new Map<string, Described[]>();
   for (const it of described) {
-    for (const word of it.words) {
-      sharing.set(word, [...sharing.get(word) ?? [], it]);
+    for (const word of it.words.keys()) {
+      const those = sharing.get(word);
+      if (those === undefined) sharing.set(word, [it]);
+      else those.push(it);
     }
   }
-  const weightOf = (word: string) =>
-    Math.log((skills.length + 1) / sharing.get(word)!.length);
+  const rarityIn = (word: string) =>
+    Math.log((skills.length + USUAL_SKILLS) / sharing.get(word)!.length);
+  const positions = new Map(described.map((it, index) => [it, index]));
   return described.flatMap((one, index) => {
-    const rare = [...one.words].map((word) => sharing.get(word)!)
-      .filter((those) => those.length <= MAX_SHARING);
-    const later = new Set(described.slice(index + 1));
-    return [...new Set(rare.flat()).intersection(later)]
-      .filter((other) =>
-        shareOf(one.words, other.words, weightOf) > MIN_SIMILARITY &&
-        !(names(one.skill, other.skill) && names(other.skill, one.skill))
-      ).map((other) => ({ skill: one.skill, other: other.skill }));
+    const candidates = [...one.words.keys()].map((it) => sharing.get(it)!)
+      .filter((those) => those.length <= MAX_SHARING).flat()
+      .filter((other) => positions.get(other)! > index);
+    return [...new Set(candidates)]
+      .filter((other) => isSimilar(one, other, rarityIn))
+      .map((other) => ({ skill: one.skill, other: other.skill }));
   });
 }
 
-/** Returns the weight of the words that two skills share, divided by that of all their words. */
-function shareOf(
-  a: ReadonlySet<string>,
-  b: ReadonlySet<string>,
-  weightOf: (word: string) => number,
-): number {
-  const sum = (words: ReadonlySet<string>) =>
-    [...words].reduce((total, word) => total + weightOf(word), 0);
-  return sum(a.intersection(b)) / sum(a.union(b));
+/** Whether two skills share most of their words, by weight, and do not name each other. */
+function isSimilar(
+  a: Described,
+  b: Described,
+  rarityIn: (word: string) => number,
+): boolean {
+  let shared = 0;
+  let total = 0;
+  for (const word of new Set([...a.words.keys(), ...b.words.keys()])) {
+    const inA = a.words.get(word) ?? 0;
+    const inB = b.words.get(word) ?? 0;
+    const weight = rarityIn(word) * Math.max(inA, inB);
+    total += weight;
+    if (inA > 0 && inB > 0) shared += weight;
+  }
+  return shared > MIN_SIMILARITY * total &&
+    !(names(a.skill, b.skill) && names(b.skill, a.skill));
 }
 
 /** Whether the description of a skill names another skill. */

@@ -6,6 +6,7 @@
  */
 
 import { parse } from "jsr:@std/yaml@^1";
+import type { Fault } from "../problems.ts";
 import {
   escapeCodePoint,
   escapeHidden,
@@ -15,8 +16,17 @@ import {
   withoutInvisible,
 } from "../text.ts";
 
+/** A line that is indented with a tab, which YAML forbids, but not every parser. */
+const TAB_INDENTED = /^\t[\t ]*[^\s#]/m;
+
 /** Parses YAML. Returns the error if it is malformed. */
 export function parseYaml(yaml: string): unknown {
+  const tab = TAB_INDENTED.exec(yaml);
+  if (tab !== null) {
+    const line = yaml.slice(0, tab.index).split("\n").length;
+    const reason = "tab characters must not be used in indentation";
+    return new SyntaxError(`${reason} at line ${line}, column 1`);
+  }
   try {
     return parse(yaml, { schema: "core" });
   } catch (error) {
@@ -279,10 +289,9 @@ export function compareLines(
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter - 1 && before[start] === after[start]) start++;
+  const rest = shorter - start - 1;
   let end = 0;
-  while (
-    end < shorter - start - 1 && before.at(-1 - end) === after.at(-1 - end)
-  ) end++;
+  while (end < rest && before.at(-1 - end) === after.at(-1 - end)) end++;
   return {
     first: line + start,
     last: line + before.length - 1 - end,
@@ -290,25 +299,24 @@ export function compareLines(
   };
 }
 
+/** Where to write what: a part of a fault. */
+export type Advice = Pick<Fault, "line" | "hint" | "lines">;
+
 /** Tells to replace lines. If these cannot be printed, it only says where to look. */
-export function tellToReplace(
-  { first, last, lines }: Replacement,
-): { line: number; hint: string; lines?: readonly string[] } {
+export function tellToReplace({ first, last, lines }: Replacement): Advice {
   if (!lines.every(isCopyable)) {
     const hint = "check the quotes, colons, and indentation of this line";
     return { line: first, hint };
   }
   const what = lines.length === 1 ? "this line" : "these lines";
-  const where = first === last
-    ? lines.length === 1 ? "instead" : `instead of line ${first}`
-    : `instead of lines ${first} to ${last}`;
-  return { line: first, hint: `write ${what} ${where}:`, lines };
+  const which = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+  const hint = first === last && lines.length === 1
+    ? "write this line instead:"
+    : `write ${what} instead of ${which}:`;
+  return { line: first, hint, lines };
 }
 
 /** Tells to replace the only line that it is about. */
-export function tellToWrite(
-  finished: string,
-  line: number,
-): { line: number; hint: string; lines?: readonly string[] } {
+export function tellToWrite(finished: string, line: number): Advice {
   return tellToReplace({ first: line, last: line, lines: [finished] });
 }
