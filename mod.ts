@@ -105,8 +105,8 @@ import type {
 } from "./src/skills/types.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
-import type { SkillToolOptions } from "./src/views/reading.ts";
-import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
+import type { SkillToolOptions } from "./src/views/options.ts";
+import { registerTools, type SkillToolServer } from "./src/views/tools.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
@@ -115,8 +115,12 @@ export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/reading.ts";
-export type { SkillToolServer } from "./src/views/tools.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
+export type {
+  ProgramToolServer,
+  SdkToolServer,
+  SkillToolServer,
+} from "./src/views/tools.ts";
 export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
@@ -740,7 +744,8 @@ export class SkillRegistry implements SkillSource {
 }
 
 /**
- * Registers the tools of a toolset on an `McpServer` of the MCP SDK. Their descriptions
+ * Registers the tools of a toolset on an `McpServer` of the MCP SDK. The program registers
+ * them on its own servers in the same way. Their descriptions
  * reflect the current catalog, and the client is notified when they change. Tools
  * that the server has already stay, and these join them.
  *
@@ -779,7 +784,7 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions = { toolset: "skill" },
 ): void {
-  joinTools(server, registry, options);
+  registerTools(server, registry, options);
 }
 
 if (import.meta.main) {

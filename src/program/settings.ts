@@ -18,7 +18,7 @@ import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { isSkillFolder } from "../skills/skill_reader.ts";
 import { quote } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "../views/reading.ts";
+import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
   BaseFolders,
   Problem,
@@ -127,6 +127,7 @@ function createOptions(
     toolset: (values.tools ?? "skill") as Toolset,
     shellTimeout: numberOf(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
+    logLoads: values["log-loads"],
     descriptionLimit: numberOf(values["description-limit"]),
   };
 }

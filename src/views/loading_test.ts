@@ -10,7 +10,7 @@ import {
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
-import type { Toolset } from "./reading.ts";
+import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -84,7 +84,12 @@ Deno.test(
     }
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
-    assert.doesNotMatch(textOf(await read("")), /there|nowhere|fifo/);
+    const list = textOf(await read(""));
+    assert.doesNotMatch(list, /there|nowhere/);
+    assert.match(
+      list,
+      /\n\nLeft out:\n\n- "fifo": it is not a regular file$/,
+    );
     const isFolder = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isFolder);
     for (const path of ["none.md", "../../../../outside.txt", ".env"]) {
