@@ -44,6 +44,7 @@ import {
   childPath,
   currentFolder,
   isAtOrBelowAny,
+  realPathOf,
   resolveFolder,
 } from "./src/files/paths.ts";
 import { sha256 } from "./src/files/reading.ts";
@@ -63,6 +64,7 @@ import {
 } from "./src/skills/decisions.ts";
 import {
   LINK_OUT_OF_PROJECT,
+  LINK_OUT_OF_ROOTS,
   ROOT_IS_A_FILE,
   skillFaultOf,
   tooManyFolders,
@@ -188,6 +190,8 @@ interface VisitOptions {
   readonly trusted: readonly string[];
   /** Those that the links of a project are allowed to point into. */
   readonly targets: readonly string[];
+  /** Those that the links in a root that confines them are allowed to point into. */
+  readonly rootTargets: readonly string[];
 }
 
 /** Visits a root: finds the folders in it that may be skills. */
@@ -364,7 +368,7 @@ class RootSearch {
     name: string,
     folder: SearchedFolder,
   ): Entry | undefined {
-    const { project, trusted, targets } = this.#options;
+    const { project, trusted, targets, rootTargets } = this.#options;
     const { skill } = folder;
     const isConfined = folder.isConfined ||
       project.scopeOf(childPath(folder.realPath, name)) === "project";
@@ -372,11 +376,13 @@ class RootSearch {
     const isForeign = skill !== undefined &&
       !isInside(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    if (!isConfined || isAtOrBelowAny(realPath, targets)) {
-      return { path, realPath, around: undefined, isConfined };
-    }
+    const { confinesLinks } = this.#root;
+    const leaves = confinesLinks && !isAtOrBelowAny(realPath, rootTargets) ||
+      isConfined && !isAtOrBelowAny(realPath, targets);
+    if (!leaves) return { path, realPath, around: undefined, isConfined };
     if (!isSkillFolder(path)) return undefined;
-    throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
+    const fault = confinesLinks ? LINK_OUT_OF_ROOTS : LINK_OUT_OF_PROJECT;
+    throw new SkillFileError(path, fault);
   }
 }
 
@@ -423,7 +429,9 @@ async function scan(
   const { catalog: previous = EMPTY_CATALOG, reading: known } = last ?? {};
   const trusted = project.resolveAll(trustLinks);
   const targets = [...project.listTargets(roots), ...trusted];
-  const visitOptions = { project, trusted, targets };
+  const rootTargets = roots.filter(({ confinesLinks }) => confinesLinks)
+    .map(({ path }) => realPathOf(path)).concat(trusted);
+  const visitOptions = { project, trusted, targets, rootTargets };
   const readOptions = { maxFileSize, trusted, last: known?.skills };
   const slice = new TimeSlice();
 

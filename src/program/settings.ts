@@ -106,9 +106,14 @@ function listRoots(
     recursiveDirectories,
     agents,
   });
-  return tools === "agentskills"
-    ? roots.map((root) => ({ ...root, recursive: true }))
-    : roots;
+  switch (tools) {
+    case "agentskills":
+      return roots.map((root) => ({ ...root, recursive: true }));
+    case "reference":
+      return roots.map((root) => ({ ...root, confinesLinks: true }));
+    default:
+      return roots;
+  }
 }
 
 function createOptions(

@@ -34,6 +34,11 @@ export interface SkillRoot {
    * {@linkcode SkillRoot.recursive}.
    */
   readonly includesItself?: boolean;
+  /**
+   * Whether links in it count only if they lead into a root or a trusted folder, as they
+   * do in a project. Default: `false`.
+   */
+  readonly confinesLinks?: boolean;
 }
 
 /**

@@ -14,7 +14,11 @@ import {
   type Problem,
   type ProblemRule,
 } from "../problems.ts";
-import type { SkillCatalog, SkillScope } from "../skills/types.ts";
+import type {
+  SkillCatalog,
+  SkillRootReport,
+  SkillScope,
+} from "../skills/types.ts";
 import { shownName, skillKey } from "../text.ts";
 import {
   explainEmptyList,
@@ -130,7 +134,8 @@ function findSkipped(
       );
       if (root === undefined) return [];
       const { scope } = root;
-      return [{ problem, scope, what, projectPath: basename(problem.file) }];
+      const projectPath = `${pathOfRoot(root)}/${basename(problem.file)}`;
+      return [{ problem, scope, what, projectPath }];
     });
   return [...skills, ...entries]
     .filter(({ problem }) => hasEffect(problem, "skipped"))
@@ -142,14 +147,14 @@ function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
   return roots.flatMap(({ root, scope }) => {
     const problem = problems.find(({ file }) => file === root.path);
     if (problem === undefined) return [];
-    const names = [basename(dirname(root.path)), basename(root.path)];
-    return [{
-      problem,
-      scope,
-      what: "folder of skills",
-      projectPath: names.join("/"),
-    }];
+    const what = "folder of skills";
+    return [{ problem, scope, what, projectPath: pathOfRoot({ root }) }];
   });
+}
+
+/** Returns how a root is known in its project, such as `.claude/skills`. */
+function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
+  return `${basename(dirname(path))}/${basename(path)}`;
 }
 
 /** What is wrong, in the server's own words. Of other rules, the log tells more. */
