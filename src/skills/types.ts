@@ -292,6 +292,8 @@ export interface SkillFiles {
    * for the directory itself), and end with `/` for folders that cannot be read.
    */
   readonly leftOut: Problem[];
+  /** Whether all entries were visited. */
+  readonly isComplete: boolean;
 }
 
 /** What the views know of a `SkillRegistry`, which documents it. */

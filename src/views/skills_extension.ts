@@ -79,6 +79,9 @@ export function registerSkillsExtension(
 async function loadEntry(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
+  if (!contents.isComplete) {
+    throw new Error("it has too many files and folders");
+  }
   const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
   if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
   const { frontmatter, isRepaired, problems } = readSkillText(text);
