@@ -26,6 +26,7 @@ import {
   type ToolContext,
   withSkill,
 } from "./loading.ts";
+import { deriveOnce } from "./paging.ts";
 import {
   explainEmptyList,
   findPolicyFault,
@@ -89,11 +90,11 @@ function fitJsonList(
   entryOf: (listed: ListedSkill) => object,
 ): ListedSkill[] {
   const encoder = new TextEncoder();
-  const lengthOf = (listed: ListedSkill) => {
+  const lengthOf = deriveOnce((listed: ListedSkill) => {
     // The list is a text in a message, which is JSON in JSON.
     const escaped = JSON.stringify(jsonText([entryOf(listed)]));
     return encoder.encode(escaped).length;
-  };
+  });
   return fitSkills(listForModel(catalog), { room: MAX_JSON_SIZE, lengthOf });
 }
 
