@@ -16,7 +16,7 @@
  * @module
  */
 
-import { SkillRegistry } from "./mod.ts";
+import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
@@ -45,6 +45,7 @@ const mcp = new McpHttpServer(
 );
 
 await scanFirst(registry, settings);
+registerSkillTools(mcp, registry, settings.options);
 registerViews(mcp, registry, settings.options);
 registry.watch();
 logNearMisses(registry.catalog, settings);

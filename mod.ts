@@ -44,6 +44,7 @@ import {
   childPath,
   currentFolder,
   isAtOrBelowAny,
+  realPathOf,
   resolveFolder,
 } from "./src/files/paths.ts";
 import { sha256 } from "./src/files/reading.ts";
@@ -63,6 +64,7 @@ import {
 } from "./src/skills/decisions.ts";
 import {
   LINK_OUT_OF_PROJECT,
+  LINK_OUT_OF_ROOTS,
   ROOT_IS_A_FILE,
   skillFaultOf,
   tooManyFolders,
@@ -105,8 +107,8 @@ import type {
 } from "./src/skills/types.ts";
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
-import type { SkillToolOptions } from "./src/views/reading.ts";
-import { joinTools, type SkillToolServer } from "./src/views/tools.ts";
+import type { SkillToolOptions } from "./src/views/options.ts";
+import { registerTools, type SkillToolServer } from "./src/views/tools.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
@@ -115,8 +117,12 @@ export {
   DEFAULT_REFRESH_SECONDS,
   resolveSkillRoots,
 } from "./src/skills/roots.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/reading.ts";
-export type { SkillToolServer } from "./src/views/tools.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
+export type {
+  ProgramToolServer,
+  SdkToolServer,
+  SkillToolServer,
+} from "./src/views/tools.ts";
 export type * from "./src/skills/types.ts";
 
 /** How many levels below a recursive root are searched. */
@@ -184,6 +190,8 @@ interface VisitOptions {
   readonly trusted: readonly string[];
   /** Those that the links of a project are allowed to point into. */
   readonly targets: readonly string[];
+  /** Those that the links in a root that confines them are allowed to point into. */
+  readonly rootTargets: readonly string[];
 }
 
 /** Visits a root: finds the folders in it that may be skills. */
@@ -363,7 +371,7 @@ class RootSearch {
     name: string,
     folder: SearchedFolder,
   ): Entry | undefined {
-    const { project, trusted, targets } = this.#options;
+    const { project, trusted, targets, rootTargets } = this.#options;
     const { skill } = folder;
     const isConfined = folder.isConfined ||
       project.scopeOf(childPath(folder.realPath, name)) === "project";
@@ -371,11 +379,13 @@ class RootSearch {
     const isForeign = skill !== undefined &&
       !isInside(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    if (!isConfined || isAtOrBelowAny(realPath, targets)) {
-      return { path, realPath, around: undefined, isConfined };
-    }
+    const { confinesLinks } = this.#root;
+    const leaves = confinesLinks && !isAtOrBelowAny(realPath, rootTargets) ||
+      isConfined && !isAtOrBelowAny(realPath, targets);
+    if (!leaves) return { path, realPath, around: undefined, isConfined };
     if (!isSkillFolder(path)) return undefined;
-    throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
+    const fault = confinesLinks ? LINK_OUT_OF_ROOTS : LINK_OUT_OF_PROJECT;
+    throw new SkillFileError(path, fault);
   }
 }
 
@@ -422,7 +432,9 @@ async function scan(
   const { catalog: previous = EMPTY_CATALOG, reading: known } = last ?? {};
   const trusted = project.resolveAll(trustLinks);
   const targets = [...project.listTargets(roots), ...trusted];
-  const visitOptions = { project, trusted, targets };
+  const rootTargets = roots.filter(({ confinesLinks }) => confinesLinks)
+    .map(({ path }) => realPathOf(path)).concat(trusted);
+  const visitOptions = { project, trusted, targets, rootTargets };
   const readOptions = { maxFileSize, trusted, last: known?.skills };
   const slice = new TimeSlice();
 
@@ -743,7 +755,8 @@ export class SkillRegistry implements SkillSource {
 }
 
 /**
- * Registers the tools of a toolset on an `McpServer` of the MCP SDK. Their descriptions
+ * Registers the tools of a toolset on an `McpServer` of the MCP SDK. The program registers
+ * them on its own servers in the same way. Their descriptions
  * reflect the current catalog, and the client is notified when they change. Tools
  * that the server has already stay, and these join them.
  *
@@ -782,7 +795,7 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions = { toolset: "skill" },
 ): void {
-  joinTools(server, registry, options);
+  registerTools(server, registry, options);
 }
 
 if (import.meta.main) {

@@ -259,7 +259,7 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     (other) => ({ other, distance: distanceOf(other.toLowerCase()) }),
   )
     .filter(({ other, distance }) => distance <= Math.min(2, other.length >> 1))
-    .sort((a, b) => a.distance - b.distance)
+    .sort((a, b) => a.distance - b.distance || a.other.length - b.other.length)
     .map(({ other }) => other);
 }
 

@@ -2,12 +2,17 @@
 // not repeat work. The tests count operations instead of measuring time.
 
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
+import { registerSkillTools, SkillRegistry } from "../mod.ts";
+import { McpServer } from "../src/protocol/mcp_server.ts";
 import type { Skill, SkillCatalog } from "../src/skills/types.ts";
 import { deriveOnce, notifyWhenChanged } from "../src/views/paging.ts";
+import { registerSubscriptions } from "../src/views/resources.ts";
+import { describeServer, registerViews } from "../src/views/views.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
+import type { Reply } from "./testing/server.ts";
+import { Pipe } from "./testing/transport.ts";
 
 /** The maximum number of operations on the disk between two pauses: those for one file. */
 const MAX_RUN = 20;
@@ -145,4 +150,150 @@ Deno.test("a change compares one list at a time, and the refresh waits for the n
     derived.length = 0;
   }
   isOpen = false;
+});
+
+/** A tree of folders that all contain links to each other. */
+function createTreeOfLinks(place: Place, skill: string): void {
+  for (let from = 0; from < 8; from++) {
+    place.folder(skill, `${from}`);
+    for (let to = 0; to < 8; to++) {
+      place.link(`../${to}`, `${skill}/${from}/to-${to}`);
+    }
+  }
+}
+
+/** A registry with its views, which a test asks as a client does. */
+class Views implements Disposable {
+  readonly registry: SkillRegistry;
+  readonly #pipe: Pipe;
+  #id = 0;
+
+  private constructor(registry: SkillRegistry) {
+    const options = { toolset: "skill" } as const;
+    const server = new McpServer(describeServer(registry, options));
+    registerSkillTools(server, registry, options);
+    registerViews(server, registry, options);
+    registerSubscriptions(server, registry);
+    this.registry = registry;
+    this.#pipe = new Pipe({ server });
+  }
+
+  static async open(folder: string): Promise<Views> {
+    const registry = new SkillRegistry([root(folder)], { log: () => {} });
+    await registry.refresh();
+    return new Views(registry);
+  }
+
+  async ask(method: string, params: object = {}): Promise<Reply> {
+    const id = ++this.#id;
+    const request = { jsonrpc: "2.0", id, method, params };
+    await this.#pipe.write(`${JSON.stringify(request)}\n`);
+    return await this.#pipe.sent.take((reply) => reply.id === id, method);
+  }
+
+  [Symbol.dispose](): void {
+    this.registry.close();
+  }
+}
+
+Deno.test(
+  "skills/list walks a skill only until hosts would refuse it",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    for (const name of ["tree", "wood"]) {
+      createTreeOfLinks(
+        place,
+        place.skill("skills", name).slice(place.path.length + 1),
+      );
+    }
+    using views = await Views.open(place.folder("skills"));
+    using disk = new DiskSpy();
+    const { result } = await views.ask("skills/list");
+    assert.deepEqual(
+      result.skills.map(({ uri }: { uri: string }) => uri),
+      ["skill://git/SKILL.md"],
+    );
+    // Of each skill, 2,048 entries, most of which are links, and not 20,000.
+    const count = disk.counts.get("realPathSync")!;
+    assert.ok(count > 2_000 && count < 2 * 2_048 * 4, `${count}`);
+  },
+);
+
+Deno.test("an unknown name does not wait for the files that a client subscribed to", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using views = await Views.open(place.folder("skills"));
+  await views.ask("resources/subscribe", { uri: "skill://" });
+  const { registry } = views;
+  const listFiles = registry.listFiles.bind(registry);
+  const listing = Promise.withResolvers<void>();
+  let hasStarted = false;
+  registry.listFiles = async (skill, viewer) => {
+    hasStarted = true;
+    await listing.promise;
+    return await listFiles(skill, viewer);
+  };
+  const params = { name: "skill", arguments: { name: "none" } };
+  const { result } = await views.ask("tools/call", params);
+  assert.match(result.content[0].text, /Skill 'none' not found/);
+  assert.ok(hasStarted);
+  listing.resolve();
+});
+
+/**
+ * Makes each URI that is encoded take 20 milliseconds, according to the clock, and finds
+ * out how many are encoded without a pause.
+ */
+class SlowEncoding implements Disposable {
+  longestRun = 0;
+  readonly #encode = globalThis.encodeURIComponent;
+  readonly #now = Date.now;
+  #run = 0;
+  #delay = 0;
+  #isOpen = true;
+
+  constructor() {
+    Date.now = () => this.#now() + this.#delay;
+    globalThis.encodeURIComponent = (text) => {
+      this.#delay += 20;
+      this.longestRun = Math.max(this.longestRun, ++this.#run);
+      return this.#encode(text);
+    };
+    this.#turn();
+  }
+
+  #turn(): void {
+    this.#run = 0;
+    if (this.#isOpen) setImmediate(() => this.#turn());
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOpen = false;
+    globalThis.encodeURIComponent = this.#encode;
+    Date.now = this.#now;
+  }
+}
+
+Deno.test("the URIs of many files are created with pauses", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  for (let index = 0; index < 100; index++) {
+    place.file(`skills/git/${index}.md`, "x");
+  }
+  using views = await Views.open(place.folder("skills"));
+  using encoding = new SlowEncoding();
+  const requests: [string, object][] = [
+    ["resources/directory/read", { uri: "skill://git" }],
+    ["resources/read", { uri: "skill://git/" }],
+    ["skills/get", { uri: "skill://git/SKILL.md" }],
+    ["resources/subscribe", { uri: "skill://git/" }],
+  ];
+  for (const [method, params] of requests) {
+    encoding.longestRun = 0;
+    assert.equal((await views.ask(method, params)).error, undefined, method);
+    // The URI of one file has two parts, and that of the skill is created as well.
+    assert.ok(encoding.longestRun <= 8, `${method}: ${encoding.longestRun}`);
+  }
 });

@@ -8,9 +8,9 @@
 import { jsonWithoutCommands, withoutCommands } from "./report_text.ts";
 import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
-import type { SkillToolOptions } from "../views/reading.ts";
+import type { SkillToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
-import { createEntries, type ToolView } from "../views/tools.ts";
+import { listToolEntries, type ToolView } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";
 
@@ -52,7 +52,7 @@ function formatPassage({ title, text }: Passage): string {
 function listPassages(view: ToolView): Passage[] {
   const { profile: { instructions, searchesTools }, catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = createEntries(view)
+  const passages = listToolEntries(view)
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

@@ -38,6 +38,8 @@ export interface FolderContents {
   readonly folders: string[];
   /** What is not served, sorted by path, and why. */
   readonly leftOut: Problem[];
+  /** Whether all entries were visited. */
+  readonly isComplete: boolean;
 }
 
 /** A file or folder below the served folder. */
@@ -53,8 +55,12 @@ interface Entry extends Located {
 /** A walk through a folder. */
 export class FolderWalk {
   readonly #options: ServedFolderOptions;
-  readonly #contents: FolderContents = { files: [], folders: [], leftOut: [] };
-  /** How many entries may still be visited. */
+  readonly #contents: Omit<FolderContents, "isComplete"> = {
+    files: [],
+    folders: [],
+    leftOut: [],
+  };
+  /** How many entries may still be visited. It is negative once one was not. */
   #room: number;
   readonly #maxEntries: number;
   readonly #slice = new TimeSlice();
@@ -72,7 +78,7 @@ export class FolderWalk {
     await this.#list({ path, realPath, isLinked: false, name: "", above: [] });
     if (this.#slice.isOver) await this.#slice.pause();
     this.#contents.leftOut.sort((a, b) => byCodeUnits(a.file, b.file));
-    return this.#contents;
+    return { ...this.#contents, isComplete: this.#room >= 0 };
   }
 
   /** Lists what a folder contains, at any depth. */
@@ -114,7 +120,7 @@ export class FolderWalk {
     for (const entry of entries) {
       if (this.#slice.isOver) await this.#slice.pause();
       if (!isVisible(entry.name)) continue;
-      if (this.#room === 0) break;
+      if (this.#room < 0) break;
       const child = this.#enter(entry, folder);
       if (child !== undefined) children.push(child);
     }
@@ -127,7 +133,8 @@ export class FolderWalk {
   #enter(entry: Deno.DirEntry, folder: Entry): Entry | undefined {
     const name = folder.name + entry.name;
     try {
-      if (--this.#room === 0) {
+      this.#room--;
+      if (this.#room < 0) {
         throw new SkillFileError(name, tooManyEntries(this.#maxEntries));
       }
       return this.#inspect(entry, folder);

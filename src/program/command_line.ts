@@ -142,6 +142,11 @@ const SERVING = {
     ...seconds(0.1),
     help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
   },
+  "log-loads": {
+    type: "boolean",
+    help:
+      "log a line to stderr for each skill that a client loads, with the time and the client",
+  },
   "auto-install-deps": {
     type: "boolean",
     help:

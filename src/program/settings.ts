@@ -18,7 +18,7 @@ import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { isSkillFolder } from "../skills/skill_reader.ts";
 import { quote } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "../views/reading.ts";
+import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
   BaseFolders,
   Problem,
@@ -106,9 +106,14 @@ function listRoots(
     recursiveDirectories,
     agents,
   });
-  return tools === "agentskills"
-    ? roots.map((root) => ({ ...root, recursive: true }))
-    : roots;
+  switch (tools) {
+    case "agentskills":
+      return roots.map((root) => ({ ...root, recursive: true }));
+    case "reference":
+      return roots.map((root) => ({ ...root, confinesLinks: true }));
+    default:
+      return roots;
+  }
 }
 
 function createOptions(
@@ -127,6 +132,7 @@ function createOptions(
     toolset: (values.tools ?? "skill") as Toolset,
     shellTimeout: numberOf(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
+    logLoads: values["log-loads"],
     descriptionLimit: numberOf(values["description-limit"]),
   };
 }

@@ -24,6 +24,9 @@ import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
 import { toWellFormedJson } from "../text.ts";
 
+/** The header of a request in this process that contains the address of the client. */
+const ADDRESS_HEADER = "skill-server-client-address";
+
 /** The maximum size of a body, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
 
@@ -32,9 +35,6 @@ export class McpHttpServer extends RequestDispatcher {
   readonly #mcp = createMcpHandler((context) => this.#createServer(context), {
     maxRequestBodySize: MAX_BODY_SIZE,
   });
-
-  /** The addresses of the clients, by their requests. */
-  readonly #addresses = new WeakMap<Request, string>();
 
   /** Notifies the listeners that a list changed. */
   notifyListChanged(list: ListName): void {
@@ -53,7 +53,8 @@ export class McpHttpServer extends RequestDispatcher {
     // Deno aborts the signal of a request after each response. The SDK would take
     // that for a disconnect, so it gets a request without the signal.
     const request = new Request(url, { method, headers, body });
-    if (address !== undefined) this.#addresses.set(request, address);
+    // The SDK passes only the headers on. Whatever the client sent is replaced.
+    request.headers.set(ADDRESS_HEADER, address ?? "");
     const response = await this.#mcp.fetch(request);
     // A stream that stays open.
     if (headers.get("mcp-method") === "subscriptions/listen") return response;
@@ -86,7 +87,7 @@ export class McpHttpServer extends RequestDispatcher {
     ) => {
       using permit = await this.permits.acquire();
       const client = server.getClientVersion()?.name;
-      const address = requestInfo && this.#addresses.get(requestInfo);
+      const address = requestInfo?.headers.get(ADDRESS_HEADER) || undefined;
       const context = { id: request.id, signal, client, address, permit };
       const result = await this.handle(request, context);
       const caching = isModern ? cachingOf(request.method, ttlMs) : {};

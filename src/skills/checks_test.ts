@@ -389,6 +389,7 @@ Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill 
       files: [{ path: "SKILL.md", size, version: "" }],
       folders: [],
       leftOut: leftOut.map((file) => ({ file, ...problem })),
+      isComplete: true,
     })?.rule;
   const limit = 16 * 2 ** 20;
   assert.equal(ruleFor(limit, "a/", "b.md"), undefined);

@@ -13,6 +13,12 @@ export const LINK_OUT_OF_PROJECT: Fault = {
   hint: "replace it with the folder itself",
 };
 
+export const LINK_OUT_OF_ROOTS: Fault = {
+  rule: "link-outside",
+  reason: "it is a link that points outside the folders of skills",
+  hint: "replace it with the folder itself",
+};
+
 export const ROOT_IS_A_FILE: Fault = {
   rule: "not-a-folder",
   reason: "it is a file, where a folder of skills was expected",

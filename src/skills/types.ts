@@ -34,6 +34,11 @@ export interface SkillRoot {
    * {@linkcode SkillRoot.recursive}.
    */
   readonly includesItself?: boolean;
+  /**
+   * Whether links in it count only if they lead into a root or a trusted folder, as they
+   * do in a project. Default: `false`.
+   */
+  readonly confinesLinks?: boolean;
 }
 
 /**
@@ -287,6 +292,8 @@ export interface SkillFiles {
    * for the directory itself), and end with `/` for folders that cannot be read.
    */
   readonly leftOut: Problem[];
+  /** Whether all entries were visited. */
+  readonly isComplete: boolean;
 }
 
 /** What the views know of a `SkillRegistry`, which documents it. */

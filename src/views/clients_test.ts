@@ -9,7 +9,7 @@ import { root } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE, profileFor } from "./clients.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
-import { createEntries } from "./tools.ts";
+import { listToolEntries } from "./tools.ts";
 import { createInstructions } from "./views.ts";
 
 /** The clients with profiles, and an unknown one. */
@@ -63,7 +63,7 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
   for (const name of CLIENTS) {
     const check = (catalog: SkillCatalog, descriptionLimit?: number) => {
       const options = { toolset: "skill", descriptionLimit } as const;
-      const [tool] = createEntries({
+      const [tool] = listToolEntries({
         profile: profileFor(name),
         catalog,
         options,
@@ -87,9 +87,9 @@ Deno.test("the list has no limit with --description-limit 0, and stands in the d
   for (const name of CLIENTS) {
     const profile = profileFor(name);
     const options = { toolset: "skill", descriptionLimit: 0 } as const;
-    const [whole] = createEntries({ profile, catalog, options });
+    const [whole] = listToolEntries({ profile, catalog, options });
     assert.ok(JSON.stringify(whole).length > 350_000);
-    const [tool] = createEntries({
+    const [tool] = listToolEntries({
       profile,
       catalog,
       options: { toolset: "reference" },

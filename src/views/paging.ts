@@ -7,7 +7,7 @@
 
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { byCodeUnits, quote, stringifyJson } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
@@ -72,15 +72,15 @@ export async function loadPage<T>(
     last = key;
   }
   const end = rest.at(-1)?.key ?? last;
-  return { entries, ...(last !== end && { nextCursor: AFTER + last }) };
+  return last === end ? { entries } : { entries, nextCursor: AFTER + last };
 }
 
 /**
- * Makes a function derive a value only once from each catalog or skill. A scan
- * keeps the objects of unchanged skills, so that a change to one skill derives only
+ * Makes a function derive a value only once from each object, such as a catalog or a
+ * skill. A scan keeps the objects of unchanged skills, so that a change to one skill derives only
  * the value of that skill. A WeakMap, because what is gone needs no value.
  */
-export function deriveOnce<Source extends SkillCatalog | Skill, T>(
+export function deriveOnce<Source extends object, T>(
   derive: (source: Source) => T,
 ): (source: Source) => T {
   const values = new WeakMap<Source, T>();

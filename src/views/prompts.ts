@@ -17,21 +17,18 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
-import {
-  formatLoadedSkill,
-  type SkillToolOptions,
-  textOf,
-  type Toolset,
-} from "./reading.ts";
+import { formatLoadedSkill, logLoad, textOf } from "./loading.ts";
 import { readForRequest } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
-  describeSkill,
   fitList,
   isForUser,
+  listByName,
+  listedDescription,
+  type ListedSkill,
   listKey,
-  listSkills,
 } from "./skill_list.ts";
+import type { SkillToolOptions, Toolset } from "./options.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
@@ -49,21 +46,23 @@ export function registerPrompts(
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  const itemsOf = deriveOnce((skill: Skill) =>
-    createPrompts(skill, options.toolset)
+  const itemsOf = deriveOnce((listed: ListedSkill) =>
+    createPrompts(listed, options.toolset)
   );
   serveList(server, registry, {
     name: "prompts",
     itemsOf: (catalog) => [
       createSkillPrompt(catalog),
-      ...[...catalog.served.values()].filter(isForUser).flatMap(itemsOf),
+      ...listForUser(catalog).flatMap(itemsOf),
     ],
   });
-  server.setRequestHandler("prompts/get", async (params, { client }) => {
+  server.setRequestHandler("prompts/get", async (params, requester) => {
+    const { client } = requester;
     const skill = requirePrompt(params, registry);
     const uri = skillMdUri(skill);
     const reading = readForRequest(uri, registry.readFile(skill, SKILL_MD));
     const text = textOf(await reading);
+    logLoad(skill, "a prompt", { ...requester, options });
     // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
     const isEmbedded = options.toolset === "skilljack" &&
       client !== undefined && !profileFor(client).dropsEmbeddedResources;
@@ -85,9 +84,15 @@ export function registerPrompts(
   );
 }
 
+/** Lists the skills that the user can load, by all their names. */
+const listForUser = deriveOnce((catalog: SkillCatalog) =>
+  listByName(catalog.served.values().filter(isForUser), catalog)
+);
+
 /** Creates the prompt that takes a name. Its description lists the skills. */
 function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
-  const skills = listSkills(catalog.skills, isForUser).map(describeSkill);
+  const skills = listForUser(catalog)
+    .filter(({ skill }) => skill.prefix === undefined);
   const start = "Load a skill by name.\n\nAvailable skills:";
   const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
   const value = {
@@ -105,15 +110,18 @@ function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
 }
 
 /** Creates the prompt of a skill, unless it has the name of the prompt that takes a name. */
-function createPrompts(skill: Skill, toolset: Toolset): ListItem<Prompt>[] {
-  const { name } = describeSkill(skill);
+function createPrompts(
+  { skill, name }: ListedSkill,
+  toolset: Toolset,
+): ListItem<Prompt>[] {
   if (name === SKILL_PROMPT) return [];
-  const { description } = skill;
-  const value = {
-    ...{ name, title: name, description },
-    ...(toolset === "skill" && { arguments: ARGUMENTS }),
+  const value: Prompt = {
+    name,
+    title: name,
+    description: listedDescription(skill),
   };
-  return [{ key: listKey(skill, name), value }];
+  if (toolset === "skill") value.arguments = ARGUMENTS;
+  return [{ key: listKey(skill, skillMdUri(skill)), value }];
 }
 
 /** The maximum number of names that the error for an unknown name lists. */
@@ -132,8 +140,7 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = listSkills(registry.catalog.skills, isForUser)
-    .map((it) => describeSkill(it).name);
+  const names = listForUser(registry.catalog).map(({ name }) => name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const hint = near.length === 0
     ? "prompts/list lists the names"
@@ -149,15 +156,10 @@ async function complete(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ) {
-  const { served, skills } = registry.catalog;
-  const skill = registry.find(context?.arguments?.name ?? "");
-  const named = ref.type === "ref/prompt"
-    ? listSkills(served, isForUser)
-    : listSkills(skills, () => true);
   const values = argument.name === "name"
-    ? named.map((it) => describeSkill(it).name)
-    : argument.name === "path" && skill !== undefined
-    ? (await registry.listFiles(skill)).files.map(({ path }) => path)
+    ? listNames(ref.type === "ref/prompt", registry)
+    : argument.name === "path"
+    ? await listPaths(context?.arguments?.name, registry)
     : [];
   const start = argument.value.toLowerCase();
   const matches = values.filter((value) =>
@@ -170,4 +172,23 @@ async function complete(
       hasMore: matches.length > MAX_COMPLETIONS,
     },
   };
+}
+
+/** Lists the names of prompts, or of the skills in the URIs of resources. */
+function listNames(isForPrompt: boolean, { catalog }: SkillSource): string[] {
+  const listed = isForPrompt
+    ? listForUser(catalog)
+    : listByName(catalog.skills.values(), catalog);
+  return listed.map(({ name }) => name);
+}
+
+/** Lists the paths of the files of a skill, if there is one. */
+async function listPaths(
+  name: string | undefined,
+  registry: SkillSource,
+): Promise<string[]> {
+  const skill = registry.find(name ?? "");
+  if (skill === undefined) return [];
+  const { files } = await registry.listFiles(skill);
+  return files.map(({ path }) => path);
 }

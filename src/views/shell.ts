@@ -101,9 +101,29 @@ function shellWith(line: string, cwd: string): Deno.Command {
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
+    ...environmentOfCommands(),
     // On Windows, this option would open a console window instead.
     detached: !isWindows,
   });
+}
+
+/** The variables that tell the dynamic linker what to load into a program. */
+const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
+
+/**
+ * Returns the environment of commands. If Deno may run only the shell, it passes on no
+ * variable by which the shell could become another program.
+ */
+function environmentOfCommands(): Pick<
+  Deno.CommandOptions,
+  "clearEnv" | "env"
+> {
+  const { state } = Deno.permissions.querySync({ name: "run" });
+  const variables = attempt(() => Deno.env.toObject());
+  if (state === "granted" || variables === undefined) return {};
+  const passed = Object.entries(variables)
+    .filter(([name]) => !LINKER_VARIABLE.test(name));
+  return { clearEnv: true, env: Object.fromEntries(passed) };
 }
 
 /**
@@ -134,7 +154,8 @@ kill -s KILL -- "-${pid}"`;
  * only briefly for the end, because a process that was not ended may keep the pipe open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
-  let [text, omitted] = ["", 0];
+  let text = "";
+  let omitted = 0;
   const write = (part: string) => {
     const kept = part.slice(0, MAX_OUTPUT_LENGTH - text.length);
     text += kept;

@@ -302,3 +302,26 @@ Deno.test(
     );
   },
 );
+
+Deno.test(
+  "run_shell_command_op works while a variable of the dynamic linker is set, and passes it on only with --allow-run for all programs",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = filesPlace();
+    const env = { LD_LIBRARY_PATH: place.path, OTHER: "other" };
+    const command = 'echo "$LD_LIBRARY_PATH,$OTHER"';
+    for (
+      const [run, expected] of [
+        ["--allow-run=/bin/sh", ",other"],
+        ["--allow-run", `${place.path},other`],
+      ] as const
+    ) {
+      await using session = await Session.open(place, {
+        ...shellOptions(run),
+        env,
+      });
+      const { text, isError } = await session.text(...shell(command));
+      assert.deepEqual([text.trim(), isError], [expected, false]);
+    }
+  },
+);

@@ -2,15 +2,15 @@
  * Which skills are listed, in which order, and how: in lines that fit into a limit, as
  * XML in the wording of a tool's contract, or summarized in one line. In every list, the
  * user's own skills precede the project's, so that a cloned repository pushes none of
- * them out.
+ * them out. A list prints no name that does not load its skill.
  *
  * @module
  */
 
-import { qualifiedName } from "../skills/names.ts";
+import { listedName } from "../skills/names.ts";
 import { SkillIndex } from "../skills/search.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { escapeXml, oneLine, shownName, truncate } from "../text.ts";
+import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
 /** Whether the model can load a skill. */
@@ -23,41 +23,109 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
 }
 
-/** Lists the skills that are allowed, in list order. */
-export function listSkills(
-  skills: ReadonlyMap<string, Skill>,
-  isAllowed: (skill: Skill) => boolean,
-): Skill[] {
-  return [...skills.values()].filter(isAllowed).sort(byListRank);
-}
-
-/** Compares two skills by their places in lists. */
-function byListRank(a: Skill, b: Skill): number {
-  return listRank(a) - listRank(b);
-}
+/** The highest rank of a skill that the user put on this machine, or before these. */
+const LAST_RANK_OF_USER = 3;
 
 /**
- * Returns the rank of a skill in lists: pinned ones first, those listed by name only
- * last, and among equals the user's own first.
+ * Returns the rank of a skill in lists: the user's own first, and of these the pinned
+ * ones first, and those listed by name only last. A project's skill precedes them only
+ * if it is pinned by a rule for projects.
  */
 function listRank({ state, scope, rule }: Skill): number {
   const rank = state === "pinned" ? 1 : state === "name-only" ? 3 : 2;
   if (scope !== "project") return rank;
-  return state === "pinned" && rule?.scope === "project" ? 0 : 3 + rank;
+  const isPreferred = state === "pinned" && rule?.scope === "project";
+  return isPreferred ? 0 : LAST_RANK_OF_USER + rank;
 }
 
-/** Returns the sort key of an item in a paged list: the rank of its skill, then a text. */
-export function listKey(skill: Skill, text: string): string {
-  return `${listRank(skill)} ${text}`;
+/** Whether a skill stands among the project's, and not before them. */
+function isAmongProjects(skill: Skill): boolean {
+  return listRank(skill) > LAST_RANK_OF_USER;
+}
+
+/** Returns the sort key of an item in a paged list: the rank of its skill, then its URI. */
+export function listKey(skill: Skill, uri: string): string {
+  return `${listRank(skill)} ${uri}`;
+}
+
+/** Puts skills in list order. Of equal rank, they stay in their order. */
+function inListOrder(skills: Iterable<Skill>): Skill[] {
+  return [...skills].sort((a, b) => listRank(a) - listRank(b));
+}
+
+/** A skill as lists show it. */
+export interface ListedSkill {
+  readonly skill: Skill;
+  /** A name that loads it, on one line. */
+  readonly name: string;
+  /** The beginning of its description, on one line. */
+  readonly description: string;
+}
+
+/** How much of a description lists show, in characters: what the specification allows. */
+const MAX_DESCRIPTION_LENGTH = 1_024;
+
+/** Returns as much of a skill's description as lists show. */
+export function listedDescription({ description }: Skill): string {
+  // No character has more than two code units.
+  const start = description.slice(0, 2 * MAX_DESCRIPTION_LENGTH + 1);
+  const characters = Array.from(start);
+  if (characters.length <= MAX_DESCRIPTION_LENGTH) return description;
+  const end = "...";
+  const kept = characters.slice(0, MAX_DESCRIPTION_LENGTH - end.length);
+  return kept.join("") + end;
+}
+
+/** What is known of a skill in lists, by its names there. */
+const knownOf = deriveOnce((_skill: Skill) => new Map<string, ListedSkill>());
+
+/** Describes a skill for lists. An unchanged one stays the same object. */
+function describeSkill(skill: Skill, name: string): ListedSkill {
+  const known = knownOf(skill);
+  const description = known.get(name)?.description ??
+    oneLine(listedDescription(skill));
+  const listed = known.get(name) ?? { skill, name, description };
+  known.set(name, listed);
+  return listed;
 }
 
 /**
- * Returns how much of something the project's skills get at most: half, or what the
- * user's own skills leave.
+ * Lists skills in list order, by names that load them.
+ *
+ * @param isMarked Whether the name of a skill is to say whom it comes from, though it
+ *   has the plain name.
  */
-function shareOfProject(total: number, own: number): number {
-  return Math.max(total / 2, total - own);
+export function listByName(
+  skills: Iterable<Skill>,
+  catalog: SkillCatalog,
+  isMarked: (skill: Skill) => boolean = () => false,
+): ListedSkill[] {
+  const listed: ListedSkill[] = [];
+  for (const skill of inListOrder(skills)) {
+    const isQualified = skill.prefix !== undefined || isMarked(skill);
+    const name = listedName(skill, catalog, isQualified);
+    if (name !== undefined) listed.push(describeSkill(skill, name));
+  }
+  return listed;
 }
+
+/**
+ * Lists the skills that the tools list for the model. The name of a project's skill
+ * that shadows one of the user's says so.
+ */
+export const listForModel = deriveOnce((catalog: SkillCatalog) => {
+  const shadowing = new Set(
+    catalog.shadowed.filter(({ skill }) => skill.scope === "global")
+      .map(({ by }) => by),
+  );
+  const isMarked = (skill: Skill) =>
+    skill.scope === "project" && shadowing.has(skill);
+  const skills = catalog.skills.values().filter(isForModel);
+  // One that is listed by name only has no description, even if there is room.
+  return listByName(skills, catalog, isMarked).map((listed) =>
+    listed.skill.state === "name-only" ? nameOnly(listed) : listed
+  );
+});
 
 /** The maximum number of results of a search. */
 const MAX_RESULTS = 20;
@@ -67,57 +135,22 @@ const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
   SkillIndex.create(skills.values().filter(isForModel))
 );
 
-/** Finds the 20 skills that match some words, in list order, then best match first. */
+/**
+ * Finds the 20 skills that match some words, in list order, then best match first. Those
+ * of the project are at most half of them, or what the user's own leave.
+ */
 export async function findByWords(
   words: string,
   catalog: SkillCatalog,
-): Promise<Skill[]> {
+): Promise<ListedSkill[]> {
   const index = await indexOf(catalog);
-  const { global: own = [], project = [] } = Object.groupBy(
-    await index.find(words),
-    ({ scope }) => scope,
-  );
-  const theirs = project.slice(0, shareOfProject(MAX_RESULTS, own.length));
-  const ours = own.slice(0, MAX_RESULTS - theirs.length);
-  return [...ours, ...theirs].sort(byListRank);
+  const found = listByName(await index.find(words), catalog);
+  const projects = found.filter(({ skill }) => isAmongProjects(skill));
+  const users = found.filter(({ skill }) => !isAmongProjects(skill));
+  const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
+  const theirs = projects.slice(0, room);
+  return [...users.slice(0, MAX_RESULTS - theirs.length), ...theirs];
 }
-
-/** A skill as lists show it. */
-export interface ListedSkill {
-  readonly skill: Skill;
-  /** Its name, on one line. */
-  readonly name: string;
-  /** Its description, on one line. */
-  readonly description: string;
-}
-
-/** Describes a skill for lists. */
-export const describeSkill = deriveOnce((skill: Skill): ListedSkill => ({
-  skill,
-  name: shownName(qualifiedName(skill)),
-  description: oneLine(skill.description),
-}));
-
-/**
- * Lists the skills that the tools list for the model. Those listed by name only have
- * no description, whether or not there is room for it. The name of a project's skill
- * that shadows one of the user's says so.
- */
-export const listForModel = deriveOnce((catalog: SkillCatalog) => {
-  const shadowing = new Set(
-    catalog.shadowed.filter(({ skill }) => skill.scope === "global")
-      .map(({ by }) => by),
-  );
-  return listSkills(catalog.skills, isForModel).map((skill): ListedSkill => {
-    const { name, description } = describeSkill(skill);
-    const isMarked = skill.scope === "project" && shadowing.has(skill);
-    return {
-      skill,
-      name: isMarked ? `project:${name}` : name,
-      description: skill.state === "name-only" ? "" : description,
-    };
-  });
-});
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findPolicyFault(
@@ -129,6 +162,13 @@ export function findPolicyFault(
     : undefined;
 }
 
+/** Returns what to tell the user if there are no skills for the model, in one line. */
+export function explainEmptyList(catalog: SkillCatalog): string | undefined {
+  if (listForModel(catalog).length > 0) return undefined;
+  return findPolicyFault(catalog) ??
+    "There are no skills. Tell the user that in a terminal, the server's option --list shows where they would go.";
+}
+
 /**
  * Formats the skills for the model as XML. All texts are escaped, so no skill
  * can break out of the list.
@@ -137,29 +177,22 @@ export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listForModel(catalog).map(({ skill, description }) => {
+  const skills = listForModel(catalog).map(({ skill, description, ...it }) => {
     // The location tells which of the user's and the project's it is.
-    const { name } = describeSkill(skill);
+    const name = listedName(skill, catalog) ?? it.name;
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })
       .filter(([, text]) => text)
-      .map(([key, text]) => `<${key}>${escapeXml(text!)}</${key}>\n`);
+      .map(([key, text]) => `<${key}>${escapeXml(text)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
   });
   const list = skills.join("\n") || (findPolicyFault(catalog) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 
-/**
- * Formats a skill as a line of a list, which no skill can break out of. By the name in
- * it, the skill can be loaded.
- */
-function formatSkill(
-  { name, description }: ListedSkill,
-  limit: number,
-): string {
-  const text = truncate(description, limit);
-  return `\n- ${escapeXml(name + (text && `: ${text}`))}`;
+/** Formats a skill as a line of a list, which no skill can break out of. */
+export function formatSkill({ name, description }: ListedSkill): string {
+  return description === "" ? `\n- ${name}` : `\n- ${name}: ${description}`;
 }
 
 /**
@@ -169,66 +202,101 @@ function formatSkill(
 export const DEFAULT_DESCRIPTION_LIMIT = 36_000;
 
 /** Returns the last line of a list that lacks some skills. */
-function formatMore(count: number): string {
+export function formatMore(count: number): string {
   return `\n(and ${count} more: pass a name to load one, or words that describe the task to search)`;
 }
 
 /**
- * Lists skills, one on each line, within a limit. All names come before descriptions,
- * and the user's own skills before a project's, which take at most half of the room
- * while the user's own need it. If the names do not fit, the last line says how to find
- * the other skills.
+ * Lists skills, one on each line, within a limit. If the names do not fit, the last line
+ * says how to find the other skills.
  */
 export function fitList(
   skills: readonly ListedSkill[],
   limit: number = DEFAULT_DESCRIPTION_LIMIT,
 ): string {
   const room = limit - formatMore(skills.length).length;
-  const { global: own = [], project = [] } = Object.groupBy(
-    skills,
-    ({ skill }) => skill.scope,
-  );
-  const share = shareOfProject(room, lengthOf(formatSkills(own)));
-  const names = lengthOf(formatSkills(project, 0));
-  const ours = fitLines(own, room - Math.min(share, names));
-  const theirs = fitLines(project, Math.min(share, room - lengthOf(ours)));
-  const lines = { global: ours.values(), project: theirs.values() };
-  const missing = skills.length - ours.length - theirs.length;
-  return skills.map(({ skill }) => lines[skill.scope].next().value).join("") +
-    (missing > 0 ? formatMore(missing) : "");
+  const fitting = fitSkills(skills, {
+    room,
+    lengthOf: (listed) => formatSkill(listed).length,
+  });
+  const missing = skills.length - fitting.length;
+  const list = fitting.map(formatSkill).join("");
+  return missing > 0 ? list + formatMore(missing) : list;
 }
 
-/** Formats skills with descriptions of at most a length. */
-export function formatSkills(
+/** How much room a list has, and how much of it a skill takes. */
+interface ListRoom {
+  readonly room: number;
+  readonly lengthOf: (listed: ListedSkill) => number;
+}
+
+/**
+ * Returns the skills of a list for which there is room, with descriptions as long as
+ * there is room for. The user's own get what they need, but leave room for the names of
+ * the project's, up to half of it. The project's get what is left, but at most half of
+ * the room while the user's own need more.
+ */
+export function fitSkills(
   skills: readonly ListedSkill[],
-  limit = Infinity,
-): string[] {
-  return skills.map((listed) => formatSkill(listed, limit));
-}
-
-function lengthOf(lines: readonly string[]): number {
-  return lines.join("").length;
+  { room, lengthOf }: ListRoom,
+): ListedSkill[] {
+  const total = (list: readonly ListedSkill[]) =>
+    list.reduce((sum, listed) => sum + lengthOf(listed), 0);
+  const users = skills.filter(({ skill }) => !isAmongProjects(skill));
+  const projects = skills.filter(({ skill }) => isAmongProjects(skill));
+  const reserved = Math.min(room / 2, total(projects.map(nameOnly)));
+  const ours = fitGroup(users, { room: room - reserved, lengthOf });
+  const rest = room - total(ours);
+  const isWhole = total(ours) === total(users);
+  const theirs = fitGroup(projects, {
+    room: isWhole ? rest : Math.min(rest, room / 2),
+    lengthOf,
+  });
+  return [...ours, ...theirs];
 }
 
 /** The maximum lengths of descriptions to try. With none, only pinned skills have theirs. */
 const LADDER = [Infinity, 200, 80, 0];
 
 /**
- * Formats skills with the longest descriptions for which there is room, or else as
- * many names as fit. Pinned skills keep their descriptions as long as possible.
+ * Shortens all descriptions alike until the skills fit, or else returns as many names as
+ * fit. Pinned skills keep their descriptions as long as possible.
  */
-function fitLines(skills: readonly ListedSkill[], room: number): string[] {
-  const names = formatSkills(skills, 0);
-  let rest = room;
-  const fitting = names.filter((line) => (rest -= line.length) >= 0);
-  if (rest < 0) return fitting;
+function fitGroup(
+  skills: readonly ListedSkill[],
+  { room, lengthOf }: ListRoom,
+): ListedSkill[] {
   for (const limit of LADDER) {
-    const lines = skills.map((listed) =>
-      formatSkill(listed, listed.skill.state === "pinned" ? Infinity : limit)
+    const shortened = skills.map((listed) =>
+      listed.skill.state === "pinned" ? listed : shorten(listed, limit)
     );
-    if (lengthOf(lines) <= room) return lines;
+    if (takeFitting(shortened, { room, lengthOf }).length === skills.length) {
+      return shortened;
+    }
   }
-  return names;
+  return takeFitting(skills.map(nameOnly), { room, lengthOf });
+}
+
+/** Returns the first skills of a list, as many as fit. */
+function takeFitting(
+  skills: readonly ListedSkill[],
+  { room, lengthOf }: ListRoom,
+): ListedSkill[] {
+  let rest = room;
+  const end = skills.findIndex((listed) => {
+    rest -= lengthOf(listed);
+    return rest < 0;
+  });
+  return end < 0 ? [...skills] : skills.slice(0, end);
+}
+
+function shorten(listed: ListedSkill, limit: number): ListedSkill {
+  if (listed.description.length <= limit) return listed;
+  return { ...listed, description: truncate(listed.description, limit) };
+}
+
+function nameOnly(listed: ListedSkill): ListedSkill {
+  return shorten(listed, 0);
 }
 
 /** The maximum length of the line that summarizes the skills, in characters. */

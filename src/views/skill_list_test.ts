@@ -5,7 +5,7 @@ import type { Skill } from "../skills/types.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { TOOL_NAMES, type Toolset } from "./reading.ts";
+import { TOOL_NAMES, type Toolset } from "./options.ts";
 import { findByWords, fitList } from "./skill_list.ts";
 
 /** Creates listed skills with descriptions of 300 characters. */
@@ -97,7 +97,7 @@ Deno.test("findByWords() returns 20 skills, at most half of them the project's w
     const workingDirectory = place.project;
     const catalog = await scanSkillRoots(roots, { workingDirectory });
     const found = await findByWords("about", catalog);
-    const scopes = found.map(({ scope }) => scope);
+    const scopes = found.map(({ skill }) => skill.scope);
     assert.deepEqual(scopes, [
       ...Array(expected[0]).fill("global"),
       ...Array(expected[1]).fill("project"),

@@ -21,19 +21,15 @@ import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
 import { notifyWhenChanged } from "./paging.ts";
-import {
-  createTextResult,
-  SearchResults,
-  type SkillToolOptions,
-  type ToolContext,
-} from "./reading.ts";
+import { createTextResult, type ToolContext } from "./loading.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   fitList,
-  formatSkills,
+  formatSkill,
   listForModel,
   summarizeSkills,
 } from "./skill_list.ts";
+import type { SkillToolOptions } from "./options.ts";
 import { listTools, type SkillTool } from "./toolsets.ts";
 
 /** The annotations of a tool, unless it says otherwise. */
@@ -45,47 +41,14 @@ const READ_ONLY: ToolAnnotations = {
 };
 
 /**
- * Sets the request handlers of the tools. Their descriptions reflect the current
- * catalog, and clients are notified when the skills in them change.
+ * A server that tools can be registered on: the `McpServer` of `@modelcontextprotocol/sdk`,
+ * or a server of this program. Only what tools need of them is declared, because the
+ * SDK's own types would pull undocumented ones into the library's documentation.
  */
-export function registerTools(
-  server: RequestDispatcher,
-  registry: SkillSource,
-  options: SkillToolOptions,
-): void {
-  const tools = listTools(options);
-  server.setRequestHandler("tools/list", (_params, { client }) => ({
-    tools: createEntries({
-      profile: profileFor(client),
-      catalog: registry.catalog,
-      options,
-    }),
-  }));
-  server.setRequestHandler("tools/call", (params, { signal, permit }) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) {
-      const names = tools.map(({ name }) => quote(name)).join(", ");
-      throw invalidParams(
-        `Unknown tool ${quote(params.name)}: the tools are ${names}`,
-      );
-    }
-    const context = { registry, options, signal, permit };
-    return callTool(tool, params.arguments ?? {}, context);
-  });
-  if (!tools.some(({ describe }) => describe)) return;
-  notifyWhenChanged(
-    registry,
-    (catalog) => formatSkills(listForModel(catalog)),
-    () => server.notifyListChanged("tools"),
-  );
-}
+export type SkillToolServer = SdkToolServer | ProgramToolServer;
 
-/**
- * The part of the `McpServer` of `@modelcontextprotocol/sdk` that tools need. It is
- * declared here because the SDK's own type would pull undocumented types into the
- * library's documentation.
- */
-export interface SkillToolServer {
+/** An `McpServer` of `@modelcontextprotocol/sdk`. */
+export interface SdkToolServer {
   /** Registers a tool, and returns what updates it. */
   registerTool(
     name: string,
@@ -94,32 +57,86 @@ export interface SkillToolServer {
   ): { update(changes: { description: string }): void };
 }
 
+/** A server of this program. */
+export interface ProgramToolServer {
+  /** Sets the handler for the requests with a method. */
+  setRequestHandler(method: "tools/list" | "tools/call", handler: never): void;
+  /** Notifies the clients that listen to a list that it changed. */
+  notifyListChanged(list: "tools"): void;
+}
+
 /**
- * Registers the tools on a server of the SDK, as clients that were not measured see
- * them.
+ * Registers the tools of a toolset. Their descriptions reflect the current catalog, and
+ * clients are notified when the skills in them change.
  *
- * @throws {Error} If the server has a tool of the same name already, or is none of the SDK's.
+ * @throws {TypeError} If the server is none that tools can be registered on.
+ * @throws {Error} If the server has a tool of the same name already.
  */
-export function joinTools(
+export function registerTools(
   server: SkillToolServer,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  if (typeof server.registerTool !== "function") {
-    throw new TypeError(
-      "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
-    );
+  if ("registerTool" in server) return joinTools(server, registry, options);
+  if ("notifyListChanged" in server) {
+    return serveTools(server as RequestDispatcher, registry, options);
   }
-  const context = { registry, options };
+  throw new TypeError(
+    "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
+  );
+}
+
+/** Sets the request handlers of the tools. Each client sees them in its own way. */
+function serveTools(
+  server: RequestDispatcher,
+  registry: SkillSource,
+  options: SkillToolOptions,
+): void {
+  const tools = listTools(options);
+  server.setRequestHandler("tools/list", (_params, { client }) => {
+    const { catalog } = registry;
+    return {
+      tools: listToolEntries({
+        profile: profileFor(client),
+        catalog,
+        options,
+      }),
+    };
+  });
+  server.setRequestHandler("tools/call", (params, context) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined) {
+      const names = tools.map(({ name }) => quote(name)).join(", ");
+      throw invalidParams(
+        `Unknown tool ${quote(params.name)}: the tools are ${names}`,
+      );
+    }
+    const input = params.arguments ?? {};
+    return callTool(tool, input, { ...context, registry, options });
+  });
+  if (!tools.some(({ describe }) => describe)) return;
+  notifyWhenChanged(
+    registry,
+    (catalog) => listForModel(catalog).map(formatSkill),
+    () => server.notifyListChanged("tools"),
+  );
+}
+
+/** Registers the tools on a server of the SDK, as clients that were not measured see them. */
+function joinTools(
+  server: SdkToolServer,
+  registry: SkillSource,
+  options: SkillToolOptions,
+): void {
   for (const tool of listTools(options)) {
-    const entryIn = (catalog: SkillCatalog) =>
-      createEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
+    const describe = (catalog: SkillCatalog) =>
+      describeEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
     const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
-      callTool(tool, input, { ...context, signal });
+      callTool(tool, input, { registry, options, signal, client: undefined });
     const registered = server.registerTool(
       tool.name,
       {
-        ...entryIn(registry.catalog),
+        ...describe(registry.catalog),
         inputSchema: tool.input,
         outputSchema: tool.output,
       } as never,
@@ -127,11 +144,11 @@ export function joinTools(
     );
     notifyWhenChanged(
       registry,
-      (catalog) => [entryIn(catalog).description],
-      () =>
-        registered.update({
-          description: entryIn(registry.catalog).description!,
-        }),
+      (catalog) => [describe(catalog).description],
+      () => {
+        const { description } = describe(registry.catalog);
+        registered.update({ description: description! });
+      },
     );
   }
 }
@@ -147,10 +164,7 @@ export async function callTool(
     if (success) return await call(data, context);
     throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
   } catch (error) {
-    const result = createTextResult((error as Error).message);
-    return error instanceof SearchResults
-      ? result
-      : { ...result, isError: true };
+    return { ...createTextResult((error as Error).message), isError: true };
   }
 }
 
@@ -161,12 +175,13 @@ export interface ToolView {
   readonly options: SkillToolOptions;
 }
 
-/** Creates the entries of the tools in `tools/list` for a client. */
-export function createEntries(view: ToolView): Tool[] {
-  return listTools(view.options).map((tool) => createEntry(tool, view));
+/** Lists the entries of the tools in `tools/list` for a client. */
+export function listToolEntries(view: ToolView): Tool[] {
+  return listTools(view.options).map((tool) => describeEntry(tool, view));
 }
 
-function createEntry(tool: SkillTool, view: ToolView): Tool {
+/** Describes a tool as an entry of `tools/list`. */
+function describeEntry(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
   const { description, parameter = "" } = describeTool(tool, view);
   const inputSchema = toJsonSchema(input);
@@ -174,13 +189,17 @@ function createEntry(tool: SkillTool, view: ToolView): Tool {
     const field = inputSchema.properties!.name as { description: string };
     field.description += parameter;
   }
-  const { toolMeta } = view.profile;
-  return {
-    ...{ name, title, description, inputSchema },
-    ...(output && { outputSchema: toJsonSchema(output) }),
+  const entry: Tool = {
+    name,
+    title,
+    description,
+    inputSchema,
     annotations: { title, ...READ_ONLY, ...annotations },
-    ...(toolMeta && { _meta: toolMeta }),
   };
+  if (output !== undefined) entry.outputSchema = toJsonSchema(output);
+  const { toolMeta } = view.profile;
+  if (toolMeta !== undefined) entry._meta = { ...toolMeta };
+  return entry;
 }
 
 /**

@@ -17,7 +17,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { DEFAULT_PROFILE } from "./clients.ts";
-import { createEntries } from "./tools.ts";
+import { listToolEntries } from "./tools.ts";
 
 /** A server of the SDK with a tool of its own, and a registry of skills. */
 function createHost(place: Place) {
@@ -90,7 +90,7 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
     const { tools: [, ...tools] } = await client.listTools();
     const { catalog } = registry;
     const profile = DEFAULT_PROFILE;
-    const entries = createEntries({ profile, catalog, options });
+    const entries = listToolEntries({ profile, catalog, options });
     for (const [index, { name, description, ...rest }] of entries.entries()) {
       const tool = tools[index]!;
       assert.deepEqual([tool.name, tool.description], [name, description]);

@@ -18,21 +18,26 @@ import {
   createTextResult,
   directoryOf,
   formatLoadedSkill,
-  loadSkill,
+  loadWhole,
+  logLoad,
   pathInSkill,
   readContent,
   readPath,
-  readSkill,
-  type SkillToolOptions,
   type ToolContext,
-  type Toolset,
-} from "./reading.ts";
+  withSkill,
+} from "./loading.ts";
+import { deriveOnce } from "./paging.ts";
 import {
+  explainEmptyList,
   findPolicyFault,
+  fitSkills,
   formatAvailableSkills,
-  formatSkills,
+  formatMore,
+  formatSkill,
+  type ListedSkill,
   listForModel,
 } from "./skill_list.ts";
+import type { SkillToolOptions, Toolset } from "./options.ts";
 
 /** A tool: an entry in the table of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
@@ -71,10 +76,42 @@ function describedString(description: string): z.ZodMiniString {
   return z.string().check(z.describe(description));
 }
 
-/** Creates the result of a tool that lists the skills, and says if there can be none. */
-function createJsonList(list: object, catalog: SkillCatalog): CallToolResult {
-  const fault = findPolicyFault(catalog) ?? [];
-  return createTextResult(...[jsonText(list).trimEnd(), fault].flat());
+/** The maximum size of a list of skills as JSON, in bytes. A message has room for two. */
+const MAX_JSON_SIZE = 4 * 1024 * 1024;
+
+/**
+ * Returns the skills that fit into a list as JSON, with shorter descriptions if they do
+ * not fit otherwise.
+ *
+ * @param entryOf Returns what the list contains for a skill.
+ */
+function fitJsonList(
+  catalog: SkillCatalog,
+  entryOf: (listed: ListedSkill) => object,
+): ListedSkill[] {
+  const encoder = new TextEncoder();
+  const lengthOf = deriveOnce((listed: ListedSkill) => {
+    // The list is a text in a message, which is JSON in JSON.
+    const escaped = JSON.stringify(jsonText([entryOf(listed)]));
+    return encoder.encode(escaped).length;
+  });
+  return fitSkills(listForModel(catalog), { room: MAX_JSON_SIZE, lengthOf });
+}
+
+/** Creates the result of a tool that lists skills, and says what is missing and why. */
+function createJsonList(
+  list: object,
+  count: number,
+  catalog: SkillCatalog,
+): CallToolResult {
+  const missing = listForModel(catalog).length - count;
+  const note = missing > 0
+    ? formatMore(missing).trim()
+    : explainEmptyList(catalog);
+  const json = jsonText(list).trimEnd();
+  return note === undefined
+    ? createTextResult(json)
+    : createTextResult(json, note);
 }
 
 const skillTool = defineTool({
@@ -108,10 +145,12 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
     name: describedString("Name of the skill to load (case-insensitive)")
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
-  call: async ({ name }, context) => {
-    const { skill, text } = await readSkill(name, context);
-    return createTextResult(formatLoadedSkill(skill, text, context.options));
-  },
+  call: ({ name }, context) =>
+    withSkill(name, context, (skill, text) => {
+      logLoad(skill, "a tool", context);
+      const { options } = context;
+      return createTextResult(formatLoadedSkill(skill, text, options));
+    }),
 });
 
 const skilljackSkillTool = defineTool({
@@ -135,7 +174,7 @@ ${
   input: z.object({
     name: describedString("Skill name from <available_skills>"),
   }),
-  call: ({ name }, context) => loadSkill(name, context),
+  call: ({ name }, context) => loadWhole(name, context),
 });
 
 const skilljackResourceTool = defineTool({
@@ -149,10 +188,12 @@ const skilljackResourceTool = defineTool({
       "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
     ),
   }),
-  call: async ({ skill: name, path }, context) => {
-    const { skill } = await readSkill(name, context);
-    return await readPath(skill, pathInSkill(path, skill), context.registry);
-  },
+  call: ({ skill: name, path }, context) =>
+    withSkill(
+      name,
+      context,
+      (skill) => readPath(skill, pathInSkill(path, skill), context.registry),
+    ),
 });
 
 const referenceListTool = defineTool({
@@ -160,7 +201,7 @@ const referenceListTool = defineTool({
   title: "List Available Skills",
   describe: (catalog) =>
     `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${
-      formatSkills(listForModel(catalog)).join("") ||
+      listForModel(catalog).map(formatSkill).join("") ||
       `\n${findPolicyFault(catalog) ?? "none"}`
     }`,
   usage:
@@ -173,12 +214,13 @@ const referenceListTool = defineTool({
     })),
   }),
   call: (_input, { registry: { catalog } }) => {
-    const skills = listForModel(catalog)
-      .map(({ name, description }) => ({ name, description }));
-    return {
-      ...createJsonList(skills, catalog),
-      structuredContent: { skills },
-    };
+    const entryOf = ({ name, description }: ListedSkill) => ({
+      name,
+      description,
+    });
+    const skills = fitJsonList(catalog, entryOf).map(entryOf);
+    const result = createJsonList(skills, skills.length, catalog);
+    return { ...result, structuredContent: { skills } };
   },
 });
 
@@ -190,7 +232,7 @@ const referenceReadTool = defineTool({
   input: z.object({
     name: describedString("The skill name to read (from list_skills)"),
   }),
-  call: ({ name }, context) => loadSkill(name, context),
+  call: ({ name }, context) => loadWhole(name, context),
 });
 
 const agentSkillsMetadataTool = defineTool({
@@ -200,10 +242,13 @@ const agentSkillsMetadataTool = defineTool({
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
   call: (_input, { registry: { catalog }, options }) => {
-    const metadata = listForModel(catalog).map((
-      { skill, name, description },
-    ) => [name, { description, skill_dir: directoryOf(skill, options) }]);
-    return createJsonList(Object.fromEntries(metadata), catalog);
+    const entryOf = ({ skill, name, description }: ListedSkill) => [name, {
+      description,
+      skill_dir: directoryOf(skill, options),
+    }];
+    const metadata = fitJsonList(catalog, entryOf).map(entryOf);
+    const list = Object.fromEntries(metadata);
+    return createJsonList(list, metadata.length, catalog);
   },
 });
 
@@ -215,7 +260,7 @@ const agentSkillsLoadTool = defineTool({
   title: "Load Skill",
   usage: "Load a specific skill's instructions (its SKILL.md).",
   input: z.object({ skill_name: skillName }),
-  call: ({ skill_name }, context) => loadSkill(skill_name, context),
+  call: ({ skill_name }, context) => loadWhole(skill_name, context),
 });
 
 const agentSkillsReadTool = defineTool({
@@ -229,11 +274,11 @@ const agentSkillsReadTool = defineTool({
       "The file's name, or its path relative to the skill's directory",
     ),
   }),
-  call: async ({ skill_name, file_name }, context) => {
-    const { skill } = await readSkill(skill_name, context);
-    const path = pathInSkill(file_name, skill);
-    return { content: [await readContent(skill, path, context.registry)] };
-  },
+  call: ({ skill_name, file_name }, context) =>
+    withSkill(skill_name, context, async (skill) => {
+      const path = pathInSkill(file_name, skill);
+      return { content: [await readContent(skill, path, context.registry)] };
+    }),
 });
 
 /** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
@@ -261,18 +306,19 @@ const agentSkillsShellTool = defineTool({
     idempotentHint: false,
     openWorldHint: true,
   },
-  call: async ({ skill_name, command }, context) => {
-    const { skill } = await readSkill(skill_name, context);
-    const { options, signal, permit } = context;
-    permit?.release();
-    const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
-    const installs = autoInstallDeps && command.includes("py") && !isWindows;
-    const { text, isError } = await runShellCommand(
-      installs ? INSTALL + command : command,
-      { directory: skill.directory, timeout: shellTimeout, signal },
-    );
-    return { ...createTextResult(text), isError };
-  },
+  call: ({ skill_name, command }, context) =>
+    withSkill(skill_name, context, async ({ directory }) => {
+      const { options, signal, permit } = context;
+      // Other requests do not wait for the command.
+      permit?.release();
+      const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
+      const installs = autoInstallDeps && command.includes("py") && !isWindows;
+      const { text, isError } = await runShellCommand(
+        installs ? INSTALL + command : command,
+        { directory, timeout: shellTimeout, signal },
+      );
+      return { ...createTextResult(text), isError };
+    }),
 });
 
 /** The tools of each toolset. */

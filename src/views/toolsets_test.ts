@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
   Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
@@ -102,4 +103,60 @@ Deno.test("load_skill_op and read_reference_file_op read a skill and its files",
   const { content, isError } = await read("none.md");
   assert.equal(isError, true);
   assert.match(JSON.stringify(content), /there is no such file in the skill/);
+});
+
+Deno.test(
+  "--tools reference serves nothing that a link leads to outside its folders, unless --trust-links names the target",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "mine");
+    place.skill("home/.agent/skills", "within");
+    place.link("../../.agent/skills/within", "home/.claude/skills/linked");
+    place.link(place.skill("home/dotfiles", "out"), "home/.claude/skills/out");
+    place.file("home/dotfiles/notes.md", "notes");
+    const target = join(place.home, "dotfiles");
+    const listed = async (...args: string[]) => {
+      await using session = await Session.open(place, { args });
+      const { resources } = await session.client.listResources();
+      return resources.map(({ name }) => name)
+        .filter((name) => !name.endsWith("/"));
+    };
+    const reference = ["--tools", "reference"];
+    assert.deepEqual(await listed(...reference), ["mine", "within"]);
+    const trusted = await listed(...reference, "--trust-links", target);
+    assert.deepEqual(trusted, ["mine", "out", "within"]);
+    assert.deepEqual(await listed(), ["mine", "out", "within"]);
+  },
+);
+
+Deno.test("a missing argument is called missing", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place, {
+    args: ["--tools", "skilljack"],
+  });
+  assert.deepEqual(await session.text("skill-resource", { skill: "git" }), {
+    text: 'Cannot call "skill-resource": "path": it is missing',
+    isError: true,
+  });
+  const { text } = await session.text("skill", { name: 1 });
+  assert.match(text, /"name": Invalid input: expected string, received number/);
+});
+
+Deno.test("skill-resource names what of a folder and of the list of files is left out", async () => {
+  using place = filesPlace();
+  const git = "home/.claude/skills/git";
+  place.file(`${git}/references/large.bin`, new Uint8Array(2 ** 20 + 1));
+  await using session = await Session.open(place, {
+    args: ["--tools", "skilljack"],
+  });
+  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MB';
+  for (const path of ["", "references"]) {
+    const { content } = await session.call("skill-resource", {
+      skill: "git",
+      path,
+    });
+    const { text } = content.at(-1) as { text: string };
+    assert.ok(text.endsWith(note), text);
+  }
 });

@@ -17,11 +17,14 @@ import type {
   SkillRegistryOptions,
   SkillSource,
 } from "../skills/types.ts";
-import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./reading.ts";
 import { registerPrompts } from "./prompts.ts";
 import { summarizeSkills } from "./skill_list.ts";
-import { registerResources, SKILLS_EXTENSION } from "./resources.ts";
-import { registerTools } from "./tools.ts";
+import { registerResources } from "./resources.ts";
+import {
+  registerSkillsExtension,
+  SKILLS_EXTENSION,
+} from "./skills_extension.ts";
+import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -51,17 +54,17 @@ export function describeServer(
 }
 
 /**
- * Sets the request handlers that stdio and HTTP share, which do not need a
- * connection.
+ * Sets the request handlers that stdio and HTTP share, except those of the tools, which
+ * `registerSkillTools` in `mod.ts` sets.
  */
 export function registerViews(
   server: RequestDispatcher,
   registry: SkillSource,
   options: SkillToolOptions,
 ): void {
-  registerTools(server, registry, options);
   registerPrompts(server, registry, options);
-  registerResources(server, registry);
+  registerResources(server, registry, options);
+  registerSkillsExtension(server, registry);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/reading.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets.ts";
 
@@ -11,7 +11,7 @@ export function toolCaller(
   options: SkillToolOptions,
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
   const { signal } = new AbortController();
-  const context = { registry, options, signal, leave: () => {} };
+  const context = { registry, options, signal, client: undefined };
   return (name, input = {}) => {
     const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
     return callTool(tool, input, context);

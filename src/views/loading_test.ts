@@ -7,10 +7,12 @@ import {
   runSync,
   skillMd,
 } from "../../tests/testing/folders.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
-import type { Toolset } from "./reading.ts";
+import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -84,7 +86,12 @@ Deno.test(
     }
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
-    assert.doesNotMatch(textOf(await read("")), /there|nowhere|fifo/);
+    const list = textOf(await read(""));
+    assert.doesNotMatch(list, /there|nowhere/);
+    assert.match(
+      list,
+      /\n\nLeft out:\n\n- "fifo": it is not a regular file$/,
+    );
     const isFolder = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isFolder);
     for (const path of ["none.md", "../../../../outside.txt", ".env"]) {
@@ -198,5 +205,45 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
     assert.equal(text.includes("skill://git/x.sh"), toolset === "skill");
     assert.ok(!text.includes(place.path));
     assert.doesNotMatch(await load(false), /on the server/);
+  }
+});
+
+Deno.test("--log-loads logs each skill that a client loads, and nothing else logs it", async () => {
+  using place = filesPlace();
+  const use = async (args: string[]) => {
+    await using session = await Session.open(place, { args });
+    await session.load("git");
+    await session.load("none");
+    await session.client.getPrompt({ name: "hidden" });
+    await session.client.readResource({ uri: "skill://git/SKILL.md" });
+    await session.client.readResource({ uri: "skill://git/logo.png" });
+    return await session.end();
+  };
+  const lines = (await use(["--log-loads"])).map((line) =>
+    line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "TIME")
+  );
+  assert.deepEqual(lines, [
+    'skill-server: TIME "test" loaded "git" of global as a tool',
+    'skill-server: TIME "test" loaded "hidden" of global as a prompt',
+    'skill-server: TIME "test" loaded "git" of global as a resource',
+  ]);
+  assert.deepEqual(await use([]), []);
+});
+
+Deno.test("over HTTP, --log-loads logs the address of the client", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place, { args: ["--log-loads"] });
+  const params = { name: "skill", arguments: { name: "git" } };
+  await server.ask("tools/call", params);
+  await server.askLegacy("tools/call", params);
+  for (let call = 0; call < 2; call++) {
+    const line = await server.stderr.take(
+      (line) => line.includes("loaded"),
+      "a line about the skill",
+    );
+    assert.match(
+      line,
+      /Z (?:"test"|an unnamed client) at 127\.0\.0\.1 loaded "git" of global as a tool$/,
+    );
   }
 });

@@ -1,0 +1,231 @@
+// What every list of skills has in common, with a server as a client sees it.
+import assert from "node:assert/strict";
+import { Session } from "../../tests/testing/client.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import {
+  listSkills as listEntries,
+  nextId,
+} from "../../tests/testing/client.ts";
+import { Wire } from "../../tests/testing/server.ts";
+
+const HOME = "home/.claude/skills";
+const PROJECT = "project/.claude/skills";
+
+/** Opens a server with a toolset and a policy. */
+function openWith(
+  place: Place,
+  toolset: string,
+  rules?: string,
+): Promise<Session> {
+  const args = ["--tools", toolset];
+  if (rules !== undefined) {
+    args.push("--policy", place.file("home/policy.yaml", `rules: [${rules}]`));
+  }
+  return Session.open(place, { args });
+}
+
+/** Returns the names of skills in the order in which a text mentions them. */
+function orderIn(text: string, names: readonly string[]): string[] {
+  const position = (name: string) => {
+    const index = text.search(new RegExp(`\\b${name}\\b`));
+    assert.ok(index >= 0, `${name} is missing in ${text.slice(0, 500)}`);
+    return index;
+  };
+  return names.toSorted((a, b) => position(a) - position(b));
+}
+
+/** Returns all lists that a client of a toolset gets, as texts. */
+async function listsOf(session: Session, toolset: string): Promise<string[]> {
+  const { client } = session;
+  const { tools } = await client.listTools();
+  const { prompts } = await client.listPrompts();
+  const { resources } = await client.listResources();
+  const [template, ...others] = prompts;
+  const lists: unknown[] = [
+    others.map(({ name }) => name),
+    template!.description,
+    resources.map(({ uri }) => uri),
+  ];
+  if (toolset !== "agentskills") lists.push(tools[0]!.description);
+  const metadata = {
+    agentskills: "load_skill_metadata_op",
+    reference: "list_skills",
+  };
+  const tool = metadata[toolset as keyof typeof metadata];
+  if (tool !== undefined) {
+    const { content } = await session.call(tool);
+    lists.push((content[0] as { text: string }).text);
+  }
+  lists.push(client.getInstructions()!.split("\n")[0]);
+  return lists.map((list) =>
+    typeof list === "string" ? list : JSON.stringify(list)
+  );
+}
+
+for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
+  Deno.test(`in every list of ${toolset}, the user's own skills come first whatever their state, and a rule for projects lifts one`, async () => {
+    using place = new Place();
+    for (const name of ["quiet", "usual", "pinned"]) place.skill(HOME, name);
+    for (const name of ["alpha", "beta", "gamma", "lifted"]) {
+      place.skill(PROJECT, name);
+    }
+    const rules = [
+      "{ skill: quiet, state: name-only }",
+      "{ skill: [pinned, beta], state: pinned }",
+      "{ skill: gamma, state: name-only }",
+      "{ skill: lifted, state: pinned, scope: project }",
+    ];
+    await using session = await openWith(place, toolset, rules.join(", "));
+    const expected = [
+      "lifted",
+      "pinned",
+      "usual",
+      "quiet",
+      "beta",
+      "alpha",
+      "gamma",
+    ];
+    for (const list of await listsOf(session, toolset)) {
+      assert.deepEqual(orderIn(list, expected), expected);
+    }
+  });
+}
+
+Deno.test("skills/list has the user's own skills on the first page, before 999 of a project", async () => {
+  using place = new Place();
+  for (let index = 0; index < 999; index++) {
+    place.skill(PROJECT, `a-${index}`);
+  }
+  for (let index = 0; index < 10; index++) place.skill(HOME, `mine-${index}`);
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (const method of ["skills/list", "resources/list", "prompts/list"]) {
+    const { result } = await wire.ask(nextId(), method);
+    const text = JSON.stringify(Object.values(result)[0]);
+    assert.ok(text.indexOf("mine-9") < text.indexOf("a-0"), method);
+    assert.ok(result.nextCursor !== undefined, method);
+  }
+});
+
+Deno.test("every name in a list loads its skill: those with characters of XML, long ones, and those that look qualified", async () => {
+  using place = new Place();
+  const long = "x".repeat(250);
+  const names = ["R&D", "<b>", "project:deploy", `${long} one`, `${long} two`];
+  for (const [index, name] of names.entries()) {
+    place.skill(
+      HOME,
+      `home-${index}`,
+      skillMd(JSON.stringify(name), `Mine ${index}`),
+    );
+  }
+  for (const [index, name] of ["deploy", "R&amp;D"].entries()) {
+    place.skill(
+      PROJECT,
+      `project-${index}`,
+      skillMd(JSON.stringify(name), `Theirs ${index}`),
+    );
+  }
+  await using session = await openWith(place, "reference");
+  const { content } = await session.call("list_skills");
+  const listed: { name: string; description: string }[] = JSON.parse(
+    (content[0] as { text: string }).text,
+  );
+  assert.ok(listed.length >= 6, JSON.stringify(listed));
+  for (const { name, description } of listed) {
+    const { text } = await session.text("read_skill", { name });
+    assert.ok(
+      text.includes(`description: ${description}\n`),
+      `${name} loads ${text}`,
+    );
+  }
+  const { tools } = await session.client.listTools();
+  const list = tools[0]!.description!;
+  assert.match(list, /\n- R&D: Mine 0\n/);
+  assert.match(list, /\n- <b>: Mine 1\n/);
+  // The form that lists as XML have, too.
+  const escaped = await session.text("read_skill", { name: "R&amp;D" });
+  assert.match(escaped.text, /Mine 0/);
+  const { prompts } = await session.client.listPrompts();
+  for (const { name, description } of prompts.slice(1)) {
+    const { messages: [message] } = await session.client.getPrompt({ name });
+    assert.ok(JSON.stringify(message).includes(description!), name);
+  }
+});
+
+Deno.test("in lists, a description counts up to 1,024 characters, and in skills/list, it is verbatim", async () => {
+  using place = new Place();
+  const description = "😀".repeat(3_000);
+  place.skill(HOME, "git", skillMd("git", description));
+  place.skill(HOME, "fits", skillMd("fits", "é".repeat(1_024)));
+  const shown = "😀".repeat(1_021) + "...";
+  for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
+    await using session = await openWith(place, toolset);
+    const { client } = session;
+    const { prompts } = await client.listPrompts();
+    const { resources } = await client.listResources();
+    const lists: unknown[] = [
+      prompts[0],
+      prompts.slice(1),
+      resources,
+      toolset === "agentskills"
+        ? await session.call("load_skill_metadata_op")
+        : await client.listTools(),
+    ];
+    if (toolset === "reference") lists.push(await session.call("list_skills"));
+    for (const list of lists) {
+      const text = JSON.stringify(list);
+      assert.ok(
+        text.includes(shown) && !text.includes(`😀${shown}`),
+        text.slice(0, 300),
+      );
+      assert.ok(text.includes("é".repeat(1_024)));
+    }
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const entries = await listEntries(wire);
+  // It is longer than hosts accept, so it is not listed there at all.
+  assert.deepEqual(entries.map(({ frontmatter }) => frontmatter.description), [
+    "é".repeat(1_024),
+  ]);
+});
+
+Deno.test("the lists as JSON fit into a message whatever a project contains, the user's own skills first", async () => {
+  using place = new Place();
+  // Each of these takes four characters of JSON in JSON.
+  const description = JSON.stringify('"'.repeat(7_000));
+  for (let index = 0; index < 990; index++) {
+    place.skill(
+      "many",
+      `theirs-${index}`,
+      skillMd(`${"n".repeat(60)}-${index}`, description),
+    );
+  }
+  for (let index = 0; index < 990; index++) {
+    place.skill("more", `more-${index}`, skillMd(`m-${index}`, description));
+  }
+  place.skill(HOME, "mine");
+  const folders = ["many", "more"].map((name) => `${place.path}/${name}`);
+  for (
+    const [toolset, tool] of [["reference", "list_skills"], [
+      "agentskills",
+      "load_skill_metadata_op",
+    ]] as const
+  ) {
+    await using session = await Session.open(place, {
+      args: [
+        "--tools",
+        toolset,
+        ...folders.flatMap((folder) => ["--skill-dir", folder]),
+      ],
+    });
+    const { content, isError } = await session.call(tool);
+    const { text } = content[0] as { text: string };
+    assert.ok(!isError);
+    const list = Object.values(JSON.parse(text));
+    assert.equal(list.length, 1_981);
+    assert.ok(JSON.stringify(text).length <= 4 * 2 ** 20, `${text.length}`);
+    assert.match(text, /About mine/);
+    assert.match(text, /\.\.\.\\?"/);
+  }
+});

@@ -1,0 +1,335 @@
+/**
+ * What the model gets of a skill: its `SKILL.md`, its files, and the list of these.
+ *
+ * @module
+ */
+
+import { isAbsolute, relative } from "jsr:@std/path@^1";
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { splitPath } from "../files/folder_rules.ts";
+import { resourceContents } from "../files/media_types.ts";
+import { isAtOrBelow } from "../files/paths.ts";
+import type { Problem } from "../problems.ts";
+import type { RequestContext } from "../protocol/dispatcher.ts";
+import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
+import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
+import type {
+  Skill,
+  SkillFile,
+  SkillFileContent,
+  SkillSource,
+} from "../skills/types.ts";
+import { escapeHidden, log, quote, shownName } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+import { isForModel } from "./skill_list.ts";
+import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
+import { answerUnknownName } from "./unknown_skill.ts";
+
+/** What tools read, the model sees. */
+const MODEL = { forModel: true };
+
+/** The time between two scans because of unknown names, in milliseconds. */
+const UNKNOWN_NAME_INTERVAL_MS = 100;
+
+/** What is known of the client that a request comes from. */
+export type Requester = Pick<RequestContext, "client" | "address">;
+
+/** What a call of a tool works with. */
+export interface ToolContext
+  extends Pick<RequestContext, "signal" | "permit">, Requester {
+  readonly registry: SkillSource;
+  readonly options: SkillToolOptions;
+}
+
+/**
+ * Calls a function with the skill of a name and the text of its `SKILL.md`. If there is
+ * no such skill for the model, returns an answer that says which ones there are.
+ *
+ * @throws {Error} If its `SKILL.md` cannot be read. The message is for the model.
+ */
+export async function withSkill(
+  name: string,
+  context: ToolContext,
+  use: (skill: Skill, text: string) => CallToolResult | Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const found = await findWithText(name, context.registry);
+  return found === undefined
+    ? await answerUnknownName(name, context.registry.catalog, context.options)
+    : await use(found.skill, found.text);
+}
+
+/**
+ * Finds a skill for the model, and reads its `SKILL.md`. If there is none with the
+ * name, or if the file changed since the last scan, scans the roots first: the
+ * skill may have just been added or moved, and its frontmatter may have changed.
+ */
+async function findWithText(
+  name: string,
+  registry: SkillSource,
+): Promise<{ skill: Skill; text: string } | undefined> {
+  const known = findForModel(name, registry);
+  const file = known === undefined
+    ? undefined
+    : await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
+  if (known !== undefined && file?.version === known.version) {
+    return { skill: known, text: textOf(file) };
+  }
+  const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
+  await registry.refresh({ minIntervalMs });
+  const skill = findForModel(name, registry);
+  if (skill === undefined) return undefined;
+  const current = await registry.readFile(skill, SKILL_MD, MODEL);
+  return { skill, text: textOf(current) };
+}
+
+function findForModel(name: string, registry: SkillSource): Skill | undefined {
+  const skill = registry.find(name);
+  return skill !== undefined && isForModel(skill) ? skill : undefined;
+}
+
+/** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */
+export function textOf({ text, bytes }: SkillFileContent): string {
+  return text ?? new TextDecoder().decode(bytes);
+}
+
+/** Logs that a client loaded a skill, if the user wants to know. */
+export function logLoad(
+  skill: Skill,
+  way: string,
+  { client, address, options: { logLoads } }:
+    & Requester
+    & Pick<ToolContext, "options">,
+): void {
+  if (!logLoads) return;
+  const time = new Date().toISOString();
+  const who = client === undefined ? "an unnamed client" : quote(client);
+  const where = address === undefined ? "" : ` at ${address}`;
+  const what = quote(shownName(skill.name));
+  log(`${time} ${who}${where} loaded ${what} of ${skill.scope} as ${way}`);
+}
+
+/** How the model refers to the directory of a skill: by its path or its URI. */
+export function directoryOf(
+  skill: Skill,
+  { isRemote }: SkillToolOptions,
+): string {
+  return isRemote ? skillFileUri(skill, "") : skill.directory;
+}
+
+/** What stands for the skill's directory in instructions. */
+const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/;
+
+/** What stands for the arguments of a prompt, but not for one of them. */
+const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/;
+
+/**
+ * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
+ * instructions may refer to files in it.
+ *
+ * @param options.input The arguments of the skill's own prompt.
+ */
+export function formatLoadedSkill(
+  skill: Skill,
+  text: string,
+  options: SkillToolOptions & { input?: string | undefined },
+): string {
+  const directory = escapeHidden(directoryOf(skill, options));
+  const lines = [
+    `Loading: ${shownName(skill.name)}`,
+    `Base directory: ${directory}`,
+    ...describeRemoteFiles(skill, options),
+  ];
+  // The toolsets of other servers return the text as it is.
+  const filled = options.toolset === "skill"
+    ? fill(fillArguments(text, options.input), {
+      placeholder: DIRECTORY,
+      value: directory.replace(/\/$/, ""),
+    })
+    : text;
+  return `${lines.join("\n")}\n\n${filled}`;
+}
+
+/** Says in one line how to read the files of a skill that are on another machine. */
+function describeRemoteFiles(
+  skill: Skill,
+  { isRemote, toolset }: SkillToolOptions,
+): string[] {
+  if (!isRemote) return [];
+  const { read } = TOOL_NAMES[toolset];
+  const way = read === undefined
+    ? `as resources, ${skillFileUri(skill, "")}<path>`
+    : `with the tool ${read}`;
+  return [
+    `The files of this skill are on the server and cannot run here: read them ${way}`,
+  ];
+}
+
+/**
+ * Puts the arguments of a prompt in place of `$ARGUMENTS` or, if that does not occur,
+ * on a last line.
+ */
+function fillArguments(text: string, input: string | undefined): string {
+  if (input === undefined) return text;
+  const filled = fill(text, { placeholder: ARGUMENTS, value: input });
+  return filled !== text || input === ""
+    ? filled
+    : `${text.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
+}
+
+/** The maximum length of all that stands for a placeholder, in characters. */
+const MAX_FILLED_LENGTH = 1024 * 1024;
+
+/** Puts a value in place of each placeholder, unless that takes too much memory. */
+function fill(
+  text: string,
+  { placeholder, value }: { placeholder: RegExp; value: string },
+): string {
+  const parts = text.split(placeholder);
+  const length = (parts.length - 1) * value.length;
+  return length > MAX_FILLED_LENGTH ? text : parts.join(value);
+}
+
+/** Returns the whole `SKILL.md` of a skill. */
+export async function loadWhole(
+  name: string,
+  context: ToolContext,
+): Promise<CallToolResult> {
+  return await withSkill(name, context, (skill, text) => {
+    logLoad(skill, "a tool", context);
+    const lines = describeRemoteFiles(skill, context.options);
+    return createTextResult(text, ...lines);
+  });
+}
+
+/** Creates the result of a tool that consists of texts. */
+export function createTextResult(...texts: string[]): CallToolResult {
+  return { content: texts.map((text) => ({ type: "text", text })) };
+}
+
+/** Reads a file of a skill as a content item of a result. */
+export async function readContent(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult["content"][number]> {
+  const file = await registry.readFile(skill, path, MODEL);
+  if (file.text !== undefined) return { type: "text", text: file.text };
+  const uri = skillFileUri(skill, file.path);
+  return { type: "resource", resource: resourceContents(uri, file) };
+}
+
+/**
+ * Makes an absolute path or a URI relative to the skill's directory. The model
+ * knows that directory, and some models pass absolute paths.
+ */
+export function pathInSkill(path: string, skill: Skill): string {
+  const uri = skillFileUri(skill, "");
+  if (path.startsWith(uri)) {
+    // The URI may contain the scope of the skill, which is no part of its name.
+    return parseSkillUri(path.replace(uri, "skill://name/"))?.path ?? path;
+  }
+  if (!isAbsolute(path)) return path;
+  const { directory, realDirectory, file } = skill;
+  if (path === file) return SKILL_MD;
+  const base = [directory, realDirectory].find((folder) =>
+    isAtOrBelow(path, folder)
+  );
+  return base === undefined ? path : relative(base, path);
+}
+
+/** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
+export async function readPath(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  if (path.trim() === "") return await listFilesOf(skill, registry);
+  try {
+    return { content: [await readContent(skill, path, registry)] };
+  } catch (error) {
+    const result = await readFolder(skill, path, registry);
+    if (result === undefined) throw error;
+    return result;
+  }
+}
+
+/** Reads all files of a folder, if it has any. */
+async function readFolder(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult | undefined> {
+  const prefix = [...splitPath(path) ?? [path], ""].join("/");
+  const { files, leftOut } = await registry.listFiles(skill, MODEL);
+  const inFolder = files.filter(({ path }) => path.startsWith(prefix));
+  if (inFolder.length === 0) return undefined;
+  const content = await readTogether(inFolder, async ({ path }) => {
+    const item = await readContent(skill, path, registry);
+    if (item.type === "text") {
+      item.text = `--- ${escapeHidden(path)} ---\n${item.text}`;
+    }
+    return item;
+  });
+  const missing = leftOut.filter(({ file }) => file.startsWith(prefix));
+  const note = describeLeftOut(missing);
+  if (note !== "") content.push({ type: "text", text: note });
+  return { content };
+}
+
+/** Lists the files of a skill. */
+async function listFilesOf(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  const { files, leftOut } = await registry.listFiles(skill, MODEL);
+  const paths = files.map(({ path }) => escapeHidden(path))
+    .filter((path) => path !== SKILL_MD);
+  const name = quote(shownName(skill.name));
+  const list = paths.length > 0
+    ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
+    : `The skill ${name} has no files besides its SKILL.md`;
+  const note = describeLeftOut(leftOut);
+  return createTextResult(note === "" ? list : `${list}\n\n${note}`);
+}
+
+/** The maximum number of entries that are named because they are left out. */
+const MAX_LEFT_OUT = 20;
+
+/**
+ * Names what of a skill is left out, and why. What a link leads to outside the skill
+ * does not exist.
+ */
+function describeLeftOut(problems: readonly Problem[]): string {
+  const named = problems.filter(({ rule }) => !rule.startsWith("link-"));
+  if (named.length === 0) return "";
+  const lines = named.slice(0, MAX_LEFT_OUT)
+    .map(({ file, reason }) => `- ${quote(file)}: ${reason}`);
+  const more = named.length - lines.length;
+  if (more > 0) lines.push(`(and ${more} more)`);
+  return `Left out:\n\n${lines.join("\n")}`;
+}
+
+/**
+ * Reads files of a skill for one message.
+ *
+ * @param read Returns what the message contains for a file.
+ * @throws {Error} If they do not fit into one message.
+ */
+export async function readTogether<T>(
+  files: readonly SkillFile[],
+  read: (file: SkillFile) => Promise<T>,
+): Promise<T[]> {
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > MAX_MESSAGE_SIZE) {
+    throw new Error(
+      `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,
+    );
+  }
+  const slice = new TimeSlice();
+  const contents: T[] = [];
+  for (const file of files) {
+    if (slice.isOver) await slice.pause();
+    contents.push(await read(file));
+  }
+  return contents;
+}

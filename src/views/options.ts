@@ -1,0 +1,50 @@
+/**
+ * The options of the tools, and their names in each toolset.
+ *
+ * @module
+ */
+
+/** A set of tools, named after the server that introduced them. */
+export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
+
+/** Options of {@linkcode registerSkillTools}. */
+export interface SkillToolOptions {
+  /** The toolset to register. */
+  readonly toolset: Toolset;
+  /**
+   * The maximum length of the list of skills in the description of a tool or its
+   * parameter, in characters, or 0 for no limit. Default: 36,000.
+   */
+  readonly descriptionLimit?: number;
+  /**
+   * Whether to provide the tool that runs shell commands, if the toolset
+   * contains it and Deno has permission to run the shell. Default: `true`.
+   */
+  readonly allowShell?: boolean;
+  /**
+   * Whether clients are on other machines, where the paths of this machine mean
+   * nothing. The results then name the directories and files of skills by their
+   * URIs. Default: `false`.
+   */
+  readonly isRemote?: boolean;
+  /** The time limit for shell commands, in seconds. Default: 60. */
+  readonly shellTimeout?: number;
+  /** Whether to install missing Python packages before a command runs. Default: `false`. */
+  readonly autoInstallDeps?: boolean;
+  /** Whether to log a line to stderr for each skill that is loaded. Default: `false`. */
+  readonly logLoads?: boolean;
+}
+
+/** For each toolset, which tools list skills, load one, and read its other files. */
+export const TOOL_NAMES: Readonly<
+  Record<Toolset, { list: string; load: string; read?: string }>
+> = {
+  skill: { list: "skill", load: "skill" },
+  skilljack: { list: "skill", load: "skill", read: "skill-resource" },
+  reference: { list: "list_skills", load: "read_skill" },
+  agentskills: {
+    list: "load_skill_metadata_op",
+    load: "load_skill_op",
+    read: "read_reference_file_op",
+  },
+};

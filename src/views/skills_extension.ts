@@ -1,0 +1,157 @@
+/**
+ * Serves the Skills extension of MCP: the skills with the digests of all their files,
+ * and their directories.
+ *
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx}
+ *
+ * @module
+ */
+
+import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { mediaTypeOfName } from "../files/media_types.ts";
+import { sha256 } from "../files/reading.ts";
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
+import { invalidParams } from "../protocol/json_rpc.ts";
+import { findUnlisting } from "../skills/checks.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
+import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
+import type { Skill, SkillSource } from "../skills/types.ts";
+import { escapeHidden, quote } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+import { type ListItem, loadPage, serveList } from "./paging.ts";
+import {
+  MAX_LISTED_ENTRIES,
+  readForRequest,
+  requireResource,
+} from "./resources.ts";
+import { listKey } from "./skill_list.ts";
+
+/** The name of the extension. */
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+
+/** Sets the request handlers of the extension. */
+export function registerSkillsExtension(
+  server: RequestDispatcher,
+  registry: SkillSource,
+): void {
+  serveList(server, registry, {
+    name: "skills",
+    itemsOf: ({ served }) =>
+      Array.from(served.values(), (value) => ({
+        key: listKey(value, skillMdUri(value)),
+        value,
+      })),
+    load: (skill) => loadEntry(skill, registry).catch(() => undefined),
+  });
+  // The URI must be the one that the entry has.
+  server.setRequestHandler("skills/get", async ({ uri }) => {
+    const { skill } = requireResource(uri, registry);
+    if (skillMdUri(skill) !== uri) {
+      throw invalidParams(
+        `${quote(uri)} is not the URI of a SKILL.md: skills/list lists these`,
+        { uri },
+      );
+    }
+    const loading = loadEntry(skill, registry).catch(({ message }: Error) => {
+      throw new Error(`Cannot get the skill ${quote(uri)}: ${message}`);
+    });
+    return { skill: await readForRequest(uri, loading) };
+  });
+  server.setRequestHandler(
+    "resources/directory/read",
+    async ({ uri, cursor }) => {
+      const { skill, children } = await listChildren(uri, registry);
+      const { entries, nextCursor } = await loadPage(children, {
+        cursor,
+        load: (child) => describeChild(child, skill),
+      });
+      return { resources: entries, nextCursor };
+    },
+  );
+}
+
+/**
+ * Creates the entry of a skill. The frontmatter and the digest of its `SKILL.md`
+ * come from the same bytes.
+ *
+ * @throws {Error} If hosts cannot load the skill.
+ */
+async function loadEntry(skill: Skill, registry: SkillSource) {
+  const maxEntries = MAX_LISTED_ENTRIES;
+  const contents = await registry.listFiles(skill, { maxEntries });
+  if (!contents.isComplete) {
+    throw new Error("it has too many files and folders");
+  }
+  const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
+  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
+  const { frontmatter, isRepaired, problems } = readSkillText(text);
+  if (frontmatter === undefined) throw new Error(problems[0]!.reason);
+  const unlisting = findUnlisting(
+    { ...skill, frontmatter, isRepaired },
+    contents,
+  );
+  if (unlisting !== undefined) throw new Error(unlisting.reason);
+  if (frontmatter.name !== skill.name) {
+    throw new Error("the skill was renamed");
+  }
+  const resources = [];
+  const slice = new TimeSlice();
+  for (const file of contents.files) {
+    if (slice.isOver) await slice.pause();
+    const uri = skillFileUri(skill, file.path);
+    const digested = file.path === SKILL_MD
+      ? { digest: sha256(bytes), size }
+      : await registry.digest(skill, file);
+    resources.push({ uri, ...digested });
+  }
+  return { uri: skillMdUri(skill), frontmatter, resources };
+}
+
+/** A file or folder directly in a folder of a skill. */
+interface Child {
+  /** Its path in the skill. */
+  readonly path: string;
+  /** Its size in bytes, unless it is a folder. */
+  readonly size?: number;
+}
+
+/**
+ * Lists the files and folders directly in a folder of a skill, sorted as the files in
+ * them are.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such
+ *   folder.
+ */
+async function listChildren(
+  uri: string,
+  registry: SkillSource,
+): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
+  const { skill, path: folder } = requireResource(uri, registry);
+  const prefix = folder === undefined ? "" : `${folder}/`;
+  const children = new Map<string, Child>();
+  const { files } = await registry.listFiles(skill);
+  for (const { path, size } of files) {
+    if (!path.startsWith(prefix)) continue;
+    const end = path.indexOf("/", prefix.length);
+    if (end < 0) children.set(path, { path, size });
+    else children.set(path.slice(0, end + 1), { path: path.slice(0, end) });
+  }
+  if (children.size === 0) {
+    throw invalidParams(
+      `${
+        quote(uri)
+      } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
+      { uri },
+    );
+  }
+  const items = Array.from(children, ([key, value]) => ({ key, value }));
+  return { skill, children: items };
+}
+
+function describeChild({ path, size }: Child, skill: Skill): Resource {
+  const uri = skillFileUri(skill, path);
+  const name = escapeHidden(path.slice(path.lastIndexOf("/") + 1));
+  return size === undefined
+    ? { uri, name, mimeType: "inode/directory" }
+    : { uri, name, mimeType: mediaTypeOfName(path), size };
+}

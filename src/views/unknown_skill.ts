@@ -1,0 +1,193 @@
+/**
+ * What the model gets for a name that it cannot load: why a skill with that name is
+ * skipped, and which skills there are. What a stranger wrote in a project does not speak
+ * here: sentences about a project's skills are the server's own.
+ *
+ * @module
+ */
+
+import { basename, dirname } from "jsr:@std/path@^1";
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import {
+  describeProblem,
+  hasEffect,
+  type Problem,
+  type ProblemRule,
+} from "../problems.ts";
+import type {
+  SkillCatalog,
+  SkillRootReport,
+  SkillScope,
+} from "../skills/types.ts";
+import { shownName, skillKey } from "../text.ts";
+import {
+  explainEmptyList,
+  findByWords,
+  findPolicyFault,
+  fitList,
+  listForModel,
+} from "./skill_list.ts";
+import type { SkillToolOptions } from "./options.ts";
+
+/**
+ * The maximum number of skills that the answer to an unknown name lists. If
+ * there are more, it lists search results instead.
+ */
+const MAX_LISTED_SKILLS = 100;
+
+/** The maximum length of the list of names after a search without results, in characters. */
+const MAX_NAMES_LENGTH = 4_000;
+
+/**
+ * Answers a name that the model cannot load. Search results are a result. Everything else
+ * is an error that the model can act on.
+ */
+export async function answerUnknownName(
+  name: string,
+  catalog: SkillCatalog,
+  options: SkillToolOptions,
+): Promise<CallToolResult> {
+  const echo = shownName(name);
+  const reasons = explainMissing(name, catalog, options);
+  const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
+  const skills = listForModel(catalog);
+  if (skills.length <= MAX_LISTED_SKILLS) {
+    const usual =
+      "Use the exact skill name (case-insensitive) to load a skill.";
+    const advice = reasons.length === 0
+      ? explainEmptyList(catalog) ?? usual
+      : usual;
+    // The wording of the contract of the tool "skill".
+    return createError(
+      `${start}\n\nAvailable skills:${fitList(skills)}\n\n${advice}`,
+    );
+  }
+  const found = await findByWords(echo, catalog);
+  if (found.length === 0) {
+    const names = skills.map((listed) => ({ ...listed, description: "" }));
+    return createError(`${start}
+
+None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills:${
+      fitList(names, MAX_NAMES_LENGTH)
+    }
+
+To search again, pass other words instead of a name.`);
+  }
+  const text =
+    `${start}\n\nSearch results for these words, the user's own skills first, then best match first:${
+      fitList(found)
+    }
+(and ${skills.length - found.length} other skills)
+
+To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
+  return { content: [{ type: "text", text }] };
+}
+
+function createError(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Says why there is no skill with a name, as far as the model may know. */
+function explainMissing(
+  name: string,
+  catalog: SkillCatalog,
+  { isRemote = false }: SkillToolOptions,
+): string[] {
+  const policyFault = findPolicyFault(catalog);
+  if (policyFault !== undefined) {
+    const problem = catalog.problems.find(({ rule }) => rule === "policy")!;
+    return [isRemote ? policyFault : describeProblem(problem).join("\n")];
+  }
+  const refused = listRefusedFolders(catalog);
+  const skipped = findSkipped(name, catalog);
+  const missing = skipped === undefined ? refused : [skipped, ...refused];
+  return missing.map((it) => explain(it, isRemote));
+}
+
+/** What is not served. */
+interface NotServed {
+  readonly problem: Problem;
+  /** Whose it is, by where it really lies. */
+  readonly scope: SkillScope;
+  readonly what: string;
+  /** Its path in the project, with slashes, if it is the project's. */
+  readonly projectPath?: string | undefined;
+}
+
+/** Finds what is skipped under a name: the user's own first. */
+function findSkipped(
+  name: string,
+  catalog: SkillCatalog,
+): NotServed | undefined {
+  const key = skillKey(name);
+  const what = "skill with this name";
+  const skills = catalog.skipped
+    .filter(({ isForModel, names }) =>
+      isForModel && names.some((it) => skillKey(it) === key)
+    )
+    .map((it): NotServed => ({ ...it, what }));
+  const entries = catalog.problems
+    .filter(({ file }) => skillKey(basename(file)) === key)
+    .flatMap((problem) => {
+      const root = catalog.roots.find(({ root }) =>
+        root.path === dirname(problem.file)
+      );
+      if (root === undefined) return [];
+      const { scope } = root;
+      const projectPath = `${pathOfRoot(root)}/${basename(problem.file)}`;
+      return [{ problem, scope, what, projectPath }];
+    });
+  return [...skills, ...entries]
+    .filter(({ problem }) => hasEffect(problem, "skipped"))
+    .sort((a, b) => a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0)[0];
+}
+
+/** Lists the roots whose skills are not served, or not all of them. */
+function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
+  return roots.flatMap(({ root, scope }) => {
+    const problem = problems.find(({ file }) => file === root.path);
+    if (problem === undefined) return [];
+    const what = "folder of skills";
+    return [{ problem, scope, what, projectPath: pathOfRoot({ root }) }];
+  });
+}
+
+/** Returns how a root is known in its project, such as `.claude/skills`. */
+function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
+  return `${basename(dirname(path))}/${basename(path)}`;
+}
+
+/** What is wrong, in the server's own words. Of other rules, the log tells more. */
+const REASONS: Partial<Record<ProblemRule, string>> = {
+  "not-a-folder": "it is not a folder",
+  "frontmatter-missing": "its SKILL.md has no frontmatter",
+  "yaml": "the frontmatter of its SKILL.md is not valid YAML",
+  "name-missing": "the frontmatter of its SKILL.md has no name",
+  "description-missing": "the frontmatter of its SKILL.md has no description",
+  "too-large": "its SKILL.md is too large",
+  "too-many":
+    "it has too many folders, or reading the project's skills takes too long",
+  "not-a-file": "its SKILL.md is not a regular file",
+  "link-outside": "it is a link that points to where it may not",
+  "link-broken": "it is a link to something missing",
+  "permission": "the server has no permission to read it",
+};
+
+/** A path that may stand in the server's own sentences. */
+const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
+
+/** Says why something is not served. */
+function explain(
+  { problem, scope, what, projectPath = "" }: NotServed,
+  isRemote: boolean,
+): string {
+  if (scope === "global" && !isRemote) {
+    return describeProblem(problem).join("\n");
+  }
+  const reason = REASONS[problem.rule] ?? "the server cannot read it";
+  const owner = scope === "project" ? "The project has" : "The server has";
+  const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)
+    ? ` (${projectPath})`
+    : "";
+  return `${owner} a ${what} that is skipped${path}: ${reason}. The server's log says how to fix it.`;
+}
