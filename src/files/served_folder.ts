@@ -145,11 +145,16 @@ export class ServedFolder {
     }
     let listed = directory;
     let realPath = realDirectory;
+    const above = new Set<string>();
     for (const name of names) {
+      above.add(realPath);
       listed = childPath(listed, name);
       realPath = Deno.realPathSync(listed);
-      // A link in a hidden folder does not count either, wherever it leads.
-      if (isHidden(realPath)) throw new Deno.errors.NotFound(path);
+      // A link in a hidden folder does not count either, wherever it leads, and neither
+      // does a link to a folder that contains it.
+      if (isHidden(realPath) || above.has(realPath)) {
+        throw new Deno.errors.NotFound(path);
+      }
     }
     const isLinked = realPath !== names.reduce(childPath, realDirectory);
     if (!isLinked || isInside(realPath, this.#options)) {

@@ -72,6 +72,7 @@ Deno.test(
         "dangling",
         "none.md",
         "SKILL.md/x",
+        "self/references/API.md",
         "../git/SKILL.md",
         "references/../../git/SKILL.md",
         secret,

@@ -121,7 +121,7 @@ function createPrompts(
     description: listedDescription(skill),
   };
   if (toolset === "skill") value.arguments = ARGUMENTS;
-  return [{ key: listKey(skill, skillMdUri(skill)), value }];
+  return [{ key: listKey(skill, name), value }];
 }
 
 /** The maximum number of names that the error for an unknown name lists. */

@@ -43,9 +43,12 @@ function isAmongProjects(skill: Skill): boolean {
   return listRank(skill) > LAST_RANK_OF_USER;
 }
 
-/** Returns the sort key of an item in a paged list: the rank of its skill, then its URI. */
-export function listKey(skill: Skill, uri: string): string {
-  return `${listRank(skill)} ${uri}`;
+/**
+ * Returns the sort key of an item in a paged list: the rank of its skill, then what
+ * identifies the item there, its URI or the name of a prompt.
+ */
+export function listKey(skill: Skill, id: string): string {
+  return `${listRank(skill)} ${id}`;
 }
 
 /** Puts skills in list order. Of equal rank, they stay in their order. */

@@ -99,6 +99,8 @@ export class Model {
   readonly #trusted: string[];
   /** Where links in the project may lead. */
   readonly #allowed: string[];
+  /** Where links may lead, if the toolset confines them. */
+  readonly #rootTargets: string[] | undefined;
   readonly #rules;
   readonly #nameOnly: string[];
   /** Whether the policy was never valid. */
@@ -116,6 +118,10 @@ export class Model {
       .map(({ path }) => path)
       .filter((path) => !this.#isConfined(path));
     this.#allowed = disk.reals(own).concat(this.project, this.#trusted);
+    const paths = roots.map(({ path }) => path);
+    this.#rootTargets = world.toolset === "reference"
+      ? disk.reals(paths).concat(this.#trusted)
+      : undefined;
     this.#rules = (world.rules ?? []).map((rule) => ({
       ...rule,
       folders: rule.in?.flatMap((path) => [path, ...this.#resolve(path)]),
@@ -203,7 +209,9 @@ export class Model {
     if (!disk.isLink(path)) return child;
     child.isConfined ||= this.#scopeOf(disk.locate(path)) === "project";
     const isOwn = !folder.skill || this.#isOwn(realPath, folder.skill);
-    return isOwn && this.#isAllowed(child) ? child : undefined;
+    const leaves = this.#rootTargets !== undefined &&
+      !disk.isInside(realPath, this.#rootTargets);
+    return isOwn && !leaves && this.#isAllowed(child) ? child : undefined;
   }
 
   /** Notes a listing of a skill. Returns whether there is a skill. */
