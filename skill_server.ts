@@ -37,22 +37,13 @@ const FLUSH_MS = 100;
 const WELCOME =
   "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
 
-/** Fulfilled when the program has ended, if it was started. */
-let ended: Promise<never> | undefined;
-
 /**
- * Runs the program, once, and exits the process. Unless the command line asks for
+ * Runs the program and exits the process. Unless the command line asks for
  * something else, the program serves a client until the client disconnects.
  *
  * @param args The command-line arguments.
  */
 export async function main(args: readonly string[]): Promise<never> {
-  // In a bundle, this module and mod.ts are one file, so each of them calls this.
-  ended ??= runAndExit(args);
-  return await ended;
-}
-
-async function runAndExit(args: readonly string[]): Promise<never> {
   const code = await run(args);
   await wait(FLUSH_MS, logged());
   Deno.exit(code);

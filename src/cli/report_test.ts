@@ -154,11 +154,12 @@ Deno.test("--list cuts an enormous name, and does not pad cells to its length", 
 });
 
 Deno.test(
-  "--list exits with 2 if it cannot write",
+  "--check exits with 2 if it cannot write, even if there are errors",
   { ignore: lacks("proc") },
   async () => {
     using place = new Place();
-    const [command, options] = serverCommand(place, { args: ["--list"] });
+    place.skill("home/.claude/skills", "bad", "no frontmatter");
+    const [command, options] = serverCommand(place, { args: ["--check"] });
     const { code, stderr } = await new Deno.Command("sh", {
       ...options,
       args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],

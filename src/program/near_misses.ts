@@ -102,7 +102,7 @@ async function searchRoot(
   // A recursive root has been searched deep.
   const maxDepth = root.recursive ? 1 : MAX_DEPTH;
   const misses: Problem[] = [];
-  const skills: string[] = [];
+  const deeper: string[] = [];
   const slice = new TimeSlice();
   let entryCount = 0;
   const queue: Folder[] = [{ path: root.path, realPath, depth: 0 }];
@@ -114,15 +114,17 @@ async function searchRoot(
     const isSkill = entries.some(({ name }) => SKILL_MD.test(name));
     if (folder.depth > 0 && isSkill) {
       // Directly in the root, a skill that is not known does not parse, and is off.
-      if (folder.depth > 1) skills.push(folder.path);
+      if (folder.depth > 1) deeper.push(folder.path);
       continue;
     }
     if (folder.depth < 2) misses.push(...findMisnamed(folder, entries));
     if (folder.depth === maxDepth) continue;
     const folders = listSearched(folder, entries);
-    queue.push(...folders.filter(({ path }) => !known.has(path)));
+    const unknown = folders.filter(({ path, realPath }) =>
+      !known.has(path) && !known.has(realPath)
+    );
+    queue.push(...unknown);
   }
-  const deeper = skills.filter((path) => !known.has(realPathOf(path)));
   return { misses, deeper };
 }
 

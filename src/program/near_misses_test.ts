@@ -101,6 +101,10 @@ Deno.test("--list does not mention a broken skill that is off", async () => {
   place.skill("skills", "broken", "no frontmatter");
   const policy = place.file("policy.yaml", "rules: [{ state: off }]");
   assert.deepEqual(await missesIn(place, "skills", "--policy", policy), []);
+  // Where a scan searches deep, it found this one, too.
+  place.skill("skills/deep/deeper", "broken", "no frontmatter");
+  const args = ["--policy", policy, "--skill-dir", join(place.path, "skills")];
+  assert.deepEqual(await missesIn(place, "home", ...args), []);
 });
 
 Deno.test("--list does not follow links to find near misses", {
@@ -263,6 +267,12 @@ Deno.test(
     place.remove("home/.claude");
     place.link("../.agents/skills", "home/.claude/skills");
     assert.deepEqual(await hintsIn(place), []);
+    // A skill that lies deeper, and is also found by another path.
+    place.remove("home/.claude");
+    place.skill("store/clone", "b");
+    place.link("../../store", "home/.claude/skills");
+    place.link("../../../store/clone/b", "home/.agents/skills/b");
+    assert.deepEqual(await hintsIn(place, "--agents"), []);
   },
 );
 

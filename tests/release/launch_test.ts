@@ -187,6 +187,9 @@ Deno.test("the bundle runs from a URL without any registry", {
     });
     assert.equal(contents[0]!.mimeType, "image/png");
   }
+  // The file holds mod.ts and skill_server.ts, which both start the program if run.
+  const version = await runServer(place, { ...options, args: ["--version"] });
+  assert.equal(version.stdout, `${config.version}\n`);
   for (const args of [["--check"], ["--print-config", "cursor"]]) {
     const { code, stderr } = await runServer(place, { ...options, args });
     assert.deepEqual([code, stderr.includes("import map")], [0, false]);
