@@ -147,7 +147,7 @@ Deno.test("skill refuses an empty name and unknown arguments: contract, scenario
       { name: 7 },
       '"name": Invalid input: expected string, received number',
     ],
-    [{}, '"name": Invalid input: expected string, received undefined'],
+    [{}, '"name": it is missing'],
   ];
   for (const [input, message] of cases) {
     const { content, isError } = await session.client.callTool({
@@ -217,7 +217,13 @@ Deno.test("server starts without any skill, and skips a folder with no SKILL.md:
   );
   assert.equal(
     (await session.load("git")).text,
-    "Skill 'git' not found.\n\nAvailable skills:\n\nUse the exact skill name (case-insensitive) to load a skill.",
+    `Skill 'git' not found.
+
+Available skills:
+
+Use the exact skill name (case-insensitive) to load a skill.
+
+There are no skills. Tell the user that in a terminal, the server's option --list shows where they would go.`,
   );
   assert.deepEqual(await session.end(), []);
 });

@@ -167,13 +167,15 @@ const INITIALIZE = {
   clientInfo: { name: "naming", version: "1" },
 };
 
-/** Returns the notifications that tell of a change of the name's holder. */
-async function change(server: LocalServer): Promise<string[]> {
+/** Returns the URIs of which a client learns, after a scan, that they changed. */
+async function change(server: LocalServer): Promise<Set<string>> {
   server.notifications.length = 0;
   await server.refresh();
-  await server.ask(0, "ping");
-  return server.notifications.filter(({ method }) => /updated/.test(method))
-    .map(({ params }) => params!.uri!);
+  // Another subscription begins once the files of the others were compared.
+  await server.ask(0, "resources/subscribe", { uri: "skill://" });
+  const updates = server.notifications
+    .filter(({ method }) => /updated/.test(method));
+  return new Set(updates.map(({ params }) => params!.uri!));
 }
 
 for (
@@ -201,7 +203,8 @@ for (
         await server.ask(0, "resources/subscribe", { uri });
         if (project !== undefined) place.remove(`${FOLDERS.project}/deploy`);
         const updated = await change(server);
-        assert.deepEqual(updated, holder === "project" ? [uri] : [], title);
+        const expectedUpdates = holder === "project" ? [uri] : [];
+        assert.deepEqual([...updated], expectedUpdates, title);
         const rest = { ...kinds, project: undefined };
         assert.deepEqual(known(await ask(server)), known(expect(rest, order)));
       }

@@ -182,7 +182,8 @@ export function registerSubscriptions(
   };
   registry.onScan(() => {
     // Not awaited: whoever waits for a scan should not wait for all files of all skills.
-    files.look();
+    // If it fails, the next scan looks again.
+    files.look().catch(() => {});
     return Promise.resolve(files.folders);
   });
 }

@@ -52,14 +52,17 @@ export async function answerUnknownName(
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
-    const usual =
-      "Use the exact skill name (case-insensitive) to load a skill.";
-    const advice = reasons.length === 0
-      ? explainEmptyList(catalog) ?? usual
-      : usual;
     // The wording of the contract of the tool "skill".
+    const text = `${start}
+
+Available skills:${fitList(skills)}
+
+Use the exact skill name (case-insensitive) to load a skill.`;
+    const emptiness = reasons.length === 0
+      ? explainEmptyList(catalog)
+      : undefined;
     return createError(
-      `${start}\n\nAvailable skills:${fitList(skills)}\n\n${advice}`,
+      emptiness === undefined ? text : `${text}\n\n${emptiness}`,
     );
   }
   const found = await findByWords(echo, catalog);

@@ -174,6 +174,14 @@ export class Model {
     return !isConfined || disk.isInside(realPath, this.#allowed);
   }
 
+  /** The toolset "reference" follows no link out of its folders. */
+  #isReferenced({ realPath }: Listing): boolean {
+    const { toolset, roots } = this.#world;
+    const folders = disk.reals(roots.map(({ path }) => path));
+    return toolset !== "reference" ||
+      disk.isInside(realPath, [...folders, ...this.#trusted]);
+  }
+
   #isOwn(path: string, skill: string): boolean {
     return disk.isWithin(path, skill)
       ? disk.namesBelow(skill, path).every(disk.isVisible)
