@@ -17,8 +17,57 @@ import { oneLine, quote } from "./text.ts";
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
-/** The rules that `docs/check.md` describes, and what follows from breaking each. */
-export const RULES = {
+/** The ID of a rule in `docs/check.md`. */
+export type ProblemRule =
+  | "folder-missing"
+  | "not-a-folder"
+  | "file-name"
+  | "loose-file"
+  | "frontmatter-missing"
+  | "yaml"
+  | "name-missing"
+  | "description-missing"
+  | "too-large"
+  | "not-a-file"
+  | "link-outside"
+  | "link-broken"
+  | "permission"
+  | "changed"
+  | "too-many"
+  | "skipped"
+  | "yaml-repaired"
+  | "name-characters"
+  | "name-length"
+  | "description-length"
+  | "hidden-characters"
+  | "compatibility"
+  | "metadata"
+  | "frontmatter-json"
+  | "utf-8"
+  | "size"
+  | "unreadable"
+  | "policy"
+  | "no-skills"
+  | "name-folder"
+  | "flags"
+  | "rule-unused"
+  | "field-misspelled"
+  | "invisible-characters"
+  | "description-comment"
+  | "description-tag"
+  | "argument-hint"
+  | "allowed-tools"
+  | "long"
+  | "broken-link"
+  | "broken-path"
+  | "name-twice"
+  | "similar"
+  | "not-served"
+  | "not-searched"
+  | "archive";
+
+/** What follows from breaking each rule. */
+export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "folder-missing": "skipped",
   "not-a-folder": "skipped",
   "file-name": "skipped",
@@ -65,10 +114,7 @@ export const RULES = {
   "not-served": "warning",
   "not-searched": "warning",
   "archive": "warning",
-} as const;
-
-/** The ID of a rule in `docs/check.md`. */
-export type ProblemRule = keyof typeof RULES;
+};
 
 /** What is wrong, and how to fix it: a problem whose file is not known, or not yet. */
 export interface Fault {
