@@ -330,6 +330,10 @@ Deno.test("--check reports two skills that a model would confuse, and a name tha
   }
   place.skill(skills, "xls", skillMd("xls", CONVERTER));
   place.skill(skills, "excel", skillMd("excel", `${CONVERTER} in them`));
+  // Each of these has a topic of its own.
+  const scan = "Scan cloud accounts for open buckets, idle machines, and bills";
+  place.skill(skills, "aws-scan", skillMd("aws-scan", `${scan} in AWS`));
+  place.skill(skills, "azure-scan", skillMd("azure-scan", `${scan} in Azure`));
   const told = "Resize pictures, rotate photographs, and crop portraits";
   place.skill(skills, "first", skillMd("first", `${told}. For GIF: second`));
   place.skill(skills, "second", skillMd("second", `${told}. For PNG: first`));

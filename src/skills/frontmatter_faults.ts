@@ -74,9 +74,12 @@ export function describeStart(text: string): Fault {
   };
 }
 
+/** How many lines before the frontmatter are taken for a mistake. More are a text of their own. */
+const MAX_LINES_BEFORE = 10;
+
 /** Finds the index of a line `---` that is followed by a known field, or returns -1. */
 function findStart(lines: readonly string[]): number {
-  return lines.findIndex((line, index) =>
+  return lines.slice(0, MAX_LINES_BEFORE + 1).findIndex((line, index) =>
     FENCE.test(line) && startsField(lines[index + 1] ?? "")
   );
 }

@@ -196,7 +196,7 @@ export interface SimilarSkills {
 }
 
 /** How much of the words of two skills must be the same, by weight. */
-const MIN_SIMILARITY = 0.57;
+const MIN_SIMILARITY = 0.55;
 
 /** How many skills share a word at most that says that two of them may be alike. */
 const MAX_SHARING = 50;
@@ -211,19 +211,23 @@ const NAME_FACTOR = 3;
 interface Described {
   readonly skill: Skill;
   readonly words: ReadonlyMap<string, number>;
+  /** The words that are in both: what it is about. */
+  readonly topics: readonly string[];
 }
 
 function describeWords(skill: Skill): Described {
+  const inName = splitWords(skill.name);
   const words = new Map<string, number>();
   for (const word of splitWords(skill.description)) words.set(word, 1);
-  for (const word of splitWords(skill.name)) words.set(word, NAME_FACTOR);
-  return { skill, words };
+  const topics = inName.filter((word) => words.has(word));
+  for (const word of inName) words.set(word, NAME_FACTOR);
+  return { skill, words, topics };
 }
 
 /**
  * Finds the pairs of skills whose names and descriptions have most of their words in
- * common. A word weighs the logarithm of its rarity. Pairs that name each
- * other are left out, because their authors told them apart.
+ * common. A word weighs the logarithm of its rarity. Pairs that are told apart are left
+ * out, whatever else they share.
  */
 export function findSimilar(skills: readonly Skill[]): SimilarSkills[] {
   const described = skills.map(describeWords);
@@ -263,8 +267,15 @@ function isSimilar(
     total += weight;
     if (inA > 0 && inB > 0) shared += weight;
   }
-  return shared > MIN_SIMILARITY * total &&
-    !(names(a.skill, b.skill) && names(b.skill, a.skill));
+  return shared > MIN_SIMILARITY * total && !areTold(a, b);
+}
+
+/** Whether two skills are told apart: each names the other, or has a topic of its own. */
+function areTold(a: Described, b: Described): boolean {
+  const hasTopic = (one: Described, other: Described) =>
+    one.topics.some((word) => !other.words.has(word));
+  return names(a.skill, b.skill) && names(b.skill, a.skill) ||
+    hasTopic(a, b) && hasTopic(b, a);
 }
 
 /** Whether the description of a skill names another skill. */

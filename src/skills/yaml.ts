@@ -249,7 +249,8 @@ export function validName(name: string): string | undefined {
 export function textOf({ value, lines }: Entry): string {
   const [first = "", ...others] = [value, ...lines.slice(1)]
     .map((line) => line.trim()).filter((line) => line !== "");
-  const isList = value === "" && [first, ...others].every(isItem);
+  const isList = (value === "" || others.length > 0) &&
+    [first, ...others].every(isItem);
   const text = isList
     ? [first, ...others].map((item) => item.slice(1).trim()).join(", ")
     : [first, ...others].join(" ");
