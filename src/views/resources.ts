@@ -107,7 +107,7 @@ async function readResource(
     return [resourceContents(uri, file)];
   }
   const { files } = await registry.listFiles(skill);
-  const others = files.filter(({ path }) => path !== SKILL_MD);
+  const others = files.filter((file) => file.path !== SKILL_MD);
   return await readTogether(others, async (file) =>
     resourceContents(
       skillFileUri(skill, file.path),

@@ -25,6 +25,7 @@ import {
   findByWords,
   findPolicyFault,
   fitList,
+  type ListedSkill,
   listForModel,
 } from "./skill_list.ts";
 import type { SkillToolOptions } from "./options.ts";
@@ -58,36 +59,51 @@ export async function answerUnknownName(
 Available skills:${fitList(skills)}
 
 Use the exact skill name (case-insensitive) to load a skill.`;
-    const emptiness = reasons.length === 0
-      ? explainEmptyList(catalog)
-      : undefined;
-    return createError(
-      emptiness === undefined ? text : `${text}\n\n${emptiness}`,
+    const isExplained = skills.length > 0 || reasons.length > 0;
+    return createResult(
+      isExplained ? text : `${text}
+
+${explainEmptyList(catalog)}`,
+      true,
     );
   }
   const found = await findByWords(echo, catalog);
-  if (found.length === 0) {
-    const names = skills.map((listed) => ({ ...listed, description: "" }));
-    return createError(`${start}
-
-None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills:${
-      fitList(names, MAX_NAMES_LENGTH)
-    }
-
-To search again, pass other words instead of a name.`);
-  }
-  const text =
-    `${start}\n\nSearch results for these words, the user's own skills first, then best match first:${
-      fitList(found)
-    }
-(and ${skills.length - found.length} other skills)
-
-To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
-  return { content: [{ type: "text", text }] };
+  return found.length > 0
+    ? createResult(formatResults(start, found, skills.length), false)
+    : createResult(formatNoResults(start, skills), true);
 }
 
-function createError(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+/** Formats the results of a search among a number of skills. */
+function formatResults(
+  start: string,
+  found: readonly ListedSkill[],
+  count: number,
+): string {
+  const list = fitList(found);
+  return `${start}
+
+Search results for these words, the user's own skills first, then best match first:${list}
+(and ${count - found.length} other skills)
+
+To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
+}
+
+/** Says that a search found nothing, and names skills. */
+function formatNoResults(
+  start: string,
+  skills: readonly ListedSkill[],
+): string {
+  const names = skills.map((listed) => ({ ...listed, description: "" }));
+  const list = fitList(names, MAX_NAMES_LENGTH);
+  return `${start}
+
+None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills:${list}
+
+To search again, pass other words instead of a name.`;
+}
+
+function createResult(text: string, isError: boolean): CallToolResult {
+  return { content: [{ type: "text", text }], isError };
 }
 
 /** Says why there is no skill with a name, as far as the model may know. */
