@@ -245,7 +245,8 @@ class SubscribedFiles {
     }
     const isSame = folders.join("\0") === this.folders.join("\0");
     this.folders = folders;
-    // The registry asks for the folders to watch at the end of a scan.
+    // The registry asks for the folders to watch at the end of a scan. If this one
+    // fails, the next one asks.
     if (!isSame) this.#registry.refresh().catch(() => {});
   }
 }
