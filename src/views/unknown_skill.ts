@@ -139,26 +139,44 @@ function findSkipped(
   catalog: SkillCatalog,
 ): NotServed | undefined {
   const key = skillKey(name);
-  const what = "skill with this name";
-  const skills = catalog.skipped
+  const skipped = [
+    ...listSkippedSkills(key, catalog),
+    ...listSkippedEntries(key, catalog),
+  ].filter(({ problem }) => hasEffect(problem, "skipped"));
+  return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
+}
+
+const SKILL_OF_NAME = "skill with this name";
+
+/** Lists the skills that are skipped under the key of a name. */
+function listSkippedSkills(
+  key: string,
+  { skipped }: SkillCatalog,
+): NotServed[] {
+  return skipped
     .filter(({ isForModel, names }) =>
       isForModel && names.some((it) => skillKey(it) === key)
     )
-    .map((it): NotServed => ({ ...it, what }));
-  const entries = catalog.problems
-    .filter(({ file }) => skillKey(basename(file)) === key)
-    .flatMap((problem) => {
-      const root = catalog.roots.find(({ root }) =>
-        root.path === dirname(problem.file)
-      );
-      if (root === undefined) return [];
-      const { scope } = root;
-      const projectPath = `${pathOfRoot(root)}/${basename(problem.file)}`;
-      return [{ problem, scope, what, projectPath }];
-    });
-  return [...skills, ...entries]
-    .filter(({ problem }) => hasEffect(problem, "skipped"))
-    .sort((a, b) => a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0)[0];
+    .map((it) => ({ ...it, what: SKILL_OF_NAME }));
+}
+
+/** Lists what is skipped directly in a root and has no `SKILL.md`, such as a broken link. */
+function listSkippedEntries(
+  key: string,
+  { problems, roots, skipped }: SkillCatalog,
+): NotServed[] {
+  const known = new Set(skipped.map(({ problem }) => problem.file));
+  const entries: NotServed[] = [];
+  for (const problem of problems) {
+    const { file } = problem;
+    if (skillKey(basename(file)) !== key || known.has(file)) continue;
+    const report = roots.find(({ root }) => root.path === dirname(file));
+    if (report === undefined) continue;
+    const { scope } = report;
+    const projectPath = `${pathOfRoot(report)}/${basename(file)}`;
+    entries.push({ problem, scope, what: SKILL_OF_NAME, projectPath });
+  }
+  return entries;
 }
 
 /** Lists the roots whose skills are not served, or not all of them. */
