@@ -39,7 +39,8 @@ export class TimeSlice {
    * meantime would otherwise wait for a slice of each of them.
    */
   async pause(): Promise<void> {
-    await (lastPause = lastPause.then(turnEventLoop));
+    lastPause = lastPause.then(turnEventLoop);
+    await lastPause;
     this.#start = Date.now();
   }
 }
@@ -75,7 +76,9 @@ export class SharedTask<T> {
   /** Runs the task, or returns the result of the next run. */
   run(task: () => Promise<T>): Promise<T> {
     if (this.#running === undefined) {
-      this.#running = task().finally(() => this.#running = undefined);
+      this.#running = task().finally(() => {
+        this.#running = undefined;
+      });
       return this.#running;
     }
     // An error of the running task concerns only its own callers.

@@ -100,11 +100,10 @@ export function faultOf(error: unknown): Fault {
     return NO_PERMISSION;
   }
   if (isAbsence(error)) return LINK_TO_NOTHING;
+  const description = describeSystemError(error as Error);
   return {
     rule: "skipped",
-    reason: `the operating system refuses to read it (${
-      describeSystemError(error as Error)
-    })`,
+    reason: `the operating system refuses to read it (${description})`,
     hint: "replace it with a readable file or folder",
   };
 }

@@ -54,11 +54,9 @@ export function resolveFolder(
   const isAtHome = /^~(?=$|[\\/])/.test(folder);
   const base = isAtHome ? homeDirectory : workingDirectory;
   if (base === undefined && !isAbsolute(folder)) {
-    throw new Error(
-      `Cannot find the folder ${quote(folder)}: the ${
-        isAtHome ? "home folder" : "working directory"
-      } is unknown; pass an absolute path`,
-    );
+    const unknown = isAtHome ? "home folder" : "working directory";
+    const reason = `the ${unknown} is unknown; pass an absolute path`;
+    throw new Error(`Cannot find the folder ${quote(folder)}: ${reason}`);
   }
   const path = isAtHome ? join(".", folder.slice(1)) : folder;
   return base === undefined ? normalize(folder) : resolve(base, path);

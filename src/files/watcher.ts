@@ -139,10 +139,9 @@ export class FolderWatcher {
   #giveUp({ message }: Error): void {
     if (this.#state === "closed") return;
     this.close();
+    const reason = message.replace(/\.$/, "");
     this.#log(
-      `Cannot watch folders: ${
-        message.replace(/\.$/, "")
-      }; the next rescan finds changes instead`,
+      `Cannot watch folders: ${reason}; the next rescan finds changes instead`,
     );
   }
 

@@ -16,6 +16,7 @@ import {
   describeIssues,
   type Method,
   type Params,
+  PARSING,
   REQUESTS,
 } from "./requests.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
@@ -102,7 +103,7 @@ export abstract class RequestDispatcher {
     const handler = this.#handlers.get(method);
     if (handler === undefined) throw rpcError(-32601, "Method not found");
     const { success, data, error } = REQUESTS[method as Method]
-      .safeParse(params);
+      .safeParse(params, PARSING);
     if (success) return handler(data as Params<Method>, context);
     throw invalidParams(`Invalid params: ${describeIssues(error)}`);
   }

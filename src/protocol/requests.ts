@@ -86,12 +86,14 @@ export type Method = keyof typeof REQUESTS;
 /** The params of the requests with a method. */
 export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
 
-// The small variant of zod has no messages of its own, and takes a missing value for a
-// value of the wrong type.
-z.config({
-  ...en(),
-  customError: ({ input }) => input === undefined ? "it is missing" : undefined,
-});
+// The small variant of zod has no messages of its own.
+z.config(en());
+
+/** How to parse what a client sends: zod calls a missing value one of the wrong type. */
+export const PARSING = {
+  error: ({ input }: { input?: unknown }): string | undefined =>
+    input === undefined ? "it is missing" : undefined,
+};
 
 /** The maximum length of a description of what is wrong with a value, in characters. */
 const MAX_ISSUES_LENGTH = 5_000;

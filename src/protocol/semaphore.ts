@@ -70,7 +70,9 @@ export class Semaphore {
   /** Pauses from time to time, so that replies are written and pings are read. */
   async #pauseIfDue(): Promise<void> {
     if (!this.#slice.isOver) return;
-    this.#pause ??= this.#slice.pause().then(() => this.#pause = undefined);
+    this.#pause ??= this.#slice.pause().finally(() => {
+      this.#pause = undefined;
+    });
     await this.#pause;
   }
 }

@@ -261,12 +261,12 @@ async function readFolder(
 ): Promise<CallToolResult | undefined> {
   const prefix = [...splitPath(path) ?? [path], ""].join("/");
   const { files, leftOut } = await registry.listFiles(skill, MODEL);
-  const inFolder = files.filter(({ path }) => path.startsWith(prefix));
+  const inFolder = files.filter((file) => file.path.startsWith(prefix));
   if (inFolder.length === 0) return undefined;
-  const content = await readTogether(inFolder, async ({ path }) => {
-    const item = await readContent(skill, path, registry);
+  const content = await readTogether(inFolder, async (file) => {
+    const item = await readContent(skill, file.path, registry);
     if (item.type === "text") {
-      item.text = `--- ${escapeHidden(path)} ---\n${item.text}`;
+      item.text = `--- ${escapeHidden(file.path)} ---\n${item.text}`;
     }
     return item;
   });

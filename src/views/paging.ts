@@ -49,11 +49,8 @@ export async function loadPage<T>(
   },
 ): Promise<{ entries: unknown[]; nextCursor?: string }> {
   if (!cursor.startsWith(AFTER)) {
-    throw invalidParams(
-      `Unknown cursor ${
-        quote(cursor)
-      }: pass the nextCursor of the previous page, or omit the cursor`,
-    );
+    const fix = "pass the nextCursor of the previous page, or omit the cursor";
+    throw invalidParams(`Unknown cursor ${quote(cursor)}: ${fix}`);
   }
   let last = cursor.slice(AFTER.length);
   const rest = items.filter(({ key }) => key > last);

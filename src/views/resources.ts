@@ -107,7 +107,7 @@ async function readResource(
     return [resourceContents(uri, file)];
   }
   const { files } = await registry.listFiles(skill);
-  const others = files.filter(({ path }) => path !== SKILL_MD);
+  const others = files.filter((file) => file.path !== SKILL_MD);
   return await readTogether(others, async (file) =>
     resourceContents(
       skillFileUri(skill, file.path),
@@ -245,7 +245,8 @@ class SubscribedFiles {
     }
     const isSame = folders.join("\0") === this.folders.join("\0");
     this.folders = folders;
-    // The registry asks for the folders to watch at the end of a scan.
+    // The registry asks for the folders to watch at the end of a scan. If this one
+    // fails, the next one asks.
     if (!isSame) this.#registry.refresh().catch(() => {});
   }
 }

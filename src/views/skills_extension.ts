@@ -137,12 +137,9 @@ async function listChildren(
     else children.set(path.slice(0, end + 1), { path: path.slice(0, end) });
   }
   if (children.size === 0) {
-    throw invalidParams(
-      `${
-        quote(uri)
-      } is not a directory: the directory of a skill is skill://<name>, without a trailing slash`,
-      { uri },
-    );
+    const fix =
+      "the directory of a skill is skill://<name>, without a trailing slash";
+    throw invalidParams(`${quote(uri)} is not a directory: ${fix}`, { uri });
   }
   const items = Array.from(children, ([key, value]) => ({ key, value }));
   return { skill, children: items };

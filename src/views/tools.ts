@@ -16,7 +16,7 @@ import type {
   RequestDispatcher,
 } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import { describeIssues } from "../protocol/requests.ts";
+import { describeIssues, PARSING } from "../protocol/requests.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
@@ -160,7 +160,7 @@ export async function callTool(
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    const { success, data, error } = schema.safeParse(input);
+    const { success, data, error } = schema.safeParse(input, PARSING);
     if (success) return await call(data, context);
     throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
   } catch (error) {

@@ -11,7 +11,7 @@ import type {
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../files/paths.ts";
 import { DEFAULT_SHELL_TIMEOUT, findShell, runShellCommand } from "./shell.ts";
-import type { SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { skillMdUri } from "../skills/names.ts";
 import { escapeHidden, jsonText } from "../text.ts";
 import {
@@ -156,19 +156,18 @@ ${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
 const skilljackSkillTool = defineTool({
   name: "skill",
   title: "Activate Skill",
-  describe: (catalog, { isRemote }) =>
-    `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
+  describe: (catalog, { isRemote }) => {
+    const locationOf = (skill: Skill) =>
+      isRemote ? skillMdUri(skill) : escapeHidden(skill.file);
+    const list = formatAvailableSkills(catalog, locationOf);
+    return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${
-      formatAvailableSkills(
-        catalog,
-        (skill) => isRemote ? skillMdUri(skill) : escapeHidden(skill.file),
-      )
-    }`,
+${list}`;
+  },
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   input: z.object({
@@ -199,11 +198,13 @@ const skilljackResourceTool = defineTool({
 const referenceListTool = defineTool({
   name: "list_skills",
   title: "List Available Skills",
-  describe: (catalog) =>
-    `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${
-      listForModel(catalog).map(formatSkill).join("") ||
-      `\n${findPolicyFault(catalog) ?? "none"}`
-    }`,
+  describe: (catalog) => {
+    const lines = listForModel(catalog).map(formatSkill);
+    const list = lines.length > 0
+      ? lines.join("")
+      : `\n${findPolicyFault(catalog) ?? "none"}`;
+    return `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${list}`;
+  },
   usage:
     "List all available skills. Read one with read_skill when a task needs it.",
   input: z.object({}),

@@ -25,6 +25,7 @@ import {
   findByWords,
   findPolicyFault,
   fitList,
+  type ListedSkill,
   listForModel,
 } from "./skill_list.ts";
 import type { SkillToolOptions } from "./options.ts";
@@ -58,36 +59,51 @@ export async function answerUnknownName(
 Available skills:${fitList(skills)}
 
 Use the exact skill name (case-insensitive) to load a skill.`;
-    const emptiness = reasons.length === 0
-      ? explainEmptyList(catalog)
-      : undefined;
-    return createError(
-      emptiness === undefined ? text : `${text}\n\n${emptiness}`,
+    const isExplained = skills.length > 0 || reasons.length > 0;
+    return createResult(
+      isExplained ? text : `${text}
+
+${explainEmptyList(catalog)}`,
+      true,
     );
   }
   const found = await findByWords(echo, catalog);
-  if (found.length === 0) {
-    const names = skills.map((listed) => ({ ...listed, description: "" }));
-    return createError(`${start}
-
-None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills:${
-      fitList(names, MAX_NAMES_LENGTH)
-    }
-
-To search again, pass other words instead of a name.`);
-  }
-  const text =
-    `${start}\n\nSearch results for these words, the user's own skills first, then best match first:${
-      fitList(found)
-    }
-(and ${skills.length - found.length} other skills)
-
-To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
-  return { content: [{ type: "text", text }] };
+  return found.length > 0
+    ? createResult(formatResults(start, found, skills.length), false)
+    : createResult(formatNoResults(start, skills), true);
 }
 
-function createError(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+/** Formats the results of a search among a number of skills. */
+function formatResults(
+  start: string,
+  found: readonly ListedSkill[],
+  count: number,
+): string {
+  const list = fitList(found);
+  return `${start}
+
+Search results for these words, the user's own skills first, then best match first:${list}
+(and ${count - found.length} other skills)
+
+To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
+}
+
+/** Says that a search found nothing, and names skills. */
+function formatNoResults(
+  start: string,
+  skills: readonly ListedSkill[],
+): string {
+  const names = skills.map((listed) => ({ ...listed, description: "" }));
+  const list = fitList(names, MAX_NAMES_LENGTH);
+  return `${start}
+
+None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills:${list}
+
+To search again, pass other words instead of a name.`;
+}
+
+function createResult(text: string, isError: boolean): CallToolResult {
+  return { content: [{ type: "text", text }], isError };
 }
 
 /** Says why there is no skill with a name, as far as the model may know. */
@@ -123,26 +139,44 @@ function findSkipped(
   catalog: SkillCatalog,
 ): NotServed | undefined {
   const key = skillKey(name);
-  const what = "skill with this name";
-  const skills = catalog.skipped
+  const skipped = [
+    ...listSkippedSkills(key, catalog),
+    ...listSkippedEntries(key, catalog),
+  ].filter(({ problem }) => hasEffect(problem, "skipped"));
+  return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
+}
+
+const SKILL_OF_NAME = "skill with this name";
+
+/** Lists the skills that are skipped under the key of a name. */
+function listSkippedSkills(
+  key: string,
+  { skipped }: SkillCatalog,
+): NotServed[] {
+  return skipped
     .filter(({ isForModel, names }) =>
       isForModel && names.some((it) => skillKey(it) === key)
     )
-    .map((it): NotServed => ({ ...it, what }));
-  const entries = catalog.problems
-    .filter(({ file }) => skillKey(basename(file)) === key)
-    .flatMap((problem) => {
-      const root = catalog.roots.find(({ root }) =>
-        root.path === dirname(problem.file)
-      );
-      if (root === undefined) return [];
-      const { scope } = root;
-      const projectPath = `${pathOfRoot(root)}/${basename(problem.file)}`;
-      return [{ problem, scope, what, projectPath }];
-    });
-  return [...skills, ...entries]
-    .filter(({ problem }) => hasEffect(problem, "skipped"))
-    .sort((a, b) => a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0)[0];
+    .map((it) => ({ ...it, what: SKILL_OF_NAME }));
+}
+
+/** Lists what is skipped directly in a root and has no `SKILL.md`, such as a broken link. */
+function listSkippedEntries(
+  key: string,
+  { problems, roots, skipped }: SkillCatalog,
+): NotServed[] {
+  const known = new Set(skipped.map(({ problem }) => problem.file));
+  const entries: NotServed[] = [];
+  for (const problem of problems) {
+    const { file } = problem;
+    if (skillKey(basename(file)) !== key || known.has(file)) continue;
+    const report = roots.find(({ root }) => root.path === dirname(file));
+    if (report === undefined) continue;
+    const { scope } = report;
+    const projectPath = `${pathOfRoot(report)}/${basename(file)}`;
+    entries.push({ problem, scope, what: SKILL_OF_NAME, projectPath });
+  }
+  return entries;
 }
 
 /** Lists the roots whose skills are not served, or not all of them. */
