@@ -47,7 +47,7 @@ import {
   realPathOf,
   resolveFolder,
 } from "./src/files/paths.ts";
-import { sha256 } from "./src/files/reading.ts";
+import { isUnsettledAbove, sha256 } from "./src/files/reading.ts";
 import { Rescans } from "./src/files/rescans.ts";
 import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import {
@@ -180,7 +180,7 @@ interface SearchedFolder extends VisitedFolder {
 /** An entry of a folder. If it is a link, its real path is the one where it leads. */
 type Entry = Pick<
   SearchedFolder,
-  "path" | "realPath" | "around" | "isConfined"
+  "path" | "realPath" | "around" | "isExposed" | "isConfined"
 >;
 
 /** How roots are visited. */
@@ -254,7 +254,7 @@ class RootSearch {
    * @throws {Error} If it does not exist or cannot be searched.
    */
   #enterRoot(): SearchedFolder {
-    const { path, recursive, includesItself = recursive } = this.#root;
+    const { path, scope, recursive, includesItself = recursive } = this.#root;
     const { project, targets } = this.#options;
     const realPath = Deno.realPathSync(path);
     const isConfined = project.hasLinkOn(path, realPath);
@@ -264,7 +264,9 @@ class RootSearch {
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    const entry = { path, realPath, isConfined, around: undefined };
+    // Other users may be able to write to the folder of a project.
+    const isExposed = scope === "project" && isUnsettledAbove(path);
+    const entry = { path, realPath, isConfined, isExposed, around: undefined };
     const visited = this.#visited(entry);
     const listing = listFolder(entry);
     if (includesItself) this.#folders.push(visited);
@@ -273,10 +275,12 @@ class RootSearch {
   }
 
   /** Describes an entry as a folder that this root lists. */
-  #visited({ path, realPath, around, isConfined }: Entry): VisitedFolder {
+  #visited(
+    { path, realPath, around, isExposed, isConfined }: Entry,
+  ): VisitedFolder {
     const departs = isConfined &&
       this.#options.project.scopeOf(realPath) !== "project";
-    return { path, realPath, around, root: this.#root, departs };
+    return { path, realPath, around, isExposed, root: this.#root, departs };
   }
 
   /**
@@ -322,6 +326,7 @@ class RootSearch {
           ? path
           : childPath(folder.realPath, name),
         around: folder.listing,
+        isExposed: folder.isExposed,
         isConfined: folder.isConfined,
       };
       return entry && this.#enter(entry, folder, seen);
@@ -382,7 +387,10 @@ class RootSearch {
     const { confinesLinks } = this.#root;
     const leaves = confinesLinks && !isAtOrBelowAny(realPath, rootTargets) ||
       isConfined && !isAtOrBelowAny(realPath, targets);
-    if (!leaves) return { path, realPath, around: undefined, isConfined };
+    if (!leaves) {
+      const { isExposed } = folder;
+      return { path, realPath, around: undefined, isExposed, isConfined };
+    }
     if (!isSkillFolder(path)) return undefined;
     const fault = confinesLinks ? LINK_OUT_OF_ROOTS : LINK_OUT_OF_PROJECT;
     throw new SkillFileError(path, fault);

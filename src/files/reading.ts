@@ -13,7 +13,9 @@
  * @module
  */
 
+import { dirname } from "jsr:@std/path@^1";
 import {
+  attempt,
   IS_A_FOLDER,
   NOT_A_FILE,
   SkillFileError,
@@ -61,6 +63,18 @@ export function isSettled(
 ): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
   return Date.now() - changed >= TIME_STEP_MS;
+}
+
+/**
+ * Whether a folder above a path changed in the last two seconds, as all do in which
+ * somebody swaps an entry for another. Those that Deno may not look at do not count.
+ */
+export function isUnsettledAbove(path: string): boolean {
+  const folder = dirname(path);
+  if (folder === path) return false;
+  const status = attempt(() => Deno.statSync(folder));
+  return status !== undefined && !isSettled(status) ||
+    isUnsettledAbove(folder);
 }
 
 /** Whether two statuses are of the same version. Faster than comparing versions. */
@@ -129,15 +143,17 @@ export function confirmPlace(
  * between.
  *
  * @param located The file.
- * @param options Its status before it is opened, a buffer for the bytes, and a function
- *   that returns whether the folder has certainly not changed since the file was located.
+ * @param options Its status before it is opened, a buffer for the bytes, a function that
+ *   returns whether the folder has certainly not changed since the file was located, and
+ *   how often to confirm the place otherwise.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { before, buffer, isFolderUnchanged = () => false }: {
+  { before, buffer, rounds = 2, isFolderUnchanged = () => false }: {
     before: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
+    rounds?: number;
     isFolderUnchanged?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
@@ -148,7 +164,7 @@ export function readLocated(
   }
   const bytes = readAll(file, buffer.subarray(0, before.size));
   const isInPlace = wasUnchanged && isFolderUnchanged();
-  if (!isInPlace) confirmPlace(located, { status: before, rounds: 2 });
+  if (!isInPlace) confirmPlace(located, { status: before, rounds });
   return bytes;
 }
 

@@ -31,6 +31,7 @@ function decided(
     root,
     departs: false,
     around: undefined,
+    isExposed: false,
   };
   return {
     realPath: path,

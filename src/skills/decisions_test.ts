@@ -38,6 +38,7 @@ function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
       root,
       departs,
       around: undefined,
+      isExposed: false,
     }));
   const { scope } = root;
   const report = { root, scope, status: "found", skills: 0 } as const;

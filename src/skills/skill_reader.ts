@@ -68,10 +68,15 @@ export interface FolderListing {
   readonly isUnchanged: () => boolean;
 }
 
+/** How often a place is confirmed of which nothing is known to be unchanged. */
+const CONFIRM_ROUNDS = 4;
+
 /** A folder to list or to read. */
 export interface ListableFolder extends Located {
   /** What the folder around it contains, unless this one is reached by a link. */
   readonly around: FolderListing | undefined;
+  /** Whether somebody may be swapping a folder above it, so that it is never settled. */
+  readonly isExposed: boolean;
 }
 
 /** A folder that a root lists, and that may be a skill. */
@@ -147,9 +152,9 @@ export function listFolder(folder: ListableFolder): FolderListing {
   }
   // What is settled later relies on this status, so it is confirmed more often.
   if (!isConfirmed) {
-    confirmPlace(folder, { status, rounds: 4 });
+    confirmPlace(folder, { status, rounds: CONFIRM_ROUNDS });
   }
-  const wasSettled = isSettled(status);
+  const wasSettled = !folder.isExposed && isSettled(status);
   const isUnchanged = () =>
     wasSettled && hasSameVersion(Deno.statSync(path), status);
   return { names: names.sort(), links, isSkill, isUnchanged };
@@ -272,6 +277,7 @@ function readSkillFile(
   const bytes = readLocated({ path, realPath, isLinked }, {
     before: status,
     buffer: headBuffer,
+    rounds: CONFIRM_ROUNDS,
     isFolderUnchanged: isLinked ? undefined : folder.around?.isUnchanged,
   });
   const { text, excerpt } = splitHead(bytes);

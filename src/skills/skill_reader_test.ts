@@ -33,6 +33,7 @@ function visitOf(
       root: skills,
       departs: false,
       around: undefined,
+      isExposed: false,
     };
   });
   const report = { root: skills, scope, status: "found", skills: 0 } as const;
@@ -59,7 +60,7 @@ Deno.test(
     place.link("b", "skills/c");
     place.file("skills/d.md", "text");
     const list = (path: string) =>
-      listFolder({ path, realPath: path, around: undefined });
+      listFolder({ path, realPath: path, around: undefined, isExposed: false });
     const skills = list(join(place.path, "skills"));
     assert.deepEqual(
       [skills.names, [...skills.links], skills.isSkill],
