@@ -9,7 +9,7 @@ import { childPath } from "../files/paths.ts";
 import { describeProblem, type Problem } from "../problems.ts";
 import { quote, shownName, skillKey, withoutInvisible } from "../text.ts";
 import type { DecidedSkill, Decisions } from "./decisions.ts";
-import { isScopedKey, qualifiedName } from "./names.ts";
+import { isScopedKey, qualifiedName, servedKey } from "./names.ts";
 import type { RootVisit } from "./skill_reader.ts";
 import type {
   ShadowedSkill,
@@ -215,11 +215,9 @@ function listServed(
   shadowed: readonly ShadowedSkill[],
 ): Map<string, Skill> {
   const served = new Map<string, Skill>();
-  for (const [key, skill] of skills) {
-    served.set(skill.prefix ? skillKey(qualifiedName(skill)) : key, skill);
-  }
+  for (const skill of skills.values()) served.set(servedKey(skill), skill);
   for (const { skill } of shadowed) {
-    if (skill.prefix) served.set(skillKey(qualifiedName(skill)), skill);
+    if (skill.prefix !== undefined) served.set(servedKey(skill), skill);
   }
   return served;
 }

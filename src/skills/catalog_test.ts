@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { EMPTY_CATALOG, nameSkills } from "./catalog.ts";
 import { type DecidedSkill, HiddenFolders } from "./decisions.ts";
+import { escapeXml } from "../text.ts";
 import { readSkillText } from "./frontmatter.ts";
-import { findSkill, listedName, qualifiedName } from "./names.ts";
+import {
+  findResource,
+  findSkill,
+  listedName,
+  qualifiedName,
+  skillMdUri,
+} from "./names.ts";
 import type { RootVisit, VisitedFolder } from "./skill_reader.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
 
@@ -164,7 +171,7 @@ Deno.test("listedName() returns a name that loads the skill, if it has one", () 
     skills.map(({ realPath }) => {
       const skill = [...catalog.served.values()]
         .find(({ directory }) => directory === realPath)!;
-      const name = listedName(skill, catalog, isQualified);
+      const name = listedName(skill, catalog, { isQualified });
       if (name !== undefined) assert.equal(findSkill(name, catalog), skill);
       return name;
     });
@@ -180,6 +187,24 @@ Deno.test("listedName() returns a name that loads the skill, if it has one", () 
     undefined,
     "global:deploy",
   ]);
+  const written = skills.map(({ realPath }) => {
+    const skill = [...catalog.served.values()]
+      .find(({ directory }) => directory === realPath)!;
+    return listedName(skill, catalog, { write: escapeXml });
+  });
+  // As XML, the name R&D is that of the project's skill, which comes later.
+  assert.deepEqual([written[2], written[5]], ["project:R&amp;D", "R&D"]);
   // Where a list says whom it comes from, a name that means another skill is no help.
   assert.equal(namesOf(true)[0], "deploy");
+});
+
+Deno.test("a skill is found by its qualified name and URI, whatever blanks its name begins with", () => {
+  const catalog = catalogOf([
+    decided("project", "git"),
+    decided("global", "\u2800git"),
+  ]);
+  const mine = catalog.shadowed[0]!.skill;
+  assert.equal(findSkill("global:git", catalog), mine);
+  assert.equal(findSkill("global:\u2800git", catalog), mine);
+  assert.equal(findResource(skillMdUri(mine), catalog)?.skill, mine);
 });

@@ -22,6 +22,12 @@ export function isScopedKey(key: string): boolean {
   return SCOPED_NAME.test(key);
 }
 
+/** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */
+export function servedKey({ name, prefix }: Skill): string {
+  const key = skillKey(name);
+  return prefix === undefined ? key : `${prefix}:${key}`;
+}
+
 /** Returns the name by which a skill is loaded: the qualified one, if it has a prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${oneLine(name)}`;
@@ -43,7 +49,7 @@ export function findSkill(
   const exact = catalog.skills.get(key);
   const qualified = scope === undefined
     ? undefined
-    : findInScope(scope as SkillScope, rest!, catalog);
+    : findInScope(scope as SkillScope, skillKey(rest!), catalog);
   const shown = shownForms(catalog).get(key) ?? [];
   const meant = [exact, qualified, ...shown].filter((it) => it !== undefined);
   return meant.find((skill) => skill.scope === "global") ?? meant[0];
@@ -86,22 +92,30 @@ function shownForms(catalog: SkillCatalog): Map<string, Skill[]> {
   return forms;
 }
 
+/** How a list shows a skill. */
+interface ListedNameOptions {
+  /** Whether the name is to say whom the skill comes from. Default: `false`. */
+  readonly isQualified?: boolean;
+  /** Writes a name in the language of the list. Default: as it is. */
+  readonly write?: (name: string) => string;
+}
+
 /**
- * Returns the name by which lists show a skill: the first of its names that loads it, in
- * the form of a list. Returns `undefined` if there is none.
- *
- * @param isQualified Whether the list is to say whom the skill comes from.
+ * Returns the name by which a list shows a skill: the first of its names that loads it,
+ * both as it is and as the list writes it. Returns `undefined` if there is none.
  */
 export function listedName(
   skill: Skill,
   catalog: SkillCatalog,
-  isQualified = false,
+  { isQualified = false, write = (name) => name }: ListedNameOptions = {},
 ): string | undefined {
   const { name, scope } = skill;
   const qualified = `${scope}:${oneLine(name)}`;
   const names = isQualified ? [qualified, name] : [name, qualified];
-  return names.map(shownName)
-    .find((text) => findSkill(text, catalog) === skill);
+  return names.map(shownName).find((shown) =>
+    findSkill(shown, catalog) === skill &&
+    findSkill(write(shown), catalog) === skill
+  );
 }
 
 /** A URI that begins with a scope, and what follows it. */

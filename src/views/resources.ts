@@ -16,7 +16,7 @@ import type { McpServer } from "../protocol/mcp_server.ts";
 import { differingKeys } from "../skills/catalog.ts";
 import {
   findResource,
-  qualifiedName,
+  servedKey,
   SKILL_MD,
   skillFileUri,
   skillMdUri,
@@ -203,7 +203,7 @@ function createSubscription(
   }
   const { skill, path = SKILL_MD } = requireResource(uri, registry);
   return {
-    key: skillKey(qualifiedName(skill)),
+    key: servedKey(skill),
     uri: skillFileUri(skill, path),
     notify,
     isBegun: false,

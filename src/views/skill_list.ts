@@ -106,7 +106,7 @@ export function listByName(
   const listed: ListedSkill[] = [];
   for (const skill of inListOrder(skills)) {
     const isQualified = skill.prefix !== undefined || isMarked(skill);
-    const name = listedName(skill, catalog, isQualified);
+    const name = listedName(skill, catalog, { isQualified });
     if (name !== undefined) listed.push(describeSkill(skill, name));
   }
   return listed;
@@ -180,9 +180,10 @@ export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listForModel(catalog).map(({ skill, description, ...it }) => {
+  const skills = listForModel(catalog).flatMap(({ skill, description }) => {
     // The location tells which of the user's and the project's it is.
-    const name = listedName(skill, catalog) ?? it.name;
+    const name = listedName(skill, catalog, { write: escapeXml });
+    if (name === undefined) return [];
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })
       .filter(([, text]) => text)
