@@ -146,6 +146,7 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
     [
       { root: MINE, path: "/mine/outer" },
       { root: MINE, path: "/mine/outer/manual" },
+      { root: MINE, path: "/mine/outer/on" },
       { root: MINE, path: "/mine/outer/off" },
       { root: MINE, path: "/mine/outer/flag" },
       { root: MINE, path: "/mine/outer/broken" },
@@ -160,7 +161,8 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
           "---\nname: flag\ndescription: d\ndisable-model-invocation: true\n---\n",
         "/mine/outer/broken": "no frontmatter",
       },
-      abandoned: ["/mine/outer/unread"],
+      // Another root lists the second one.
+      abandoned: ["/mine/outer/unread", "/mine/outer/on"],
     },
   );
   const seenBy = (path: string, skill: string) => {
@@ -177,6 +179,7 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
     ["/mine/outer/flag/file", "/mine/outer", "user"],
     ["/mine/outer/broken/file", "/mine/outer", "nobody"],
     ["/mine/outer/unread/file", "/mine/outer", "nobody"],
+    ["/mine/outer/on/file", "/mine/outer", "all"],
     // A link from elsewhere.
     ["/mine/outer/off/file", "/mine/other", "nobody"],
     ["/mine/outer/file", "/mine/other", "all"],

@@ -266,6 +266,10 @@ Deno.test("Policy.listUnused() lists the rules that match nothing, also if a lat
   const policy = await policyOf(rules);
   const unused = policy.listUnused([subject("/x"), subject("/y")]);
   assert.deepEqual(unused.map(({ line }) => line), [3, 4, 5]);
+  // A folder without a valid skill may have several names.
+  const names = ["unknown", "gti"];
+  const used = policy.listUnused([{ ...subject("/x"), names }]);
+  assert.ok(!used.some(({ skill }) => skill === "gti"));
 });
 
 Deno.test("a policy is not valid if a folder of a rule exists and cannot be resolved", async () => {
