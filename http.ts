@@ -17,12 +17,12 @@
  */
 
 import { registerSkillTools, SkillRegistry } from "./mod.ts";
-import { AccessControl, refuse } from "./src/http/access.ts";
+import { AccessControl, hostnameOf, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
-import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
+import { logNearMisses, logWarnings } from "./src/program/first_scan.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
@@ -44,7 +44,8 @@ const mcp = new McpHttpServer(
   describeServer(registry, settings.options),
 );
 
-await scanFirst(registry, settings);
+logWarnings(settings);
+await registry.refresh();
 registerSkillTools(mcp, registry, settings.options);
 registerViews(mcp, registry, settings.options);
 registry.watch();
@@ -108,15 +109,7 @@ async function handleRequest(
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
-  return await mcp.fetch(request, addressOf(info));
-}
-
-/** Returns the address of a client, if it is known. */
-function addressOf(info?: Deno.ServeHandlerInfo): string | undefined {
-  const address = info?.remoteAddr;
-  return address !== undefined && "hostname" in address
-    ? address.hostname
-    : undefined;
+  return await mcp.fetch(request, hostnameOf(address));
 }
 
 function refuseMethod(...allowed: string[]): Response {

@@ -8,12 +8,12 @@
 import * as z from "npm:zod@^4/mini";
 import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import {
-  isForTerminal,
+  findTerminalOption,
   parseCommandLine,
   UsageError,
 } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
-import { logNearMisses, scanFirst } from "./src/program/first_scan.ts";
+import { logNearMisses, logWarnings } from "./src/program/first_scan.ts";
 import { createSettings, type Settings } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
@@ -53,7 +53,9 @@ export async function main(args: readonly string[]): Promise<never> {
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
-    if (!isForTerminal(command)) return await serve(createSettings(command));
+    if (findTerminalOption(command) === undefined) {
+      return await serve(createSettings(command));
+    }
     // A running server does not need these modules.
     const { runCommand } = await import("./src/cli/commands.ts");
     return await runCommand(command, openSkills);
@@ -103,7 +105,8 @@ async function prepare(
   registry: SkillRegistry,
   settings: Settings,
 ): Promise<void> {
-  await scanFirst(registry, settings);
+  logWarnings(settings);
+  await registry.refresh();
   const isForShell = settings.options.toolset === "agentskills";
   const fault = isForShell ? findShellFault() : undefined;
   if (fault !== undefined) {

@@ -10,8 +10,7 @@ import {
   type CommandLine,
   UsageError,
 } from "../program/command_line.ts";
-import type { Settings } from "../program/settings.ts";
-import type { Problem } from "../problems.ts";
+import { quoteWord } from "../program/shell_words.ts";
 import {
   escapeCodePoint,
   escapeHidden,
@@ -19,7 +18,7 @@ import {
   quote,
   stringifyJson,
 } from "../text.ts";
-import { addClientOptions } from "./client_options.ts";
+import { addClientOptions, type ClientSituation } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { createLaunch, type Program, runningProgram } from "./launch.ts";
 
@@ -32,10 +31,7 @@ export interface ClientConfig {
 }
 
 /** What the entry for a client depends on. */
-export interface ClientConfigOptions {
-  readonly settings: Settings;
-  /** The problem that `~/.agents/skills` holds skills and is not searched, if it is one. */
-  readonly installed?: Problem | undefined;
+export interface ClientConfigOptions extends ClientSituation {
   /** How the server runs. Default: as this process does. */
   readonly program?: Program;
 }
@@ -49,21 +45,14 @@ export interface ClientConfigOptions {
  */
 export function createClientConfig(
   name: ClientName,
-  { settings, installed, program = runningProgram() }: ClientConfigOptions,
+  { program = runningProgram(), ...situation }: ClientConfigOptions,
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const values = addClientOptions(settings.values, client, {
-    home: settings.home,
-    hasInstalledSkills: installed !== undefined,
-  });
-  const launch = createLaunch(program, { ...settings, values });
+  const { values, notes } = addClientOptions(client, situation);
+  const launch = createLaunch(program, { ...situation.settings, values });
   refuseVariables(launch, client);
   const entry = client.entry?.(launch) ?? launch;
-  const notes = [
-    ...describeOptions(client, settings.values.tools),
-    ...describeInstalled(client, installed),
-    ...describeStart(client, { launch, entry }),
-  ];
+  notes.push(...describeStart(client, { launch, entry }));
   return configFor(client, { entry, notes, os: program.os });
 }
 
@@ -87,43 +76,6 @@ function refuseVariables(
   );
 }
 
-/** Says which options were added for a client, and why. */
-function describeOptions(
-  { title, toolset, ownSkills = [] }: McpClient,
-  chosenTools: string | undefined,
-): string[] {
-  const notes: string[] = [];
-  if (toolset !== undefined && chosenTools === undefined) {
-    notes.push(
-      `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
-    );
-  }
-  if (ownSkills.length > 0) {
-    const folders = ownSkills.join(" and ");
-    notes.push(
-      `${title} itself lists the skills in ${folders}, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
-    );
-  }
-  return notes;
-}
-
-/** Says what becomes of the skills in `~/.agents/skills`, where installers put them. */
-function describeInstalled(
-  { title, readsAgents }: McpClient,
-  installed: Problem | undefined,
-): string[] {
-  if (installed === undefined) return [];
-  const folder =
-    `Installers put skills in ~/.agents/skills: ${installed.reason}.`;
-  return readsAgents
-    ? [
-      `${folder} ${title} shows these skills itself, so the entry leaves them to it. To serve them as well, add --agents.`,
-    ]
-    : [
-      `${folder} ${title} does not read it either, so the entry adds --agents.`,
-    ];
-}
-
 /** Says how the entry starts, and how to add it in a terminal. */
 function describeStart(
   client: McpClient,
@@ -136,9 +88,9 @@ function describeStart(
       "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
     );
   }
-  const words = quoteWords([launch.command, ...launch.args]);
-  const command = words && client.command?.({ entry, words });
-  if (command !== undefined) {
+  const words = [launch.command, ...launch.args];
+  if (client.command !== undefined && canBeQuoted(words)) {
+    const command = client.command({ entry, words: words.map(quoteWord) });
     notes.push(
       `Run this in a terminal, or edit the file yourself:\n\n${command}`,
     );
@@ -146,15 +98,10 @@ function describeStart(
   return notes;
 }
 
-/**
- * Quotes words that mean the same in sh, bash, zsh, and fish, alone and in JSON. Returns
- * nothing if single quotes are not enough for that, as with any path on Windows.
- */
-function quoteWords(words: readonly string[]): string[] | undefined {
+/** Whether each shell, and JSON, leaves words as they are in quotes, as no path on Windows. */
+function canBeQuoted(words: readonly string[]): boolean {
   const text = words.join(" ");
-  return /['"\\]/.test(text) || text !== escapeHidden(text)
-    ? undefined
-    : words.map((word) => /^[\w./:,@=-]+$/.test(word) ? word : `'${word}'`);
+  return !/['"\\]/.test(text) && text === escapeHidden(text);
 }
 
 /** What the entry for a server over HTTP depends on. */
@@ -185,30 +132,25 @@ export function createUrlConfig(
   const { values } = command;
   const client = MCP_CLIENTS[name];
   const { title, urlEntry, tokenFields, tokenInputs } = client;
-  const url = new URL(values.url!);
-  if (url.pathname === "/") url.pathname = MCP_PATH;
   if (urlEntry === undefined) {
     throw new UsageError(
       `Cannot print an entry for a URL: by itself, ${title} connects only with OAuth, which this server does not have; let mcp-remote connect, as docs/http.md shows`,
     );
   }
+  const { url, notes } = completeUrl(values.url!);
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   const needsToken = hasToken || !isLocal;
-  const notes = [
-    ...describeUrl(values.url!, url),
+  const isSafe = isLocal || url.protocol === "https:";
+  notes.push(
     ...describeIgnored(command),
-    ...describeToken(client, { needsToken, isSafe: isLocal || isTls(url) }),
-  ];
+    ...describeToken(client, { needsToken, isSafe }),
+  );
   return configFor(client, {
     entry: { ...urlEntry(url.href), ...needsToken ? tokenFields : undefined },
     inputs: needsToken ? tokenInputs : undefined,
     notes,
     os,
   });
-}
-
-function isTls({ protocol }: URL): boolean {
-  return protocol === "https:";
 }
 
 /** Says which options have no effect on an entry for a URL. */
@@ -224,17 +166,19 @@ function describeIgnored({ values, positionals }: CommandLine): string[] {
   ];
 }
 
-/** Says what was completed in a URL, or what may be wrong with its path. */
-function describeUrl(written: string, url: URL): string[] {
-  if (url.pathname.endsWith(MCP_PATH)) {
-    const isCompleted = new URL(written).pathname !== url.pathname;
-    return isCompleted
-      ? [`Clients connect to ${MCP_PATH}, so the entry has ${url.href}.`]
-      : [];
+/** Completes the path of a URL, or says that it may be wrong. */
+function completeUrl(written: string): { url: URL; notes: string[] } {
+  const url = new URL(written);
+  if (url.pathname.endsWith(MCP_PATH)) return { url, notes: [] };
+  if (url.pathname === "/") {
+    url.pathname = MCP_PATH;
+    const note =
+      `Clients connect to ${MCP_PATH}, so the entry has ${url.href}.`;
+    return { url, notes: [note] };
   }
-  return [
-    `The URL does not end with ${MCP_PATH}, which clients of this server connect to. Check it, unless a proxy serves the server at another path.`,
-  ];
+  const note =
+    `The URL does not end with ${MCP_PATH}, which clients of this server connect to. Check it, unless a proxy serves the server at another path.`;
+  return { url, notes: [note] };
 }
 
 /** Says where the token comes from, and who can read it. */

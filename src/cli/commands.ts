@@ -7,16 +7,20 @@
 
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
-import { attempt } from "../files/faults.ts";
-import { isError, type Problem } from "../problems.ts";
+import { isError } from "../problems.ts";
 import type { ClientName, CommandLine } from "../program/command_line.ts";
-import { scanFirst } from "../program/first_scan.ts";
+import { logWarnings } from "../program/first_scan.ts";
 import { findInstalledSkills } from "../program/near_misses.ts";
-import { createSettings, type Settings } from "../program/settings.ts";
+import {
+  createSettings,
+  readEnvironment,
+  type Settings,
+} from "../program/settings.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
-import { log } from "../text.ts";
+import { OTHER_CLIENTS } from "../views/clients.ts";
 import { createClientConfig, createUrlConfig } from "./client_config.ts";
-import { addClientOptions, findClient } from "./client_options.ts";
+import { addClientOptions, type ClientSituation } from "./client_options.ts";
+import { MCP_CLIENTS } from "./clients.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { print } from "./print.ts";
@@ -28,6 +32,9 @@ export type OpenSkills = (
   settings: Settings,
   options?: Pick<SkillRegistryOptions, "log">,
 ) => SkillSource;
+
+/** Keeps a registry from logging what is printed anyway. */
+const SILENT = { log: () => {} };
 
 /** Does what a command line asks for, and returns the exit code. */
 export async function runCommand(
@@ -50,37 +57,38 @@ async function printConfig(
 ): Promise<number> {
   const { url, "print-config": name } = command.values;
   const client = name as ClientName;
-  const hasToken = Boolean(attempt(() => Deno.env.get("SKILL_SERVER_TOKEN")));
   const { message, text } = url === undefined
-    ? await createLaunchConfig(client, command, openSkills)
-    : createUrlConfig(client, { command, os: Deno.build.os, hasToken });
+    ? createClientConfig(client, await situationOf(command, openSkills))
+    : createUrlConfig(client, {
+      command,
+      os: Deno.build.os,
+      hasToken: readEnvironment("SKILL_SERVER_TOKEN") !== undefined,
+    });
   await print(message, Deno.stderr);
   return await print(text);
 }
 
-async function createLaunchConfig(
-  client: ClientName,
+/** Creates the settings, and finds out whether `~/.agents/skills` is searched. */
+async function situationOf(
   command: CommandLine,
   openSkills: OpenSkills,
-) {
-  const settings = createSettings(command);
-  for (const warning of settings.warnings) log(warning);
-  const installed = await findInstalled(settings, openSkills);
-  return createClientConfig(client, { settings, installed });
-}
-
-/** Finds out whether `~/.agents/skills` holds skills that are not searched. */
-async function findInstalled(
-  settings: Settings,
-  openSkills: OpenSkills,
-): Promise<Problem | undefined> {
+): Promise<ClientSituation> {
+  const settings = loadSettings(command);
   const { home } = settings;
-  if (home === undefined) return undefined;
-  const catalog = await openSkills(settings, { log: () => {} }).refresh();
+  if (home === undefined) return { settings };
+  const catalog = await openSkills(settings, SILENT).refresh();
   // A clone can make the folder in the project.
   const folder = join(home, ".agents", "skills");
-  return findInstalledSkills(catalog, settings)
+  const installed = findInstalledSkills(catalog, settings)
     .find(({ file }) => file === folder);
+  return { settings, installed };
+}
+
+/** Creates the settings, and logs what was ignored. */
+function loadSettings(command: CommandLine): Settings {
+  const settings = createSettings(command);
+  logWarnings(settings);
+  return settings;
 }
 
 /** Prints what the model sees in a client that starts the server as `--print-config` says. */
@@ -89,26 +97,22 @@ async function printModelView(
   command: CommandLine,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const settings = await createSettingsFor(name, command, openSkills);
-  const catalog = await scanFirst(openSkills(settings), settings);
+  const settings = await settingsFor(name, command, openSkills);
+  const catalog = await openSkills(settings).refresh();
   const { values: { json }, options } = settings;
   return await print(formatModelView(name, catalog, { ...options, json }));
 }
 
 /** Creates the settings that the entry for a client has. */
-async function createSettingsFor(
+async function settingsFor(
   name: string,
   command: CommandLine,
   openSkills: OpenSkills,
 ): Promise<Settings> {
-  const settings = createSettings(command);
-  const client = findClient(name);
-  if (client === undefined) return settings;
-  const installed = await findInstalled(settings, openSkills);
-  const values = addClientOptions(command.values, client, {
-    home: settings.home,
-    hasInstalledSkills: installed !== undefined,
-  });
+  if (name === OTHER_CLIENTS) return loadSettings(command);
+  const client = MCP_CLIENTS[name as ClientName];
+  const situation = await situationOf(command, openSkills);
+  const { values } = addClientOptions(client, situation);
   return createSettings({ ...command, values });
 }
 
@@ -117,10 +121,8 @@ async function printReport(
   command: CommandLine,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const settings = createSettings(command);
-  for (const warning of settings.warnings) log(warning);
-  const registry = openSkills(settings, { log: () => {} });
-  const report = await createReport(registry, settings);
+  const settings = loadSettings(command);
+  const report = await createReport(openSkills(settings, SILENT), settings);
   const { check = false, json = false } = settings.values;
   const text = json
     ? jsonWithoutCommands(report)

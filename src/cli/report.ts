@@ -6,11 +6,8 @@
 
 import { hasEffect, isError, type Problem } from "../problems.ts";
 import { findNearMisses } from "../program/near_misses.ts";
-import {
-  folderOf,
-  missingFolders,
-  type Settings,
-} from "../program/settings.ts";
+import { folderOf, type Settings } from "../program/settings.ts";
+import { listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
@@ -26,11 +23,7 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
 export async function createReport(registry: SkillSource, settings: Settings) {
   const { check = false, policy } = settings.values;
   const catalog = await registry.refresh();
-  const found = [
-    ...catalog.skills.values(),
-    ...catalog.shadowed.map(({ skill }) => skill),
-    ...catalog.off,
-  ];
+  const found = listAll(catalog);
   const skills = await Array.fromAsync(
     found,
     (skill) => inspect(skill, { registry, check }),
@@ -40,7 +33,6 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...skills.flatMap(({ problems }) => problems),
     ...check ? checkTogether(found.filter(({ state }) => state !== "off")) : [],
     ...describeUnusedRules(registry, policy),
-    ...missingFolders(catalog, settings),
     ...await findNearMisses(catalog, settings),
   ];
   const isEmpty = found.length === 0 && !problems.some(isError);

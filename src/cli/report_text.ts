@@ -6,11 +6,11 @@
  * @module
  */
 
-import { basename, dirname, join, relative } from "jsr:@std/path@^1";
-import { attempt } from "../files/faults.ts";
+import { basename, dirname, relative } from "jsr:@std/path@^1";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { isError } from "../problems.ts";
-import type { Settings } from "../program/settings.ts";
+import { readEnvironment, type Settings } from "../program/settings.ts";
+import { withTilde } from "../program/shell_words.ts";
 import {
   byCodeUnits,
   count,
@@ -90,13 +90,10 @@ const MAX_PADDING = 80;
 function formatTable(title: string, rows: readonly string[][]): string {
   if (rows.length === 0) return "";
   const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
-  const widths = cells[0]!.map((_, column) =>
-    cells.reduce(
-      (width, row) =>
-        Math.min(MAX_PADDING, Math.max(width, row[column]!.length)),
-      0,
-    )
-  );
+  const widths = cells[0]!.map((_, column) => {
+    const lengths = cells.map((row) => row[column]!.length);
+    return Math.min(MAX_PADDING, Math.max(...lengths));
+  });
   const lines = cells.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`
   );
@@ -176,18 +173,15 @@ function adviseOn(
 
 /** Shortens a path in the working directory or the home folder. */
 function showPath(path: string, home: string | undefined): string {
-  const folders = [[currentFolder(), "."], [home, "~"]] as const;
-  for (const [folder, name] of folders) {
-    if (folder !== undefined && isAtOrBelow(path, folder)) {
-      return join(name, relative(folder, path));
-    }
-  }
-  return path;
+  const folder = currentFolder();
+  return folder !== undefined && isAtOrBelow(path, folder)
+    ? relative(folder, path) || "."
+    : withTilde(path, home);
 }
 
 /** Whether this process runs in GitHub Actions, which obeys commands in what a step prints. */
 function isInActions(): boolean {
-  return attempt(() => Deno.env.get("GITHUB_ACTIONS")) === "true";
+  return readEnvironment("GITHUB_ACTIONS") === "true";
 }
 
 /** Keeps GitHub Actions from obeying a text that contains text of skills. */

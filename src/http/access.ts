@@ -126,15 +126,21 @@ export class AccessControl {
   #logOnce(reason: string, address?: Deno.Addr): void {
     if (this.#logged.has(reason)) return;
     this.#logged.add(reason);
-    const client = address && "hostname" in address ? address.hostname : "?";
+    const client = hostnameOf(address) ?? "?";
     this.#log(`Refused a request from ${client}: ${reason} (logged once)`);
   }
 }
 
 /** Whether an address is reachable only from this machine. */
 export function isLoopback(address: Deno.Addr | undefined): boolean {
-  return address !== undefined && "hostname" in address &&
-    /^(127\.|::1$|::ffff:127\.)/.test(address.hostname);
+  return /^(127\.|::1$|::ffff:127\.)/.test(hostnameOf(address) ?? "");
+}
+
+/** Returns the IP address of a client, or the one that a server listens at, if it is known. */
+export function hostnameOf(address?: Deno.Addr): string | undefined {
+  return address !== undefined && "hostname" in address
+    ? address.hostname
+    : undefined;
 }
 
 /** Creates an error response to a request whose ID is unknown. */

@@ -6,8 +6,8 @@
  */
 
 import {
+  findTerminalOption,
   parseCommandLine,
-  SERVING_OPTIONS,
   UsageError,
 } from "../program/command_line.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
@@ -32,10 +32,10 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   );
   // It is optional only on stdio.
   readVariable("SKILLS_DIR");
-  for (const name of Object.keys(command.values)) {
-    if ((SERVING_OPTIONS as string[]).includes(name)) continue;
+  const option = findTerminalOption(command);
+  if (option !== undefined) {
     throw new UsageError(
-      `Cannot use --${name} over HTTP: use it with the server on stdio`,
+      `Cannot use --${option} over HTTP: use it with the server on stdio`,
     );
   }
   const settings = createSettings(command);

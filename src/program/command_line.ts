@@ -196,10 +196,11 @@ export const OPTIONS = {
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
 
-/** Whether a command line asks for something else than a server. */
-export function isForTerminal({ values }: CommandLine): boolean {
-  return Object.keys(values)
-    .some((name) => !(SERVING_OPTIONS as string[]).includes(name));
+/** Returns the first option that asks for something else than a server, if there is one. */
+export function findTerminalOption(
+  { values }: CommandLine,
+): string | undefined {
+  return Object.keys(values).find((name) => !Object.hasOwn(SERVING, name));
 }
 
 /** Thrown for an invalid command line or an invalid environment variable. */

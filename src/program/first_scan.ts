@@ -1,32 +1,27 @@
 /**
- * The first scan of a server: what its log says once, beside the problems of the skills.
+ * What a server logs once: what was ignored in its settings, and after the first scan,
+ * what it did not find.
  *
  * @module
  */
 
-import { missingFolders, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import { describeProblem } from "../problems.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import type { SkillCatalog, SkillSource } from "../skills/types.ts";
-import { log, quote } from "../text.ts";
-
-/** Scans the roots for the first time, and logs what is wrong with the settings. */
-export async function scanFirst(
-  registry: SkillSource,
-  settings: Settings,
-): Promise<SkillCatalog> {
-  for (const warning of settings.warnings) log(warning);
-  const catalog = await registry.refresh();
-  warnOfMissingFolders(catalog, settings);
-  return catalog;
-}
+import type { SkillCatalog } from "../skills/types.ts";
+import { log } from "../text.ts";
 
 /** The maximum number of near misses that a log names. */
 const MAX_LOGGED = 20;
 
+/** Logs what was ignored in the settings. */
+export function logWarnings({ warnings }: Settings): void {
+  for (const warning of warnings) log(warning);
+}
+
 /**
- * Logs what is almost a skill, once. The list of `--list` has no limit. Nobody waits
- * for it, so it does not throw.
+ * Logs what the user most likely meant, and the first scan did not find. The list of
+ * `--list` has no limit. Nobody waits for it, so it does not throw.
  */
 export async function logNearMisses(
   catalog: SkillCatalog,
@@ -35,7 +30,13 @@ export async function logNearMisses(
   try {
     // Loaded on demand, because the first replies do not need it.
     const { findNearMisses } = await import("./near_misses.ts");
-    const problems = await findNearMisses(catalog, settings);
+    const found = await findNearMisses(catalog, settings);
+    // The bundle for Claude Desktop names the default folders, whether they exist or not.
+    const usual = resolveSkillRoots({ ...settings.options, agents: true })
+      .map(({ path }) => path);
+    const problems = found.filter(({ rule, file }) =>
+      rule !== "folder-missing" || !usual.includes(file)
+    );
     for (const problem of problems.slice(0, MAX_LOGGED)) {
       log(...describeProblem(problem));
     }
@@ -45,21 +46,5 @@ export async function logNearMisses(
     }
   } catch (error) {
     log(`Cannot look for near misses: ${(error as Error).message}`);
-  }
-}
-
-/**
- * Logs a warning for each folder in the settings that does not exist. One that is
- * a default folder is not misspelled: the bundle for Claude Desktop names these.
- */
-function warnOfMissingFolders(catalog: SkillCatalog, settings: Settings): void {
-  const usual = resolveSkillRoots({ ...settings.options, agents: true })
-    .map(({ path }) => path);
-  for (const { file, hint } of missingFolders(catalog, settings)) {
-    if (usual.includes(file)) continue;
-    const folder = quote(file);
-    log(
-      `Cannot find the folder ${folder}: ${hint}; it will be searched as soon as it exists`,
-    );
   }
 }

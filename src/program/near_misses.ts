@@ -1,12 +1,13 @@
 /**
- * Finds what its author most likely meant as a skill, but what no scan finds, for
- * `--list`, `--check`, and the log of a server's first scan: files with almost the
- * right name, and skills in folders that are not searched. It follows no link.
+ * Finds what the user most likely meant, but what no scan finds, for `--list`,
+ * `--check`, and the log of a server's first scan: folders that do not exist, files
+ * with almost the right name, and skills in folders that are not searched. It follows
+ * no link.
  *
  * @module
  */
 
-import { basename, dirname, extname, join, relative } from "jsr:@std/path@^1";
+import { basename, dirname, extname, join } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
 import {
   childPath,
@@ -16,14 +17,16 @@ import {
   mayRead,
   realPathOf,
 } from "../files/paths.ts";
-import { readLocated } from "../files/reading.ts";
+import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
+import { listAll } from "../skills/catalog.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/frontmatter.ts";
 import { isSkillFolder, UNSEARCHED_NAMES } from "../skills/skill_reader.ts";
 import type { SkillCatalog, SkillRootReport } from "../skills/types.ts";
 import { byCodeUnits, count, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { folderOf, type Settings } from "./settings.ts";
+import { quoteWord, withTilde } from "./shell_words.ts";
 
 /** How many levels below a root are searched, as many as `--skill-dir` searches. */
 const MAX_DEPTH = 6;
@@ -47,21 +50,44 @@ const LIKE_SKILL_MD =
 /** The beginning of a text with the fields of a skill. */
 const SKILL_FRONTMATTER = /^\ufeff?---\s[^]*?\n(?:name|description)\s*:/;
 
-/** A folder that is searched. */
-interface Folder {
-  readonly path: string;
-  readonly realPath: string;
+const LOOSE_FILE: Fault = {
+  rule: "loose-file",
+  reason: "it is directly in a folder of skills",
+  hint: "move it, and the files that it needs, into a folder of its own",
+};
+
+const WRONG_NAME: Fault = {
+  rule: "file-name",
+  reason: 'the file of a skill must be named "SKILL.md"',
+  hint: 'rename it to "SKILL.md"',
+};
+
+const ARCHIVE: Fault = {
+  rule: "archive",
+  reason: "it is an archive, where a folder was expected",
+  hint: "unpack it into a folder of its own, and remove it",
+};
+
+/** A file or folder that is searched. No link leads to it from the root. */
+interface Entry extends Located {
+  readonly name: string;
   /** How many levels it is below the root. */
   readonly depth: number;
 }
 
-/** Finds the near misses in the roots of a catalog, and in folders where installers put skills. */
+/**
+ * Finds the near misses in the settings, in the folders where installers put skills, and
+ * in the roots of a catalog.
+ */
 export async function findNearMisses(
   catalog: SkillCatalog,
   settings: Settings,
 ): Promise<Problem[]> {
   const known = listKnown(catalog);
-  const problems = findInstalledSkills(catalog, settings);
+  const problems = [
+    ...findMissingFolders(catalog, settings),
+    ...findInstalledSkills(catalog, settings),
+  ];
   for (const report of catalog.roots) {
     const { realPath, root: { path } } = report;
     if (realPath === undefined || known.skills.has(path)) continue;
@@ -72,18 +98,31 @@ export async function findNearMisses(
 }
 
 /** Lists the folders of all skills that the scan found, valid or not, and with them the roots. */
-function listKnown({ skills, shadowed, off, problems, roots }: SkillCatalog) {
-  const found = [
-    ...skills.values(),
-    ...shadowed.map(({ skill }) => skill),
-    ...off,
-  ];
-  const folders = new Set([
-    ...found.flatMap((skill) => [skill.directory, skill.realDirectory]),
-    ...problems.map(({ file }) => folderOf(file) ?? file),
+function listKnown(catalog: SkillCatalog) {
+  const skills = new Set([
+    ...listAll(catalog).flatMap((it) => [it.directory, it.realDirectory]),
+    ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
   ]);
-  const rootPaths = new Set(roots.map(({ root }) => root.path));
-  return { skills: folders, folders: folders.union(rootPaths) };
+  const roots = new Set(catalog.roots.map(({ root }) => root.path));
+  return { skills, folders: skills.union(roots) };
+}
+
+/** Finds the folders that the user named and that do not exist. */
+function findMissingFolders(
+  { roots }: SkillCatalog,
+  { directories, values }: Settings,
+): Problem[] {
+  const named = [...directories, ...values["skill-dir"] ?? []];
+  return roots
+    .filter(({ root, status }) =>
+      status === "missing" && named.includes(root.path)
+    )
+    .map(({ root }) => ({
+      rule: "folder-missing",
+      file: root.path,
+      reason: "there is no such folder",
+      hint: "check its spelling, or create it",
+    }));
 }
 
 /** What a search of a root finds. */
@@ -95,22 +134,30 @@ interface SearchResult {
 
 /** Finds the near misses in a root, breadth first. */
 async function searchRoot(
-  { root, scope, realPath }: SkillRootReport & { realPath: string },
+  { root: { path, recursive }, scope, realPath }: SkillRootReport & {
+    realPath: string;
+  },
   known: ReadonlySet<string>,
 ): Promise<SearchResult> {
-  const limit = scope === "project" ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
   // A recursive root has been searched deep.
-  const maxDepth = root.recursive ? 1 : MAX_DEPTH;
+  const maxDepth = recursive ? 1 : MAX_DEPTH;
   const misses: Problem[] = [];
   const deeper: string[] = [];
   const slice = new TimeSlice();
-  let entryCount = 0;
-  const queue: Folder[] = [{ path: root.path, realPath, depth: 0 }];
+  let room = scope === "project" ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
+  const root = {
+    name: basename(path),
+    path,
+    realPath,
+    isLinked: false,
+    depth: 0,
+  };
+  const queue: Entry[] = [root];
   for (const folder of queue) {
     if (slice.isOver) await slice.pause();
     const entries = listEntries(folder.path);
-    entryCount += entries.length;
-    if (entryCount > limit) break;
+    room -= entries.length;
+    if (room < 0) break;
     const isSkill = entries.some(({ name }) => SKILL_MD.test(name));
     if (folder.depth > 0 && isSkill) {
       // Directly in the root, a skill that is not known does not parse, and is off.
@@ -119,11 +166,11 @@ async function searchRoot(
     }
     if (folder.depth < 2) misses.push(...findMisnamed(folder, entries));
     if (folder.depth === maxDepth) continue;
-    const folders = listSearched(folder, entries);
-    const unknown = folders.filter(({ path, realPath }) =>
-      !known.has(path) && !known.has(realPath)
-    );
-    queue.push(...unknown);
+    const folders = entries
+      .filter((it) => it.isDirectory && !UNSEARCHED_NAMES.has(it.name))
+      .map(({ name }) => entryIn(folder, name))
+      .filter((it) => !known.has(it.path) && !known.has(it.realPath));
+    queue.push(...folders);
   }
   return { misses, deeper };
 }
@@ -135,56 +182,39 @@ function listEntries(path: string): Deno.DirEntry[] {
   return entries.sort((a, b) => byCodeUnits(a.name, b.name));
 }
 
-/** Lists the folders in a folder, without those that tools fill. */
-function listSearched(folder: Folder, entries: Deno.DirEntry[]): Folder[] {
-  return entries
-    .filter(({ name, isDirectory }) =>
-      isDirectory && !UNSEARCHED_NAMES.has(name)
-    )
-    .map(({ name }) => ({
-      path: childPath(folder.path, name),
-      realPath: childPath(folder.realPath, name),
-      depth: folder.depth + 1,
-    }));
+/** Returns an entry of a folder by its name. */
+function entryIn(folder: Entry, name: string): Entry {
+  return {
+    name,
+    path: childPath(folder.path, name),
+    realPath: childPath(folder.realPath, name),
+    isLinked: false,
+    depth: folder.depth + 1,
+  };
 }
 
 /** Finds the files in a folder whose name, or whose folder, is wrong. */
-function findMisnamed(folder: Folder, entries: Deno.DirEntry[]): Problem[] {
+function findMisnamed(folder: Entry, entries: Deno.DirEntry[]): Problem[] {
   return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
-    const fault = faultOfFile(name, folder);
-    const file = childPath(folder.path, name);
-    return fault === undefined ? [] : [{ file, ...fault }];
+    const file = entryIn(folder, name);
+    const fault = faultOfFile(file, folder);
+    return fault === undefined ? [] : [{ file: file.path, ...fault }];
   });
 }
 
 /** Says what is wrong with a file whose name is almost that of a skill, or with its folder. */
-function faultOfFile(name: string, folder: Folder): Fault | undefined {
+function faultOfFile(file: Entry, folder: Entry): Fault | undefined {
+  const { name } = file;
   const isInRoot = folder.depth === 0;
-  if (isInRoot && SKILL_MD.test(name)) {
-    return {
-      rule: "loose-file",
-      reason: "it is directly in a folder of skills",
-      hint: "move it, and the files that it needs, into a folder of its own",
-    };
-  }
-  const isPlural = /^skills\.md$/i.test(name);
-  if (LIKE_SKILL_MD.test(name) || isPlural && hasFrontmatter(name, folder)) {
-    return {
-      rule: "file-name",
-      reason: 'the file of a skill must be named "SKILL.md"',
-      hint: 'rename it to "SKILL.md"',
-    };
+  if (isInRoot && SKILL_MD.test(name)) return LOOSE_FILE;
+  if (LIKE_SKILL_MD.test(name)) return WRONG_NAME;
+  if (/^skills\.md$/i.test(name)) {
+    return hasFrontmatter(file) ? WRONG_NAME : undefined;
   }
   // Any folder with another name can be that of a project, with files of its own.
-  if (!isInRoot || basename(folder.path) !== "skills") return undefined;
-  if (/\.(?:zip|skill|tgz)$/i.test(name)) {
-    return {
-      rule: "archive",
-      reason: "it is an archive, where a folder was expected",
-      hint: "unpack it into a folder of its own, and remove it",
-    };
-  }
-  if (!/\.(?:md|markdown)$/i.test(name) || !hasFrontmatter(name, folder)) {
+  if (!isInRoot || folder.name !== "skills") return undefined;
+  if (/\.(?:zip|skill|tgz)$/i.test(name)) return ARCHIVE;
+  if (!/\.(?:md|markdown)$/i.test(name) || !hasFrontmatter(file)) {
     return undefined;
   }
   const directory = childPath(folder.path, basename(name, extname(name)));
@@ -196,14 +226,11 @@ function faultOfFile(name: string, folder: Folder): Fault | undefined {
 }
 
 /** Whether a file begins like a `SKILL.md`, and unlike a document about the folder. */
-function hasFrontmatter(name: string, folder: Folder): boolean {
-  const path = childPath(folder.path, name);
-  const realPath = childPath(folder.realPath, name);
+function hasFrontmatter(file: Entry): boolean {
   const text = attempt(() => {
-    const before = Deno.lstatSync(path);
+    const before = Deno.lstatSync(file.path);
     if (!before.isFile) return "";
     const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    const file = { path, realPath, isLinked: false };
     return new TextDecoder().decode(readLocated(file, { before, buffer }));
   });
   return text !== undefined && SKILL_FRONTMATTER.test(text);
@@ -232,7 +259,10 @@ function describeDeeper(
  */
 function countByFolder(skills: readonly string[]): Map<string, number> {
   const parents = skills.map((path) => dirname(path));
-  let folders = parents.map((path) => outermost(path, parents));
+  const outermost = parents.toSorted((a, b) => a.length - b.length);
+  let folders = parents.map((path) =>
+    outermost.find((folder) => isAtOrBelow(path, folder))!
+  );
   while (new Set(folders).size > MAX_LINES) {
     const deepest = Math.max(...folders.map(depthOf));
     folders = folders.map((path) =>
@@ -244,29 +274,8 @@ function countByFolder(skills: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Returns the outermost of some folders that a folder is, or lies in. */
-function outermost(path: string, folders: readonly string[]): string {
-  return folders.filter((folder) => isAtOrBelow(path, folder))
-    .reduce((outer, folder) => folder.length < outer.length ? folder : outer);
-}
-
 function depthOf(path: string): number {
   return path.split(/[\\/]/).length;
-}
-
-/** Shortens a path in the home folder, in the form that options accept. */
-function withTilde(path: string, home: string | undefined): string {
-  return home !== undefined && isAtOrBelow(path, home)
-    ? join("~", relative(home, path))
-    : path;
-}
-
-/** Quotes a path as one word of a command line, if it needs quotes. */
-function quoteWord(path: string): string {
-  if (/^[\w~./:\\@=+-]+$/.test(path)) return path;
-  return path.includes('"') || /[$`\\!]/.test(path)
-    ? `'${path.replaceAll("'", String.raw`'\''`)}'`
-    : `"${path}"`;
 }
 
 /**

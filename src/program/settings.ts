@@ -21,8 +21,6 @@ import { quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
   BaseFolders,
-  Problem,
-  SkillCatalog,
   SkillRegistryOptions,
   SkillRoot,
 } from "../skills/types.ts";
@@ -48,22 +46,32 @@ export interface Settings {
  */
 export function createSettings(command: CommandLine): Settings {
   const bases = findBaseFolders();
-  const size = readSizeLimit(command);
+  const size = command.values["max-file-size"] ??
+    readEnvironment("MAX_FILE_SIZE_MB");
+  const isValidSize = parseMegabytes(size) !== undefined;
   const values = {
     ...resolveFolders(command.values, bases),
-    "max-file-size": size.value,
+    "max-file-size": isValidSize ? size : undefined,
   };
   const directories = findDirectories(command, bases);
   const { homeDirectory: home } = bases;
   const needsHome = directories.length === 0 || values.agents === true;
-  const isHomeless = needsHome && home === undefined;
+  const warnings: string[] = [];
+  if (needsHome && home === undefined) warnings.push(NO_HOME);
+  if (size !== undefined && !isValidSize) {
+    warnings.push(
+      `Ignoring MAX_FILE_SIZE_MB=${
+        quote(size)
+      }: expected a number of megabytes greater than 0`,
+    );
+  }
   return {
     values,
     roots: listRoots(values, directories, bases),
     home,
     directories,
     options: { ...bases, ...createOptions(values) },
-    warnings: [...isHomeless ? [NO_HOME] : [], ...size.warnings],
+    warnings,
   };
 }
 
@@ -183,37 +191,6 @@ export function folderOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
-/** Reports the folders that the user named and that do not exist. */
-export function missingFolders(
-  { roots }: SkillCatalog,
-  { directories, values }: Settings,
-): Problem[] {
-  const named = [...directories, ...values["skill-dir"] ?? []];
-  return roots.filter(({ status }) => status === "missing")
-    .filter(({ root }) => named.includes(root.path))
-    .map(({ root }) => ({
-      rule: "folder-missing",
-      file: root.path,
-      reason: "there is no such folder",
-      hint: "check its spelling",
-    }));
-}
-
-/** Returns the size limit, in megabytes. An invalid one in the environment is ignored. */
-function readSizeLimit(
-  { values }: CommandLine,
-): { value: string | undefined; warnings: string[] } {
-  const given = values["max-file-size"];
-  const value = given ?? (readEnvironment("MAX_FILE_SIZE_MB") || undefined);
-  if (value === undefined || parseMegabytes(value) !== undefined) {
-    return { value, warnings: [] };
-  }
-  const warning = `Ignoring MAX_FILE_SIZE_MB=${
-    quote(value)
-  }: expected a number of megabytes greater than 0`;
-  return { value: undefined, warnings: [warning] };
-}
-
 /**
  * Returns the folders on the command line, or else those in the environment.
  * Skilljack searches both, in this order, so its toolset does too. An argument is
@@ -223,7 +200,7 @@ function givenFolders(
   { positionals, values }: CommandLine,
   bases: BaseFolders,
 ): string[] {
-  const others = readEnvironment("SKILLS_DIR") || undefined;
+  const others = readEnvironment("SKILLS_DIR");
   const hasOthers = positionals.length === 0 || values.tools === "skilljack";
   const given = hasOthers && others !== undefined
     ? [...positionals, others]
@@ -248,9 +225,9 @@ function resolveGiven(path: string, bases: BaseFolders): string {
   }
 }
 
-/** Returns the value of an environment variable, if it is set and Deno may read it. */
-function readEnvironment(name: string): string | undefined {
-  return attempt(() => Deno.env.get(name));
+/** Returns the value of an environment variable, if it is not empty and Deno may read it. */
+export function readEnvironment(name: string): string | undefined {
+  return attempt(() => Deno.env.get(name)) || undefined;
 }
 
 /** On Windows, other shells set HOME, and they write paths differently. */
@@ -265,7 +242,8 @@ const NO_HOME =
 
 /** Finds the folders that relative paths, and paths that begin with `~`, start from. */
 function findBaseFolders(): BaseFolders {
-  const value = HOME_VARIABLES.map(readEnvironment).find((folder) => folder);
+  const value = HOME_VARIABLES.map(readEnvironment)
+    .find((folder) => folder !== undefined);
   const homeDirectory = value !== undefined && isAbsolute(value)
     ? value
     : undefined;

@@ -222,7 +222,8 @@ function listServed(
   return served;
 }
 
-function listAll(
+/** Lists all skills that a scan found: those with a name, those behind them, and those that are off. */
+export function listAll(
   { skills, shadowed, off }: Pick<SkillCatalog, "skills" | "shadowed" | "off">,
 ): Skill[] {
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];

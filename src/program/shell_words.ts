@@ -1,0 +1,23 @@
+/**
+ * Paths as people read and write them in a shell.
+ *
+ * @module
+ */
+
+import { join, relative } from "jsr:@std/path@^1";
+import { isAtOrBelow } from "../files/paths.ts";
+
+/** Shortens a path in the home folder, in the form that options accept. */
+export function withTilde(path: string, home: string | undefined): string {
+  return home !== undefined && isAtOrBelow(path, home)
+    ? join("~", relative(home, path))
+    : path;
+}
+
+/** Quotes a path as one word of a command line, if it needs quotes. */
+export function quoteWord(path: string): string {
+  if (/^[\w~./:\\,@=+-]+$/.test(path)) return path;
+  return path.includes('"') || /[$`\\!]/.test(path)
+    ? `'${path.replaceAll("'", String.raw`'\''`)}'`
+    : `"${path}"`;
+}
