@@ -68,22 +68,14 @@ function splitWords(text: string): string[] {
   );
 }
 
-/** How many tokens can be valid at once: the new one and the one that it replaces. */
-const MAX_TOKENS = 2;
-
-/** Splits the tokens at commas, which no token contains. */
+/** Splits the tokens at commas, which no token contains. While one replaces another, there are two. */
 function parseTokens(value: string | undefined): string[] {
   if (value === undefined) return [];
   const tokens = value.split(",").map((token) => token.trim());
   const areValid = tokens.every((token) => /^[\w.~+/-]+=*$/.test(token));
-  if (!areValid) {
-    throw new UsageError(
-      'Invalid SKILL_SERVER_TOKEN: it is empty, or does not consist of letters, digits, and -._~+/ only; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only',
-    );
-  }
-  if (tokens.length <= MAX_TOKENS) return tokens;
+  if (areValid) return tokens;
   throw new UsageError(
-    `Invalid SKILL_SERVER_TOKEN: it has ${tokens.length} tokens; keep the new one and the one that it replaces`,
+    'Invalid SKILL_SERVER_TOKEN: it is empty, or does not consist of letters, digits, and -._~+/ only; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only',
   );
 }
 

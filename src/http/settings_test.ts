@@ -60,10 +60,6 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
         { SKILL_SERVER_TOKEN: " " },
         /TOKEN: it is empty, or .*; create a token/,
       ],
-      [
-        { SKILL_SERVER_TOKEN: "new,old,older" },
-        /TOKEN: it has 3 tokens; keep the new one and the one that it replaces/,
-      ],
       [{ SKILL_SERVER_TOKEN: "new," }, /TOKEN: it is empty, or/],
       [{ SKILL_SERVER_HOSTS: " , " }, hosts],
       [{ SKILL_SERVER_HOSTS: "*.example.com" }, hosts],
