@@ -82,16 +82,6 @@ Deno.test(
   },
 );
 
-Deno.test("--list of no skills says where they would go, and not that there are no problems", async () => {
-  using place = new Place();
-  const { stdout } = await runServer(place, { args: ["--list"] });
-  assert.match(stdout, /^Found 0 skills\. To add one, create a folder /m);
-  for (const args of [["--list"], ["--check"]]) {
-    const { stdout } = await runServer(place, { args });
-    assert.doesNotMatch(stdout, /no problems/);
-  }
-});
-
 Deno.test(
   "each link of the README shows the skills of one client to the other",
   { ignore: lacks("sh") || lacks("links") },

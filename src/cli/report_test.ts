@@ -110,6 +110,10 @@ Deno.test("--list reports where to put skills if there are none", async () => {
     text,
     /\nFound 0 skills\. To add one, create a folder with a SKILL\.md in one of the folders above\.\n$/,
   );
+  for (const option of ["--list", "--check"]) {
+    const { text } = await printedReport(place, option);
+    assert.doesNotMatch(text, /no problems/);
+  }
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
@@ -418,12 +422,8 @@ Deno.test("--list and --check name each rule that matches nothing, with its line
 `,
   );
   for (const option of ["--list", "--check"]) {
-    const { code, text } = await printedReport(
-      place,
-      option,
-      "--policy",
-      policy,
-    );
+    const args = [option, "--policy", policy];
+    const { code, text } = await printedReport(place, ...args);
     assert.equal(code, 0);
     const lines = [
       ...text.matchAll(/policy\.yaml:(\d): warning\[rule-unused\]/g),

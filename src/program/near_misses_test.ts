@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { basename, join } from "jsr:@std/path@^1";
 import { Session } from "../../tests/testing/client.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
-import { printedReport, problemsIn } from "../../tests/testing/report.ts";
+import {
+  printedReport,
+  problemsIn,
+  type ReportedProblem,
+} from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { flagsWith } from "../../tests/testing/environment.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
@@ -16,7 +20,7 @@ async function missesIn(
   ...args: string[]
 ): Promise<string[]> {
   const path = join(place.path, folder);
-  const problems = await problemsIn(...args, "--list", path);
+  const problems = await problemsIn("--list", ...args, path);
   return problems.map(({ rule, file, reason, hint }) => {
     const shown = file.slice(place.path.length + 1).replaceAll("\\", "/");
     return `${rule} ${shown}: ${reason}; ${hint}`
@@ -24,21 +28,39 @@ async function missesIn(
   });
 }
 
-Deno.test("--list reports files that are almost named SKILL.md", async () => {
-  const names = [
-    ...["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL"],
-    ...["SKILL.md.md", "SKILL (1).md", "SKILL copy.md", "skill.MARKDOWN"],
-    ...["SKILL .md", "SKILLS.md", "skills.md"],
-    ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD"],
-  ];
-  for (const name of names) {
+/** Names that are almost `SKILL.md`. */
+const NAMES = [
+  ...["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL"],
+  ...["SKILL.md.md", "SKILL (1).md", "SKILL copy.md", "skill.MARKDOWN"],
+  ...["SKILL .md", "SKILLS.md", "skills.md"],
+  ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD", "skill.MD"],
+];
+
+/** Near misses in a folder of skills, and what is reported. Following it leads to `foo/SKILL.md`. */
+const MISTAKES: [file: string, reported: RegExp][] = [
+  ["foo.md", /^file-name .* it is a file, .* move it to ".*foo\/SKILL\.md"$/],
+  ["SKILL.md", /^loose-file .* move it, .* into a folder of its own$/],
+  ...NAMES.map((name): [string, RegExp] => [
+    `foo/${name}`,
+    /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md"$/,
+  ]),
+];
+
+Deno.test("--list and --check report each near miss, and following the hint makes it a skill", async () => {
+  for (const [file, reported] of MISTAKES) {
     using place = new Place();
-    place.file(`skills/pdf/${name}`, skillMd("pdf"));
-    place.skill("skills", "git");
-    place.file(`skills/git/${name}`, "a part of the skill");
-    assert.deepEqual(await missesIn(place, "skills"), [
-      `file-name skills/pdf/${name}: the file of a skill must be named "SKILL.md"; rename it to "SKILL.md"`,
-    ]);
+    place.file(`home/.claude/skills/${file}`, skillMd("foo"));
+    place.skill("home/.claude/skills", "git");
+    place.file("home/.claude/skills/git/SKILL.txt", "a part of the skill");
+    for (const option of ["--list", "--check"]) {
+      const [miss, ...others] = await missesIn(place, "home", option);
+      assert.match(miss!, reported);
+      assert.ok(miss!.includes(` home/.claude/skills/${file}: `), miss);
+      assert.deepEqual(others, []);
+    }
+    place.remove(`home/.claude/skills/${file}`);
+    place.file("home/.claude/skills/foo/SKILL.md", skillMd("foo"));
+    assert.deepEqual(await missesIn(place, "home", "--check"), []);
   }
 });
 
@@ -118,16 +140,28 @@ Deno.test("--list does not follow links to find near misses", {
   assert.doesNotMatch(text, /SKILL\.txt/);
 });
 
-/** Lists the hints about folders that are not searched, as `--list --json` has them. */
-async function hintsIn(place: Place, ...args: string[]): Promise<string[]> {
+/** Returns what `--list --json` prints. */
+async function listIn(
+  place: Place,
+  args: string[],
+): Promise<{ problems: ReportedProblem[]; skills: { name: string }[] }> {
   const { stdout } = await runServer(place, {
     args: ["--list", "--json", ...args],
   });
-  const { problems } = JSON.parse(stdout) as {
-    problems: { rule: string; reason: string; hint: string }[];
-  };
+  return JSON.parse(stdout);
+}
+
+/** Lists the hints about folders that are not searched. */
+async function hintsIn(place: Place, ...args: string[]): Promise<string[]> {
+  const { problems } = await listIn(place, args);
   return problems.filter(({ rule }) => rule === "not-searched")
     .map(({ reason, hint }) => `${reason}; ${hint}`);
+}
+
+/** Returns the names of the skills that `--list` finds. */
+async function namesIn(place: Place, ...args: string[]): Promise<string[]> {
+  const { skills } = await listIn(place, args);
+  return skills.map(({ name }) => name).sort();
 }
 
 /** Returns the option that a hint says to add, as words of a command line. */
@@ -137,15 +171,6 @@ function addedWords(hint: string): string[] {
     option!.matchAll(/"([^"]*)"|(\S+)/g),
     ([, quoted, word]) => quoted ?? word!,
   );
-}
-
-/** Returns the names of the skills that `--list` finds. */
-async function namesIn(place: Place, ...args: string[]): Promise<string[]> {
-  const { stdout } = await runServer(place, {
-    args: ["--list", "--json", ...args],
-  });
-  const { skills } = JSON.parse(stdout) as { skills: { name: string }[] };
-  return skills.map(({ name }) => name).sort();
 }
 
 Deno.test("--list says where skills lie deeper, and following each hint serves them", async () => {
@@ -307,45 +332,6 @@ Deno.test("the log of the first scan names near misses once, where Deno may look
   await session.listChanged();
   assert.deepEqual((await session.end()).length, 2);
 });
-
-/** Near misses: what is wrong, and what following the hint does. */
-const MISTAKES: [file: string, hint: RegExp, followed: string][] = [
-  [
-    "foo.md",
-    /move it to ".*[\\/]skills[\\/]foo[\\/]SKILL\.md"$/,
-    "foo/SKILL.md",
-  ],
-  ["foo/SKILLS.md", /rename it to "SKILL\.md"$/, "foo/SKILL.md"],
-  ["foo/SKILL.txt", /rename it to "SKILL\.md"$/, "foo/SKILL.md"],
-  ["SKILL.md", /move it, .* into a folder of its own$/, "foo/SKILL.md"],
-  ...isCaseBlind
-    ? []
-    : [["foo/skill.MD", /rename it to "SKILL\.md"$/, "foo/SKILL.md"]] as [
-      [string, RegExp, string],
-    ],
-];
-
-for (const [file, hint, followed] of MISTAKES) {
-  Deno.test(`--list and the log name the near miss ${file}, and following the hint serves the skill`, async () => {
-    using place = new Place();
-    const folder = "home/.claude/skills";
-    place.file(`${folder}/${file}`, skillMd("foo"));
-    const list = await runServer(place, { args: ["--list", "--json"] });
-    const { problems: [problem] } = JSON.parse(list.stdout);
-    assert.equal(problem.file, join(place.path, folder, file));
-    assert.match(problem.hint, hint);
-    {
-      await using session = await Session.open(place);
-      const line = await session.stderr.take(() => true, "the near miss");
-      assert.ok(line.endsWith(`; ${problem.hint}`), line);
-    }
-    place.remove(`${folder}/${file}`);
-    place.file(`${folder}/${followed}`, skillMd("foo"));
-    assert.deepEqual(await namesIn(place), ["foo"]);
-    const { code, text } = await printedReport(place, "--check");
-    assert.deepEqual([code, text], [0, "Checked 1 skill: no problems\n"]);
-  });
-}
 
 Deno.test("the server looks nowhere that Deno does not allow, and asks for nothing", async () => {
   using place = new Place();

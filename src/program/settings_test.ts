@@ -67,15 +67,6 @@ Deno.test("createSettings() replaces the default roots by the given folders only
   );
 });
 
-Deno.test("createSettings() splits an argument at its commas, unless it names a folder", () => {
-  using place = new Place();
-  const folder = place.folder("a,b");
-  assert.deepEqual(settingsIn(place, ["/a,b"]).directories, [folder]);
-  const [c, d] = [join(place.path, "c"), join(place.path, "d")];
-  const { directories } = settingsIn(place, [`/c, ${d},`]);
-  assert.deepEqual(directories, [c, d]);
-});
-
 Deno.test("createSettings() searches folders deep for agentskills, and takes a description limit of 0", () => {
   using place = new Place();
   for (const toolset of ["skill", "agentskills"]) {
