@@ -23,6 +23,8 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { SkillIndex } from "../src/skills/search.ts";
+import { escapeXml } from "../src/text.ts";
+import { importFlags } from "./import_flags.ts";
 import questions from "./search_questions.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname!, "..");
@@ -35,11 +37,6 @@ const BURST = 2_000;
 
 /** How long to wait for a notification, in milliseconds. */
 const PATIENCE = 10_000;
-
-/** The flag for an import map, for networks without access to JSR. */
-const IMPORTS = Deno.args
-  .filter((flag) => flag.startsWith("--import-map="))
-  .map((flag) => flag.replace(/(?<==)(?!\/|\w+:)/, `${ROOT}/`));
 
 /** A minimal server built with the SDK: one tool that echoes its input. */
 const BARE_SERVER = `
@@ -81,7 +78,7 @@ type Figures = Record<keyof typeof COLUMNS, number | undefined>;
 
 /** Returns the server of a module, with the README's permissions. */
 function denoServer(name: string, module: string): Server {
-  const flags = ["--allow-read", "--allow-env", ...IMPORTS];
+  const flags = ["--allow-read", "--allow-env", ...importFlags()];
   return { name, command: [Deno.execPath(), "run", ...flags, module], module };
 }
 
@@ -513,7 +510,7 @@ function drawText(
   y: number,
   anchor = "start",
 ): string {
-  const escaped = text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
+  const escaped = escapeXml(text);
   return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped}</text>`;
 }
 

@@ -9,13 +9,9 @@
  */
 
 import { join, resolve } from "jsr:@std/path@^1";
+import { importFlags } from "./import_flags.ts";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
-
-/** The flag for an import map, for networks without access to JSR. */
-const IMPORTS = Deno.args.map((flag) =>
-  flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${import.meta.dirname}/../`)
-);
 
 /** The protocol revisions whose requirements are tested. */
 const REVISIONS = ["2025-11-25", "2026-07-28"];
@@ -68,7 +64,7 @@ async function startServer(
   const process = new Deno.Command(Deno.execPath(), {
     args: [
       ...["serve", "--host", "127.0.0.1", "--port", "0"],
-      ...["--allow-read", "--allow-env", ...IMPORTS],
+      ...["--allow-read", "--allow-env", ...importFlags()],
       resolve(import.meta.dirname!, "..", "http.ts"),
       // This toolset has prompts with embedded resources.
       ...["--tools", "skilljack", folder],

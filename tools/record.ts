@@ -9,6 +9,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import { escapeXml } from "../src/text.ts";
+import { importFlags } from "./import_flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 
@@ -119,8 +120,5 @@ ${texts.join("\n")}
 }
 
 if (import.meta.main) {
-  const imports = Deno.args.map((flag) =>
-    flag.replace(/(?<=^--import-map=)(?!\/|\w+:)/, `${ROOT}/`)
-  );
-  Deno.writeTextFileSync(FILE, await record(imports));
+  Deno.writeTextFileSync(FILE, await record(importFlags()));
 }

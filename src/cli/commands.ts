@@ -21,11 +21,12 @@ import { OTHER_CLIENTS } from "../views/clients.ts";
 import { createClientConfig, createUrlConfig } from "./client_config.ts";
 import { addClientOptions, type ClientSituation } from "./client_options.ts";
 import { MCP_CLIENTS } from "./clients.ts";
+import { jsonWithoutCommands } from "./github_actions.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { print } from "./print.ts";
 import { createReport } from "./report.ts";
-import { jsonWithoutCommands, reportAsText } from "./report_text.ts";
+import { reportAsText } from "./report_text.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (

@@ -61,7 +61,6 @@ function pathOrUrl(url: string): string {
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings);
   const { executable: command, mainModule, importMap } = program;
-  const isForShell = settings.options.toolset === "agentskills";
   // The permissions of an executable are built in.
   if (mainModule === undefined) return { command, args };
   const flags = [
@@ -71,6 +70,7 @@ export function createLaunch(program: Program, settings: Settings): Launch {
     allowRead(listFolders(settings)),
     "--allow-env",
   ];
+  const isForShell = settings.options.toolset === "agentskills";
   if (isForShell && findShell() !== undefined) flags.push(ALLOW_SHELL);
   if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
   return { command, args: ["run", ...flags, mainModule, ...args] };
@@ -152,14 +152,15 @@ function listPolicyPaths(settings: Settings): string[] {
   if (policy === undefined) return [];
   const paths = [policy, realPathOf(policy)];
   for (const { path, text } of listRuleFolders(policy, home)) {
-    const folders = [path, realPathOf(path)];
-    paths.push(...folders);
-    if (!folders.some((folder) => isTooMuch(folder, settings))) continue;
-    throw new UsageError(
-      `Cannot print an entry for the policy: for its rule ${
-        quote(text)
-      }, Deno would have to read the home folder or one above it; name a folder, as in ~/code`,
-    );
+    const target = realPathOf(path);
+    if (isTooMuch(path, settings) || isTooMuch(target, settings)) {
+      throw new UsageError(
+        `Cannot print an entry for the policy: for its rule ${
+          quote(text)
+        }, Deno would have to read the home folder or one above it; name a folder, as in ~/code`,
+      );
+    }
+    paths.push(path, target);
   }
   return paths;
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { jsonWithoutCommands, withoutCommands } from "./report_text.ts";
+import { jsonWithoutCommands, withoutCommands } from "./github_actions.ts";
 import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";

@@ -9,15 +9,10 @@
 import { basename, dirname, relative } from "jsr:@std/path@^1";
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { isError } from "../problems.ts";
-import { readEnvironment, type Settings } from "../program/settings.ts";
+import type { Settings } from "../program/settings.ts";
 import { withTilde } from "../program/shell_words.ts";
-import {
-  byCodeUnits,
-  count,
-  escapeHidden,
-  jsonText,
-  shownName,
-} from "../text.ts";
+import { byCodeUnits, count, escapeHidden, shownName } from "../text.ts";
+import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import type { Report } from "./report.ts";
 
 /** Formats a report as text. */
@@ -103,40 +98,25 @@ function formatTable(title: string, rows: readonly string[][]): string {
 
 /**
  * Formats a problem. Its position has the form that editors and terminals turn into a
- * link. GitHub Actions gets a command instead, and shows it beside the line.
- *
- * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
+ * link. GitHub Actions shows it beside the line.
  */
 function formatProblem(
   problem: Report["problems"][number],
   home: string | undefined,
 ): string {
-  const { rule, severity, file, line, lines = [] } = problem;
-  const path = escapeHidden(showPath(file, home));
-  const position = line === undefined ? path : `${path}:${line}`;
+  const { rule, severity, line, lines = [] } = problem;
+  const file = escapeHidden(showPath(problem.file, home));
+  const position = line === undefined ? file : `${file}:${line}`;
   const reason = escapeHidden(problem.reason);
   const fix = `fix: ${escapeHidden(problem.hint)}`;
-  if (!isInActions()) {
-    const start = `${position}: ${severity}[${rule}]: ${reason}`;
-    // Lines to copy stand at the beginning of the line.
-    return [start, `  ${fix}`, ...lines, ""].join("\n");
+  if (isInActions()) {
+    // The log of the step shows only the message.
+    const message = [`${position}: ${reason}`, fix, ...lines].join("\n");
+    return annotation(severity, { file, line, title: rule }, message);
   }
-  const properties = [`file=${escapeProperty(path)}`];
-  if (line !== undefined) properties.push(`line=${line}`);
-  properties.push(`title=${rule}`);
-  // The log of the step shows only the message.
-  const text = escapeData([`${position}: ${reason}`, fix, ...lines].join("\n"));
-  return `::${severity} ${properties.join(",")}::${text}\n`;
-}
-
-/** Escapes the message of a command for GitHub Actions. */
-function escapeData(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\n", "%0A");
-}
-
-/** Escapes a property of a command for GitHub Actions. */
-function escapeProperty(text: string): string {
-  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  const start = `${position}: ${severity}[${rule}]: ${reason}`;
+  // Lines to copy stand at the beginning of the line.
+  return [start, `  ${fix}`, ...lines, ""].join("\n");
 }
 
 /** Summarizes a report in its last line. */
@@ -177,22 +157,4 @@ function showPath(path: string, home: string | undefined): string {
   return folder !== undefined && isAtOrBelow(path, folder)
     ? relative(folder, path) || "."
     : withTilde(path, home);
-}
-
-/** Whether this process runs in GitHub Actions, which obeys commands in what a step prints. */
-function isInActions(): boolean {
-  return readEnvironment("GITHUB_ACTIONS") === "true";
-}
-
-/** Keeps GitHub Actions from obeying a text that contains text of skills. */
-export function withoutCommands(text: string): string {
-  const token = crypto.randomUUID();
-  return text === "" || !isInActions()
-    ? text
-    : `::stop-commands::${token}\n${text}::${token}::\n`;
-}
-
-/** Formats a value as JSON in which GitHub Actions finds no commands of the old form. */
-export function jsonWithoutCommands(value: unknown): string {
-  return jsonText(value).replaceAll("##[", "\\u0023#[");
 }
