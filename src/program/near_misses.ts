@@ -83,28 +83,28 @@ export async function findNearMisses(
   catalog: SkillCatalog,
   settings: Settings,
 ): Promise<Problem[]> {
-  const known = listKnown(catalog);
   const problems = [
     ...findMissingFolders(catalog, settings),
     ...findInstalledSkills(catalog, settings),
   ];
+  const skills = listSkillFolders(catalog);
+  const roots = new Set(catalog.roots.map(({ root }) => root.path));
+  const known = skills.union(roots);
   for (const report of catalog.roots) {
     const { realPath, root: { path } } = report;
-    if (realPath === undefined || known.skills.has(path)) continue;
-    const found = await searchRoot({ ...report, realPath }, known.folders);
-    problems.push(...found.misses, ...describeDeeper(found.deeper, settings));
+    if (realPath === undefined || skills.has(path)) continue;
+    const { misses, deeper } = await searchRoot(report, realPath, known);
+    problems.push(...misses, ...describeDeeper(deeper, settings));
   }
   return problems;
 }
 
-/** Lists the folders of all skills that the scan found, valid or not, and with them the roots. */
-function listKnown(catalog: SkillCatalog) {
-  const skills = new Set([
+/** Lists the folders of all skills that the scan found, valid or not, by each path. */
+function listSkillFolders(catalog: SkillCatalog): Set<string> {
+  return new Set([
     ...listAll(catalog).flatMap((it) => [it.directory, it.realDirectory]),
     ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
   ]);
-  const roots = new Set(catalog.roots.map(({ root }) => root.path));
-  return { skills, folders: skills.union(roots) };
 }
 
 /** Finds the folders that the user named and that do not exist. */
@@ -134,9 +134,8 @@ interface SearchResult {
 
 /** Finds the near misses in a root, breadth first. */
 async function searchRoot(
-  { root: { path, recursive }, scope, realPath }: SkillRootReport & {
-    realPath: string;
-  },
+  { root: { path, recursive }, scope }: SkillRootReport,
+  realPath: string,
   known: ReadonlySet<string>,
 ): Promise<SearchResult> {
   // A recursive root has been searched deep.
@@ -145,14 +144,8 @@ async function searchRoot(
   const deeper: string[] = [];
   const slice = new TimeSlice();
   let room = scope === "project" ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
-  const root = {
-    name: basename(path),
-    path,
-    realPath,
-    isLinked: false,
-    depth: 0,
-  };
-  const queue: Entry[] = [root];
+  const name = basename(path);
+  const queue: Entry[] = [{ name, path, realPath, isLinked: false, depth: 0 }];
   for (const folder of queue) {
     if (slice.isOver) await slice.pause();
     const entries = listEntries(folder.path);
@@ -287,7 +280,7 @@ export function findInstalledSkills(
   { home, directories, values }: Settings,
 ): Problem[] {
   if (directories.length > 0 || values.agents) return [];
-  const { skills } = listKnown(catalog);
+  const skills = listSkillFolders(catalog);
   const bases = new Set([currentFolder(), home]);
   return [...bases].filter((base) => base !== undefined).flatMap((base) => {
     const file = join(base, ".agents", "skills");
