@@ -7,7 +7,7 @@
 
 import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
-import { isError } from "../problems.ts";
+import { isError, type Problem } from "../problems.ts";
 import type { ClientName, CommandLine } from "../program/command_line.ts";
 import { logWarnings } from "../program/first_scan.ts";
 import { findInstalledSkills } from "../program/near_misses.ts";
@@ -18,8 +18,12 @@ import {
 } from "../program/settings.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 import { OTHER_CLIENTS } from "../views/clients.ts";
-import { createClientConfig, createUrlConfig } from "./client_config.ts";
-import { addClientOptions, type ClientSituation } from "./client_options.ts";
+import {
+  type ClientConfig,
+  createClientConfig,
+  createUrlConfig,
+} from "./client_config.ts";
+import { addClientOptions } from "./client_options.ts";
 import { MCP_CLIENTS } from "./clients.ts";
 import { jsonWithoutCommands } from "./github_actions.ts";
 import { helpText } from "./help.ts";
@@ -42,87 +46,77 @@ export async function runCommand(
   command: CommandLine,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const { help, version, as, "print-config": client } = command.values;
+  const { help, version, as, url, "print-config": name } = command.values;
+  const client = name as ClientName | undefined;
   if (help) return await print(helpText());
   if (version) return await print(`${config.version}\n`);
-  if (client !== undefined) return await printConfig(command, openSkills);
-  return as === undefined
-    ? await printReport(command, openSkills)
-    : await printModelView(as, command, openSkills);
+  if (client !== undefined && url !== undefined) {
+    const hasToken = readEnvironment("SKILL_SERVER_TOKEN") !== undefined;
+    const options = { command, os: Deno.build.os, hasToken };
+    return await printConfig(createUrlConfig(client, options));
+  }
+  const settings = createSettings(command);
+  logWarnings(settings);
+  if (client !== undefined) {
+    const installed = await findInstalled(settings, openSkills);
+    return await printConfig(
+      createClientConfig(client, { settings, installed }),
+    );
+  }
+  if (as === undefined) return await printReport(settings, openSkills);
+  const theirs = await settingsFor(command, settings, openSkills);
+  return await printModelView(theirs, openSkills);
 }
 
 /** Prints the configuration for an MCP client. */
-async function printConfig(
-  command: CommandLine,
-  openSkills: OpenSkills,
-): Promise<number> {
-  const { url, "print-config": name } = command.values;
-  const client = name as ClientName;
-  const { message, text } = url === undefined
-    ? createClientConfig(client, await situationOf(command, openSkills))
-    : createUrlConfig(client, {
-      command,
-      os: Deno.build.os,
-      hasToken: readEnvironment("SKILL_SERVER_TOKEN") !== undefined,
-    });
+async function printConfig({ message, text }: ClientConfig): Promise<number> {
   await print(message, Deno.stderr);
   return await print(text);
 }
 
-/** Creates the settings, and finds out whether `~/.agents/skills` is searched. */
-async function situationOf(
-  command: CommandLine,
+/** Finds out whether `~/.agents/skills` holds skills that are not searched. */
+async function findInstalled(
+  settings: Settings,
   openSkills: OpenSkills,
-): Promise<ClientSituation> {
-  const settings = loadSettings(command);
+): Promise<Problem | undefined> {
   const { home } = settings;
-  if (home === undefined) return { settings };
+  if (home === undefined) return undefined;
   const catalog = await openSkills(settings, SILENT).refresh();
   // A clone can make the folder in the project.
   const folder = join(home, ".agents", "skills");
-  const installed = findInstalledSkills(catalog, settings)
+  return findInstalledSkills(catalog, settings)
     .find(({ file }) => file === folder);
-  return { settings, installed };
 }
 
-/** Creates the settings, and logs what was ignored. */
-function loadSettings(command: CommandLine): Settings {
-  const settings = createSettings(command);
-  logWarnings(settings);
-  return settings;
+/** Creates the settings that the entry for the client of `--as` has. */
+async function settingsFor(
+  command: CommandLine,
+  settings: Settings,
+  openSkills: OpenSkills,
+): Promise<Settings> {
+  const { as } = command.values;
+  if (as === OTHER_CLIENTS) return settings;
+  const client = MCP_CLIENTS[as as ClientName];
+  const installed = await findInstalled(settings, openSkills);
+  const { values } = addClientOptions(client, { settings, installed });
+  return createSettings({ ...command, values });
 }
 
 /** Prints what the model sees in a client that starts the server as `--print-config` says. */
 async function printModelView(
-  name: string,
-  command: CommandLine,
+  settings: Settings,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const settings = await settingsFor(name, command, openSkills);
   const catalog = await openSkills(settings).refresh();
-  const { values: { json }, options } = settings;
-  return await print(formatModelView(name, catalog, { ...options, json }));
-}
-
-/** Creates the settings that the entry for a client has. */
-async function settingsFor(
-  name: string,
-  command: CommandLine,
-  openSkills: OpenSkills,
-): Promise<Settings> {
-  if (name === OTHER_CLIENTS) return loadSettings(command);
-  const client = MCP_CLIENTS[name as ClientName];
-  const situation = await situationOf(command, openSkills);
-  const { values } = addClientOptions(client, situation);
-  return createSettings({ ...command, values });
+  const { values: { as, json }, options } = settings;
+  return await print(formatModelView(as!, catalog, { ...options, json }));
 }
 
 /** Prints the report of `--list` or `--check`, which contains what the registry would log. */
 async function printReport(
-  command: CommandLine,
+  settings: Settings,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const settings = loadSettings(command);
   const report = await createReport(openSkills(settings, SILENT), settings);
   const { check = false, json = false } = settings.values;
   const text = json
