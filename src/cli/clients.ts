@@ -71,6 +71,20 @@ function bearer(token: string): object {
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 
+/** What OpenCode and Kilo Code, which was made from it, have in common. */
+const OPENCODE: Omit<McpClient, "title" | "file"> = {
+  section: "mcp",
+  ownSkills: [".claude/skills", ".agents/skills"],
+  readsAgents: true,
+  variables: ENV_OR_FILE,
+  entry: ({ command, args }) => ({
+    type: "local",
+    command: [command, ...args],
+  }),
+  urlEntry: (url) => ({ type: "remote", url }),
+  tokenFields: bearer("{env:SKILL_SERVER_TOKEN}"),
+};
+
 /** The clients by the names that `--print-config` accepts. */
 export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
@@ -142,16 +156,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "OpenCode",
     file: "~/.config/opencode/opencode.json",
     projectFile: "opencode.json",
-    section: "mcp",
-    ownSkills: [".claude/skills", ".agents/skills"],
-    readsAgents: true,
-    variables: ENV_OR_FILE,
-    entry: ({ command, args }) => ({
-      type: "local",
-      command: [command, ...args],
-    }),
-    urlEntry: (url) => ({ type: "remote", url }),
-    tokenFields: bearer("{env:SKILL_SERVER_TOKEN}"),
+    ...OPENCODE,
     command: ({ words }) => `opencode mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
@@ -208,16 +213,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Kilo Code",
     file: "~/.config/kilo/kilo.json",
     projectFile: ".kilo/kilo.json",
-    section: "mcp",
-    ownSkills: [".claude/skills", ".agents/skills"],
-    readsAgents: true,
-    variables: ENV_OR_FILE,
-    entry: ({ command, args }) => ({
-      type: "local",
-      command: [command, ...args],
-    }),
-    urlEntry: (url) => ({ type: "remote", url }),
-    tokenFields: bearer("{env:SKILL_SERVER_TOKEN}"),
+    ...OPENCODE,
     command: ({ words }) => `kilo mcp add skills -- ${words.join(" ")}`,
   },
 };

@@ -127,10 +127,7 @@ function listFolders(settings: Settings): string[] {
  */
 function findTarget(path: string, settings: Settings): string {
   const target = realPathOf(path);
-  const project = new Project(settings.options);
-  const isTheirs = project.hasLinkOn(path, target) &&
-    project.scopeOf(target) !== "project";
-  if (isTheirs) return path;
+  if (new Project(settings.options).isLeftOn(path, target)) return path;
   if (isTooMuch(path, settings) || !isTooMuch(target, settings)) return target;
   throw new UsageError(
     `Cannot print an entry that lets Deno read all of ${quote(target)}, where ${

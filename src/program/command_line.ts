@@ -225,8 +225,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       if (!advice) continue;
       throw new UsageError(`Invalid --${name} ${quote(text)}: ${advice}`);
     }
-    const { requires = [name] } = option;
-    if (!requires.some((other) => other in values)) {
+    const { requires } = option;
+    if (requires && !requires.some((other) => other in values)) {
       const names = requires.map((other) => `--${other}`).join(" or ");
       throw new UsageError(`--${name} requires ${names}`);
     }

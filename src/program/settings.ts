@@ -58,13 +58,7 @@ export function createSettings(command: CommandLine): Settings {
   const needsHome = directories.length === 0 || values.agents === true;
   const warnings: string[] = [];
   if (needsHome && home === undefined) warnings.push(NO_HOME);
-  if (size !== undefined && !isValidSize) {
-    warnings.push(
-      `Ignoring MAX_FILE_SIZE_MB=${
-        quote(size)
-      }: expected a number of megabytes greater than 0`,
-    );
-  }
+  if (size !== undefined && !isValidSize) warnings.push(describeIgnored(size));
   return {
     values,
     roots: listRoots(values, directories, bases),
@@ -189,6 +183,13 @@ function isThere(path: string): boolean {
 /** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */
 export function folderOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
+}
+
+/** Says that the size limit of the environment is ignored. */
+function describeIgnored(size: string): string {
+  return `Ignoring MAX_FILE_SIZE_MB=${
+    quote(size)
+  }: expected a number of megabytes greater than 0`;
 }
 
 /**
