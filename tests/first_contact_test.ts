@@ -40,14 +40,18 @@ const CLIENTS = [
   ["codex", true],
 ] as const;
 
+Deno.test("--list says that what an installer put in ~/.agents/skills is not searched", async () => {
+  using place = installedPlace();
+  const { stdout } = await runServer(place, { args: ["--list"] });
+  assert.match(
+    stdout,
+    /skills: warning\[not-searched\]: it has 14 skills and is not searched\n {2}fix: add --agents\n/,
+  );
+});
+
 for (const [client, readsItself] of CLIENTS) {
   Deno.test(`--print-config ${client} prints an entry with which the model sees what an installer put in ~/.agents/skills, once`, async () => {
     using place = installedPlace();
-    const list = await runServer(place, { args: ["--list"] });
-    assert.match(
-      list.stdout,
-      /skills: warning\[not-searched\]: it has 14 skills and is not searched\n {2}fix: add --agents\n/,
-    );
     const args = ["--print-config", client];
     const { stderr } = await runServer(place, { args });
     const { title } = MCP_CLIENTS[client];

@@ -5,7 +5,7 @@ import { createReport, type Report } from "./report.ts";
 import { reportAsText } from "./report_text.ts";
 import { isError, RULES } from "../problems.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import { REPOSITORY } from "../../tests/testing/environment.ts";
+import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -233,10 +233,11 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
       { ...problem, rule: "archive", severity: "warning", line: undefined },
     ],
   };
-  Deno.env.set("GITHUB_ACTIONS", "true");
-  using stack = new DisposableStack();
-  stack.defer(() => Deno.env.delete("GITHUB_ACTIONS"));
-  const text = reportAsText(report, settingsFor("--check"));
+  const settings = settingsFor("--check");
+  const text = withVariables(
+    { GITHUB_ACTIONS: "true" },
+    () => reportAsText(report, settings),
+  );
   const message =
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
   assert.equal(

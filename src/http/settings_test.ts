@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { basename } from "jsr:@std/path@^1";
 import { createHttpSettings, type HttpSettings } from "./settings.ts";
 import { UsageError } from "../program/command_line.ts";
+import { withVariables } from "../../tests/testing/environment.ts";
 
 /** Creates settings as if the environment had nothing but these variables. */
 function create(
@@ -9,16 +10,8 @@ function create(
   args: string[] = [],
   denied?: string,
 ): HttpSettings {
-  const { get } = Deno.env;
-  Deno.env.get = (name) => {
-    if (name === denied) throw new Deno.errors.NotCapable();
-    return { HOME: "/home", ...variables }[name];
-  };
-  try {
-    return createHttpSettings(args);
-  } finally {
-    Deno.env.get = get;
-  }
+  const all = { HOME: "/home", ...variables };
+  return withVariables(all, () => createHttpSettings(args), denied);
 }
 
 Deno.test("createHttpSettings() reads SKILL_SERVER_ARGS if the command line is empty", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "jsr:@std/path@^1";
 import { parseCommandLine } from "./command_line.ts";
 import { createSettings, type Settings } from "./settings.ts";
+import { withVariables } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 
 /** Creates settings with these variables, and no others, in the environment. */
@@ -9,11 +10,7 @@ function settingsWith(
   variables: Record<string, string>,
   ...args: string[]
 ): Settings {
-  const { get } = Deno.env;
-  Deno.env.get = (name) => variables[name];
-  using stack = new DisposableStack();
-  stack.defer(() => Deno.env.get = get);
-  return createSettings(parseCommandLine(args));
+  return withVariables(variables, () => createSettings(parseCommandLine(args)));
 }
 
 /** Creates settings in a place: its home folder, and paths in it for those in `args`. */

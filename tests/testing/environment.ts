@@ -69,3 +69,19 @@ function denoDir(): string {
   }).outputSync();
   return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
 }
+
+/** Calls a function as if the environment had nothing but these variables. */
+export function withVariables<T>(
+  variables: Readonly<Record<string, string>>,
+  work: () => T,
+  denied?: string,
+): T {
+  const { get } = Deno.env;
+  using stack = new DisposableStack();
+  stack.defer(() => Deno.env.get = get);
+  Deno.env.get = (name) => {
+    if (name === denied) throw new Deno.errors.NotCapable();
+    return variables[name];
+  };
+  return work();
+}
