@@ -230,6 +230,25 @@ Deno.test("--log-loads logs each skill that a client loads, and nothing else log
   assert.deepEqual(await use([]), []);
 });
 
+Deno.test("--log-loads logs what the tools of every toolset load", async () => {
+  using place = filesPlace();
+  const calls: [Toolset, string, Record<string, string>][] = [
+    ["skilljack", "skill", { name: "git" }],
+    ["reference", "read_skill", { name: "git" }],
+    ["agentskills", "load_skill_op", { skill_name: "git" }],
+  ];
+  for (const [toolset, tool, input] of calls) {
+    const args = ["--log-loads", "--tools", toolset];
+    await using session = await Session.open(place, { args });
+    await session.call(tool, input);
+    const line = await session.stderr.take(
+      (line) => line.includes("loaded"),
+      "the line about the skill",
+    );
+    assert.match(line, /"test" loaded "git" of global as a tool$/);
+  }
+});
+
 Deno.test("over HTTP, --log-loads logs the address of the client", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place, { args: ["--log-loads"] });
