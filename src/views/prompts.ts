@@ -57,24 +57,15 @@ export function registerPrompts(
     ],
   });
   server.setRequestHandler("prompts/get", async (params, requester) => {
-    const { client } = requester;
     const skill = requirePrompt(params, registry);
-    const uri = skillMdUri(skill);
-    const reading = readForRequest(uri, registry.readFile(skill, SKILL_MD));
-    const text = textOf(await reading);
+    const reading = registry.readFile(skill, SKILL_MD);
+    const text = textOf(await readForRequest(skillMdUri(skill), reading));
     logLoad(skill, "a prompt", { ...requester, options });
-    // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
-    const isEmbedded = options.toolset === "skilljack" &&
-      client !== undefined && !profileFor(client).dropsEmbeddedResources;
     const input = params.name === SKILL_PROMPT
       ? undefined
       : params.arguments?.arguments ?? "";
-    const resource = { uri, mimeType: "text/markdown", text };
-    const loaded = formatLoadedSkill(skill, text, { ...options, input });
-    const content: ContentBlock = isEmbedded
-      ? { type: "resource", resource }
-      : { type: "text", text: loaded };
-    content.annotations = { audience: ["assistant"], priority: 1.0 };
+    const loaded = { skill, text, input };
+    const content = createPromptContent(loaded, options, requester.client);
     const messages = [{ role: "user", content }];
     return { description: skill.description, messages };
   });
@@ -82,6 +73,33 @@ export function registerPrompts(
     "completion/complete",
     (params) => complete(params, registry),
   );
+}
+
+/** A skill that a user loads, and what for. */
+interface LoadedPrompt {
+  readonly skill: Skill;
+  readonly text: string;
+  /** The argument of the skill's own prompt. */
+  readonly input: string | undefined;
+}
+
+/** Creates the content of a prompt for a client. */
+function createPromptContent(
+  { skill, text, input }: LoadedPrompt,
+  options: SkillToolOptions,
+  client: string | undefined,
+): ContentBlock {
+  const annotations = { audience: ["assistant" as const], priority: 1.0 };
+  // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
+  const isEmbedded = options.toolset === "skilljack" &&
+    client !== undefined && !profileFor(client).dropsEmbeddedResources;
+  if (isEmbedded) {
+    const uri = skillMdUri(skill);
+    const resource = { uri, mimeType: "text/markdown", text };
+    return { type: "resource", resource, annotations };
+  }
+  const loaded = formatLoadedSkill(skill, text, { ...options, input });
+  return { type: "text", text: loaded, annotations };
 }
 
 /** Lists the skills that the user can load, by all their names. */

@@ -62,7 +62,8 @@ export function launchOf(start: Start, disk: Disk): Launch {
     project: start.workingDirectory,
     home: disk.place.home,
     args: [
-      ...["--tools", start.toolset],
+      "--tools",
+      start.toolset,
       ...start.agents ? ["--agents"] : [],
       ...start.usesPolicy ? ["--policy", disk.policy] : [],
       ...start.skillDirs.flatMap((folder) => ["--skill-dir", folder]),
@@ -105,7 +106,10 @@ export function worldOf(start: Start, disk: Disk): World {
     : [...wellKnown(".agent"), ...wellKnown(".claude")];
   if (start.agents) roots.push(...wellKnown(".agents"));
   const more = start.skillDirs.map((path) => ({
-    ...{ path, recursive: true, isProject: false, includesItself: true },
+    path,
+    recursive: true,
+    isProject: false,
+    includesItself: true,
   }));
   return {
     workingDirectory,
