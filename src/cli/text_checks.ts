@@ -188,14 +188,11 @@ export function checkTogether(skills: readonly Skill[]): Problem[] {
     }))
   );
   const distinct = Array.from(byName.values(), ([first]) => first!);
-  const similar = findSimilar(distinct);
-  return [...twice, ...similar.map(describeSimilar)];
+  return [...twice, ...findSimilar(distinct).map(describeSimilar)];
 }
 
 /** Describes two skills that a model may take for each other. */
-function describeSimilar(
-  { skill, other }: { skill: Skill; other: Skill },
-): Problem {
+function describeSimilar([skill, other]: [Skill, Skill]): Problem {
   const names = [skill, other].map(({ name }) => quote(name)).sort(byCodeUnits);
   return {
     rule: "similar",

@@ -100,21 +100,10 @@ export class SkillIndex {
     const number = this.#skills.push(skill) - 1;
     for (const [word, count] of counts) {
       const weight = Math.floor(MAX_WEIGHT * count / (SATURATION + count));
-      this.#postingsOf(word).push(number << WEIGHT_BITS | weight);
+      const isNew = !this.#postings.has(word);
+      if (isNew) addTo(this.#wordsByStart, word[0]!, word);
+      addTo(this.#postings, word, number << WEIGHT_BITS | weight);
     }
-  }
-
-  /** Returns the postings of a word, and adds the word if it is new. */
-  #postingsOf(word: string): number[] {
-    const known = this.#postings.get(word);
-    if (known !== undefined) return known;
-    const postings: number[] = [];
-    this.#postings.set(word, postings);
-    const start = word[0]!;
-    const words = this.#wordsByStart.get(start);
-    if (words === undefined) this.#wordsByStart.set(start, [word]);
-    else words.push(word);
-    return postings;
   }
 
   /**
@@ -178,6 +167,13 @@ export class SkillIndex {
   }
 }
 
+/** Adds a value to the list of a key. */
+function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
 /** Returns how much a word counts that some of all skills contain, as in BM25. */
 function rarityOf(count: number, total: number): number {
   return Math.log(1 + (total - count + 0.5) / (count + 0.5));
@@ -187,12 +183,6 @@ function rarityOf(count: number, total: number): number {
 function maxMistakes({ length }: string): number {
   if (length < 5) return 0;
   return length < 8 ? 1 : 2;
-}
-
-/** Two skills that a model could confuse. */
-export interface SimilarSkills {
-  readonly skill: Skill;
-  readonly other: Skill;
 }
 
 /** How much of the words of two skills must be the same, by weight. */
@@ -210,18 +200,19 @@ const NAME_FACTOR = 3;
 /** A skill, and how often the words in its name and its description count. */
 interface Described {
   readonly skill: Skill;
+  readonly index: number;
   readonly words: ReadonlyMap<string, number>;
   /** The words that are in both: what it is about. */
   readonly topics: readonly string[];
 }
 
-function describeWords(skill: Skill): Described {
+function describeWords(skill: Skill, index: number): Described {
   const inName = splitWords(skill.name);
   const words = new Map<string, number>();
   for (const word of splitWords(skill.description)) words.set(word, 1);
   const topics = inName.filter((word) => words.has(word));
   for (const word of inName) words.set(word, NAME_FACTOR);
-  return { skill, words, topics };
+  return { skill, index, words, topics };
 }
 
 /**
@@ -229,26 +220,21 @@ function describeWords(skill: Skill): Described {
  * common. A word weighs the logarithm of its rarity. Pairs that are told apart are left
  * out, whatever else they share.
  */
-export function findSimilar(skills: readonly Skill[]): SimilarSkills[] {
+export function findSimilar(skills: readonly Skill[]): [Skill, Skill][] {
   const described = skills.map(describeWords);
   const sharing = new Map<string, Described[]>();
   for (const it of described) {
-    for (const word of it.words.keys()) {
-      const those = sharing.get(word);
-      if (those === undefined) sharing.set(word, [it]);
-      else those.push(it);
-    }
+    for (const word of it.words.keys()) addTo(sharing, word, it);
   }
   const rarityIn = (word: string) =>
     Math.log((skills.length + USUAL_SKILLS) / sharing.get(word)!.length);
-  const positions = new Map(described.map((it, index) => [it, index]));
-  return described.flatMap((one, index) => {
+  return described.flatMap((one) => {
     const candidates = [...one.words.keys()].map((it) => sharing.get(it)!)
       .filter((those) => those.length <= MAX_SHARING).flat()
-      .filter((other) => positions.get(other)! > index);
+      .filter((other) => other.index > one.index);
     return [...new Set(candidates)]
       .filter((other) => isSimilar(one, other, rarityIn))
-      .map((other) => ({ skill: one.skill, other: other.skill }));
+      .map((other): [Skill, Skill] => [one.skill, other.skill]);
   });
 }
 
