@@ -12,21 +12,21 @@ import {
   type Check,
   type CheckedSkill,
   CHECKS,
-  entryOf,
   type Finding,
   runChecks,
-  tellToWriteField,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
-import { isNear } from "../skills/frontmatter_faults.ts";
 import { findSimilar } from "../skills/search.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import {
   fieldOf,
+  findEntry,
+  isNear,
   KNOWN_FIELDS,
   listEntries,
   quoteField,
   tellToReplace,
+  tellToWrite,
   textOf,
   writeText,
 } from "../skills/yaml.ts";
@@ -86,30 +86,29 @@ export async function checkSkill(
 
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
 function checkFieldNames({ entries }: CheckedSkill): Finding[] {
-  return entries.flatMap(({ key, value, line }): Finding[] => {
+  return entries.flatMap((entry): Finding[] => {
+    const { key, value, lines: [, ...others] } = entry;
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
-    const isKnown = entries.some((other) => other.key === field);
-    if (field === undefined || isKnown) return [];
+    if (field === undefined || findEntry(field, entries)) return [];
     const known = `${quote(field)} is known`;
     const reason = `the field ${quote(key)} is unknown, but ${known}`;
-    const finished = `${field}: ${value}`.trimEnd();
-    const replacement = { first: line, last: line, lines: [finished] };
-    const rule = "field-misspelled";
-    return [{ rule, reason, ...tellToReplace(replacement) }];
+    const finished = [`${field}: ${value}`.trimEnd(), ...others];
+    const advice = tellToReplace(entry, finished);
+    return [{ rule: "field-misspelled", reason, ...advice }];
   });
 }
 
 /** Reports what YAML takes for a comment, although it is most likely a part of the description. */
 function checkComment(skill: CheckedSkill): Finding | undefined {
   const field = "description";
-  const entry = entryOf(field, skill);
+  const entry = findEntry(field, skill.entries);
   if (entry === undefined || /^["'|>]/.test(entry.value)) return undefined;
   const [comment] = /\s#.*/.exec(entry.lines.join("\n")) ?? [];
   if (comment === undefined) return undefined;
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
   const finished = quoteField(field, textOf(entry));
-  const advice = tellToWriteField(field, finished, skill);
+  const advice = tellToWrite(finished, entry);
   return { rule: "description-comment", reason, ...advice };
 }
 
@@ -118,7 +117,7 @@ function checkMarkup(skill: CheckedSkill): Finding | undefined {
   const { description } = skill.frontmatter;
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(description) ?? [];
   if (tag === undefined) return undefined;
-  const line = entryOf("description", skill)?.line;
+  const line = findEntry("description", skill.entries)?.line;
   const reason = `some hosts refuse a description with ${quote(tag)}`;
   const hint = "write it without angle brackets";
   return { rule: "description-tag", line, reason, hint };
@@ -129,10 +128,10 @@ function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
   const field = "argument-hint";
   const hint = skill.frontmatter[field];
   if (hint === undefined || typeof hint === "string") return undefined;
-  const entry = entryOf(field, skill);
+  const entry = findEntry(field, skill.entries);
   const text = entry && textOf(entry);
   const advice = text
-    ? tellToWriteField(field, quoteField(field, text), skill)
+    ? tellToWrite(quoteField(field, text), entry)
     : { line: entry?.line, hint: "write a text in quotes, or remove it" };
   const reason = `${field} is not a text`;
   return { rule: field, reason, ...advice };
@@ -145,7 +144,7 @@ function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
   if (!Array.isArray(tools)) return undefined;
   const finished = writeText(field, tools.join(" "));
   const reason = `${field} is a list, but the specification says a text`;
-  const advice = tellToWriteField(field, finished, skill);
+  const advice = tellToWrite(finished, findEntry(field, skill.entries));
   return { rule: field, reason, ...advice };
 }
 

@@ -20,11 +20,11 @@ import {
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
   type Advice,
-  compareLines,
   type Entry,
-  type Replacement,
+  findEntry,
   REQUIRED_FIELDS,
   tellToReplace,
+  tellToWrite,
   validName,
   writeField,
   writeNested,
@@ -97,32 +97,13 @@ export function runChecks(
     .map((finding) => ({ file: skill.file, ...finding }));
 }
 
-/** Finds the entry of a field, if the text was read. */
-export function entryOf(
-  field: string,
-  { entries }: CheckedSkill,
-): Entry | undefined {
-  return entries.find(({ key }) => key === field);
-}
-
-/** Tells to write a line instead of the lines of a field. */
-export function tellToWriteField(
-  field: string,
-  finished: string,
-  skill: CheckedSkill,
-): Advice {
-  const entry = entryOf(field, skill);
-  return entry === undefined
-    ? { hint: `write ${quote(finished)}` }
-    : tellToReplace(compareLines(entry.lines, [finished], entry.line));
-}
-
 /** Checks the name, and that the folder has it. */
 function checkName(skill: CheckedSkill): Finding[] {
   const name = withoutInvisible(skill.frontmatter.name);
   const valid = validName(name);
   const folder = basename(skill.directory);
-  const line = entryOf("name", skill)?.line;
+  const entry = findEntry("name", skill.entries);
+  const line = entry?.line;
   const findings: Finding[] = [];
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
@@ -133,7 +114,7 @@ function checkName(skill: CheckedSkill): Finding[] {
     const reason = `the name ${quote(name)} does not consist of ${rules}`;
     const advice = valid === undefined
       ? { line, hint: "write a name of these characters" }
-      : tellToWriteField("name", writeField("name", valid), skill);
+      : tellToWrite(writeField("name", valid), entry);
     findings.push({ rule: "name-characters", reason, ...advice });
   }
   if (valid !== undefined && valid !== normalizeText(folder)) {
@@ -152,7 +133,7 @@ function checkDescription(skill: CheckedSkill): Finding | undefined {
   const reason =
     `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
   const hint = "shorten it, and move details into the body";
-  const line = entryOf("description", skill)?.line;
+  const line = findEntry("description", skill.entries)?.line;
   return { rule: "description-length", line, reason, hint };
 }
 
@@ -161,7 +142,7 @@ function checkHiddenCharacters(skill: CheckedSkill): Finding[] {
   return REQUIRED_FIELDS.flatMap((field): Finding[] => {
     const [first] = listInvisible(skill.frontmatter[field]);
     if (first === undefined) return [];
-    const line = entryOf(field, skill)?.line;
+    const line = findEntry(field, skill.entries)?.line;
     const reason = `the ${field} has invisible characters, such as ${first}`;
     const hint = "remove them, and find out where they come from";
     return [{ rule: "hidden-characters", line, reason, hint }];
@@ -183,7 +164,7 @@ function checkJson(skill: CheckedSkill): Finding | undefined {
   const reason =
     "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent";
   const hint = "keep it small and flat, without values such as .inf";
-  const line = entryOf("name", skill)?.line;
+  const line = findEntry("name", skill.entries)?.line;
   return { rule: "frontmatter-json", line, reason, hint };
 }
 
@@ -196,7 +177,7 @@ function checkCompatibility(skill: CheckedSkill): Finding | undefined {
   const reason =
     `${rule} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
   const hint = "write it as one short text, or remove it";
-  const line = entryOf(rule, skill)?.line;
+  const line = findEntry(rule, skill.entries)?.line;
   return { rule, line, reason, hint };
 }
 
@@ -204,7 +185,7 @@ function checkCompatibility(skill: CheckedSkill): Finding | undefined {
 function checkMetadata(skill: CheckedSkill): Finding[] {
   const rule = "metadata";
   const { metadata = {} } = skill.frontmatter;
-  const entry = entryOf(rule, skill);
+  const entry = findEntry(rule, skill.entries);
   const line = entry?.line;
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of texts";
@@ -215,38 +196,32 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
     .filter((key) => typeof metadata[key] !== "string");
   return keys.map((key): Finding => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
-    const replacement = entry && findText(key, metadata[key], entry);
-    return replacement === undefined
-      ? { rule, line, reason, hint: "write it as one text in quotes" }
-      : { rule, reason, ...tellToReplace(replacement) };
+    const advice = entry && tellToWriteText(key, metadata[key], entry) ||
+      { line, hint: "write it as one text in quotes" };
+    return { rule, reason, ...advice };
   });
 }
 
-/** Finds the lines of a value in metadata, and writes it as a text, if there is one for it. */
-function findText(
+/** Tells to write a value in metadata as a text, if there is one for it. */
+function tellToWriteText(
   key: string,
   value: unknown,
   entry: Entry,
-): Replacement | undefined {
-  const first = entry.lines.findIndex((line) =>
+): Advice | undefined {
+  const start = entry.lines.findIndex((line) =>
     line.trimStart().startsWith(`${key}:`)
   );
-  const line = entry.lines[first];
-  if (first < 1 || line === undefined || isObject(value)) return undefined;
-  const indentation = line.slice(0, line.length - line.trimStart().length);
+  const [line, ...rest] = entry.lines.slice(start);
+  if (start < 1 || line === undefined || isObject(value)) return undefined;
+  const [indentation] = /^\s*/.exec(line)!;
   const finished = Array.isArray(value)
     ? indentation + writeText(key, value.join(", "))
     : writeNested(line);
   if (finished === line) return undefined;
-  const next = entry.lines.findIndex((other, index) =>
-    index > first && !/^\s*- /.test(other)
-  );
-  const last = next === -1 ? entry.lines.length - 1 : next - 1;
-  return {
-    first: entry.line + first,
-    last: entry.line + last,
-    lines: [finished],
-  };
+  const next = rest.findIndex((other) => !/^\s*- /.test(other));
+  const items = next === -1 ? rest : rest.slice(0, next);
+  const before = { line: entry.line + start, lines: [line, ...items] };
+  return tellToReplace(before, [finished]);
 }
 
 /** Checks the list of a skill's files. */

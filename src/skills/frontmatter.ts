@@ -226,7 +226,8 @@ function needsOnlyQuotes(entry: Entry): boolean {
 function skip(text: string, problems: readonly Fault[]): SkillText {
   // UTF-16 is decoded with NUL between its characters.
   const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
-  const name = findEntry("name", start.replace(LINE_BREAK, "\n"));
+  const entries = listEntries(start.replace(LINE_BREAK, "\n"));
+  const name = findEntry("name", entries);
   const flags = readFlags(listStatements(start));
   return {
     name: name && isText(textOf(name)) ? textOf(name) : undefined,
@@ -368,17 +369,18 @@ function describeFlag(
 ): Fault {
   const rule = "flags";
   const { field, hidingValue } = flag;
-  const line = entries.find((entry) => entry.key === key)?.line ?? 1;
+  const entry = findEntry(key, entries);
   const name = quote(key);
   const reason = isMisspelled
     ? `the field ${name} hides the skill, because it is almost ${quote(field)}`
     : `the value of ${name} is neither true nor false, so it hides the skill`;
-  const other = entries.find((entry) => entry.key === field);
-  if (isMisspelled && other !== undefined) {
+  const other = findEntry(field, entries);
+  if (isMisspelled && entry && other) {
+    const { line } = entry;
     const hint = `delete line ${line}, because line ${other.line} has the flag`;
     return { rule, line, reason, hint };
   }
-  const finished = tellToWrite(`${field}: ${hidingValue}`, line);
-  const hint = `to keep it hidden, ${finished.hint}`;
-  return { rule, reason, ...finished, hint };
+  const advice = tellToWrite(`${field}: ${hidingValue}`, entry);
+  const hint = `to keep it hidden, ${advice.hint}`;
+  return { rule, reason, ...advice, hint };
 }

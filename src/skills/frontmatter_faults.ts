@@ -7,16 +7,16 @@
  */
 
 import type { Fault } from "../problems.ts";
-import { editDistance, oneLine, quote, withoutInvisible } from "../text.ts";
+import { oneLine, quote, withoutInvisible } from "../text.ts";
 import {
-  compareLines,
   describeYamlError,
   type Entry,
   fieldOf,
+  findEntry,
   isMalformed,
+  isNear,
   isSeparated,
   KNOWN_FIELDS,
-  lettersOf,
   listEntries,
   parseYaml,
   quoteField,
@@ -49,9 +49,10 @@ export function describeStart(text: string): Fault {
     return { rule, line: 1, reason, hint };
   }
   const lines = text.replace(/^\ufeff/, "").split("\n");
-  if (isAlmostFence(lines[0]!)) {
+  const [first = ""] = lines;
+  if (isAlmostFence(first)) {
     const reason = 'the first line is almost "---", but not exactly';
-    return { rule, reason, ...tellToWrite("---", 1) };
+    return { rule, reason, ...tellToWrite("---", { line: 1, lines: [first] }) };
   }
   const start = findStart(lines);
   if (start > 0) {
@@ -63,8 +64,8 @@ export function describeStart(text: string): Fault {
       hint: `delete ${what}, so that the file starts with "---"`,
     };
   }
-  const first = lines.find((line) => line.trim() !== "") ?? "";
-  if (startsField(first)) return describeNoFences(lines, findEnd(lines, 0));
+  const firstText = lines.find((line) => line.trim() !== "") ?? "";
+  if (startsField(firstText)) return describeNoFences(lines, findEnd(lines, 0));
   return {
     rule,
     line: 1,
@@ -97,8 +98,8 @@ function describeNoFences(lines: readonly string[], end: number): Fault {
     return { rule, line: 1, reason, hint, lines: ["---"] };
   }
   const finished = ["---", ...lines.slice(0, end), "---"];
-  const replacement = { first: 1, last: end, lines: finished };
-  return { rule, reason, ...tellToReplace(replacement) };
+  const before = { line: 1, lines: lines.slice(0, end) };
+  return { rule, reason, ...tellToReplace(before, finished) };
 }
 
 /**
@@ -118,7 +119,8 @@ export function describeEnd(text: string, isWhole: boolean): Fault {
   if (next > 0 && isAlmostFence(lines[next]!)) {
     const reason =
       'the line after the frontmatter is almost "---", but not exactly';
-    return { rule, reason, ...tellToWrite("---", next + 1) };
+    const before = { line: next + 1, lines: [lines[next]!] };
+    return { rule, reason, ...tellToWrite("---", before) };
   }
   return {
     rule,
@@ -209,10 +211,10 @@ function describeDuplicates(entries: readonly Entry[]): Fault[] {
 
 /** Describes a malformed entry, with the first rewriting of it that YAML can read. */
 export function describeEntry(entry: Entry): Omit<Fault, "rule"> {
-  const { key, line, lines } = entry;
+  const { key, line } = entry;
   for (const { reason, finished } of listRewritings(entry)) {
     if (parseYaml(finished.join("\n")) instanceof Error) continue;
-    return { reason, ...tellToReplace(compareLines(lines, finished, line)) };
+    return { reason, ...tellToReplace(entry, finished) };
   }
   return {
     line,
@@ -253,13 +255,8 @@ function listRewritings(entry: Entry): Rewriting[] {
   return [...rewritings, { reason, finished }];
 }
 
-function describeSeparator({ key, separator }: Entry): string {
-  if (!separator.startsWith(":")) {
-    return `there is no colon after ${quote(key)}`;
-  }
-  return separator.trim() === separator
-    ? `there is no space after the colon of ${quote(key)}`
-    : `the space after the colon of ${quote(key)} is not an ordinary one`;
+function describeSeparator({ key }: Entry): string {
+  return `there is no colon with an ordinary space after ${quote(key)}`;
 }
 
 function describeQuotes({ key, value, lines }: Entry): string {
@@ -309,7 +306,7 @@ export function describeMissing(
   const absent: RequiredField[] = [];
   const faults: Fault[] = [];
   for (const field of missing) {
-    const entry = entries.find(({ key }) => key === field) ??
+    const entry = findEntry(field, entries) ??
       entries.find(({ key }) => isNear(key, field));
     if (entry === undefined) absent.push(field);
     else faults.push(describeField(field, entry));
@@ -336,17 +333,15 @@ function describeAbsent(absent: readonly RequiredField[]): Fault[] {
 /** Describes an entry that is meant as a required field, or has no text. */
 function describeField(field: RequiredField, entry: Entry): Fault {
   const rule = `${field}-missing` as const;
-  const { line, lines } = entry;
   const text = textOf(entry);
   if (oneLine(text) === "") {
     const reason = `the field ${quote(field)} is empty`;
     const hint = `write a text after "${field}:"`;
-    return { rule, line, reason, hint };
+    return { rule, line: entry.line, reason, hint };
   }
   const finished = writeField(field, text);
   const reason = describeNoText(field, entry);
-  const replacement = compareLines(lines, [finished], line);
-  return { rule, reason, ...tellToReplace(replacement) };
+  return { rule, reason, ...tellToWrite(finished, entry) };
 }
 
 /** Says why YAML reads no text for a field, although there is one. */
@@ -359,10 +354,4 @@ function describeNoText(field: RequiredField, entry: Entry): string {
   return entry.value.startsWith("#")
     ? `YAML takes the value of ${quote(field)} for a comment`
     : `the value of ${quote(field)} is not a text`;
-}
-
-/** Whether a key is not known, but differs from a known field by at most one letter. */
-export function isNear(key: string, field: string): boolean {
-  return !KNOWN_FIELDS.includes(key) &&
-    editDistance(lettersOf(key), lettersOf(field), 1) <= 1;
 }

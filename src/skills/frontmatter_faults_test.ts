@@ -21,25 +21,25 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "no-space",
     text: "---\nname:no-space\ndescription: d\n---\n",
-    reported: [[2, 'there is no space after the colon of "name"']],
+    reported: [[2, 'there is no colon with an ordinary space after "name"']],
   },
   {
     name: "nowhere",
     text: "---\nname:nowhere\ndescription:Fill forms\n---\n",
     reported: [
-      [2, 'there is no space after the colon of "name"'],
-      [3, 'there is no space after the colon of "description"'],
+      [2, 'there is no colon with an ordinary space after "name"'],
+      [3, 'there is no colon with an ordinary space after "description"'],
     ],
   },
   {
     name: "equals",
     text: "---\nname=equals\ndescription: d\n---\n",
-    reported: [[2, 'there is no colon after "name"']],
+    reported: [[2, "there is no colon with an ordinary space"]],
   },
   {
     name: "odd-space",
     text: "---\nname:\u00a0odd-space\ndescription: d\n---\n",
-    reported: [[2, 'the space after the colon of "name" is not an ordinary']],
+    reported: [[2, "there is no colon with an ordinary space"]],
   },
   {
     name: "not-closed",
@@ -300,6 +300,14 @@ Deno.test("readSkillText() names all missing fields at once", () => {
     'the fields "name" and "description" are missing',
   );
   assert.deepEqual(others, []);
+});
+
+Deno.test("readSkillText() tells no line to replace for an unclear flag in a merge key", () => {
+  const flag = "{disable-model-invocation: maybe}";
+  const text = `---\nname: a\ndescription: d\n<<: ${flag}\n---\n`;
+  const [problem] = readSkillText(text).problems;
+  assert.deepEqual([problem!.rule, problem!.line], ["flags", undefined]);
+  assert.match(problem!.hint, /write "disable-model-invocation: true"$/);
 });
 
 /** What people write by mistake, and what they put beside it. */

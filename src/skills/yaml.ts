@@ -8,11 +8,13 @@
 import { parse } from "jsr:@std/yaml@^1";
 import type { Fault } from "../problems.ts";
 import {
+  editDistance,
   escapeCodePoint,
   escapeHidden,
   isCopyable,
   isObject,
   oneLine,
+  quote,
   withoutInvisible,
 } from "../text.ts";
 
@@ -92,6 +94,12 @@ export function fieldOf(key: string): string | undefined {
   return FIELDS_BY_LETTERS.get(lettersOf(key));
 }
 
+/** Whether a key is not known, but differs from a known field by at most one letter. */
+export function isNear(key: string, field: string): boolean {
+  return !KNOWN_FIELDS.includes(key) &&
+    editDistance(lettersOf(key), lettersOf(field), 1) <= 1;
+}
+
 /** An entry of a mapping at the top level, as it is written. */
 export interface Entry {
   /** The key, without quotes. */
@@ -149,8 +157,11 @@ export function listEntries(yaml: string): Entry[] {
 }
 
 /** Finds the entry of a field. */
-export function findEntry(field: string, text: string): Entry | undefined {
-  return listEntries(text).find(({ key }) => key === field);
+export function findEntry(
+  field: string,
+  entries: readonly Entry[],
+): Entry | undefined {
+  return entries.find(({ key }) => key === field);
 }
 
 /** Whether the lines of an entry, by themselves, are not a mapping in YAML. */
@@ -263,48 +274,40 @@ function isItem(line: string): boolean {
 
 /** Removes quotation marks around a text, even if the last one is missing. */
 function withoutQuotes(text: string): string {
-  const [quote = ""] = text;
-  if (!/["']/.test(quote)) return text;
-  const isClosed = text.length > 1 && text.endsWith(quote);
+  const [mark = ""] = text;
+  if (!/["']/.test(mark)) return text;
+  const isClosed = text.length > 1 && text.endsWith(mark);
   const inner = isClosed ? text.slice(1, -1) : text.slice(1);
   // An apostrophe within a word is no quotation mark.
   const others = inner.replace(/(?<=\p{L})'(?=\p{L})/gu, "");
-  return others.includes(quote) ? text : inner;
-}
-
-/** Lines to write instead of others. */
-export interface Replacement {
-  /** The numbers of the first and the last line to replace, from 1. */
-  readonly first: number;
-  readonly last: number;
-  /** The finished lines. */
-  readonly lines: readonly string[];
-}
-
-/** Compares lines with finished ones. Returns the smallest replacement. */
-export function compareLines(
-  before: readonly string[],
-  after: readonly string[],
-  line: number,
-): Replacement {
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter - 1 && before[start] === after[start]) start++;
-  const rest = shorter - start - 1;
-  let end = 0;
-  while (end < rest && before.at(-1 - end) === after.at(-1 - end)) end++;
-  return {
-    first: line + start,
-    last: line + before.length - 1 - end,
-    lines: after.slice(start, after.length - end),
-  };
+  return others.includes(mark) ? text : inner;
 }
 
 /** Where to write what: a part of a fault. */
 export type Advice = Pick<Fault, "line" | "hint" | "lines">;
 
-/** Tells to replace lines. If these cannot be printed, it only says where to look. */
-export function tellToReplace({ first, last, lines }: Replacement): Advice {
+/** Lines of a file, such as those of an entry, and the number of the first. */
+type Lines = Pick<Entry, "line" | "lines">;
+
+/** Tells to write a line instead of an entry, if it is known where that is. */
+export function tellToWrite(finished: string, entry?: Lines): Advice {
+  return entry === undefined
+    ? { hint: `write ${quote(finished)}` }
+    : tellToReplace(entry, [finished]);
+}
+
+/**
+ * Tells to replace lines with finished ones, except for those at both ends that are the
+ * same. If the others cannot be printed, it only says where to look.
+ */
+export function tellToReplace(
+  before: Lines,
+  finished: readonly string[],
+): Advice {
+  const { start, end } = countEqual(before.lines, finished);
+  const first = before.line + start;
+  const last = before.line + before.lines.length - 1 - end;
+  const lines = finished.slice(start, finished.length - end);
   if (!lines.every(isCopyable)) {
     const hint = "check the quotes, colons, and indentation of this line";
     return { line: first, hint };
@@ -317,7 +320,15 @@ export function tellToReplace({ first, last, lines }: Replacement): Advice {
   return { line: first, hint, lines };
 }
 
-/** Tells to replace the only line that it is about. */
-export function tellToWrite(finished: string, line: number): Advice {
-  return tellToReplace({ first: line, last: line, lines: [finished] });
+/** Counts the lines at both ends that are the same. At least one is left between them. */
+function countEqual(
+  a: readonly string[],
+  b: readonly string[],
+): { start: number; end: number } {
+  const most = Math.min(a.length, b.length) - 1;
+  let start = 0;
+  while (start < most && a[start] === b[start]) start++;
+  let end = 0;
+  while (start + end < most && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return { start, end };
 }
