@@ -137,6 +137,17 @@ Deno.test("listInvisible() ignores characters that emoji and joining scripts nee
   assert.deepEqual(listInvisible("\u0436\u200d\u0436"), ["U+200D"]);
 });
 
+Deno.test("skillKey() ignores case, surrounding whitespace, and the composition of accents", () => {
+  for (const name of ["Git", " git ", "GIT\n"]) {
+    assert.equal(skillKey(name), "git");
+  }
+  assert.equal(skillKey("Cafe\u0301"), skillKey("CAF\u00c9"));
+  assert.equal(skillKey("Git\n  Hub"), skillKey("git hub"));
+  assert.equal(skillKey("gi\u0007t\u202e"), skillKey("git"));
+  assert.notEqual(skillKey("git"), skillKey("gi t"));
+  assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
+});
+
 Deno.test("skillKey() takes linear time for names with any number of combining marks", async () => {
   await assertLinearTime(
     (length) => skillKey(`a${"\u0301\u0316".repeat(length / 2)}`),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "jsr:@std/path@^1";
+import { followHints } from "../../tests/testing/fixes.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -9,15 +10,10 @@ import type { Skill } from "./types.ts";
 /** Writes the `SKILL.md` of a skill, and returns what `--check` reports about it. */
 async function problemsWith(place: Place, text: string, folder = "git") {
   const skills = "home/.claude/skills";
-  const directory = place.skill(skills, folder, `---\n${text}\n---\nText\n`);
+  const directory = place.skill(skills, folder, text);
   const found = await problemsIn("--check", dirname(directory));
   place.remove(`${skills}/${folder}`);
-  return found.map(({ severity, rule, line, reason, lines }) => ({
-    rule: `${severity} ${rule} ${line}`,
-    reason,
-    /** The text to write. */
-    written: lines?.join("\n"),
-  }));
+  return found.map(({ lines = [], ...problem }) => ({ ...problem, lines }));
 }
 
 /** What follows the name in frontmatter, the problem, and the line to write, if any. */
@@ -91,15 +87,22 @@ const violations: [fields: string, problem: string, written?: string][] = [
   [`description: ${"\u{20000}".repeat(1_025)}`, "error description-length 3"],
 ];
 
-Deno.test("--check reports what is wrong with a field, with the line and the fix", async () => {
+Deno.test("--check reports what is wrong with a field, with the line and a fix that leaves nothing to report", async () => {
   using place = new Place();
   for (const [fields, problem, written] of violations) {
-    const found = await problemsWith(place, `name: git\n${fields}`);
+    const text = `---\nname: git\n${fields}\n---\nText\n`;
+    const found = await problemsWith(place, text);
     assert.deepEqual(
-      found.map(({ rule, written }) => [rule, written]),
-      [[problem, written]],
+      found.map(({ severity, rule, line, lines }) => [
+        `${severity} ${rule} ${line}`,
+        ...lines,
+      ]),
+      [[problem, ...written === undefined ? [] : [written]]],
       fields.slice(0, 80),
     );
+    if (written === undefined) continue;
+    const fixed = followHints(text, found);
+    assert.deepEqual(await problemsWith(place, fixed), [], fixed);
   }
 });
 
@@ -129,10 +132,10 @@ const names: [name: string, folder: string, ...problems: string[][]][] = [
 Deno.test("--check reports names that are not valid, or differ from that of the folder", async () => {
   using place = new Place();
   for (const [name, folder, ...problems] of names) {
-    const text = `description: d\nname: ${name}`;
+    const text = `---\ndescription: d\nname: ${name}\n---\n`;
     const found = await problemsWith(place, text, folder);
     assert.deepEqual(
-      found.map(({ reason, written }) => [reason, ...written ? [written] : []]),
+      found.map(({ reason, lines }) => [reason, ...lines]),
       problems,
     );
   }

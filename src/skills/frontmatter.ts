@@ -57,8 +57,14 @@ const START = /^\ufeff?---[ \t]*(?:[\r\n]|$)/;
 /** The ends of lines in YAML. */
 const LINE_BREAK = /\r\n?/g;
 
+/** Whom the flags hide a skill from, even if the rest does not parse. */
+interface Hiding {
+  readonly isHiddenFromModel: boolean;
+  readonly isHiddenFromUser: boolean;
+}
+
 /** What a `SKILL.md` says. */
-export interface SkillText {
+export interface SkillText extends Hiding {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter | undefined;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
@@ -67,10 +73,6 @@ export interface SkillText {
   readonly problems: readonly Fault[];
   /** The name as far as it can be read, even if the rest cannot. */
   readonly name?: string | undefined;
-  /** Whether a flag hides it from the model, even if the rest does not parse. */
-  readonly isHiddenFromModel: boolean;
-  /** Whether a flag hides it from the user, even if the rest does not parse. */
-  readonly isHiddenFromUser: boolean;
 }
 
 /**
@@ -170,19 +172,16 @@ function readFields(
     return skip(yaml, [...describeMissing(missing, yaml), ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
-  const flags = readFlags(listFields(fields));
-  const entries = flags.unclear.length > 0 ? listEntries(yaml) : [];
+  const { hiding, unclear } = readFlags(listFields(fields));
+  const entries = unclear.length > 0 ? listEntries(yaml) : [];
+  const faults = unclear.slice(0, MAX_FAULTS)
+    .map((flag) => describeFlag(flag, entries));
   return {
     frontmatter,
     name: frontmatter.name,
     isRepaired: repairs.length > 0,
-    isHiddenFromModel: flags.hiddenFrom.has("model"),
-    isHiddenFromUser: flags.hiddenFrom.has("user"),
-    problems: [
-      ...repairs,
-      ...flags.unclear.slice(0, MAX_FAULTS)
-        .map((flag) => describeFlag(flag, entries)),
-    ],
+    ...hiding,
+    problems: [...repairs, ...faults],
   };
 }
 
@@ -206,9 +205,9 @@ function readMalformed(yaml: string, error: Error): SkillText {
     ...describeEntry(entry),
   }));
   const said = readFields(parsed, finished, repairs);
-  const { hiddenFrom } = readFlags(listStatements(yaml));
-  const isLoosened = hiddenFrom.has("model") && !said.isHiddenFromModel ||
-    hiddenFrom.has("user") && !said.isHiddenFromUser;
+  const { hiding } = readFlags(listStatements(yaml));
+  const isLoosened = hiding.isHiddenFromModel && !said.isHiddenFromModel ||
+    hiding.isHiddenFromUser && !said.isHiddenFromUser;
   return isLoosened ? skip(yaml, describeMalformed(yaml, error)) : said;
 }
 
@@ -228,12 +227,11 @@ function skip(text: string, problems: readonly Fault[]): SkillText {
   const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));
   const name = findEntry("name", entries);
-  const flags = readFlags(listStatements(start));
+  const { hiding } = readFlags(listStatements(start));
   return {
     name: name && isText(textOf(name)) ? textOf(name) : undefined,
     isRepaired: false,
-    isHiddenFromModel: flags.hiddenFrom.has("model"),
-    isHiddenFromUser: flags.hiddenFrom.has("user"),
+    ...hiding,
     problems,
   };
 }
@@ -244,16 +242,13 @@ function isText(value: unknown): value is string {
     (/[!-~]/.test(value) || oneLine(value) !== "");
 }
 
-/** Whom a flag hides a skill from. */
-type Audience = "model" | "user";
-
 /** A flag. */
 interface Flag {
   readonly field: string;
   /** Its name, as {@linkcode lettersOf} returns it. */
   readonly letters: string;
-  /** Whom it hides a skill from, and the value that does. */
-  readonly audience: Audience;
+  /** What it sets, and the value with which it hides a skill. */
+  readonly sets: keyof Hiding;
   readonly hidingValue: boolean;
 }
 
@@ -261,13 +256,13 @@ const FLAGS: readonly Flag[] = [
   {
     field: "disable-model-invocation",
     letters: "disablemodelinvocation",
-    audience: "model",
+    sets: "isHiddenFromModel",
     hidingValue: true,
   },
   {
     field: "user-invocable",
     letters: "userinvocable",
-    audience: "user",
+    sets: "isHiddenFromUser",
     hidingValue: false,
   },
 ];
@@ -287,7 +282,7 @@ interface UnclearFlag {
 
 /** What the flags of a skill say. What is unclear hides it. */
 interface ReadFlags {
-  readonly hiddenFrom: ReadonlySet<Audience>;
+  readonly hiding: Hiding;
   readonly unclear: readonly UnclearFlag[];
 }
 
@@ -296,7 +291,7 @@ type Statement = readonly [key: string, value: unknown];
 
 /** Reads the flags among some keys and values. If one is there twice, each of them hides. */
 function readFlags(statements: Iterable<Statement>): ReadFlags {
-  const hiddenFrom = new Set<Audience>();
+  const hiding = { isHiddenFromModel: false, isHiddenFromUser: false };
   const unclear: UnclearFlag[] = [];
   for (const [key, value] of statements) {
     const letters = lettersOf(key);
@@ -305,9 +300,9 @@ function readFlags(statements: Iterable<Statement>): ReadFlags {
     const isMisspelled = letters !== flag.letters;
     const said = isMisspelled ? undefined : toBoolean(value);
     if (said === undefined) unclear.push({ flag, key, isMisspelled });
-    if (said !== !flag.hidingValue) hiddenFrom.add(flag.audience);
+    if (said !== !flag.hidingValue) hiding[flag.sets] = true;
   }
-  return { hiddenFrom, unclear };
+  return { hiding, unclear };
 }
 
 /** Reads a boolean as people write it. Returns `undefined` for anything else. */

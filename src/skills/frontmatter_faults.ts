@@ -273,28 +273,23 @@ function describeQuotes({ key, value, lines }: Entry): string {
     : `the value of ${quote(key)} needs quotes`;
 }
 
+/** A known field that is indented. */
+const INDENTED_FIELD = new RegExp(`^\\s*(?:${KNOWN_FIELDS.join("|")}): `);
+
 /** Writes an entry on one line, and after it the known fields that are indented below it. */
 function joinLines(entry: Entry): string[] {
+  const isField = (line: string) => INDENTED_FIELD.test(line);
   const [first = "", ...others] = entry.lines;
-  const isField = (line: string) => KNOWN_FIELDS.includes(keyIn(line));
-  const text = textOf({
-    ...entry,
-    lines: [first, ...others.filter((line) => !isField(line))],
-  });
-  const fields = others.filter(isField).flatMap((line) => {
-    const [field] = listEntries(line.trim());
-    return field ? writeField(field.key, textOf(field)) : [];
-  });
+  const lines = [first, ...others.filter((line) => !isField(line))];
+  const text = textOf({ ...entry, lines });
+  const indented = others.filter(isField).map((line) => line.trim());
+  const fields = listEntries(indented.join("\n"))
+    .map((field) => writeField(field.key, textOf(field)));
   const isQuoted = /^["']/.test(entry.value) && entry.key !== "name";
   const finished = isQuoted
     ? quoteField(entry.key, text)
     : writeField(entry.key, text);
   return [finished, ...fields];
-}
-
-/** Returns the key on an indented line, or an empty text. */
-function keyIn(line: string): string {
-  return /^\s*([a-z-]+): /.exec(line)?.[1] ?? "";
 }
 
 /** Describes the required fields that are missing, are no texts, or have other names. */

@@ -135,11 +135,6 @@ const MISTAKES: readonly Mistake[] = [
     reported: [[3, 'YAML takes the value of "description" for a comment']],
   },
   {
-    name: "cut",
-    text: "---\nname: cut\ndescription: Fix issue #12 in it\n---\n",
-    reported: [[3, 'ends before "#12 in it", which is a comment']],
-  },
-  {
     name: "colon",
     text: "---\nname: colon\ndescription: Fill: it's\nlicense: a:\n---\n",
     reported: [
@@ -170,45 +165,16 @@ const MISTAKES: readonly Mistake[] = [
     reported: [[4, "hides the skill, because it is almost"]],
   },
   {
-    name: "flag-unclear",
-    text:
-      "---\nname: flag-unclear\ndescription: d\nuser-invocable: maybe\n---\n",
-    reported: [[4, "is neither true nor false, so it hides the skill"]],
-  },
-  {
-    name: "flag-camel",
-    text:
-      "---\nname: flag-camel\ndescription: d\ndisableModelInvocation: true\n---\n",
-    reported: [[4, 'is unknown, but "disable-model-invocation" is known']],
-  },
-  {
-    name: "version",
-    text:
-      "---\nname: version\ndescription: d\nmetadata:\n  version: 1.0\n  author: me\n---\n",
-    reported: [[5, 'the value of "version" in metadata is not a text']],
-  },
-  {
     name: "version-beside",
     text:
       "---\nname: version-beside\ndescription: d\nmetadata: version: 1.0\n---\n",
     reported: [[4, 'a value in "metadata" needs quotes']],
   },
   {
-    name: "hint-list",
-    text: "---\nname: hint-list\ndescription: d\nargument-hint: [file]\n---\n",
-    reported: [[4, "argument-hint is not a text"]],
-  },
-  {
     name: "two-brackets",
     text:
       "---\nname: two-brackets\ndescription: d\nargument-hint: [file] [format]\n---\n",
     reported: [[4, 'the brackets of "argument-hint" do not hold its value']],
-  },
-  {
-    name: "tool-list",
-    text:
-      "---\nname: tool-list\ndescription: d\nallowed-tools:\n  - Read\n  - Bash(git:*)\n---\n",
-    reported: [[4, "allowed-tools is a list"]],
   },
   {
     name: "spaced-name",

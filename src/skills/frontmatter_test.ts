@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { parseSkillMd } from "../../mod.ts";
-import { skillKey } from "../text.ts";
 import { parsePlain, readSkillText } from "./frontmatter.ts";
 import { parseYaml } from "./yaml.ts";
 
@@ -426,17 +425,6 @@ Deno.test("parseSkillMd() accepts frontmatter of just under 16 KiB in any script
       assert.throws(() => parseSkillMd(long), /16 KiB/);
     }
   }
-});
-
-Deno.test("skillKey() ignores case, surrounding whitespace, and the composition of accents", () => {
-  for (const name of ["Git", " git ", "GIT\n"]) {
-    assert.equal(skillKey(name), "git");
-  }
-  assert.equal(skillKey("Cafe\u0301"), skillKey("CAF\u00c9"));
-  assert.equal(skillKey("Git\n  Hub"), skillKey("git hub"));
-  assert.equal(skillKey("gi\u0007t\u202e"), skillKey("git"));
-  assert.notEqual(skillKey("git"), skillKey("gi t"));
-  assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
 });
 
 Deno.test("readSkillText() reads each mapping once that merge keys name millions of times, and all of their flags", () => {

@@ -17,6 +17,11 @@ export interface PrintedProblem {
   readonly lines: readonly string[];
 }
 
+/** How to fix a problem. */
+type Fix = Pick<PrintedProblem, "hint" | "lines"> & {
+  readonly line?: number | undefined;
+};
+
 /** Reads the problems in the output of `--check`. */
 export function readProblems(output: string): PrintedProblem[] {
   const [printed = ""] = output.split(/\n\nChecked \d+ skill/, 1);
@@ -38,7 +43,7 @@ export function readProblems(output: string): PrintedProblem[] {
 /** Follows the hints about a text, the last line first, so that the numbers stay right. */
 export function followHints(
   text: string,
-  problems: readonly PrintedProblem[],
+  problems: readonly Fix[],
 ): string {
   const lines = text.split("\n");
   const sorted = problems.toSorted((a, b) => (b.line ?? 0) - (a.line ?? 0));
@@ -46,7 +51,7 @@ export function followHints(
   return lines.join("\n");
 }
 
-function followHint(lines: string[], problem: PrintedProblem): void {
+function followHint(lines: string[], problem: Fix): void {
   const { hint, line = 0, lines: finished } = problem;
   const numbers = Array.from(hint.matchAll(/line (\d+)/g), ([, it]) => +it!);
   const [, from, to] = /lines (\d+) to (\d+)/.exec(hint)?.map(Number) ?? [];
