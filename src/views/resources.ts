@@ -22,7 +22,7 @@ import {
   skillMdUri,
 } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
-import { quote, skillKey } from "../text.ts";
+import { quote } from "../text.ts";
 import { SharedTask, TimeSlice } from "../time_slice.ts";
 import { logLoad, readTogether, type Requester } from "./loading.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
