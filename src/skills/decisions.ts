@@ -258,24 +258,20 @@ function listSkipped(
   return skills
     .filter(({ read, state }) => !read.said.frontmatter && state !== "off")
     .slice(0, MAX_PROBLEMS)
-    .flatMap((skill) => {
+    .map((skill) => {
       const { realPath, read, listings, scope, state } = skill;
-      const [first] = problemsOf(skill);
-      if (first === undefined) return [];
-      const names = namesOf(read, listings.map(({ path }) => path));
-      const isForModel = state !== "manual" && !read.said.isHiddenFromModel;
-      const { file } = first.problem;
+      const paths = listings.map(({ path }) => path);
+      const file = childPath(paths[0]!, read.fileName);
       const realFile = childPath(realPath, read.fileName);
-      const projectPath = scope === "project"
-        ? project.pathIn(file, realFile)
-        : undefined;
-      return [{
-        names,
-        problem: first.problem,
+      return {
+        names: namesOf(read, paths),
+        problems: problemsOf(skill).map(({ problem }) => problem),
         scope,
-        isForModel,
-        projectPath,
-      }];
+        isForModel: state !== "manual" && !read.said.isHiddenFromModel,
+        projectPath: scope === "project"
+          ? project.pathIn(file, realFile)
+          : undefined,
+      };
     });
 }
 

@@ -232,9 +232,10 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     },
   );
   assert.deepEqual(
-    skipped.map(({ names, scope, isForModel, projectPath, problem }) =>
-      [names, scope, isForModel, projectPath, problem.rule].flat()
-    ),
+    skipped.map(({ names, scope, isForModel, projectPath, problems }) => {
+      const rules = problems.map(({ rule }) => rule);
+      return [names, scope, isForModel, projectPath, rules].flat();
+    }),
     [
       [
         "deploy",

@@ -289,11 +289,21 @@ interface ReadFlags {
 /** A key and its value. */
 type Statement = readonly [key: string, value: unknown];
 
+/** Fields that are no flags. Nearly all are among these, and comparing takes a while. */
+const USUAL_FIELDS: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "license",
+  "metadata",
+  "allowed-tools",
+]);
+
 /** Reads the flags among some keys and values. If one is there twice, each of them hides. */
 function readFlags(statements: Iterable<Statement>): ReadFlags {
   const hiding = { isHiddenFromModel: false, isHiddenFromUser: false };
   const unclear: UnclearFlag[] = [];
   for (const [key, value] of statements) {
+    if (USUAL_FIELDS.has(key)) continue;
     const letters = lettersOf(key);
     const flag = FLAGS.find((it) => editDistance(letters, it.letters, 1) <= 1);
     if (flag === undefined) continue;

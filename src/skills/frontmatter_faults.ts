@@ -255,8 +255,13 @@ function listRewritings(entry: Entry): Rewriting[] {
   return [...rewritings, { reason, finished }];
 }
 
-function describeSeparator({ key }: Entry): string {
-  return `there is no colon with an ordinary space after ${quote(key)}`;
+function describeSeparator({ key, separator }: Entry): string {
+  if (!separator.startsWith(":")) {
+    return `there is no colon after ${quote(key)}`;
+  }
+  return separator === ":"
+    ? `there is no space after the colon of ${quote(key)}`
+    : `the space after the colon of ${quote(key)} is not an ordinary one`;
 }
 
 function describeQuotes({ key, value, lines }: Entry): string {

@@ -21,25 +21,27 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "no-space",
     text: "---\nname:no-space\ndescription: d\n---\n",
-    reported: [[2, 'there is no colon with an ordinary space after "name"']],
+    reported: [[2, 'there is no space after the colon of "name"']],
   },
   {
     name: "nowhere",
     text: "---\nname:nowhere\ndescription:Fill forms\n---\n",
     reported: [
-      [2, 'there is no colon with an ordinary space after "name"'],
-      [3, 'there is no colon with an ordinary space after "description"'],
+      [2, 'there is no space after the colon of "name"'],
+      [3, 'there is no space after the colon of "description"'],
     ],
   },
   {
     name: "equals",
     text: "---\nname=equals\ndescription: d\n---\n",
-    reported: [[2, "there is no colon with an ordinary space"]],
+    reported: [[2, 'there is no colon after "name"']],
   },
   {
     name: "odd-space",
     text: "---\nname:\u00a0odd-space\ndescription: d\n---\n",
-    reported: [[2, "there is no colon with an ordinary space"]],
+    reported: [
+      [2, 'the space after the colon of "name" is not an ordinary one'],
+    ],
   },
   {
     name: "not-closed",

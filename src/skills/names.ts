@@ -22,6 +22,16 @@ export function isScopedKey(key: string): boolean {
   return SCOPED_NAME.test(key);
 }
 
+/** Splits the key of a text that may be a qualified name into the scope and the key of the name. */
+export function splitKey(
+  key: string,
+): { scope: SkillScope; key: string } | undefined {
+  const [, scope, rest] = SCOPED_NAME.exec(key) ?? [];
+  return scope === undefined
+    ? undefined
+    : { scope: scope as SkillScope, key: skillKey(rest!) };
+}
+
 /** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */
 export function servedKey({ name, prefix }: Skill): string {
   const key = skillKey(name);
@@ -45,11 +55,9 @@ export function findSkill(
   catalog: SkillCatalog,
 ): Skill | undefined {
   const key = skillKey(text);
-  const [, scope, rest] = SCOPED_NAME.exec(key) ?? [];
+  const parts = splitKey(key);
   const exact = catalog.skills.get(key);
-  const qualified = scope === undefined
-    ? undefined
-    : findInScope(scope as SkillScope, skillKey(rest!), catalog);
+  const qualified = parts && findInScope(parts.scope, parts.key, catalog);
   const shown = shownForms(catalog).get(key) ?? [];
   const meant = [exact, qualified, ...shown].filter((it) => it !== undefined);
   return meant.find((skill) => skill.scope === "global") ?? meant[0];

@@ -145,8 +145,8 @@ export interface ShadowedSkill {
 export interface SkippedSkill {
   /** The name in its frontmatter, if that can be read, and the names of its folder. */
   readonly names: readonly string[];
-  /** Why it is skipped. */
-  readonly problem: Problem;
+  /** Why it is skipped: everything that is wrong with it. */
+  readonly problems: readonly Problem[];
   /** Whom it comes from. */
   readonly scope: SkillScope;
   /** Whether the model could load it if it were valid. */

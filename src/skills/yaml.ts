@@ -265,7 +265,7 @@ export function textOf({ value, lines }: Entry): string {
   const text = isList
     ? [first, ...others].map((item) => item.slice(1).trim()).join(", ")
     : [first, ...others].join(" ");
-  return withoutQuotes(text.replace(/^(?:!\S*|[|>][+-]?|&\S+)\s+/, ""));
+  return withoutQuotes(text.replace(/^(?:!!\S+|[|>][+-]?|&\S+)\s+/, ""));
 }
 
 function isItem(line: string): boolean {

@@ -171,7 +171,7 @@ ${list}`;
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   input: z.object({
-    name: describedString("Skill name from <available_skills>"),
+    name: describedString("Skill name, as listed"),
   }),
   call: ({ name }, context) => loadWhole(name, context),
 });

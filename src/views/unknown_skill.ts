@@ -28,6 +28,7 @@ import {
   type ListedSkill,
   listForModel,
 } from "./skill_list.ts";
+import { splitKey } from "../skills/names.ts";
 import type { SkillToolOptions } from "./options.ts";
 
 /**
@@ -97,7 +98,9 @@ function formatNoResults(
   const list = fitList(names, MAX_NAMES_LENGTH);
   return `${start}
 
-None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills:${list}
+None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
+
+Available skills:${list}
 
 To search again, pass other words instead of a name.`;
 }
@@ -118,14 +121,17 @@ function explainMissing(
     return [isRemote ? policyFault : describeProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);
-  const skipped = findSkipped(name, catalog);
+  const key = skillKey(name);
+  const parts = splitKey(key);
+  const skipped = findSkipped({ key }, catalog) ??
+    (parts && findSkipped(parts, catalog));
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return missing.map((it) => explain(it, isRemote));
 }
 
 /** What is not served. */
 interface NotServed {
-  readonly problem: Problem;
+  readonly problems: readonly Problem[];
   /** Whose it is, by where it really lies. */
   readonly scope: SkillScope;
   readonly what: string;
@@ -133,16 +139,18 @@ interface NotServed {
   readonly projectPath?: string | undefined;
 }
 
-/** Finds what is skipped under a name: the user's own first. */
+/** Finds what is skipped under the key of a name, perhaps in one scope: the user's own first. */
 function findSkipped(
-  name: string,
+  { key, scope: wanted }: { key: string; scope?: SkillScope },
   catalog: SkillCatalog,
 ): NotServed | undefined {
-  const key = skillKey(name);
   const skipped = [
     ...listSkippedSkills(key, catalog),
     ...listSkippedEntries(key, catalog),
-  ].filter(({ problem }) => hasEffect(problem, "skipped"));
+  ].filter(({ problems, scope }) =>
+    (wanted ?? scope) === scope &&
+    problems.some((problem) => hasEffect(problem, "skipped"))
+  );
   return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
 }
 
@@ -165,7 +173,9 @@ function listSkippedEntries(
   key: string,
   { problems, roots, skipped }: SkillCatalog,
 ): NotServed[] {
-  const known = new Set(skipped.map(({ problem }) => problem.file));
+  const known = new Set(
+    skipped.flatMap(({ problems }) => problems.map(({ file }) => file)),
+  );
   const entries: NotServed[] = [];
   for (const problem of problems) {
     const { file } = problem;
@@ -174,7 +184,8 @@ function listSkippedEntries(
     if (report === undefined) continue;
     const { scope } = report;
     const projectPath = `${pathOfRoot(report)}/${basename(file)}`;
-    entries.push({ problem, scope, what: SKILL_OF_NAME, projectPath });
+    const what = SKILL_OF_NAME;
+    entries.push({ problems: [problem], scope, what, projectPath });
   }
   return entries;
 }
@@ -185,7 +196,8 @@ function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
     const problem = problems.find(({ file }) => file === root.path);
     if (problem === undefined) return [];
     const what = "folder of skills";
-    return [{ problem, scope, what, projectPath: pathOfRoot({ root }) }];
+    const projectPath = pathOfRoot({ root });
+    return [{ problems: [problem], scope, what, projectPath }];
   });
 }
 
@@ -197,10 +209,11 @@ function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
 /** What is wrong, in the server's own words. Of other rules, the log tells more. */
 const REASONS: Partial<Record<ProblemRule, string>> = {
   "not-a-folder": "it is not a folder",
-  "frontmatter-missing": "its SKILL.md has no frontmatter",
+  "frontmatter-missing":
+    "the frontmatter of its SKILL.md is missing, is not closed, or is too large",
   "yaml": "the frontmatter of its SKILL.md is not valid YAML",
-  "name-missing": "the frontmatter of its SKILL.md has no name",
-  "description-missing": "the frontmatter of its SKILL.md has no description",
+  "name-missing": "its SKILL.md has no valid name",
+  "description-missing": "its SKILL.md has no valid description",
   "too-large": "its SKILL.md is too large",
   "too-many":
     "it has too many folders, or reading the project's skills takes too long",
@@ -215,16 +228,20 @@ const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 
 /** Says why something is not served. */
 function explain(
-  { problem, scope, what, projectPath = "" }: NotServed,
+  { problems, scope, what, projectPath = "" }: NotServed,
   isRemote: boolean,
 ): string {
   if (scope === "global" && !isRemote) {
-    return describeProblem(problem).join("\n");
+    return problems.flatMap(describeProblem).join("\n");
   }
-  const reason = REASONS[problem.rule] ?? "the server cannot read it";
+  const reasons = new Set(
+    problems.map(({ rule }) => REASONS[rule] ?? "the server cannot read it"),
+  );
   const owner = scope === "project" ? "The project has" : "The server has";
   const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)
     ? ` (${projectPath})`
     : "";
-  return `${owner} a ${what} that is skipped${path}: ${reason}. The server's log says how to fix it.`;
+  return `${owner} a ${what} that is skipped${path}: ${
+    [...reasons].join(", and ")
+  }. The server's log says how to fix it.`;
 }

@@ -50,7 +50,7 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
   for (const [name, path] of answers) {
     const { text } = await session.load(name);
     const sentence =
-      `The project has a skill with this name that is skipped${path}: the frontmatter of its SKILL.md has no description. The server's log says how to fix it.`;
+      `The project has a skill with this name that is skipped${path}: its SKILL.md has no valid description. The server's log says how to fix it.`;
     assert.ok(
       text.startsWith(`${sentence}\n\nSkill '${name}' not found.`),
       text,
@@ -124,7 +124,7 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
     const { result } = await server.ask("tools/call", params);
     const { text } = result.content[0];
     const sentence =
-      `The ${owner} has a skill with this name that is skipped: the frontmatter of its SKILL.md has no description.`;
+      `The ${owner} has a skill with this name that is skipped: its SKILL.md has no valid description.`;
     assert.ok(text.startsWith(sentence), text);
     assert.ok(!text.includes(place.path));
   }
@@ -163,4 +163,20 @@ Deno.test("with no skills, the answers tell the user how to see where they would
     const { content } = await session.call(tool, input);
     assert.match(JSON.stringify(content), advice, toolset);
   }
+});
+
+Deno.test("the answer names everything that is wrong with a skipped skill, by a qualified name too", async () => {
+  using place = new Place();
+  const text = "---\nname: 123\ndescripton: x\n---\n";
+  place.skill("home/.claude/skills", "both", text);
+  await using session = await Session.open(place);
+  for (const name of ["both", "global:both"]) {
+    const { text } = await session.load(name);
+    assert.match(text, /^name: "123"$/m);
+    assert.match(text, /^description: x$/m);
+  }
+  assert.match(
+    (await session.load("project:both")).text,
+    /^Skill 'project:both' not found/,
+  );
 });
