@@ -179,4 +179,9 @@ Deno.test("the answer names everything that is wrong with a skipped skill, by a 
     (await session.load("project:both")).text,
     /^Skill 'project:both' not found/,
   );
+  // Of a project's skill of the same name, it says nothing.
+  place.skill(PROJECT, "both", incomplete("both"));
+  const { text: both } = await session.load("both");
+  assert.match(both, /^name: "123"$/m);
+  assert.doesNotMatch(both, /The project has/);
 });
