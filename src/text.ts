@@ -222,6 +222,9 @@ export function byCodeUnits(a: string, b: string): number {
 const JOINERS = /[\u200c\u200d]/g;
 const BLANKS = /[\u2800\u{1d159}]/gu;
 
+/** A name whose key is the name in lowercase. Nearly all are. */
+const SIMPLE_NAME = /^[!-~]*$/;
+
 /**
  * Returns the key of a name, by which skills are found: the name on one line,
  * without invisible and surrounding blank characters, in Unicode normalization form C,
@@ -230,6 +233,7 @@ const BLANKS = /[\u2800\u{1d159}]/gu;
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
+  if (SIMPLE_NAME.test(name)) return name.toLowerCase();
   const text = oneLine(name.replace(JOINERS, "").replace(BLANKS, " "));
   return normalizeText(normalizeText(text).toLowerCase());
 }

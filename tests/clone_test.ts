@@ -2,7 +2,7 @@
 // over stdio from the entry that --print-config prints, and over HTTP. The links of the
 // clone appear after the entry was printed.
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "../src/files/paths.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";

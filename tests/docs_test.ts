@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "jsr:@std/path@^1";
+import { dirname, join } from "../src/files/paths.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 
 const PAGES = [

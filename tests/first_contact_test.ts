@@ -1,7 +1,7 @@
 // Someone who has skills finds them, with two commands: --list and --print-config.
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { MCP_CLIENTS } from "../src/cli/clients.ts";
+import { join } from "../src/files/paths.ts";
 import type { ClientName } from "../src/program/command_line.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";

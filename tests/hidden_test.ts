@@ -6,8 +6,8 @@
  */
 
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../mod.ts";
+import { join } from "../src/files/paths.ts";
 import { nextId, Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { skillUri } from "../mod.ts";
+import { join } from "../src/files/paths.ts";
 import {
   listSkills,
   nextId,

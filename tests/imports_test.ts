@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dirname, join } from "jsr:@std/path@^1";
+import { dirname, join } from "../src/files/paths.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 
 const LOWER = ["text", "files", "skills", "protocol", "views"];
@@ -102,6 +102,7 @@ Deno.test("modules do not load what they do not need", () => {
     ["mod.ts", /^src\/(?:program|cli|http)\//],
     // Neither program loads the other, and a server loads nothing for the terminal.
     ["skill_server.ts", /^http\.ts$|^src\/(?:cli|http)\//],
+    ["skill_server.ts", /\/(?:unknown_skill|search|policy_file)\.ts$/],
     ["http.ts", /^skill_server\.ts$|^src\/cli\//],
     ["src/http/settings.ts", /^src\/cli\//],
     ["src/skills/names.ts", /^src\/(?:protocol|views)\//],
@@ -122,4 +123,12 @@ Deno.test("no module that the start loads imports node:fs, which takes 20 ms", (
     Deno.readTextFileSync(join(REPOSITORY, path)).includes('from "node:fs"')
   );
   assert.deepEqual(slow, []);
+});
+
+Deno.test("only paths.ts imports @std/path, whose main module takes a tenth of the start", () => {
+  const modules = ["mod.ts", "skill_server.ts", "http.ts", ...listModules()];
+  const importing = modules.filter((module) =>
+    Deno.readTextFileSync(join(REPOSITORY, module)).includes("jsr:@std/path")
+  );
+  assert.deepEqual(importing, ["src/files/paths.ts"]);
 });

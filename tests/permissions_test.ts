@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dirname, join } from "jsr:@std/path@^1";
+import { dirname, join } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import {
   type ScanOptions,
   type SkillPolicy,
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
+import { basename, dirname, join, relative } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";
 import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import fc from "npm:fast-check@^4";
 import {
   parseSkillUri,
@@ -8,7 +7,7 @@ import {
   SkillFileError,
   skillUri,
 } from "../mod.ts";
-import { isMisread } from "../src/files/paths.ts";
+import { isMisread, join } from "../src/files/paths.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { hostilePlace } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "../src/files/paths.ts";
 import { record } from "../tools/record.ts";
 import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
 import { lacks } from "./testing/needs.ts";

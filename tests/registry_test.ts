@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { SkillRegistry, type SkillRegistryOptions } from "../mod.ts";
-import { isCaseBlind } from "../src/files/paths.ts";
+import { isCaseBlind, join } from "../src/files/paths.ts";
 import {
   diskError,
   DiskSpy,

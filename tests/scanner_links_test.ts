@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { basename, join } from "jsr:@std/path@^1";
 import { scanSkillRoots } from "../mod.ts";
+import { basename, join } from "../src/files/paths.ts";
 import {
   DiskSpy,
   exchange,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { basename, join } from "jsr:@std/path@^1";
 import { resolveSkillRoots, scanSkillRoots } from "../mod.ts";
+import { basename, join } from "../src/files/paths.ts";
 import { DiskSpy, Place, runSync, skillMd } from "./testing/folders.ts";
 import { skillKey } from "../src/text.ts";
 import { lacks } from "./testing/needs.ts";

@@ -1,8 +1,8 @@
 // A cloned project is a stranger: its skills push out none of the user's own, and
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
+import { join } from "../src/files/paths.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
 import { createInstructions } from "../src/views/views.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";

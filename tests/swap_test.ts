@@ -7,8 +7,8 @@
  */
 
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { scanSkillRoots } from "../mod.ts";
+import { join } from "../src/files/paths.ts";
 import { isSettled } from "../src/files/reading.ts";
 import { nextId } from "./testing/client.ts";
 import { Place, runSync, skillMd } from "./testing/folders.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "../src/files/paths.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { Observer } from "./walk/observer.ts";

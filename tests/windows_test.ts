@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "../src/files/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";

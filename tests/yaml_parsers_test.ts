@@ -2,7 +2,7 @@
 // out of reach, read the same frontmatter.
 
 import assert from "node:assert/strict";
-import { parse as parseStd } from "jsr:@std/yaml@^1";
+import { parse as parseStd } from "jsr:@std/yaml@^1/parse";
 import fc from "npm:fast-check@^4";
 import { parse as parseNpm } from "../npm_only/yaml.ts";
 import { lacks } from "./testing/needs.ts";

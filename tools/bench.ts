@@ -17,11 +17,11 @@
  * @module
  */
 
-import { basename, join, resolve } from "jsr:@std/path@^1";
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
+import { basename, join, resolve } from "../src/files/paths.ts";
 import { SkillIndex } from "../src/skills/search.ts";
 import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { join, resolve } from "jsr:@std/path@^1";
+import { join, resolve } from "../src/files/paths.ts";
 import { importFlags } from "./import_flags.ts";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";

@@ -10,7 +10,7 @@
 const TIMEOUT_MS = 5_000;
 
 const { success } = await new Deno.Command(Deno.execPath(), {
-  args: ["info", "jsr:@std/yaml@^1"],
+  args: ["info", "jsr:@std/yaml@^1/parse"],
   stdin: "null",
   stdout: "null",
   stderr: "null",

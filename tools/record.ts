@@ -7,7 +7,7 @@
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
+import { join } from "../src/files/paths.ts";
 import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "jsr:@std/path@^1";
+import { join, resolve } from "../files/paths.ts";
 import { formatConfig } from "./client_config.ts";
 import { MCP_CLIENTS } from "./clients.ts";
 import { CLIENT_NAMES } from "../program/command_line.ts";

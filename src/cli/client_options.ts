@@ -4,7 +4,7 @@
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
+import { join } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import type { CommandLine } from "../program/command_line.ts";
 import type { Settings } from "../program/settings.ts";

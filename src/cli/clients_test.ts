@@ -1,6 +1,6 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "../files/paths.ts";
 import { MCP_CLIENTS } from "./clients.ts";
 import { CLIENT_NAMES, type ClientName } from "../program/command_line.ts";
 import { createLaunch, type Program } from "./launch.ts";

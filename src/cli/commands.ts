@@ -5,8 +5,8 @@
  * @module
  */
 
-import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
+import { join } from "../files/paths.ts";
 import { isError, type Problem } from "../problems.ts";
 import type { ClientName, CommandLine } from "../program/command_line.ts";
 import { logWarnings } from "../program/first_scan.ts";

@@ -5,12 +5,16 @@
  * @module
  */
 
-import { dirname, isAbsolute } from "jsr:@std/path@^1";
 import { fileURLToPath } from "node:url";
 import type { Launch } from "./clients.ts";
 import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
 import type { Settings } from "../program/settings.ts";
-import { isAtOrBelow, realPathOf } from "../files/paths.ts";
+import {
+  dirname,
+  isAbsolute,
+  isAtOrBelow,
+  realPathOf,
+} from "../files/paths.ts";
 import { ALLOW_SHELL, findShell } from "../views/shell.ts";
 import { listRuleFolders } from "../skills/policy_file.ts";
 import { Project, resolveSkillRoots } from "../skills/roots.ts";
@@ -39,7 +43,7 @@ export function runningProgram(): Program {
 }
 
 /** The import map that Deno runs with, if it is this repository's. */
-const YAML = import.meta.resolve("jsr:@std/yaml@^1");
+const YAML = import.meta.resolve("jsr:@std/yaml@^1/parse");
 const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
   ? pathOrUrl(new URL("import_map.json", YAML).href)
   : undefined;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "jsr:@std/path@^1";
+import { join, resolve } from "../files/paths.ts";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./launch.ts";
 import { ALLOW_SHELL } from "../views/shell.ts";

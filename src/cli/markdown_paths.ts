@@ -4,8 +4,8 @@
  * @module
  */
 
-import { normalize } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
+import { normalize } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { editDistance, quote } from "../text.ts";
 

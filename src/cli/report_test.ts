@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { basename, join, resolve } from "jsr:@std/path@^1";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
+import { basename, join, resolve } from "../files/paths.ts";
 import { createReport, type Report } from "./report.ts";
 import { reportAsText } from "./report_text.ts";
 import { isError, RULES } from "../problems.ts";

@@ -6,8 +6,13 @@
  * @module
  */
 
-import { basename, dirname, relative } from "jsr:@std/path@^1";
-import { currentFolder, isAtOrBelow } from "../files/paths.ts";
+import {
+  basename,
+  currentFolder,
+  dirname,
+  isAtOrBelow,
+  relative,
+} from "../files/paths.ts";
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { withTilde } from "../program/shell_words.ts";

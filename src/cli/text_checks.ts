@@ -5,8 +5,8 @@
  * @module
  */
 
-import { basename, join } from "jsr:@std/path@^1";
 import { faultOf } from "../files/faults.ts";
+import { basename, join } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import {
   type Check,

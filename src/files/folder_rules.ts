@@ -11,10 +11,17 @@
  * @module
  */
 
-import { isAbsolute, normalize, relative } from "jsr:@std/path@^1";
 import type { Fault } from "../problems.ts";
 import { MAX_FILE_DEPTH } from "./faults.ts";
-import { isAtOrBelow, isAtOrBelowAny, isMisread, isWindows } from "./paths.ts";
+import {
+  isAbsolute,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  isMisread,
+  isWindows,
+  normalize,
+  relative,
+} from "./paths.ts";
 
 /** A folder, and the other folders that links in it may point into. */
 export interface FolderBoundary {

@@ -13,7 +13,6 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
 import {
   attempt,
   IS_A_FOLDER,
@@ -22,7 +21,7 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
-import { mayRead } from "./paths.ts";
+import { dirname, mayRead } from "./paths.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { basename } from "jsr:@std/path@^1";
 import {
   attempt,
   isAbsence,
@@ -20,7 +19,7 @@ import {
   splitPath,
 } from "./folder_rules.ts";
 import { type FolderContents, FolderWalk } from "./folder_walk.ts";
-import { childPath } from "./paths.ts";
+import { basename, childPath } from "./paths.ts";
 import {
   isSettled,
   type Located,

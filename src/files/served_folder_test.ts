@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { SkillFileError } from "../../mod.ts";
 import { ODD } from "../../tests/testing/environment.ts";
 import {
@@ -18,6 +17,7 @@ import {
   scanSkill,
 } from "../../tests/testing/registry.ts";
 import { onWindows } from "../../tests/testing/server.ts";
+import { join } from "./paths.ts";
 
 Deno.test(
   "ServedFolder.list() lists the files of a skill, and ServedFolder.read() reads these and none outside",

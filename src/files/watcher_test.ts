@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "./paths.ts";
 import { FolderWatcher, MAX_WATCHED_FOLDERS } from "./watcher.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { Inbox, withTimers } from "../../tests/testing/waiting.ts";

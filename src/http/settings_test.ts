@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { basename } from "jsr:@std/path@^1";
+import { basename } from "../files/paths.ts";
 import { createHttpSettings, type HttpSettings } from "./settings.ts";
 import { UsageError } from "../program/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
+import { join } from "../files/paths.ts";
 import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
 import { describeOptions, helpText } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";

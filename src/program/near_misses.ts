@@ -7,13 +7,16 @@
  * @module
  */
 
-import { basename, dirname, extname, join } from "jsr:@std/path@^1";
 import { attempt } from "../files/faults.ts";
 import {
+  basename,
   childPath,
   currentFolder,
+  dirname,
+  extname,
   isAtOrBelow,
   isCaseBlind,
+  join,
   mayRead,
   realPathOf,
 } from "../files/paths.ts";

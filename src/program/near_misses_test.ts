@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { basename, join } from "jsr:@std/path@^1";
 import { Session } from "../../tests/testing/client.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import {
@@ -11,7 +10,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { flagsWith } from "../../tests/testing/environment.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { isCaseBlind } from "../files/paths.ts";
+import { basename, isCaseBlind, join } from "../files/paths.ts";
 
 /** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
 async function missesIn(

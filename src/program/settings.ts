@@ -5,7 +5,6 @@
  * @module
  */
 
-import { basename, dirname, isAbsolute, join } from "jsr:@std/path@^1";
 import {
   type CommandLine,
   OPTIONS,
@@ -13,7 +12,15 @@ import {
   UsageError,
 } from "./command_line.ts";
 import { attempt } from "../files/faults.ts";
-import { currentFolder, isWindows, resolveFolder } from "../files/paths.ts";
+import {
+  basename,
+  currentFolder,
+  dirname,
+  isAbsolute,
+  isWindows,
+  join,
+  resolveFolder,
+} from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { isSkillFolder } from "../skills/skill_reader.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { join } from "../files/paths.ts";
 import { parseCommandLine } from "./command_line.ts";
 import { createSettings, type Settings } from "./settings.ts";
 import { withVariables } from "../../tests/testing/environment.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { join, relative } from "jsr:@std/path@^1";
-import { isAtOrBelow } from "../files/paths.ts";
+import { isAtOrBelow, join, relative } from "../files/paths.ts";
 
 /** Shortens a path in the home folder, in the form that options accept. */
 export function withTilde(path: string, home: string | undefined): string {

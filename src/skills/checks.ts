@@ -8,7 +8,7 @@
  * @module
  */
 
-import { basename, join } from "jsr:@std/path@^1";
+import { basename, join } from "../files/paths.ts";
 import { type Fault, hasEffect, type Problem } from "../problems.ts";
 import {
   isObject,

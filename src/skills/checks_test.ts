@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { dirname, join } from "jsr:@std/path@^1";
 import { followHints } from "../../tests/testing/fixes.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { dirname, join } from "../files/paths.ts";
 import { findUnlisting } from "./checks.ts";
 import type { Skill } from "./types.ts";
 

@@ -5,9 +5,10 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
 import {
+  basename,
   childPath,
+  dirname,
   isAtOrBelow,
   realPathIfThere,
   realPathOf,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dirname, resolve } from "jsr:@std/path@^1";
+import { dirname, resolve } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {

@@ -328,6 +328,7 @@ function toBoolean(value: unknown): boolean | undefined {
  * short text can name the same mapping millions of times, so each is listed once.
  */
 function listFields(fields: Record<string, unknown>): Statement[] {
+  if (!Object.hasOwn(fields, "<<")) return Object.entries(fields);
   const mappings = new Set([fields]);
   for (const { "<<": merged } of mappings) {
     if (isObject(merged)) mappings.add(merged);

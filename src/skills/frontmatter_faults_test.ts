@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { basename, dirname, join } from "jsr:@std/path@^1";
 import fc from "npm:fast-check@^4";
 import { followHints, readProblems } from "../../tests/testing/fixes.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { eventually } from "../../tests/testing/waiting.ts";
+import { basename, dirname, join } from "../files/paths.ts";
 import { readSkillText } from "./frontmatter.ts";
 
 /** A mistake that people make in a `SKILL.md`. */

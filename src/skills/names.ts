@@ -120,10 +120,11 @@ export function listedName(
   const { name, scope } = skill;
   const qualified = `${scope}:${oneLine(name)}`;
   const names = isQualified ? [qualified, name] : [name, qualified];
-  return names.map(shownName).find((shown) =>
-    findSkill(shown, catalog) === skill &&
-    findSkill(write(shown), catalog) === skill
-  );
+  const loads = (text: string) => findSkill(text, catalog) === skill;
+  return names.map(shownName).find((shown) => {
+    const written = write(shown);
+    return loads(shown) && (written === shown || loads(written));
+  });
 }
 
 /** A URI that begins with a scope, and what follows it. */

@@ -14,8 +14,7 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
-import { resolveFolder } from "../files/paths.ts";
+import { dirname, resolveFolder } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../text.ts";
 import type { LoadedPolicy } from "./policy_file.ts";

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
 import * as z from "npm:zod@^4/mini";
 import { faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
+import { dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
 import { resolveRuleFolder, STATES } from "./policy_rules.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
+import { join } from "../files/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
 import { Project } from "./roots.ts";
 import { Place } from "../../tests/testing/folders.ts";

@@ -6,12 +6,15 @@
  * @module
  */
 
-import { basename, dirname, join, relative } from "jsr:@std/path@^1";
 import { attempt, isAbsence } from "../files/faults.ts";
 import {
+  basename,
+  dirname,
   isAtOrBelow,
   isCaseBlind,
+  join,
   realPathOf,
+  relative,
   resolveFolder,
 } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";

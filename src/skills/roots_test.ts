@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { resolve } from "jsr:@std/path@^1";
 import {
   resolveSkillRoots,
   type SkillRoot,
@@ -7,6 +6,7 @@ import {
 } from "../../mod.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { onWindows } from "../../tests/testing/server.ts";
+import { resolve } from "../files/paths.ts";
 
 const places = {
   workingDirectory: resolve("/project"),

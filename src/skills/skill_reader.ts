@@ -5,7 +5,6 @@
  * @module
  */
 
-import { dirname } from "jsr:@std/path@^1";
 import {
   attempt,
   isAbsence,
@@ -15,7 +14,7 @@ import {
   SkillFileError,
 } from "../files/faults.ts";
 import { isInside } from "../files/folder_rules.ts";
-import { childPath, isCaseBlind, mayRead } from "../files/paths.ts";
+import { childPath, dirname, isCaseBlind, mayRead } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import type { TimeSlice } from "../time_slice.ts";
 import {

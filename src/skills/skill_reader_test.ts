@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import {
   DiskSpy,
   OpenSpy,
@@ -8,6 +7,7 @@ import {
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
+import { join } from "../files/paths.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   listFolder,

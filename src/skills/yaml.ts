@@ -5,7 +5,7 @@
  * @module
  */
 
-import { parse } from "jsr:@std/yaml@^1";
+import { parse } from "jsr:@std/yaml@^1/parse";
 import type { Fault } from "../problems.ts";
 import {
   editDistance,

@@ -4,11 +4,10 @@
  * @module
  */
 
-import { isAbsolute, relative } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { splitPath } from "../files/folder_rules.ts";
 import { resourceContents } from "../files/media_types.ts";
-import { isAtOrBelow } from "../files/paths.ts";
+import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
@@ -23,7 +22,6 @@ import { escapeHidden, log, quote, shownName } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { isForModel } from "./skill_list.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
-import { answerUnknownName } from "./unknown_skill.ts";
 
 /** What tools read, the model sees. */
 const MODEL = { forModel: true };
@@ -52,10 +50,12 @@ export async function withSkill(
   context: ToolContext,
   use: (skill: Skill, text: string) => CallToolResult | Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const found = await findWithText(name, context.registry);
-  return found === undefined
-    ? await answerUnknownName(name, context.registry.catalog, context.options)
-    : await use(found.skill, found.text);
+  const { registry, options } = context;
+  const found = await findWithText(name, registry);
+  if (found !== undefined) return await use(found.skill, found.text);
+  // Loaded on demand, because most names are known.
+  const { answerUnknownName } = await import("./unknown_skill.ts");
+  return await answerUnknownName(name, registry.catalog, options);
 }
 
 /**

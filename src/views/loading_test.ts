@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import {
   filesPlace,
@@ -12,6 +11,7 @@ import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
+import { join } from "../files/paths.ts";
 import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
+import { join } from "../files/paths.ts";
 
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();

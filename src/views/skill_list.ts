@@ -8,7 +8,6 @@
  */
 
 import { listedName } from "../skills/names.ts";
-import { SkillIndex } from "../skills/search.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
@@ -39,7 +38,7 @@ function listRank({ state, scope, rule }: Skill): number {
 }
 
 /** Whether a skill stands among the project's, and not before them. */
-function isAmongProjects(skill: Skill): boolean {
+export function isAmongProjects(skill: Skill): boolean {
   return listRank(skill) > LAST_RANK_OF_USER;
 }
 
@@ -70,7 +69,8 @@ const MAX_DESCRIPTION_LENGTH = 1_024;
 
 /** Returns as much of a skill's description as lists show. */
 export function listedDescription({ description }: Skill): string {
-  // No character has more than two code units.
+  // A character has one or two code units.
+  if (description.length <= MAX_DESCRIPTION_LENGTH) return description;
   const start = description.slice(0, 2 * MAX_DESCRIPTION_LENGTH + 1);
   const characters = Array.from(start);
   if (characters.length <= MAX_DESCRIPTION_LENGTH) return description;
@@ -129,31 +129,6 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
     listed.skill.state === "name-only" ? nameOnly(listed) : listed
   );
 });
-
-/** The maximum number of results of a search. */
-const MAX_RESULTS = 20;
-
-/** The skills that the model can find. The others have no influence on the results. */
-const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
-  SkillIndex.create(skills.values().filter(isForModel))
-);
-
-/**
- * Finds the 20 skills that match some words, in list order, then best match first. Those
- * of the project are at most half of them, or what the user's own leave.
- */
-export async function findByWords(
-  words: string,
-  catalog: SkillCatalog,
-): Promise<ListedSkill[]> {
-  const index = await indexOf(catalog);
-  const found = listByName(await index.find(words), catalog);
-  const projects = found.filter(({ skill }) => isAmongProjects(skill));
-  const users = found.filter(({ skill }) => !isAmongProjects(skill));
-  const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
-  const theirs = projects.slice(0, room);
-  return [...users.slice(0, MAX_RESULTS - theirs.length), ...theirs];
-}
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findPolicyFault(

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { scanSkillRoots } from "../../mod.ts";
+import { join } from "../files/paths.ts";
 import type { Skill } from "../skills/types.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";
-import { findByWords, fitList } from "./skill_list.ts";
+import { fitList } from "./skill_list.ts";
 
 /** Creates listed skills with descriptions of 300 characters. */
 function listed(start: string, count: number, rest: Partial<Skill> = {}) {
@@ -77,43 +77,6 @@ Deno.test("fitList() gives a project's skills at most half of the room while the
     assert.ok(lengthOf(few, "own") > 600);
     assert.ok(lengthOf(few, "project") > Math.min(5_000, 11 * others));
   }
-});
-
-Deno.test("findByWords() returns 20 skills, at most half of them the project's while the user's own need the rest", async () => {
-  for (
-    const [own, project, ...expected] of [
-      [30, 30, 10, 10],
-      [5, 30, 5, 15],
-      [30, 5, 15, 5],
-    ] as const
-  ) {
-    using place = new Place();
-    const folders = { home: own, project };
-    for (const [folder, count] of Object.entries(folders)) {
-      for (let i = 0; i < count; i++) place.skill(folder, `${folder}-${i}`);
-    }
-    const roots = Object.keys(folders)
-      .map((folder) => root(join(place.path, folder)));
-    const workingDirectory = place.project;
-    const catalog = await scanSkillRoots(roots, { workingDirectory });
-    const found = await findByWords("about", catalog);
-    const scopes = found.map(({ skill }) => skill.scope);
-    assert.deepEqual(scopes, [
-      ...Array(expected[0]).fill("global"),
-      ...Array(expected[1]).fill("project"),
-    ]);
-  }
-});
-
-Deno.test("findByWords() leaves out skills that are hidden from the model, and their words", async () => {
-  using place = new Place();
-  const hidden = "disable-model-invocation: true";
-  const text = `---\nname: deploi\ndescription: hidden\n${hidden}\n---\n`;
-  place.skill("skills", "deploi", text);
-  place.skill("skills", "deploy");
-  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-  const found = await findByWords("deploi hidden", catalog);
-  assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
 
 for (const toolset of Object.keys(toolsets)) {

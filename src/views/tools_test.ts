@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
-import { join } from "jsr:@std/path@^1";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
@@ -16,6 +15,7 @@ import { flagsWith, MOD } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
+import { join } from "../files/paths.ts";
 import { DEFAULT_PROFILE } from "./clients.ts";
 import { listToolEntries } from "./tools.ts";
 

@@ -6,8 +6,8 @@
  * @module
  */
 
-import { basename, dirname } from "jsr:@std/path@^1";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { basename, dirname } from "../files/paths.ts";
 import {
   describeProblem,
   hasEffect,
@@ -20,16 +20,20 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { shownName, skillKey } from "../text.ts";
+import { splitKey } from "../skills/names.ts";
+import { SkillIndex } from "../skills/search.ts";
+import type { SkillToolOptions } from "./options.ts";
+import { deriveOnce } from "./paging.ts";
 import {
   explainEmptyList,
-  findByWords,
   findPolicyFault,
   fitList,
+  isAmongProjects,
+  isForModel,
+  listByName,
   type ListedSkill,
   listForModel,
 } from "./skill_list.ts";
-import { splitKey } from "../skills/names.ts";
-import type { SkillToolOptions } from "./options.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -72,6 +76,31 @@ ${explainEmptyList(catalog)}`,
   return found.length > 0
     ? createResult(formatResults(start, found, skills.length), false)
     : createResult(formatNoResults(start, skills), true);
+}
+
+/** The maximum number of results of a search. */
+const MAX_RESULTS = 20;
+
+/** The skills that the model can find. The others have no influence on the results. */
+const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
+  SkillIndex.create(skills.values().filter(isForModel))
+);
+
+/**
+ * Finds the 20 skills that match some words, in list order, then best match first. Those
+ * of the project are at most half of them, or what the user's own leave.
+ */
+export async function findByWords(
+  words: string,
+  catalog: SkillCatalog,
+): Promise<ListedSkill[]> {
+  const index = await indexOf(catalog);
+  const found = listByName(await index.find(words), catalog);
+  const projects = found.filter(({ skill }) => isAmongProjects(skill));
+  const users = found.filter(({ skill }) => !isAmongProjects(skill));
+  const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
+  const theirs = projects.slice(0, room);
+  return [...users.slice(0, MAX_RESULTS - theirs.length), ...theirs];
 }
 
 /** Formats the results of a search among a number of skills. */

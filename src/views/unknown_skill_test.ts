@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
+import { scanSkillRoots } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { join } from "../files/paths.ts";
+import { findByWords } from "./unknown_skill.ts";
 
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";
@@ -184,4 +187,41 @@ Deno.test("the answer names everything that is wrong with a skipped skill, by a 
   const { text: both } = await session.load("both");
   assert.match(both, /^name: "123"$/m);
   assert.doesNotMatch(both, /The project has/);
+});
+
+Deno.test("findByWords() returns 20 skills, at most half of them the project's while the user's own need the rest", async () => {
+  for (
+    const [own, project, ...expected] of [
+      [30, 30, 10, 10],
+      [5, 30, 5, 15],
+      [30, 5, 15, 5],
+    ] as const
+  ) {
+    using place = new Place();
+    const folders = { home: own, project };
+    for (const [folder, count] of Object.entries(folders)) {
+      for (let i = 0; i < count; i++) place.skill(folder, `${folder}-${i}`);
+    }
+    const roots = Object.keys(folders)
+      .map((folder) => root(join(place.path, folder)));
+    const workingDirectory = place.project;
+    const catalog = await scanSkillRoots(roots, { workingDirectory });
+    const found = await findByWords("about", catalog);
+    const scopes = found.map(({ skill }) => skill.scope);
+    assert.deepEqual(scopes, [
+      ...Array(expected[0]).fill("global"),
+      ...Array(expected[1]).fill("project"),
+    ]);
+  }
+});
+
+Deno.test("findByWords() leaves out skills that are hidden from the model, and their words", async () => {
+  using place = new Place();
+  const hidden = "disable-model-invocation: true";
+  const text = `---\nname: deploi\ndescription: hidden\n${hidden}\n---\n`;
+  place.skill("skills", "deploi", text);
+  place.skill("skills", "deploy");
+  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  const found = await findByWords("deploi hidden", catalog);
+  assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { extname, join, resolve } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import type { Launch } from "../../src/cli/clients.ts";
+import { extname, join, resolve } from "../../src/files/paths.ts";
 import { Session } from "../testing/client.ts";
 import { printedLaunch, serverArgs } from "../testing/command_line.ts";
 import {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { join } from "jsr:@std/path@^1";
 import { Ajv } from "npm:ajv@^8.17.1";
 import config from "../../deno.json" with { type: "json" };
 import serverEntry from "../../server.json" with { type: "json" };
+import { join } from "../../src/files/paths.ts";
 import serverSchema from "../../testdata/server.schema.json" with {
   type: "json",
 };

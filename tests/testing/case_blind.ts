@@ -1,5 +1,5 @@
 // Folders that ignore the case of names.
-import { join } from "jsr:@std/path@^1";
+import { join } from "../../src/files/paths.ts";
 import { isWindows } from "./environment.ts";
 import { Place } from "./folders.ts";
 

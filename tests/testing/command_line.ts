@@ -1,6 +1,5 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
-import { resolve } from "jsr:@std/path@^1";
 import config from "../../deno.json" with { type: "json" };
 import {
   type ClientConfig,
@@ -8,6 +7,7 @@ import {
   createUrlConfig,
 } from "../../src/cli/client_config.ts";
 import type { Launch } from "../../src/cli/clients.ts";
+import { resolve } from "../../src/files/paths.ts";
 import {
   type ClientName,
   parseCommandLine,

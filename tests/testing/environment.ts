@@ -1,6 +1,5 @@
 // The repository, and what tests start Deno with.
-import { resolve } from "jsr:@std/path@^1";
-import { isWindows } from "../../src/files/paths.ts";
+import { isWindows, resolve } from "../../src/files/paths.ts";
 
 export { isWindows } from "../../src/files/paths.ts";
 

@@ -1,7 +1,7 @@
 // Temporary folders with skills.
 import fs from "node:fs";
 import assert from "node:assert/strict";
-import { join, resolve } from "jsr:@std/path@^1";
+import { join, resolve } from "../../src/files/paths.ts";
 import { SEPARATOR } from "./environment.ts";
 
 /** Returns the text of a `SKILL.md`. */

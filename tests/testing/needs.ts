@@ -1,5 +1,5 @@
 // What some tests need and not every system has.
-import { join } from "jsr:@std/path@^1";
+import { join } from "../../src/files/paths.ts";
 import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
 import { findBrowser } from "./browser.ts";
 import { Place } from "./folders.ts";
@@ -56,7 +56,9 @@ const NEEDS = {
   std: {
     what: "the YAML parser from JSR, which users get",
     isMet: () =>
-      !import.meta.resolve("jsr:@std/yaml@^1").endsWith("/npm_only/yaml.ts"),
+      !import.meta.resolve("jsr:@std/yaml@^1/parse").endsWith(
+        "/npm_only/yaml.ts",
+      ),
   },
   bundler: {
     what: "deno bundle, which downloads esbuild",

@@ -5,13 +5,12 @@
  */
 
 import assert from "node:assert/strict";
-import { join } from "jsr:@std/path@^1";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";
 import { settingsFor } from "./command_line.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
-import { isWindows } from "../../src/files/paths.ts";
+import { isWindows, join } from "../../src/files/paths.ts";
 
 /** A problem in the JSON of a report. */
 export interface ReportedProblem {

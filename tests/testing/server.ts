@@ -197,20 +197,6 @@ export async function onWindows(
   program: string,
   env: Record<string, string> = {},
 ): Promise<unknown> {
-  const map = IMPORTS.find((flag) => flag.startsWith("--import-map="));
-  const path = map?.slice("--import-map=".length);
-  const { imports = {} } = path ? JSON.parse(Deno.readTextFileSync(path)) : {};
-  const yaml = imports["jsr:@std/yaml@^1"];
-  const importMap = place.file(
-    "windows.json",
-    JSON.stringify({
-      imports: {
-        ...imports,
-        ...(yaml && { "jsr:@std/yaml@^1": new URL(yaml, `file://${path}`) }),
-        "jsr:@std/path@^1": "node:path/win32",
-      },
-    }),
-  );
   const main = place.file(
     "windows.ts",
     `Object.defineProperty(Deno, "build", { value: { ...Deno.build, os: "windows" } });
@@ -223,7 +209,7 @@ export async function onWindows(
   const flags = ["run", "--no-config", "--allow-read", "--allow-env"];
   const { code, stdout, stderr } = await runServer(place, {
     main,
-    flags: [...flags, `--import-map=${importMap}`],
+    flags: [...flags, ...IMPORTS],
     env,
   });
   assert.deepEqual([code, stderr], [0, ""]);

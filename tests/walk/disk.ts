@@ -1,5 +1,11 @@
 // A disk that changes at random: skills in roots and in each other, links, and a policy.
-import { basename, dirname, join, relative, resolve } from "jsr:@std/path@^1";
+import {
+  basename,
+  dirname,
+  join,
+  relative,
+  resolve,
+} from "../../src/files/paths.ts";
 import { Place } from "../testing/folders.ts";
 import type { Random } from "./random.ts";
 import { isLink, isWithin, locate, real } from "./reading.ts";

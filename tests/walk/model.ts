@@ -1,6 +1,6 @@
 // The reference model: for a state of the disk and settings, who may see what. It
 // is written from the rules, not from the code, and it keeps nothing.
-import { basename, dirname, join } from "jsr:@std/path@^1";
+import { basename, dirname, join } from "../../src/files/paths.ts";
 import * as disk from "./reading.ts";
 
 /** A rule of a policy, whose folders have absolute paths. */

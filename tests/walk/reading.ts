@@ -1,5 +1,5 @@
 // The simplest ways to read the disk: paths, globs, and frontmatter.
-import { basename, dirname, join } from "jsr:@std/path@^1";
+import { basename, dirname, join } from "../../src/files/paths.ts";
 
 /** Returns what a function returns, or nothing if it throws an error. */
 export function attempt<T>(work: () => T): T | undefined {

@@ -1,5 +1,5 @@
 // The settings that a server of the walk starts with.
-import { dirname, join, relative } from "jsr:@std/path@^1";
+import { dirname, join, relative } from "../../src/files/paths.ts";
 import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";

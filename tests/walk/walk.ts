@@ -1,6 +1,6 @@
 // A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
-import { relative } from "jsr:@std/path@^1";
+import { relative } from "../../src/files/paths.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
 import { Disk, SKILL_NAMES } from "./disk.ts";
 import { Model, type Sight, type World } from "./model.ts";
