@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { scanSkillRoots } from "../../mod.ts";
-import { join } from "../files/paths.ts";
 import type { Skill } from "../skills/types.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
-import { root } from "../../tests/testing/registry.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";
 import { fitList } from "./skill_list.ts";
 
