@@ -692,7 +692,7 @@ export class SkillRegistry implements SkillSource {
     });
     const time = performance.now() - this.#scanStart;
     this.#rescans.scanned(time, result.trouble !== undefined);
-    if (this.#isClosed || this.#isVoid(result)) return previous;
+    if (this.#isClosed || !this.#accept(result)) return previous;
     this.#last = result;
     const { catalog } = result;
     this.#logged = logProblems(catalog, {
@@ -712,19 +712,23 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Whether a scan does not count because something is temporarily unreadable. The
-   * first scan counts, and so does the fifth such scan in a row.
+   * Decides whether a scan counts although something may be temporarily unreadable: the
+   * first scan does, and so does the fifth such scan in a row.
    */
-  #isVoid({ trouble }: ScanResult): boolean {
-    if (trouble === undefined) this.#voidScans = 0;
-    const isVoid = trouble !== undefined && this.#last !== undefined &&
-      this.#voidScans < MAX_VOID_SCANS;
-    if (isVoid && this.#voidScans++ === 0) {
+  #accept({ trouble }: ScanResult): boolean {
+    if (trouble === undefined) {
+      this.#voidScans = 0;
+      return true;
+    }
+    const isFirst = this.#last === undefined;
+    if (isFirst || this.#voidScans === MAX_VOID_SCANS) return true;
+    if (this.#voidScans === 0) {
       this.#options.log(
         `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
       );
     }
-    return isVoid;
+    this.#voidScans++;
+    return false;
   }
 
   /** Scans, though nobody waits for it. */

@@ -96,7 +96,8 @@ export class FolderWatcher {
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     for await (const { kind, paths } of watcher) {
-      if (this.#isStorm()) return this.#rest();
+      this.#countEvent();
+      if (this.#events > MAX_EVENTS) return this.#rest();
       if (kind === "access") continue;
       this.#callBackIn(QUIET_MS);
       if (kind === "modify") continue;
@@ -109,14 +110,14 @@ export class FolderWatcher {
     }
   }
 
-  /** Counts an event. Returns whether there were too many. */
-  #isStorm(): boolean {
+  /** Counts an event in the current window of time. */
+  #countEvent(): void {
     const now = performance.now();
     if (now - this.#windowStart > EVENT_WINDOW_MS) {
       this.#windowStart = now;
       this.#events = 0;
     }
-    return ++this.#events > MAX_EVENTS;
+    this.#events++;
   }
 
   /** Schedules the callback. Another event postpones it. */
