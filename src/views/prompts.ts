@@ -174,11 +174,11 @@ async function complete(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ) {
-  const values = argument.name === "name"
-    ? listNames(ref.type === "ref/prompt", registry)
-    : argument.name === "path"
-    ? await listPaths(context?.arguments?.name, registry)
-    : [];
+  const values = await listValues(argument.name, {
+    registry,
+    isForPrompt: ref.type === "ref/prompt",
+    skillName: context?.arguments?.name,
+  });
   const start = argument.value.toLowerCase();
   const matches = values.filter((value) =>
     value.toLowerCase().startsWith(start)
@@ -190,6 +190,26 @@ async function complete(
       hasMore: matches.length > MAX_COMPLETIONS,
     },
   };
+}
+
+/** Lists the values that an argument of a prompt or a template can have. */
+async function listValues(
+  argument: string,
+  { registry, isForPrompt, skillName }: {
+    registry: SkillSource;
+    isForPrompt: boolean;
+    /** The name that the client has entered for the argument `name`, if any. */
+    skillName: string | undefined;
+  },
+): Promise<string[]> {
+  switch (argument) {
+    case "name":
+      return listNames(isForPrompt, registry);
+    case "path":
+      return await listPaths(skillName, registry);
+    default:
+      return [];
+  }
 }
 
 /** Lists the names of prompts, or of the skills in the URIs of resources. */

@@ -71,12 +71,14 @@ export async function runShellCommand(
   // Windows does not tell the children of a process that has exited.
   if (!isWindows) await endProcesses(shell.pid);
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
-  const note = isLate
-    ? `\n[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`
-    : code === 0
-    ? ""
-    : `\n[exit code ${code}]`;
-  return { text: `${stdout}\n${stderr}${note}`, isError: isLate };
+  const output = `${stdout}\n${stderr}`;
+  if (isLate) {
+    const note =
+      `[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`;
+    return { text: `${output}\n${note}`, isError: true };
+  }
+  const text = code === 0 ? output : `${output}\n[exit code ${code}]`;
+  return { text, isError: false };
 }
 
 function startShell(command: string, directory: string): Deno.ChildProcess {
