@@ -20,16 +20,13 @@ import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, hostnameOf, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
-import { UsageError } from "./src/program/command_line.ts";
+import { MCP_PATH, UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logNearMisses, logWarnings } from "./src/program/first_scan.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
-
-/** The path that clients connect to. */
-const MCP_PATH = "/mcp";
 
 /** How long requests under way have to end when the process ends, in milliseconds. */
 const GRACE_MS = 400;

@@ -8,6 +8,7 @@
 import {
   type ClientName,
   type CommandLine,
+  MCP_PATH,
   UsageError,
 } from "../program/command_line.ts";
 import { quoteWord } from "../program/shell_words.ts";
@@ -111,9 +112,6 @@ export interface UrlConfigOptions {
   /** Whether `SKILL_SERVER_TOKEN` is set. */
   readonly hasToken: boolean;
 }
-
-/** The path that clients of our server connect to. */
-const MCP_PATH = "/mcp";
 
 /** The names of the options that an entry for a URL depends on. */
 const URL_OPTIONS = ["print-config", "url"];

@@ -32,6 +32,9 @@ export interface Option {
   readonly requires?: readonly string[];
 }
 
+/** The path that clients of the server over HTTP connect to. */
+export const MCP_PATH = "/mcp";
+
 /** The clients that `--print-config` knows. `src/cli/clients.ts` describes them. */
 export const CLIENT_NAMES = [
   "claude-code",
@@ -187,7 +190,8 @@ export const OPTIONS = {
   "url": {
     type: "string",
     value: "URL",
-    expected: "the URL of a server, such as https://skills.example.com/mcp",
+    expected:
+      `the URL of a server, such as https://skills.example.com${MCP_PATH}`,
     isValid: (value) => /^https?:\/\//.test(value) && URL.canParse(value),
     help: "with --print-config: connect to the server over HTTP at URL",
     requires: ["print-config"],

@@ -15,7 +15,6 @@ import {
   dirname,
   extname,
   isAtOrBelow,
-  isCaseBlind,
   join,
   mayRead,
   realPathOf,
@@ -24,7 +23,11 @@ import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { listAll } from "../skills/catalog.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/frontmatter.ts";
-import { isSkillFolder, UNSEARCHED_NAMES } from "../skills/skill_reader.ts";
+import {
+  isSkillFileName,
+  isSkillFolder,
+  UNSEARCHED_NAMES,
+} from "../skills/skill_reader.ts";
 import type { SkillCatalog, SkillRootReport } from "../skills/types.ts";
 import { byCodeUnits, count, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
@@ -42,9 +45,6 @@ const MAX_PROJECT_ENTRIES = 1_000;
 
 /** How many lines about one root a person reads. */
 const MAX_LINES = 10;
-
-/** The names of the files that a scan finds. */
-const SKILL_MD = isCaseBlind ? /^skill\.md$/i : /^(?:SKILL|skill)\.md$/;
 
 /** A name that is likely meant as `SKILL.md`. */
 const LIKE_SKILL_MD =
@@ -154,7 +154,7 @@ async function searchRoot(
     const entries = listEntries(folder.path);
     room -= entries.length;
     if (room < 0) break;
-    const isSkill = entries.some(({ name }) => SKILL_MD.test(name));
+    const isSkill = entries.some(({ name }) => isSkillFileName(name));
     if (folder.depth > 0 && isSkill) {
       // Directly in the root, a skill that is not known does not parse, and is off.
       if (folder.depth > 1) deeper.push(folder.path);
@@ -202,7 +202,7 @@ function findMisnamed(folder: Entry, entries: Deno.DirEntry[]): Problem[] {
 function faultOfFile(file: Entry, folder: Entry): Fault | undefined {
   const { name } = file;
   const isInRoot = folder.depth === 0;
-  if (isInRoot && SKILL_MD.test(name)) return LOOSE_FILE;
+  if (isInRoot && isSkillFileName(name)) return LOOSE_FILE;
   if (LIKE_SKILL_MD.test(name)) return WRONG_NAME;
   if (/^skills\.md$/i.test(name)) {
     return hasFrontmatter(file) ? WRONG_NAME : undefined;

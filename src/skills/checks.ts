@@ -33,7 +33,7 @@ import {
 
 /** The maximum lengths according to the specification, in characters. */
 const MAX_NAME_LENGTH = 64;
-const MAX_DESCRIPTION_LENGTH = 1024;
+export const MAX_DESCRIPTION_LENGTH = 1024;
 const MAX_COMPATIBILITY_LENGTH = 500;
 
 /** The maximum depth of frontmatter that is sent, in levels. */

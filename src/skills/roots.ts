@@ -11,7 +11,7 @@ import {
   basename,
   dirname,
   isAtOrBelow,
-  isCaseBlind,
+  isSamePath,
   join,
   realPathOf,
   relative,
@@ -126,8 +126,7 @@ export class Project {
     const parent = dirname(path);
     if (parent === path || path === realPath) return false;
     const realParent = realPathOf(parent);
-    const isLink = comparable(realPath) !==
-      comparable(join(realParent, basename(path)));
+    const isLink = !isSamePath(realPath, join(realParent, basename(path)));
     return isLink && this.scopeOf(realParent) === "project" ||
       this.hasLinkOn(parent, realParent);
   }
@@ -190,8 +189,4 @@ export class Project {
     }
     return undefined;
   }
-}
-
-function comparable(path: string): string {
-  return isCaseBlind ? path.toLowerCase() : path;
 }

@@ -160,7 +160,7 @@ export function listFolder(folder: ListableFolder): FolderListing {
 }
 
 /** Whether a file with this name is the main file of a skill. */
-function isSkillFileName(name: string): boolean {
+export function isSkillFileName(name: string): boolean {
   return SKILL_FILE_NAMES.includes(name) ||
     isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase();
 }

@@ -7,8 +7,9 @@
  * @module
  */
 
+import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { listedName } from "../skills/names.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog, SkillState } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
@@ -22,7 +23,12 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
 }
 
-/** The highest rank of a skill that the user put on this machine, or before these. */
+/** The ranks of the user's own skills in lists. Those of a project follow. */
+const RANKS: Partial<Record<SkillState, number>> = {
+  pinned: 1,
+  "name-only": 3,
+};
+const USUAL_RANK = 2;
 const LAST_RANK_OF_USER = 3;
 
 /**
@@ -31,7 +37,7 @@ const LAST_RANK_OF_USER = 3;
  * if it is pinned by a rule for projects.
  */
 function listRank({ state, scope, rule }: Skill): number {
-  const rank = state === "pinned" ? 1 : state === "name-only" ? 3 : 2;
+  const rank = RANKS[state] ?? USUAL_RANK;
   if (scope !== "project") return rank;
   const isPreferred = state === "pinned" && rule?.scope === "project";
   return isPreferred ? 0 : LAST_RANK_OF_USER + rank;
@@ -64,10 +70,7 @@ export interface ListedSkill {
   readonly description: string;
 }
 
-/** How much of a description lists show, in characters: what the specification allows. */
-const MAX_DESCRIPTION_LENGTH = 1_024;
-
-/** Returns as much of a skill's description as lists show. */
+/** Returns as much of a skill's description as the specification allows. */
 export function listedDescription({ description }: Skill): string {
   // A character has one or two code units.
   if (description.length <= MAX_DESCRIPTION_LENGTH) return description;
