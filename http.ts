@@ -29,10 +29,10 @@ import { wait } from "./src/time_slice.ts";
 import { describeServer, registerViews } from "./src/views/views.ts";
 
 /** How long requests under way have to end when the process ends, in milliseconds. */
-const GRACE_MS = 400;
+const REQUEST_GRACE_MS = 400;
 
 /** How long to wait for the last messages to be sent, in milliseconds. */
-const FLUSH_MS = 100;
+const CLOSE_MS = 100;
 
 const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
@@ -116,8 +116,8 @@ function refuseMethod(...allowed: string[]): Response {
 
 /** Shuts down: lets requests end, closes the streams, and exits. */
 async function end(): Promise<void> {
-  await wait(GRACE_MS);
+  await wait(REQUEST_GRACE_MS);
   await mcp.close();
-  await wait(FLUSH_MS);
+  await wait(CLOSE_MS);
   Deno.exit(0);
 }

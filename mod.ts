@@ -82,6 +82,7 @@ import {
   type FolderListing,
   isSkillFolder,
   listFolder,
+  MAX_SEARCH_DEPTH,
   type Reading,
   readSkills,
   type RootVisit,
@@ -124,9 +125,6 @@ export type {
   SkillToolServer,
 } from "./src/views/tools.ts";
 export type * from "./src/skills/types.ts";
-
-/** How many levels below a recursive root are searched. */
-const MAX_SEARCH_DEPTH = 6;
 
 /**
  * Searches the roots for skills, once.
@@ -178,7 +176,7 @@ interface SearchedFolder extends VisitedFolder {
 }
 
 /** An entry of a folder. If it is a link, its real path is the one where it leads. */
-type Entry = Pick<
+type FolderEntry = Pick<
   SearchedFolder,
   "path" | "realPath" | "around" | "isExposed" | "isConfined"
 >;
@@ -276,7 +274,7 @@ class RootSearch {
 
   /** Describes an entry as a folder that this root lists. */
   #visited(
-    { path, realPath, around, isExposed, isConfined }: Entry,
+    { path, realPath, around, isExposed, isConfined }: FolderEntry,
   ): VisitedFolder {
     const departs = isConfined &&
       this.#options.project.scopeOf(realPath) !== "project";
@@ -346,7 +344,7 @@ class RootSearch {
 
   /** Notes a folder if it may be a skill. Returns it if it is to be searched. */
   #enter(
-    entry: Entry,
+    entry: FolderEntry,
     parent: SearchedFolder,
     seen: Set<string>,
   ): SearchedFolder | undefined {
@@ -375,7 +373,7 @@ class RootSearch {
     path: string,
     name: string,
     folder: SearchedFolder,
-  ): Entry | undefined {
+  ): FolderEntry | undefined {
     const { project, trusted, targets, rootTargets } = this.#options;
     const { skill } = folder;
     const isConfined = folder.isConfined ||

@@ -53,7 +53,7 @@ export function createClientConfig(
   const launch = createLaunch(program, { ...situation.settings, values });
   refuseVariables(launch, client);
   const entry = client.entry?.(launch) ?? launch;
-  notes.push(...describeStart(client, { launch, entry }));
+  notes.push(...describeLaunch(client, { launch, entry }));
   return configFor(client, { entry, notes, os: program.os });
 }
 
@@ -78,7 +78,7 @@ function refuseVariables(
 }
 
 /** Says how the entry starts, and how to add it in a terminal. */
-function describeStart(
+function describeLaunch(
   client: McpClient,
   { launch, entry }: { launch: Launch; entry: object },
 ): string[] {
@@ -140,7 +140,7 @@ export function createUrlConfig(
   const needsToken = hasToken || !isLocal;
   const isSafe = isLocal || url.protocol === "https:";
   notes.push(
-    ...describeIgnored(command),
+    ...describeIneffective(command),
     ...describeToken(client, { needsToken, isSafe }),
   );
   return configFor(client, {
@@ -152,7 +152,7 @@ export function createUrlConfig(
 }
 
 /** Says which options have no effect on an entry for a URL. */
-function describeIgnored({ values, positionals }: CommandLine): string[] {
+function describeIneffective({ values, positionals }: CommandLine): string[] {
   const ignored = Object.keys(values)
     .filter((option) => !URL_OPTIONS.includes(option))
     .map((option) => `--${option}`);

@@ -40,7 +40,7 @@ import {
 import { findBrokenPaths } from "./markdown_paths.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */
-const MAX_LINES = 500;
+const MAX_SKILL_LINES = 500;
 
 /** The known fields but the flags, which the scan reads even if they are misspelled. */
 const KNOWN_TEXTS = KNOWN_FIELDS.filter((field) => !isFlag(field));
@@ -164,8 +164,9 @@ function checkCharacters({ text }: CheckedSkill): Finding | undefined {
 /** Reports a `SKILL.md` that takes much room in the context of a model. */
 function checkLength({ text }: CheckedSkill): Finding | undefined {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
-  if (length <= MAX_LINES) return undefined;
-  const reason = `it has ${length} lines, and ${MAX_LINES} are recommended`;
+  if (length <= MAX_SKILL_LINES) return undefined;
+  const reason =
+    `it has ${length} lines, and ${MAX_SKILL_LINES} are recommended`;
   const hint = "move details into other files of the skill, and link to them";
   return { rule: "long", reason, hint };
 }

@@ -43,7 +43,7 @@ export interface FolderContents {
 }
 
 /** A file or folder below the served folder. */
-interface Entry extends Located {
+interface WalkedEntry extends Located {
   /** Its path in the served folder. That of a folder ends with `/`, or is empty. */
   readonly name: string;
   /** The real paths of the folders on the way to it, from the served folder down. */
@@ -82,7 +82,7 @@ export class FolderWalk {
   }
 
   /** Lists what a folder contains, at any depth. */
-  async #list(folder: Entry): Promise<void> {
+  async #list(folder: WalkedEntry): Promise<void> {
     const { files, folders } = this.#contents;
     folders.push(folder.realPath);
     try {
@@ -95,7 +95,7 @@ export class FolderWalk {
     }
   }
 
-  #describeFile(status: Deno.FileInfo, { path, name }: Entry): SkillFile {
+  #describeFile(status: Deno.FileInfo, { path, name }: WalkedEntry): SkillFile {
     const { alias } = this.#options;
     return {
       path: path === alias?.file ? alias.name : name,
@@ -112,11 +112,11 @@ export class FolderWalk {
    * Lists the entries of a folder, and confirms that it still lies at its real path.
    * They are sorted as the paths of the files below them are.
    */
-  async #listChildren(folder: Entry): Promise<Entry[]> {
+  async #listChildren(folder: WalkedEntry): Promise<WalkedEntry[]> {
     requireInPlace(folder);
     const entries = [...Deno.readDirSync(folder.path)];
     requireInPlace(folder);
-    const children: Entry[] = [];
+    const children: WalkedEntry[] = [];
     for (const entry of entries) {
       if (this.#slice.isOver) await this.#slice.pause();
       if (!isVisible(entry.name)) continue;
@@ -130,7 +130,7 @@ export class FolderWalk {
   }
 
   /** Inspects an entry, and notes it if it is left out. */
-  #enter(entry: Deno.DirEntry, folder: Entry): Entry | undefined {
+  #enter(entry: Deno.DirEntry, folder: WalkedEntry): WalkedEntry | undefined {
     const name = folder.name + entry.name;
     try {
       this.#room--;
@@ -154,8 +154,8 @@ export class FolderWalk {
    */
   #inspect(
     { name: entryName, isSymlink, isDirectory }: Deno.DirEntry,
-    folder: Entry,
-  ): Entry | undefined {
+    folder: WalkedEntry,
+  ): WalkedEntry | undefined {
     const { isHidden, maxFileSize } = this.#options;
     const name = folder.name + entryName;
     const path = childPath(folder.path, entryName);

@@ -116,9 +116,9 @@ export class AccessControl {
 
   /** Compares a token with each valid one, in the same time whatever it is. */
   #isValid(token: string): boolean {
-    const sent = sha256(token);
+    const sent = hashOf(token);
     const matches = this.#tokens.map((valid) =>
-      timingSafeEqual(sent, sha256(valid))
+      timingSafeEqual(sent, hashOf(valid))
     );
     return matches.includes(true);
   }
@@ -153,6 +153,6 @@ export function refuse(
   return Response.json(body, { status, headers });
 }
 
-function sha256(text: string): Uint8Array {
+function hashOf(text: string): Uint8Array {
   return hash("sha256", text, "buffer");
 }

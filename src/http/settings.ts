@@ -28,7 +28,7 @@ export type HttpSettings = Settings & { readonly access: AccessOptions };
 export function createHttpSettings(args: readonly string[]): HttpSettings {
   const variable = readVariable("SKILL_SERVER_ARGS") ?? "";
   const command = parseCommandLine(
-    args.length > 0 ? args : splitWords(variable),
+    args.length > 0 ? args : splitArguments(variable),
   );
   // It is optional only on stdio.
   readVariable("SKILLS_DIR");
@@ -61,7 +61,7 @@ function readVariable(name: string): string | undefined {
 }
 
 /** Splits a text at white space. Shells disagree about quotation marks, so it has none. */
-function splitWords(text: string): string[] {
+function splitArguments(text: string): string[] {
   if (!/["']/.test(text)) return text.split(/\s+/).filter(Boolean);
   throw new UsageError(
     "Invalid SKILL_SERVER_ARGS: quotation marks have no meaning in it, because it is split at white space only; remove them, and name a folder with a space on the command line or in SKILLS_DIR",

@@ -26,6 +26,7 @@ import { MAX_FRONTMATTER_SIZE } from "../skills/frontmatter.ts";
 import {
   isSkillFileName,
   isSkillFolder,
+  MAX_SEARCH_DEPTH,
   UNSEARCHED_NAMES,
 } from "../skills/skill_reader.ts";
 import type { SkillCatalog, SkillRootReport } from "../skills/types.ts";
@@ -34,9 +35,6 @@ import { TimeSlice } from "../time_slice.ts";
 import { folderOf, type Settings } from "./settings.ts";
 import { quoteWord, withTilde } from "./shell_words.ts";
 
-/** How many levels below a root are searched, as many as `--skill-dir` searches. */
-const MAX_DEPTH = 6;
-
 /** The maximum number of entries of folders below a root that are looked at. */
 const MAX_ENTRIES = 20_000;
 
@@ -44,7 +42,7 @@ const MAX_ENTRIES = 20_000;
 const MAX_PROJECT_ENTRIES = 1_000;
 
 /** How many lines about one root a person reads. */
-const MAX_LINES = 10;
+const MAX_DEEPER_LINES = 10;
 
 /** A name that is likely meant as `SKILL.md`. */
 const LIKE_SKILL_MD =
@@ -72,7 +70,7 @@ const ARCHIVE: Fault = {
 };
 
 /** A file or folder that is searched. No link leads to it from the root. */
-interface Entry extends Located {
+interface Candidate extends Located {
   readonly name: string;
   /** How many levels it is below the root. */
   readonly depth: number;
@@ -142,16 +140,22 @@ async function searchRoot(
   known: ReadonlySet<string>,
 ): Promise<SearchResult> {
   // A recursive root has been searched deep.
-  const maxDepth = recursive ? 1 : MAX_DEPTH;
+  const maxDepth = recursive ? 1 : MAX_SEARCH_DEPTH;
   const misses: Problem[] = [];
   const deeper: string[] = [];
   const slice = new TimeSlice();
   let room = scope === "project" ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
   const name = basename(path);
-  const queue: Entry[] = [{ name, path, realPath, isLinked: false, depth: 0 }];
+  const queue: Candidate[] = [{
+    name,
+    path,
+    realPath,
+    isLinked: false,
+    depth: 0,
+  }];
   for (const folder of queue) {
     if (slice.isOver) await slice.pause();
-    const entries = listEntries(folder.path);
+    const entries = listIfReadable(folder.path);
     room -= entries.length;
     if (room < 0) break;
     const isSkill = entries.some(({ name }) => isSkillFileName(name));
@@ -172,14 +176,14 @@ async function searchRoot(
 }
 
 /** Lists what is in a folder by name, or nothing if it cannot be read. */
-function listEntries(path: string): Deno.DirEntry[] {
+function listIfReadable(path: string): Deno.DirEntry[] {
   if (!mayRead(path)) return [];
   const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   return entries.sort((a, b) => byCodeUnits(a.name, b.name));
 }
 
 /** Returns an entry of a folder by its name. */
-function entryIn(folder: Entry, name: string): Entry {
+function entryIn(folder: Candidate, name: string): Candidate {
   return {
     name,
     path: childPath(folder.path, name),
@@ -190,7 +194,7 @@ function entryIn(folder: Entry, name: string): Entry {
 }
 
 /** Finds the files in a folder whose name, or whose folder, is wrong. */
-function findMisnamed(folder: Entry, entries: Deno.DirEntry[]): Problem[] {
+function findMisnamed(folder: Candidate, entries: Deno.DirEntry[]): Problem[] {
   return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
     const file = entryIn(folder, name);
     const fault = faultOfFile(file, folder);
@@ -199,7 +203,7 @@ function findMisnamed(folder: Entry, entries: Deno.DirEntry[]): Problem[] {
 }
 
 /** Says what is wrong with a file whose name is almost that of a skill, or with its folder. */
-function faultOfFile(file: Entry, folder: Entry): Fault | undefined {
+function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
   const { name } = file;
   const isInRoot = folder.depth === 0;
   if (isInRoot && isSkillFileName(name)) return LOOSE_FILE;
@@ -222,7 +226,7 @@ function faultOfFile(file: Entry, folder: Entry): Fault | undefined {
 }
 
 /** Whether a file begins like a `SKILL.md`, and unlike a document about the folder. */
-function hasFrontmatter(file: Entry): boolean {
+function hasFrontmatter(file: Candidate): boolean {
   const text = attempt(() => {
     const before = Deno.lstatSync(file.path);
     if (!before.isFile) return "";
@@ -259,7 +263,7 @@ function countByFolder(skills: readonly string[]): Map<string, number> {
   let folders = parents.map((path) =>
     outermost.find((folder) => isAtOrBelow(path, folder))!
   );
-  while (new Set(folders).size > MAX_LINES) {
+  while (new Set(folders).size > MAX_DEEPER_LINES) {
     const deepest = Math.max(...folders.map(depthOf));
     folders = folders.map((path) =>
       depthOf(path) === deepest ? dirname(path) : path
@@ -287,7 +291,7 @@ export function findInstalledSkills(
   const bases = new Set([currentFolder(), home]);
   return [...bases].filter((base) => base !== undefined).flatMap((base) => {
     const file = join(base, ".agents", "skills");
-    const unserved = listEntries(file)
+    const unserved = listIfReadable(file)
       .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
       .map(({ name }) => childPath(file, name))
       .filter((path) => isSkillFolder(path) && !skills.has(realPathOf(path)));

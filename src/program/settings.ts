@@ -65,7 +65,9 @@ export function createSettings(command: CommandLine): Settings {
   const needsHome = directories.length === 0 || values.agents === true;
   const warnings: string[] = [];
   if (needsHome && home === undefined) warnings.push(NO_HOME);
-  if (size !== undefined && !isValidSize) warnings.push(describeIgnored(size));
+  if (size !== undefined && !isValidSize) {
+    warnings.push(describeIgnoredSize(size));
+  }
   return {
     values,
     roots: listRoots(values, directories, bases),
@@ -193,7 +195,7 @@ export function folderOf(file: string): string | undefined {
 }
 
 /** Says that the size limit of the environment is ignored. */
-function describeIgnored(size: string): string {
+function describeIgnoredSize(size: string): string {
   return `Ignoring MAX_FILE_SIZE_MB=${
     quote(size)
   }: expected a number of megabytes greater than 0`;

@@ -28,7 +28,7 @@ const LAST_WRITE_SIZE = 256 * 1024;
 const MAX_UNSENT_SIZE = 16 * 1024 * 1024;
 
 /** How long to wait for each write after the end, in milliseconds. */
-const GRACE_MS = 2_000;
+const WRITE_GRACE_MS = 2_000;
 
 /** How long to wait until a full pipe may have room again, in milliseconds. */
 const RETRY_MS = 10;
@@ -174,7 +174,7 @@ export class StdioTransport {
   #restartGrace(): void {
     clearTimeout(this.#grace);
     if (!this.#isEnding || this.#isClosed) return;
-    this.#grace = setTimeout(() => this.close(), GRACE_MS);
+    this.#grace = setTimeout(() => this.close(), WRITE_GRACE_MS);
   }
 }
 

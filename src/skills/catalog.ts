@@ -8,7 +8,7 @@
 import { childPath } from "../files/paths.ts";
 import { describeProblem, type Problem } from "../problems.ts";
 import { quote, shownName, skillKey, withoutInvisible } from "../text.ts";
-import type { DecidedSkill, Decisions } from "./decisions.ts";
+import { type DecidedSkill, type Decisions, isForModel } from "./decisions.ts";
 import { isScopedKey, qualifiedName, servedKey } from "./names.ts";
 import type { RootVisit } from "./skill_reader.ts";
 import type {
@@ -134,11 +134,6 @@ function isUnchanged(
     skill.scope === scope && skill.state === state && skill.rule === rule;
 }
 
-/** Whether the model can load a skill by its name. */
-function isForModel({ state, read }: DecidedSkill): boolean {
-  return state !== "manual" && !read.said.isHiddenFromModel;
-}
-
 /**
  * Returns the skill that has a name: the first one, but that one of the project does not
  * take the name from one of the user's if the model may load only that.
@@ -146,11 +141,13 @@ function isForModel({ state, read }: DecidedSkill): boolean {
  * @param skills The skills with the name, in the order of their roots.
  */
 function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
+  const isLoadable = ({ state, read }: DecidedSkill) =>
+    isForModel({ state, ...read.said });
   const isPreferred = skills.some((skill) =>
-    skill.scope === "global" && isForModel(skill)
+    skill.scope === "global" && isLoadable(skill)
   );
   const holder = skills.find((skill) =>
-    !isPreferred || skill.scope === "global" || isForModel(skill)
+    !isPreferred || skill.scope === "global" || isLoadable(skill)
   );
   return holder!;
 }

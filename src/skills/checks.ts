@@ -20,7 +20,6 @@ import {
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
   type Advice,
-  type Entry,
   findEntry,
   REQUIRED_FIELDS,
   tellToReplace,
@@ -29,6 +28,7 @@ import {
   writeField,
   writeNested,
   writeText,
+  type YamlEntry,
 } from "./yaml.ts";
 
 /** The maximum lengths according to the specification, in characters. */
@@ -37,13 +37,13 @@ export const MAX_DESCRIPTION_LENGTH = 1024;
 const MAX_COMPATIBILITY_LENGTH = 500;
 
 /** The maximum depth of frontmatter that is sent, in levels. */
-const MAX_DEPTH = 64;
+const MAX_JSON_DEPTH = 64;
 
 /**
  * The maximum length of frontmatter that is sent, in characters. With aliases,
  * a short YAML text can become enormous.
  */
-const MAX_SENT_LENGTH = 256 * 1024;
+const MAX_JSON_LENGTH = 256 * 1024;
 
 /** The maximum number of files of a skill, and their total size, that hosts accept. */
 const MAX_FILES = 512;
@@ -55,7 +55,7 @@ export interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`, which is empty if it was not read. */
   readonly text: string;
   /** The entries of the frontmatter in the text. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly YamlEntry[];
 }
 
 /** What a check finds: a fault of the `SKILL.md`, or a problem with another file. */
@@ -151,10 +151,10 @@ function checkHiddenCharacters(skill: CheckedSkill): Finding[] {
 
 /** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
 function checkJson(skill: CheckedSkill): Finding | undefined {
-  let room = MAX_SENT_LENGTH;
+  let room = MAX_JSON_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     room -= typeof value === "string" ? value.length : 8;
-    if (room < 0 || depth > MAX_DEPTH) return false;
+    if (room < 0 || depth > MAX_JSON_DEPTH) return false;
     if (typeof value === "string") return value.isWellFormed();
     if (typeof value === "number") return Number.isFinite(value);
     return Object.entries(value ?? {}).flat()
@@ -206,7 +206,7 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
 function tellToWriteText(
   key: string,
   value: unknown,
-  entry: Entry,
+  entry: YamlEntry,
 ): Advice | undefined {
   const start = entry.lines.findIndex((line) =>
     line.trimStart().startsWith(`${key}:`)

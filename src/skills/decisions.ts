@@ -27,6 +27,7 @@ import type {
   VisitedFolder,
 } from "./skill_reader.ts";
 import type {
+  Skill,
   SkillRootReport,
   SkillScope,
   SkillViewer,
@@ -136,13 +137,20 @@ function hideWithFile(
 ): DecidedSkill {
   const { realPath, scope, read: { mainFolder }, state } = skill;
   if (mainFolder === realPath || state === "off") return skill;
-  const place = { realDirectory: realPath, scope };
-  if (hidden.has(mainFolder, place, { forModel: false })) {
+  const boundary = { realDirectory: realPath, scope };
+  if (hidden.has(mainFolder, boundary, { forModel: false })) {
     return { ...skill, state: "off", rule: undefined };
   }
-  return hidden.has(mainFolder, place, { forModel: true })
+  return hidden.has(mainFolder, boundary, { forModel: true })
     ? { ...skill, state: "manual", rule: undefined }
     : skill;
+}
+
+/** Whether the model can load a skill. */
+export function isForModel(
+  { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,
+): boolean {
+  return state !== "manual" && !isHiddenFromModel;
 }
 
 /** Lists the real paths of the folders that an early end of the scan left unjudged. */
@@ -169,7 +177,7 @@ export class HiddenFolders {
     for (const realPath of unjudged) this.#states.set(realPath, "off");
     for (const { realPath, state, departs, read: { said } } of skills) {
       if (state === "off") this.#states.set(realPath, "off");
-      else if (state === "manual" || said.isHiddenFromModel) {
+      else if (!isForModel({ state, ...said })) {
         this.#states.set(realPath, "manual");
       }
       if (departs) this.#departing.add(realPath);
@@ -268,7 +276,7 @@ function listSkipped(
         names: namesOf(read, paths),
         problems: problemsOf(skill).map(({ problem }) => problem),
         scope,
-        isForModel: state !== "manual" && !read.said.isHiddenFromModel,
+        isForModel: isForModel({ state, ...read.said }),
         projectPath: scope === "project"
           ? project.pathIn(file, realFile)
           : undefined,

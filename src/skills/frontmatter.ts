@@ -17,17 +17,16 @@
 import type { Fault } from "../problems.ts";
 import { editDistance, isObject, oneLine, quote } from "../text.ts";
 import {
-  describeEnd,
-  describeEntry,
   describeMalformed,
+  describeMalformedEntry,
   describeMissing,
+  describeMissingEnd,
+  describeMissingStart,
   describeSize,
-  describeStart,
   MAX_FAULTS,
 } from "./frontmatter_faults.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import {
-  type Entry,
   findEntry,
   isClearlyText,
   isMalformed,
@@ -39,6 +38,7 @@ import {
   REQUIRED_FIELDS,
   tellToWrite,
   textOf,
+  type YamlEntry,
 } from "./yaml.ts";
 
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
@@ -123,8 +123,8 @@ export function findYaml(text: string): string | Fault {
   if (frontmatter === undefined || yaml === undefined) {
     const lines = start.replace(LINE_BREAK, "\n");
     return START.test(start)
-      ? describeEnd(lines, text.length <= MAX_FRONTMATTER_SIZE)
-      : describeStart(lines);
+      ? describeMissingEnd(lines, text.length <= MAX_FRONTMATTER_SIZE)
+      : describeMissingStart(lines);
   }
   // A character of UTF-16 takes at most three bytes in UTF-8.
   const isSmall = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
@@ -202,7 +202,7 @@ function readMalformed(yaml: string, error: Error): SkillText {
   }
   const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
     rule: "yaml-repaired",
-    ...describeEntry(entry),
+    ...describeMalformedEntry(entry),
   }));
   const said = readFields(parsed, finished, repairs);
   const { hiding } = readFlags(listStatements(yaml));
@@ -215,7 +215,7 @@ function readMalformed(yaml: string, error: Error): SkillText {
  * Whether an entry on one line is malformed only because its text needs quotes. Metadata
  * is no text.
  */
-function needsOnlyQuotes(entry: Entry): boolean {
+function needsOnlyQuotes(entry: YamlEntry): boolean {
   return entry.key !== "metadata" && entry.lines.length === 1 &&
     isSeparated(entry) &&
     isClearlyText(entry.value) && isMalformed(entry);
@@ -371,7 +371,7 @@ function readWithoutColon(line: string): Statement {
 /** Describes a flag that hides a skill because it is unclear. */
 function describeFlag(
   { flag, key, isMisspelled }: UnclearFlag,
-  entries: readonly Entry[],
+  entries: readonly YamlEntry[],
 ): Fault {
   const rule = "flags";
   const { field, hidingValue } = flag;

@@ -10,7 +10,6 @@ import type { Fault } from "../problems.ts";
 import { oneLine, quote, withoutInvisible } from "../text.ts";
 import {
   describeYamlError,
-  type Entry,
   fieldOf,
   findEntry,
   isMalformed,
@@ -26,6 +25,7 @@ import {
   textOf,
   writeField,
   writeNested,
+  type YamlEntry,
 } from "./yaml.ts";
 
 /** The maximum number of faults of a kind that are described. */
@@ -41,7 +41,7 @@ function isAlmostFence(line: string): boolean {
 }
 
 /** Describes frontmatter that does not begin with the first line. */
-export function describeStart(text: string): Fault {
+export function describeMissingStart(text: string): Fault {
   const rule = "frontmatter-missing";
   if (/^(?:\ufffd\ufffd|-\0|\0-)/.test(text)) {
     const reason = "the file is UTF-16, not UTF-8";
@@ -108,7 +108,7 @@ function describeNoFences(lines: readonly string[], end: number): Fault {
  * @param text The file up to the maximum size of frontmatter.
  * @param isWhole Whether the file ends there.
  */
-export function describeEnd(text: string, isWhole: boolean): Fault {
+export function describeMissingEnd(text: string, isWhole: boolean): Fault {
   const rule = "frontmatter-missing";
   const lines = text.split("\n");
   const end = findEnd(lines, 1);
@@ -180,12 +180,12 @@ export function describeMalformed(yaml: string, error: Error): Fault[] {
   const end = findEnd(lines, 1);
   const hasMarkdown = lines.slice(end).some(isProse) && isGap(lines[end]!) &&
     !(parseYaml(lines.slice(0, end).join("\n")) instanceof Error);
-  if (hasMarkdown) return [describeEnd(yaml, true)];
+  if (hasMarkdown) return [describeMissingEnd(yaml, true)];
   const entries = listEntries(yaml);
   const parsed = describeYamlError(error);
   const faults = [
     ...entries.filter(isMalformed).slice(0, MAX_FAULTS)
-      .map((entry): Fault => ({ rule, ...describeEntry(entry) })),
+      .map((entry): Fault => ({ rule, ...describeMalformedEntry(entry) })),
     ...describeDuplicates(entries).slice(0, MAX_FAULTS),
   ];
   const [first, ...others] = faults;
@@ -195,7 +195,7 @@ export function describeMalformed(yaml: string, error: Error): Fault[] {
 }
 
 /** Describes the keys that occur twice. */
-function describeDuplicates(entries: readonly Entry[]): Fault[] {
+function describeDuplicates(entries: readonly YamlEntry[]): Fault[] {
   const first = new Map<string, number>();
   return entries.flatMap(({ key, line }): Fault[] => {
     const before = first.get(key);
@@ -209,10 +209,10 @@ function describeDuplicates(entries: readonly Entry[]): Fault[] {
   });
 }
 
-/** Describes a malformed entry, with the first rewriting of it that YAML can read. */
-export function describeEntry(entry: Entry): Omit<Fault, "rule"> {
+/** Describes a malformed entry, with the first correction that YAML can read. */
+export function describeMalformedEntry(entry: YamlEntry): Omit<Fault, "rule"> {
   const { key, line } = entry;
-  for (const { reason, finished } of listRewritings(entry)) {
+  for (const { reason, finished } of listCorrections(entry)) {
     if (parseYaml(finished.join("\n")) instanceof Error) continue;
     return { reason, ...tellToReplace(entry, finished) };
   }
@@ -224,38 +224,38 @@ export function describeEntry(entry: Entry): Omit<Fault, "rule"> {
 }
 
 /** A reason why an entry is malformed, and its lines without it. */
-interface Rewriting {
+interface Correction {
   readonly reason: string;
   readonly finished: readonly string[];
 }
 
 /** Lists what may be wrong with an entry, the least change first. */
-function listRewritings(entry: Entry): Rewriting[] {
+function listCorrections(entry: YamlEntry): Correction[] {
   const { key, value, lines } = entry;
   const [, ...others] = lines;
-  const rewritings: Rewriting[] = [];
+  const corrections: Correction[] = [];
   const start = `${key}: ${value}`.trimEnd();
   if (!isSeparated(entry)) {
     const reason = describeSeparator(entry);
     const finished = others.length === 0 ? writeField(key, value) : start;
-    rewritings.push({ reason, finished: [finished, ...others] });
+    corrections.push({ reason, finished: [finished, ...others] });
   }
   if (lines.some((line) => line.startsWith("\t"))) {
     const spaced = others.map((line) =>
       line.replace(/^[ \t]+/, (blanks) => blanks.replaceAll("\t", "  "))
     );
     const reason = "a line is indented with a tab";
-    rewritings.push({ reason, finished: [start, ...spaced] });
+    corrections.push({ reason, finished: [start, ...spaced] });
   }
   const reason = describeQuotes(entry);
   const nested = value === "" ? others : [`  ${value}`, ...others];
   const finished = key === "metadata"
     ? ["metadata:", ...nested.map(writeNested)]
     : joinLines(entry);
-  return [...rewritings, { reason, finished }];
+  return [...corrections, { reason, finished }];
 }
 
-function describeSeparator({ key, separator }: Entry): string {
+function describeSeparator({ key, separator }: YamlEntry): string {
   if (!separator.startsWith(":")) {
     return `there is no colon after ${quote(key)}`;
   }
@@ -264,7 +264,7 @@ function describeSeparator({ key, separator }: Entry): string {
     : `the space after the colon of ${quote(key)} is not an ordinary one`;
 }
 
-function describeQuotes({ key, value, lines }: Entry): string {
+function describeQuotes({ key, value, lines }: YamlEntry): string {
   const [, ...others] = lines;
   if (key === "metadata") return `a value in ${quote(key)} needs quotes`;
   if (/^["']/.test(value)) {
@@ -282,7 +282,7 @@ function describeQuotes({ key, value, lines }: Entry): string {
 const INDENTED_FIELD = new RegExp(`^\\s*(?:${KNOWN_FIELDS.join("|")}): `);
 
 /** Writes an entry on one line, and after it the known fields that are indented below it. */
-function joinLines(entry: Entry): string[] {
+function joinLines(entry: YamlEntry): string[] {
   const isField = (line: string) => INDENTED_FIELD.test(line);
   const [first = "", ...others] = entry.lines;
   const lines = [first, ...others.filter((line) => !isField(line))];
@@ -331,7 +331,7 @@ function describeAbsent(absent: readonly RequiredField[]): Fault[] {
 }
 
 /** Describes an entry that is meant as a required field, or has no text. */
-function describeField(field: RequiredField, entry: Entry): Fault {
+function describeField(field: RequiredField, entry: YamlEntry): Fault {
   const rule = `${field}-missing` as const;
   const text = textOf(entry);
   if (oneLine(text) === "") {
@@ -345,7 +345,7 @@ function describeField(field: RequiredField, entry: Entry): Fault {
 }
 
 /** Says why YAML reads no text for a field, although there is one. */
-function describeNoText(field: RequiredField, entry: Entry): string {
+function describeNoText(field: RequiredField, entry: YamlEntry): string {
   if (!isSeparated(entry)) return describeSeparator(entry);
   if (entry.key !== field) {
     const near = quote(entry.key);

@@ -131,14 +131,14 @@ export class Policy {
 
   /** Decides on a skill. */
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
-    const places = paths.map(comparablePath);
+    const comparable = paths.map(comparablePath);
     const decisions = names.flatMap((name) => {
       // There can be many rules, and thousands of links to the same skill.
       const key = skillKey(name);
       const rules = this.#rules!.filter(({ rule, matchesName }) =>
         (rule.scope ?? scope) === scope && matchesName(key)
       );
-      return places.map((path) => this.#decideOnPath(path, rules));
+      return comparable.map((path) => this.#decideOnPath(path, rules));
     });
     const [strictest] = STRICTEST
       .flatMap((state) => decisions.find((it) => it.state === state) ?? []);

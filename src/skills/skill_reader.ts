@@ -42,6 +42,9 @@ const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
 
+/** How many levels below a recursive root are searched. */
+export const MAX_SEARCH_DEPTH = 6;
+
 /** The names of folders that a recursive search skips, because tools fill them. */
 export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
   `.git .hg .jj .svn

@@ -101,7 +101,7 @@ export function isNear(key: string, field: string): boolean {
 }
 
 /** An entry of a mapping at the top level, as it is written. */
-export interface Entry {
+export interface YamlEntry {
   /** The key, without quotes. */
   readonly key: string;
   /** The number of its first line, from 1. */
@@ -116,13 +116,13 @@ export interface Entry {
 
 /** Whether the key of an entry is followed by a colon and a blank, as YAML demands. */
 export function isSeparated(
-  { separator, value }: Pick<Entry, "separator" | "value">,
+  { separator, value }: Pick<YamlEntry, "separator" | "value">,
 ): boolean {
   return /^:[ \t]/.test(separator) || separator === ":" && value === "";
 }
 
 /** A key as YAML authors write it. */
-const PLAIN_KEY = /^[\p{L}\p{N}_.-]+$/u;
+const USUAL_KEY = /^[\p{L}\p{N}_.-]+$/u;
 
 /**
  * Reads the entry that begins on a line. A key that is followed by something else than
@@ -131,20 +131,20 @@ const PLAIN_KEY = /^[\p{L}\p{N}_.-]+$/u;
  */
 function readKey(
   line: string,
-): Pick<Entry, "key" | "value" | "separator"> | undefined {
+): Pick<YamlEntry, "key" | "value" | "separator"> | undefined {
   const end = line.search(/[:=\uff1a]/);
   if (end < 1 || /^[ \t#-]/.test(line)) return undefined;
   const key = line.slice(0, end).trimEnd().replace(/^(["'])(.*)\1$/, "$2");
   const [separator = ""] = /^.\s*/.exec(line.slice(end)) ?? [];
   const value = line.slice(end + separator.length).trimEnd();
   const isEntry = fieldOf(key) !== undefined ||
-    PLAIN_KEY.test(key) && isSeparated({ separator, value });
+    USUAL_KEY.test(key) && isSeparated({ separator, value });
   return isEntry ? { key, value, separator } : undefined;
 }
 
 /** Finds the entries of a mapping in text whose lines may be malformed. */
-export function listEntries(yaml: string): Entry[] {
-  const entries: (Entry & { lines: string[] })[] = [];
+export function listEntries(yaml: string): YamlEntry[] {
+  const entries: (YamlEntry & { lines: string[] })[] = [];
   for (const [index, line] of yaml.split("\n").entries()) {
     const start = readKey(line);
     if (start) entries.push({ ...start, line: index + 1, lines: [line] });
@@ -159,13 +159,13 @@ export function listEntries(yaml: string): Entry[] {
 /** Finds the entry of a field. */
 export function findEntry(
   field: string,
-  entries: readonly Entry[],
-): Entry | undefined {
+  entries: readonly YamlEntry[],
+): YamlEntry | undefined {
   return entries.find(({ key }) => key === field);
 }
 
 /** Whether the lines of an entry, by themselves, are not a mapping in YAML. */
-export function isMalformed({ lines }: Entry): boolean {
+export function isMalformed({ lines }: YamlEntry): boolean {
   return parseMapping(lines.join("\n")) === undefined;
 }
 
@@ -257,7 +257,7 @@ export function validName(name: string): string | undefined {
  * Returns the text that the value of an entry most likely means: all its lines joined,
  * without quotation marks and other marks at the beginning that are not closed.
  */
-export function textOf({ value, lines }: Entry): string {
+export function textOf({ value, lines }: YamlEntry): string {
   const [first = "", ...others] = [value, ...lines.slice(1)]
     .map((line) => line.trim()).filter((line) => line !== "");
   const isList = (value === "" || others.length > 0) &&
@@ -287,7 +287,7 @@ function withoutQuotes(text: string): string {
 export type Advice = Pick<Fault, "line" | "hint" | "lines">;
 
 /** Lines of a file, such as those of an entry, and the number of the first. */
-type Lines = Pick<Entry, "line" | "lines">;
+type Lines = Pick<YamlEntry, "line" | "lines">;
 
 /** Tells to write a line instead of an entry, if it is known where that is. */
 export function tellToWrite(finished: string, entry?: Lines): Advice {

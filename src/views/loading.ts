@@ -11,6 +11,7 @@ import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
+import { isForModel } from "../skills/decisions.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type {
   Skill,
@@ -20,7 +21,6 @@ import type {
 } from "../skills/types.ts";
 import { escapeHidden, log, quote, shownName } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { isForModel } from "./skill_list.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 
 /** What tools read, the model sees. */
@@ -72,14 +72,14 @@ async function findWithText(
     ? undefined
     : await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
   if (known !== undefined && file?.version === known.version) {
-    return { skill: known, text: textOf(file) };
+    return { skill: known, text: decodeText(file) };
   }
   const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
   await registry.refresh({ minIntervalMs });
   const skill = findForModel(name, registry);
   if (skill === undefined) return undefined;
   const current = await registry.readFile(skill, SKILL_MD, MODEL);
-  return { skill, text: textOf(current) };
+  return { skill, text: decodeText(current) };
 }
 
 function findForModel(name: string, registry: SkillSource): Skill | undefined {
@@ -88,7 +88,7 @@ function findForModel(name: string, registry: SkillSource): Skill | undefined {
 }
 
 /** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */
-export function textOf({ text, bytes }: SkillFileContent): string {
+export function decodeText({ text, bytes }: SkillFileContent): string {
   return text ?? new TextDecoder().decode(bytes);
 }
 
@@ -117,10 +117,10 @@ export function directoryOf(
 }
 
 /** What stands for the skill's directory in instructions. */
-const DIRECTORY = /\$\{CLAUDE_SKILL_DIR\}/;
+const DIRECTORY_PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}/;
 
 /** What stands for the arguments of a prompt, but not for one of them. */
-const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/;
+const ARGUMENTS_PLACEHOLDER = /\$ARGUMENTS_PLACEHOLDER\b(?!\[)/;
 
 /**
  * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
@@ -142,7 +142,7 @@ export function formatLoadedSkill(
   // The toolsets of other servers return the text as it is.
   const filled = options.toolset === "skill"
     ? fill(fillArguments(text, options.input), {
-      placeholder: DIRECTORY,
+      placeholder: DIRECTORY_PLACEHOLDER,
       value: directory.replace(/\/$/, ""),
     })
     : text;
@@ -165,12 +165,15 @@ function describeRemoteFiles(
 }
 
 /**
- * Puts the arguments of a prompt in place of `$ARGUMENTS` or, if that does not occur,
+ * Puts the arguments of a prompt in place of `$ARGUMENTS_PLACEHOLDER` or, if that does not occur,
  * on a last line.
  */
 function fillArguments(text: string, input: string | undefined): string {
   if (input === undefined) return text;
-  const filled = fill(text, { placeholder: ARGUMENTS, value: input });
+  const filled = fill(text, {
+    placeholder: ARGUMENTS_PLACEHOLDER,
+    value: input,
+  });
   return filled !== text || input === ""
     ? filled
     : `${text.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;

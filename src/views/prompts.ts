@@ -17,7 +17,7 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { profileFor } from "./clients.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
-import { formatLoadedSkill, logLoad, textOf } from "./loading.ts";
+import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
 import { readForRequest } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -34,7 +34,7 @@ import type { SkillToolOptions, Toolset } from "./options.ts";
 const SKILL_PROMPT = "skill";
 
 /** The arguments of a skill's own prompt in the toolset `skill`. */
-const ARGUMENTS = [{
+const PROMPT_ARGUMENTS = [{
   name: "arguments",
   description: "What to use the skill for",
   required: false,
@@ -59,7 +59,7 @@ export function registerPrompts(
   server.setRequestHandler("prompts/get", async (params, requester) => {
     const skill = requirePrompt(params, registry);
     const reading = registry.readFile(skill, SKILL_MD);
-    const text = textOf(await readForRequest(skillMdUri(skill), reading));
+    const text = decodeText(await readForRequest(skillMdUri(skill), reading));
     logLoad(skill, "a prompt", { ...requester, options });
     const input = params.name === SKILL_PROMPT
       ? undefined
@@ -138,7 +138,7 @@ function createPrompts(
     title: name,
     description: listedDescription(skill),
   };
-  if (toolset === "skill") value.arguments = ARGUMENTS;
+  if (toolset === "skill") value.arguments = PROMPT_ARGUMENTS;
   return [{ key: listKey(skill, name), value }];
 }
 

@@ -8,15 +8,11 @@
  */
 
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
+import { isForModel } from "../skills/decisions.ts";
 import { listedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillState } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
-
-/** Whether the model can load a skill. */
-export function isForModel({ isHiddenFromModel, state }: Skill): boolean {
-  return !isHiddenFromModel && state !== "manual";
-}
 
 /** Whether the user can load a skill. */
 export function isForUser({ isHiddenFromUser }: Skill): boolean {

@@ -20,6 +20,7 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { shownName, skillKey } from "../text.ts";
+import { isForModel } from "../skills/decisions.ts";
 import { splitKey } from "../skills/names.ts";
 import { SkillIndex } from "../skills/search.ts";
 import type { SkillToolOptions } from "./options.ts";
@@ -29,7 +30,6 @@ import {
   findPolicyFault,
   fitList,
   isAmongProjects,
-  isForModel,
   listByName,
   type ListedSkill,
   listForModel,
