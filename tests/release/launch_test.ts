@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
+import { cpSync } from "node:fs";
 import config from "../../deno.json" with { type: "json" };
 import type { Launch } from "../../src/cli/clients.ts";
 import { extname, join, resolve } from "../../src/files/paths.ts";
@@ -146,6 +147,42 @@ Deno.test(
       ),
     );
     await checkStart(place, { main, env });
+  },
+);
+
+/** Copies what a clone of the repository needs to start the server. */
+function copyRepository(place: Place): string {
+  const clone = place.folder("clone");
+  const files = ["deno.json", "deno.lock", "mod.ts", "skill_server.ts"];
+  const folders = ["npm_only", "src", "tools"];
+  for (const name of [...files, ...folders]) {
+    cpSync(join(REPOSITORY, name), join(clone, name), { recursive: true });
+  }
+  return clone;
+}
+
+Deno.test(
+  "in a fresh clone, deno task start downloads only what the server needs, and the printed entry then starts without the network",
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const cache = place.folder("cache");
+    const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
+      args: ["task", "start", "--print-config", "cursor"],
+      cwd: copyRepository(place),
+      env: { ...environment, HOME: place.home, DENO_DIR: cache },
+    }).outputSync();
+    const [printed = "", logged = ""] = [stdout, stderr]
+      .map((bytes) => new TextDecoder().decode(bytes));
+    assert.ok(success, logged);
+    const packages = logged.match(/^Download .*\.tgz$/gm) ?? [];
+    assert.ok(packages.length > 0 && packages.length <= 5, logged);
+    const { command, args }: Launch = JSON.parse(printed).mcpServers.skills;
+    const [run = "", ...others] = args;
+    const launch = { command, args: [run, "--cached-only", ...others] };
+    const env = { DENO_DIR: cache };
+    await using session = await Session.open(place, { launch, env });
+    assert.deepEqual(await session.names(), ["git"]);
   },
 );
 

@@ -26,19 +26,17 @@ export const ODD = isWindows ? "" : "?";
 /** {@linkcode ODD}, percent-encoded for a URI. */
 export const ENCODED_ODD = encodeURIComponent(ODD);
 
+/** Whether `@std` comes from npm in this process, because JSR is unreachable. */
+const isNpmOnly = import.meta.resolve("jsr:@std/yaml@^1/parse")
+  .endsWith("/npm_only/yaml.ts");
+
 /**
- * The flags that `deno task start` adds to the permissions. On some networks,
- * they set an import map.
+ * The flags that servers need to find `@std` where this process does. If that is in
+ * an import map other than the repository's, the variable `IMPORTS` has them.
  */
-export const IMPORTS = (Deno.env.get("IMPORTS") ?? "").split(" ").filter(
-  Boolean,
-)
-  .map((flag) =>
-    flag.replace(
-      /(?<=^--import-map=)(?!\/|\w+:).*/,
-      (path) => resolve(REPOSITORY, path),
-    )
-  );
+export const IMPORTS = isNpmOnly
+  ? [`--import-map=${resolve(REPOSITORY, "npm_only/import_map.json")}`]
+  : (Deno.env.get("IMPORTS") ?? "").split(" ").filter(Boolean);
 
 /** The flags in the README's command. */
 export const FLAGS = [
