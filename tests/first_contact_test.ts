@@ -56,19 +56,22 @@ for (const [client, readsItself] of CLIENTS) {
     const { stderr } = await runServer(place, { args });
     const { title } = MCP_CLIENTS[client];
     const note = readsItself
-      ? `${title} shows these skills itself, so the entry leaves them to it`
-      : `${title} does not read it either, so the entry adds --agents`;
-    assert.ok(stderr.includes(`14 skills and is not searched. ${note}`));
+      ? `${title} itself shows the 14 skills in ~/.agents/skills, so the entry leaves them to it. There are no others yet, so the entry serves none. To serve them as well, add --agents.`
+      : `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`;
+    assert.ok(stderr.includes(note), stderr);
     assert.deepEqual(await shownBy(place, client), readsItself ? [] : NAMES);
   });
 }
 
 Deno.test(
-  "--print-config does not search ~/.agents/skills again for what the installer linked, or for what a clone has",
+  "--print-config prints the same entry whatever .agents/skills holds, and the model sees what an installer linked once",
   { ignore: lacks("links") },
   async () => {
-    using place = installedPlace();
+    using place = new Place();
+    const before = await printedLaunch(place, {}, "claude-desktop");
+    assert.deepEqual(serverArgs(before), ["--agents", "--tools=skilljack"]);
     for (const name of NAMES) {
+      place.skill("home/.agents/skills", name);
       place.link(
         `../../.agents/skills/${name}`,
         `home/.claude/skills/${name}`,
@@ -76,13 +79,11 @@ Deno.test(
     }
     place.skill("project/.agents/skills", "clone");
     const launch = await printedLaunch(place, {}, "claude-desktop");
-    assert.deepEqual(serverArgs(launch), ["--tools=skilljack"]);
-    place.remove("home/.claude");
-    place.remove("home/.agents");
-    place.link(join(place.project, ".agents"), "home/.agents");
-    // What the user links is the user's, whoever wrote it.
-    const linked = await printedLaunch(place, {}, "claude-desktop");
-    assert.ok(serverArgs(linked).includes("--agents"));
+    assert.deepEqual(serverArgs(launch), serverArgs(before));
+    assert.deepEqual(await shownBy(place, "claude-desktop"), [
+      "clone",
+      ...NAMES,
+    ]);
   },
 );
 

@@ -5,9 +5,11 @@
  */
 
 import { join } from "../files/paths.ts";
-import type { Problem } from "../problems.ts";
 import type { CommandLine } from "../program/command_line.ts";
+import { countInstalledSkills } from "../program/near_misses.ts";
 import type { Settings } from "../program/settings.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { count } from "../text.ts";
 import type { McpClient } from "./clients.ts";
 
 /** The values of options. */
@@ -17,8 +19,8 @@ type Values = CommandLine["values"];
 export interface ClientSituation {
   /** What the user chose. */
   readonly settings: Settings;
-  /** The problem that `~/.agents/skills` holds skills and is not searched, if it is one. */
-  readonly installed?: Problem | undefined;
+  /** The skills that a server with these settings finds. */
+  readonly catalog: SkillCatalog;
 }
 
 /**
@@ -27,9 +29,11 @@ export interface ClientSituation {
  * because each start can be in another project.
  */
 export function addClientOptions(
-  { title, toolset, ownSkills = [], readsAgents }: McpClient,
-  { settings: { values, home = "~" }, installed }: ClientSituation,
+  client: McpClient,
+  situation: ClientSituation,
 ): { values: Values; notes: string[] } {
+  const { title, toolset, ownSkills = [] } = client;
+  const { values, home = "~" } = situation.settings;
   const added = { ...values };
   const notes: string[] = [];
   if (toolset !== undefined && values.tools === undefined) {
@@ -44,17 +48,39 @@ export function addClientOptions(
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
     const folders = ownSkills.join(" and ");
     notes.push(
-      `${title} itself lists the skills in ${folders}, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you switch off the list of ${title}.`,
+      `${title} itself lists the skills in ${folders}, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you turn off the skills of ${title} itself.`,
     );
   }
-  if (installed !== undefined) {
-    if (!readsAgents) added.agents = true;
-    const consequence = readsAgents
-      ? `${title} shows these skills itself, so the entry leaves them to it. To serve them as well, add --agents.`
-      : `${title} does not read it either, so the entry adds --agents.`;
+  if (needsAgents(client, situation)) {
+    added.agents = true;
     notes.push(
-      `Installers put skills in ~/.agents/skills: ${installed.reason}. ${consequence}`,
+      `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`,
     );
   }
+  notes.push(...describeInstalled(client, situation));
   return { values: added, notes };
+}
+
+/** Whether only the server can show a client what installers put in `~/.agents/skills`. */
+function needsAgents(
+  { readsAgents }: McpClient,
+  { settings: { directories, values } }: ClientSituation,
+): boolean {
+  return !readsAgents && directories.length === 0 && !values.agents;
+}
+
+/** Says that a client shows the skills itself that `--agents` would serve, if there are any. */
+function describeInstalled(
+  { title, readsAgents }: McpClient,
+  { settings, catalog }: ClientSituation,
+): string[] {
+  const installed = countInstalledSkills(settings.home, catalog, settings);
+  if (!readsAgents || installed === 0) return [];
+  const skills = count(installed, "skill");
+  const others = catalog.served.size === 0
+    ? "There are no others yet, so the entry serves none. "
+    : "";
+  return [
+    `${title} itself shows the ${skills} in ~/.agents/skills, so the entry leaves them to it. ${others}To serve them as well, add --agents.`,
+  ];
 }

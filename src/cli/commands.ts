@@ -6,11 +6,13 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { join } from "../files/paths.ts";
-import { isError, type Problem } from "../problems.ts";
-import type { ClientName, CommandLine } from "../program/command_line.ts";
+import { isError } from "../problems.ts";
+import {
+  type ClientName,
+  type CommandLine,
+  SERVING_OPTIONS,
+} from "../program/command_line.ts";
 import { logWarnings } from "../program/first_scan.ts";
-import { findInstalledSkills } from "../program/near_misses.ts";
 import {
   createSettings,
   readEnvironment,
@@ -58,14 +60,11 @@ export async function runCommand(
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
-    const installed = await findInstalled(settings, openSkills);
-    return await printConfig(
-      createClientConfig(client, { settings, installed }),
-    );
+    const catalog = await openSkills(settings, SILENT).refresh();
+    return await printConfig(createClientConfig(client, { settings, catalog }));
   }
   if (as === undefined) return await printReport(settings, openSkills);
-  const theirs = await settingsFor(command, settings, openSkills);
-  return await printModelView(theirs, openSkills);
+  return await printModelView(command, settings, openSkills);
 }
 
 /** Prints the configuration for an MCP client. */
@@ -74,42 +73,33 @@ async function printConfig({ message, text }: ClientConfig): Promise<number> {
   return await print(text);
 }
 
-/** Finds out whether `~/.agents/skills` holds skills that are not searched. */
-async function findInstalled(
-  settings: Settings,
-  openSkills: OpenSkills,
-): Promise<Problem | undefined> {
-  const { home } = settings;
-  if (home === undefined) return undefined;
-  const catalog = await openSkills(settings, SILENT).refresh();
-  // A clone can make the folder in the project.
-  const folder = join(home, ".agents", "skills");
-  return findInstalledSkills(catalog, settings)
-    .find(({ file }) => file === folder);
-}
-
-/** Creates the settings that the entry for the client of `--as` has. */
-async function settingsFor(
+/** Prints what the model sees in a client that starts the server as `--print-config` says. */
+async function printModelView(
   command: CommandLine,
   settings: Settings,
   openSkills: OpenSkills,
-): Promise<Settings> {
-  const { as } = command.values;
-  if (as === OTHER_CLIENTS) return settings;
-  const client = MCP_CLIENTS[as as ClientName];
-  const installed = await findInstalled(settings, openSkills);
-  const { values } = addClientOptions(client, { settings, installed });
-  return createSettings({ ...command, values });
+): Promise<number> {
+  const { as = OTHER_CLIENTS, json } = command.values;
+  const values = await valuesFor(as, settings, openSkills);
+  const entrySettings = createSettings({ ...command, values });
+  const catalog = await openSkills(entrySettings).refresh();
+  const added = SERVING_OPTIONS.filter((name) =>
+    String(values[name] ?? "") !== String(settings.values[name] ?? "")
+  );
+  const options = { ...entrySettings.options, json, added };
+  return await print(formatModelView(as, catalog, options));
 }
 
-/** Prints what the model sees in a client that starts the server as `--print-config` says. */
-async function printModelView(
+/** Returns the options that the entry for the client of `--as` has. */
+async function valuesFor(
+  as: string,
   settings: Settings,
   openSkills: OpenSkills,
-): Promise<number> {
-  const catalog = await openSkills(settings).refresh();
-  const { values: { as, json }, options } = settings;
-  return await print(formatModelView(as!, catalog, { ...options, json }));
+): Promise<Settings["values"]> {
+  if (as === OTHER_CLIENTS) return settings.values;
+  const client = MCP_CLIENTS[as as ClientName];
+  const catalog = await openSkills(settings, SILENT).refresh();
+  return addClientOptions(client, { settings, catalog }).values;
 }
 
 /** Prints the report of `--list` or `--check`, which contains what the registry would log. */

@@ -6,7 +6,12 @@
  */
 
 import { jsonWithoutCommands, withoutCommands } from "./github_actions.ts";
-import { DEFAULT_PROFILE, findProfile } from "../views/clients.ts";
+import {
+  type ClientProfile,
+  DEFAULT_PROFILE,
+  findProfile,
+  OTHER_CLIENTS,
+} from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
@@ -14,26 +19,42 @@ import { listToolEntries, type ToolView } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, escapeHidden } from "../text.ts";
 
+/** How the view of a model is configured and printed. */
+interface ModelViewOptions extends SkillToolOptions {
+  readonly json: boolean | undefined;
+  /** The names of the options that the entry for the client adds. */
+  readonly added: readonly string[];
+}
+
 /** Formats what the model of a client sees, as JSON or as text. */
 export function formatModelView(
   client: string,
   catalog: SkillCatalog,
-  { json, ...options }: SkillToolOptions & { json: boolean | undefined },
+  { json, added, ...options }: ModelViewOptions,
 ): string {
   const profile = findProfile(client);
   const passages = listPassages({ profile, catalog, options });
   if (json) return jsonWithoutCommands(passages);
   const skills = count(listForModel(catalog).length, "skill");
-  const title = profile === DEFAULT_PROFILE
-    ? "clients that were not measured"
-    : client;
+  const title = describeClient(client, profile);
+  const entry = added.length === 0
+    ? ""
+    : `, with ${added.map((name) => `--${name}`).join(", ")} as in its entry`;
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
-    `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
+    `What the model sees in ${title} (${skills}, toolset ${options.toolset}${entry})`,
     ...passages.map(formatPassage),
     `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
   ];
   return withoutCommands(sections.join("\n\n"));
+}
+
+/** Names a client. What those that were not measured show the model is not known. */
+function describeClient(client: string, profile: ClientProfile): string {
+  if (client === OTHER_CLIENTS) return "clients that were not measured";
+  return profile === DEFAULT_PROFILE
+    ? `${client}, which was not measured`
+    : client;
 }
 
 /** A text that the model sees. */

@@ -278,28 +278,41 @@ function depthOf(path: string): number {
   return path.split(/[\\/]/).length;
 }
 
-/**
- * Finds the folders of `--agents` that hold skills, but are not searched. Those that
- * also lie in another folder, as a link does, count for nothing.
- */
-export function findInstalledSkills(
+/** Finds the folders of `--agents` that hold skills, but are not searched. */
+function findInstalledSkills(
   catalog: SkillCatalog,
-  { home, directories, values }: Settings,
+  settings: Settings,
 ): Problem[] {
-  if (directories.length > 0 || values.agents) return [];
-  const skills = listSkillFolders(catalog);
-  const bases = new Set([currentFolder(), home]);
-  return [...bases].filter((base) => base !== undefined).flatMap((base) => {
-    const file = join(base, ".agents", "skills");
-    const unserved = listIfReadable(file)
-      .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
-      .map(({ name }) => childPath(file, name))
-      .filter((path) => isSkillFolder(path) && !skills.has(realPathOf(path)));
-    return unserved.length === 0 ? [] : [{
+  const bases = new Set([currentFolder(), settings.home]);
+  return [...bases].flatMap((base) => {
+    const installed = countInstalledSkills(base, catalog, settings);
+    return base === undefined || installed === 0 ? [] : [{
       rule: "not-searched",
-      file,
-      reason: `it has ${count(unserved.length, "skill")} and is not searched`,
+      file: join(base, AGENTS_SKILLS),
+      reason: `it has ${count(installed, "skill")} and is not searched`,
       hint: "add --agents",
     }];
   });
+}
+
+/** The folder of `--agents`, in the working directory and in the home folder. */
+const AGENTS_SKILLS = join(".agents", "skills");
+
+/**
+ * Counts the skills in `.agents/skills` below a folder, unless it is searched. Those that
+ * a searched folder links to do not count.
+ */
+export function countInstalledSkills(
+  base: string | undefined,
+  catalog: SkillCatalog,
+  { directories, values }: Settings,
+): number {
+  if (base === undefined || directories.length > 0 || values.agents) return 0;
+  const skills = listSkillFolders(catalog);
+  const folder = join(base, AGENTS_SKILLS);
+  return listIfReadable(folder)
+    .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
+    .map(({ name }) => childPath(folder, name))
+    .filter((path) => isSkillFolder(path) && !skills.has(realPathOf(path)))
+    .length;
 }
