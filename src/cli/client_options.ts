@@ -6,7 +6,6 @@
 
 import { join } from "../files/paths.ts";
 import type { CommandLine } from "../program/command_line.ts";
-import { countInstalledSkills } from "../program/near_misses.ts";
 import type { Settings } from "../program/settings.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
@@ -21,6 +20,8 @@ export interface ClientSituation {
   readonly settings: Settings;
   /** The skills that a server with these settings finds. */
   readonly catalog: SkillCatalog;
+  /** The number of skills in `~/.agents/skills`, unless that is searched. */
+  readonly installed: number;
 }
 
 /**
@@ -72,9 +73,8 @@ function needsAgents(
 /** Says that a client shows the skills itself that `--agents` would serve, if there are any. */
 function describeInstalled(
   { title, readsAgents }: McpClient,
-  { settings, catalog }: ClientSituation,
+  { catalog, installed }: ClientSituation,
 ): string[] {
-  const installed = countInstalledSkills(settings.home, catalog, settings);
   if (!readsAgents || installed === 0) return [];
   const skills = count(installed, "skill");
   const others = catalog.served.size === 0

@@ -13,6 +13,7 @@ import {
   SERVING_OPTIONS,
 } from "../program/command_line.ts";
 import { logWarnings } from "../program/first_scan.ts";
+import { countInstalledSkills } from "../program/near_misses.ts";
 import {
   createSettings,
   readEnvironment,
@@ -25,7 +26,7 @@ import {
   createClientConfig,
   createUrlConfig,
 } from "./client_config.ts";
-import { addClientOptions } from "./client_options.ts";
+import { addClientOptions, type ClientSituation } from "./client_options.ts";
 import { MCP_CLIENTS } from "./clients.ts";
 import { jsonWithoutCommands } from "./github_actions.ts";
 import { helpText } from "./help.ts";
@@ -60,11 +61,21 @@ export async function runCommand(
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
-    const catalog = await openSkills(settings, SILENT).refresh();
-    return await printConfig(createClientConfig(client, { settings, catalog }));
+    const situation = await inspectSituation(settings, openSkills);
+    return await printConfig(createClientConfig(client, situation));
   }
   if (as === undefined) return await printReport(settings, openSkills);
   return await printModelView(command, settings, openSkills);
+}
+
+/** Finds out what the options for a client depend on. */
+async function inspectSituation(
+  settings: Settings,
+  openSkills: OpenSkills,
+): Promise<ClientSituation> {
+  const catalog = await openSkills(settings, SILENT).refresh();
+  const installed = await countInstalledSkills(catalog, settings);
+  return { settings, catalog, installed };
 }
 
 /** Prints the configuration for an MCP client. */
@@ -98,8 +109,8 @@ async function valuesFor(
 ): Promise<Settings["values"]> {
   if (as === OTHER_CLIENTS) return settings.values;
   const client = MCP_CLIENTS[as as ClientName];
-  const catalog = await openSkills(settings, SILENT).refresh();
-  return addClientOptions(client, { settings, catalog }).values;
+  const situation = await inspectSituation(settings, openSkills);
+  return addClientOptions(client, situation).values;
 }
 
 /** Prints the report of `--list` or `--check`, which contains what the registry would log. */

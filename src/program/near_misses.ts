@@ -1,8 +1,8 @@
 /**
  * Finds what the user most likely meant, but what no scan finds, for `--list`,
  * `--check`, and the log of a server's first scan: folders that do not exist, files
- * with almost the right name, and skills in folders that are not searched. It follows
- * no link.
+ * with almost the right name, and skills in folders that are not searched. Of links, it
+ * follows only those that the user put directly into a folder of skills.
  *
  * @module
  */
@@ -17,6 +17,7 @@ import {
   isAtOrBelow,
   join,
   mayRead,
+  realPathIfThere,
   realPathOf,
 } from "../files/paths.ts";
 import { type Located, readLocated } from "../files/reading.ts";
@@ -25,12 +26,12 @@ import { listAll } from "../skills/catalog.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/frontmatter.ts";
 import {
   isSkillFileName,
-  isSkillFolder,
   MAX_SEARCH_DEPTH,
   UNSEARCHED_NAMES,
 } from "../skills/skill_reader.ts";
-import type { SkillCatalog, SkillRootReport } from "../skills/types.ts";
-import { byCodeUnits, count, quote } from "../text.ts";
+import { Project } from "../skills/roots.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { byCodeUnits, count, isCopyable, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { folderOf, type Settings } from "./settings.ts";
 import { quoteWord, withTilde } from "./shell_words.ts";
@@ -69,10 +70,20 @@ const ARCHIVE: Fault = {
   hint: "unpack it into a folder of its own, and remove it",
 };
 
-/** A file or folder that is searched. No link leads to it from the root. */
+/** A folder in which near misses are looked for. */
+interface SearchedFolder {
+  readonly path: string;
+  readonly realPath: string;
+  /** How many levels below it are searched. */
+  readonly maxDepth: number;
+  /** Whether it may be a stranger's. */
+  readonly isOfProject: boolean;
+}
+
+/** A file or folder that is looked at. */
 interface Candidate extends Located {
   readonly name: string;
-  /** How many levels it is below the root. */
+  /** How many levels it is below the searched folder. */
   readonly depth: number;
 }
 
@@ -84,28 +95,106 @@ export async function findNearMisses(
   catalog: SkillCatalog,
   settings: Settings,
 ): Promise<Problem[]> {
-  const problems = [
-    ...findMissingFolders(catalog, settings),
-    ...findInstalledSkills(catalog, settings),
-  ];
+  const problems = findMissingFolders(catalog, settings);
+  const known = listKnownFolders(catalog);
+  for (const folder of listUnsearchedFolders(catalog, settings)) {
+    const found = await searchFolder(folder, known);
+    problems.push(
+      ...describeUnsearched(folder, found),
+      ...describeDeeper(found, settings),
+    );
+  }
   const skills = listSkillFolders(catalog);
-  const roots = new Set(catalog.roots.map(({ root }) => root.path));
-  const known = skills.union(roots);
-  for (const report of catalog.roots) {
-    const { realPath, root: { path } } = report;
+  for (const { realPath, root, scope } of catalog.roots) {
+    const { path, recursive } = root;
     if (realPath === undefined || skills.has(path)) continue;
-    const { misses, deeper } = await searchRoot(report, realPath, known);
-    problems.push(...misses, ...describeDeeper(deeper, settings));
+    const found = await searchFolder({
+      path,
+      realPath,
+      // A recursive root has been searched deep.
+      maxDepth: recursive ? 1 : MAX_SEARCH_DEPTH,
+      isOfProject: scope === "project",
+    }, known);
+    problems.push(...found.misses, ...describeDeeper(found, settings));
   }
   return problems;
 }
 
+/** Counts the skills in `~/.agents/skills`, unless that is searched. */
+export async function countInstalledSkills(
+  catalog: SkillCatalog,
+  settings: Settings,
+): Promise<number> {
+  const { home } = settings;
+  const folder = listUnsearchedFolders(catalog, settings)
+    .find(({ path }) =>
+      home !== undefined && path === join(home, AGENTS_SKILLS)
+    );
+  if (folder === undefined) return 0;
+  const { skills } = await searchFolder(folder, listKnownFolders(catalog));
+  return skills.length;
+}
+
 /** Lists the folders of all skills that the scan found, valid or not, by each path. */
 function listSkillFolders(catalog: SkillCatalog): Set<string> {
+  const skipped = catalog.problems.map(({ file }) => folderOf(file) ?? file);
   return new Set([
     ...listAll(catalog).flatMap((it) => [it.directory, it.realDirectory]),
-    ...catalog.problems.map(({ file }) => folderOf(file) ?? file),
+    ...skipped.flatMap((path) => [path, realPathOf(path)]),
   ]);
+}
+
+/** Lists the folders that are searched elsewhere: those of skills, and the roots. */
+function listKnownFolders(catalog: SkillCatalog): Set<string> {
+  const known = listSkillFolders(catalog);
+  for (const { root, realPath = root.path } of catalog.roots) {
+    known.add(root.path).add(realPath);
+  }
+  return known;
+}
+
+/** The folder of `--agents`, in the working directory and in the home folder. */
+const AGENTS_SKILLS = join(".agents", "skills");
+
+/**
+ * Lists the folders of `--agents` that are there and are not searched, except those that
+ * the client lists itself. If the user named other folders, and these have skills, there
+ * are none.
+ */
+function listUnsearchedFolders(
+  catalog: SkillCatalog,
+  { home, directories, values, options }: Settings,
+): SearchedFolder[] {
+  const hasOthers = directories.length > 0 && catalog.served.size > 0;
+  if (values.agents || hasOthers) return [];
+  const project = new Project(options);
+  const known = listKnownFolders(catalog);
+  const found = new Map<string, SearchedFolder>();
+  for (const base of [home, currentFolder()]) {
+    if (base === undefined) continue;
+    const path = join(base, AGENTS_SKILLS);
+    const realPath = mayRead(path) ? realPathIfThere(path) : undefined;
+    if (realPath === undefined || known.has(realPath)) continue;
+    if (found.has(realPath) || values["name-only"]?.includes(path)) continue;
+    const isOfProject = project.scopeOf(realPath) === "project" ||
+      project.hasLinkOn(path, realPath);
+    const maxDepth = MAX_SEARCH_DEPTH;
+    found.set(realPath, { path, realPath, maxDepth, isOfProject });
+  }
+  return [...found.values()];
+}
+
+/** Says how many skills are directly in a folder that is not searched. */
+function describeUnsearched(
+  { path }: SearchedFolder,
+  { skills }: SearchResult,
+): Problem[] {
+  return skills.length === 0 ? [] : [{
+    rule: "not-searched",
+    file: path,
+    reason: `it has ${count(skills.length, "skill")} and is not searched`,
+    hint: "add --agents",
+  }];
 }
 
 /** Finds the folders that the user named and that do not exist. */
@@ -126,53 +215,79 @@ function findMissingFolders(
     }));
 }
 
-/** What a search of a root finds. */
+/** What a search of a folder finds. */
 interface SearchResult {
   readonly misses: Problem[];
-  /** The folders of skills that lie too deep. */
+  /** The folders of unknown skills that lie directly in it. */
+  readonly skills: string[];
+  /** The folders of skills that lie deeper. */
   readonly deeper: string[];
+  /** Whether the search looked at everything. */
+  readonly isComplete: boolean;
 }
 
-/** Finds the near misses in a root, breadth first. */
-async function searchRoot(
-  { root: { path, recursive }, scope }: SkillRootReport,
-  realPath: string,
+/** Finds the near misses in a folder, breadth first. */
+async function searchFolder(
+  searched: SearchedFolder,
   known: ReadonlySet<string>,
 ): Promise<SearchResult> {
-  // A recursive root has been searched deep.
-  const maxDepth = recursive ? 1 : MAX_SEARCH_DEPTH;
+  const { path, realPath, maxDepth, isOfProject } = searched;
   const misses: Problem[] = [];
+  const skills: string[] = [];
   const deeper: string[] = [];
   const slice = new TimeSlice();
-  let room = scope === "project" ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
-  const name = basename(path);
-  const queue: Candidate[] = [{
-    name,
+  let room = isOfProject ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
+  const top = {
+    name: basename(path),
     path,
     realPath,
     isLinked: false,
     depth: 0,
-  }];
+  };
+  // The search appends what it is to look at.
+  const queue: Candidate[] = [top];
   for (const folder of queue) {
     if (slice.isOver) await slice.pause();
     const entries = listIfReadable(folder.path);
     room -= entries.length;
     if (room < 0) break;
-    const isSkill = entries.some(({ name }) => isSkillFileName(name));
-    if (folder.depth > 0 && isSkill) {
-      // Directly in the root, a skill that is not known does not parse, and is off.
-      if (folder.depth > 1) deeper.push(folder.path);
+    if (folder.depth > 0 && entries.some(({ name }) => isSkillFileName(name))) {
+      (folder.depth === 1 ? skills : deeper).push(folder.path);
       continue;
     }
-    if (folder.depth < 2) misses.push(...findMisnamed(folder, entries));
+    if (folder.depth < 2 && !folder.isLinked) {
+      misses.push(...findMisnamed(folder, entries));
+    }
     if (folder.depth === maxDepth) continue;
-    const folders = entries
-      .filter((it) => it.isDirectory && !UNSEARCHED_NAMES.has(it.name))
-      .map(({ name }) => entryIn(folder, name))
+    const folders = listFoldersIn(folder, entries, searched)
       .filter((it) => !known.has(it.path) && !known.has(it.realPath));
     queue.push(...folders);
   }
-  return { misses, deeper };
+  return { misses, skills, deeper, isComplete: room >= 0 };
+}
+
+/**
+ * Lists the folders in a folder that are searched, too: those that no tool fills, and
+ * where the links lead that the user put directly into a folder of skills.
+ */
+function listFoldersIn(
+  folder: Candidate,
+  entries: readonly Deno.DirEntry[],
+  { maxDepth, isOfProject }: SearchedFolder,
+): Candidate[] {
+  const followsLinks = folder.depth === 0 && maxDepth > 1 && !isOfProject;
+  return entries.filter(({ name }) => !UNSEARCHED_NAMES.has(name))
+    .flatMap(({ name, isDirectory, isSymlink }) => {
+      const entry = candidateIn(folder, name);
+      if (isDirectory) return [entry];
+      const target = isSymlink && followsLinks
+        ? realPathIfThere(entry.path)
+        : undefined;
+      if (target === undefined || isAtOrBelow(folder.realPath, target)) {
+        return [];
+      }
+      return [{ ...entry, realPath: target, isLinked: true }];
+    });
 }
 
 /** Lists what is in a folder by name, or nothing if it cannot be read. */
@@ -183,12 +298,12 @@ function listIfReadable(path: string): Deno.DirEntry[] {
 }
 
 /** Returns an entry of a folder by its name. */
-function entryIn(folder: Candidate, name: string): Candidate {
+function candidateIn(folder: Candidate, name: string): Candidate {
   return {
     name,
     path: childPath(folder.path, name),
     realPath: childPath(folder.realPath, name),
-    isLinked: false,
+    isLinked: folder.isLinked,
     depth: folder.depth + 1,
   };
 }
@@ -196,7 +311,7 @@ function entryIn(folder: Candidate, name: string): Candidate {
 /** Finds the files in a folder whose name, or whose folder, is wrong. */
 function findMisnamed(folder: Candidate, entries: Deno.DirEntry[]): Problem[] {
   return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
-    const file = entryIn(folder, name);
+    const file = candidateIn(folder, name);
     const fault = faultOfFile(file, folder);
     return fault === undefined ? [] : [{ file: file.path, ...fault }];
   });
@@ -238,17 +353,20 @@ function hasFrontmatter(file: Candidate): boolean {
 
 /** Says which folders hold skills that lie too deep. */
 function describeDeeper(
-  skills: readonly string[],
+  { deeper, isComplete }: SearchResult,
   { home }: Settings,
 ): Problem[] {
-  const counts = countByFolder(skills);
-  return Array.from(counts, ([file, number]) => {
+  return Array.from(countByFolder(deeper), ([file, number]) => {
     const skillsLie = number === 1 ? "1 skill lies" : `${number} skills lie`;
+    const start = isComplete ? skillsLie : `at least ${skillsLie}`;
+    const word = quoteWord(withTilde(file, home));
     return {
       rule: "not-searched",
       file,
-      reason: `${skillsLie} deeper than the server looks`,
-      hint: `add --skill-dir ${quoteWord(withTilde(file, home))}`,
+      reason: `${start} deeper than the server looks`,
+      hint: isCopyable(word)
+        ? `add --skill-dir ${word}`
+        : "rename the folder, whose name has invisible characters, and then add it with --skill-dir",
     };
   });
 }
@@ -276,43 +394,4 @@ function countByFolder(skills: readonly string[]): Map<string, number> {
 
 function depthOf(path: string): number {
   return path.split(/[\\/]/).length;
-}
-
-/** Finds the folders of `--agents` that hold skills, but are not searched. */
-function findInstalledSkills(
-  catalog: SkillCatalog,
-  settings: Settings,
-): Problem[] {
-  const bases = new Set([currentFolder(), settings.home]);
-  return [...bases].flatMap((base) => {
-    const installed = countInstalledSkills(base, catalog, settings);
-    return base === undefined || installed === 0 ? [] : [{
-      rule: "not-searched",
-      file: join(base, AGENTS_SKILLS),
-      reason: `it has ${count(installed, "skill")} and is not searched`,
-      hint: "add --agents",
-    }];
-  });
-}
-
-/** The folder of `--agents`, in the working directory and in the home folder. */
-const AGENTS_SKILLS = join(".agents", "skills");
-
-/**
- * Counts the skills in `.agents/skills` below a folder, unless it is searched. Those that
- * a searched folder links to do not count.
- */
-export function countInstalledSkills(
-  base: string | undefined,
-  catalog: SkillCatalog,
-  { directories, values }: Settings,
-): number {
-  if (base === undefined || directories.length > 0 || values.agents) return 0;
-  const skills = listSkillFolders(catalog);
-  const folder = join(base, AGENTS_SKILLS);
-  return listIfReadable(folder)
-    .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
-    .map(({ name }) => childPath(folder, name))
-    .filter((path) => isSkillFolder(path) && !skills.has(realPathOf(path)))
-    .length;
 }

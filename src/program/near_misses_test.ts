@@ -128,16 +128,29 @@ Deno.test("--list does not mention a broken skill that is off", async () => {
   assert.deepEqual(await missesIn(place, "home", ...args), []);
 });
 
-Deno.test("--list does not follow links to find near misses", {
-  ignore: lacks("links"),
-}, async () => {
-  using place = new Place();
-  place.file("secret/SKILL.txt", "");
-  place.folder("home/.claude/skills");
-  place.link("../../../secret", "home/.claude/skills/out");
-  const { text } = await printedReport(place, "--list");
-  assert.doesNotMatch(text, /SKILL\.txt/);
-});
+Deno.test(
+  "--list counts the skills in a folder that the user linked, and looks at nothing else behind a link",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.file("secret/SKILL.txt", "");
+    place.skill("secret/skills", "a");
+    place.link("../../../secret", "home/.claude/skills/out");
+    place.link("../../../secret", "project/.claude/skills/theirs");
+    place.link("..", "home/.claude/skills/up");
+    place.folder("home/.claude/skills/folder");
+    place.link("../../../../secret", "home/.claude/skills/folder/in");
+    const { text } = await printedReport(place, "--list");
+    const [start = ""] = text.split("\n").slice(-5);
+    assert.equal(
+      start,
+      "~/.claude/skills/out/skills: warning[not-searched]: 1 skill lies deeper than the server looks",
+    );
+    assert.doesNotMatch(text, /SKILL\.txt|theirs|up|folder/);
+    const hint = ["--skill-dir", "~/.claude/skills/out/skills"];
+    assert.deepEqual(await namesIn(place, ...hint), ["a"]);
+  },
+);
 
 /** Returns what `--list --json` prints. */
 async function listIn(
@@ -273,8 +286,67 @@ Deno.test("--list names the folders of --agents that hold skills and are not sea
   assert.deepEqual((await hintsIn(place)).length, 2);
   assert.deepEqual(await hintsIn(place, "--agents"), []);
   assert.deepEqual(await namesIn(place, "--agents"), ["a", "b", "c"]);
-  // The user named other folders.
-  assert.deepEqual(await hintsIn(place, place.folder("empty")), []);
+  // The user named other folders. Without skills there, nobody is left alone.
+  const named = place.folder("named");
+  assert.equal((await hintsIn(place, named)).length, 2);
+  place.skill("named", "d");
+  assert.deepEqual(await hintsIn(place, named), []);
+});
+
+Deno.test("--list names skills that lie deeper in a folder of --agents", async () => {
+  using place = new Place();
+  place.skill("home/.agents/skills/clone/skills", "a");
+  const clone = join("~", ".agents", "skills", "clone", "skills");
+  assert.deepEqual(await hintsIn(place), [
+    `1 skill lies deeper than the server looks; add --skill-dir ${clone}`,
+  ]);
+  assert.deepEqual(await namesIn(place, "--skill-dir", clone), ["a"]);
+});
+
+Deno.test(
+  "a hint about a folder of --agents counts no skill that is skipped where another path leads to it",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.agents/skills", "broken", "No frontmatter");
+    place.link("../.agents/skills", "home/.claude/skills");
+    assert.deepEqual(await hintsIn(place), []);
+    place.remove("home/.claude");
+    place.link("../../.agents/skills/broken", "home/.claude/skills/broken");
+    assert.deepEqual(await hintsIn(place), []);
+  },
+);
+
+Deno.test(
+  "a folder of --agents that a project links to the user's is named once",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.agents/skills", "a");
+    place.link("../home/.agents", "project/.agents");
+    assert.equal((await hintsIn(place)).length, 1);
+  },
+);
+
+Deno.test("the search for near misses looks at 1,000 entries of a project at most, and says what is missing", async () => {
+  using place = new Place();
+  for (let index = 0; index < 10; index++) {
+    const skill = `project/.claude/skills/clone/skill-${index}`;
+    place.skill(`project/.claude/skills/clone`, `skill-${index}`);
+    for (let file = 0; file < 150; file++) place.file(`${skill}/${file}`, "");
+  }
+  const [hint] = await hintsIn(place);
+  assert.match(hint!, /^at least 6 skills lie deeper than the server looks; /);
+  place.remove("project/.claude");
+  for (let index = 0; index < 1_001; index++) {
+    place.folder(`project/.agents/skills/${index}`);
+  }
+  place.skill("project/.agents/skills", "z");
+  assert.deepEqual(await hintsIn(place), []);
 });
 
 Deno.test(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAtOrBelow, join, relative } from "../files/paths.ts";
+import { isAtOrBelow, isWindows, join, relative } from "../files/paths.ts";
 
 /** Shortens a path in the home folder, in the form that options accept. */
 export function withTilde(path: string, home: string | undefined): string {
@@ -13,9 +13,12 @@ export function withTilde(path: string, home: string | undefined): string {
     : path;
 }
 
+/** A path that needs no quotes. Only on Windows, a shell keeps the character `\`. */
+const PLAIN_PATH = isWindows ? /^[\w~./:\\,@=+-]+$/ : /^[\w~./:,@=+-]+$/;
+
 /** Quotes a path as one word of a command line, if it needs quotes. */
 export function quoteWord(path: string): string {
-  if (/^[\w~./:\\,@=+-]+$/.test(path)) return path;
+  if (PLAIN_PATH.test(path)) return path;
   return path.includes('"') || /[$`\\!]/.test(path)
     ? `'${path.replaceAll("'", String.raw`'\''`)}'`
     : `"${path}"`;

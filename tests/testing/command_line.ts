@@ -60,6 +60,7 @@ export function configFor(
   return createClientConfig(name, {
     settings,
     catalog: EMPTY_CATALOG,
+    installed: 0,
     program,
   });
 }
