@@ -18,6 +18,7 @@ import {
   createSettings,
   readEnvironment,
   type Settings,
+  withOptions,
 } from "../program/settings.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 import { OTHER_CLIENTS } from "../views/clients.ts";
@@ -65,7 +66,7 @@ export async function runCommand(
     return await printConfig(createClientConfig(client, situation));
   }
   if (as === undefined) return await printReport(settings, openSkills);
-  return await printModelView(command, settings, openSkills);
+  return await printModelView(settings, openSkills);
 }
 
 /** Finds out what the options for a client depend on. */
@@ -86,13 +87,12 @@ async function printConfig({ message, text }: ClientConfig): Promise<number> {
 
 /** Prints what the model sees in a client that starts the server as `--print-config` says. */
 async function printModelView(
-  command: CommandLine,
   settings: Settings,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const { as = OTHER_CLIENTS, json } = command.values;
+  const { as = OTHER_CLIENTS, json } = settings.values;
   const values = await valuesFor(as, settings, openSkills);
-  const entrySettings = createSettings({ ...command, values });
+  const entrySettings = withOptions(settings, values);
   const catalog = await openSkills(entrySettings).refresh();
   const added = SERVING_OPTIONS.filter((name) =>
     String(values[name] ?? "") !== String(settings.values[name] ?? "")

@@ -116,6 +116,8 @@ function listFolders(settings: Settings): string[] {
     ...directories,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
+    // They count by where they lead, which may be a folder that is searched.
+    ...values["name-only"] ?? [],
   ];
   // A link may only be watched where it leads.
   const targets = given.filter(isAbsolute)

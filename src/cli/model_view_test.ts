@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { join } from "../files/paths.ts";
 import { CLIENT_PROFILES } from "../views/clients.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
@@ -97,3 +99,44 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
     );
   });
 }
+
+Deno.test(
+  "--list --as shows what a client's entry gives where one folder of skills is a link to another",
+  { ignore: lacks("links") },
+  async () => {
+    for (const client of ["gemini-cli", "opencode", "claude-code"]) {
+      for (
+        const [target, link] of [
+          [".claude/skills", ".agents/skills"],
+          [".agents/skills", ".claude/skills"],
+        ] as const
+      ) {
+        using place = new Place();
+        place.skill(`home/${target}`, "git");
+        place.link(`../${target}`, `home/${link}`);
+        const { texts } = await servedTo(place, client);
+        const passages: { text: string }[] = JSON.parse(
+          await listAs(place, client, ["--json"]),
+        );
+        const shown = passages.map(({ text }) => text).slice(-texts.length);
+        assert.deepEqual(shown, texts);
+        // The client lists the skill itself.
+        assert.ok(!texts.join().includes("About git"), client);
+      }
+    }
+  },
+);
+
+Deno.test("--list --as searches the folders that the entry has, and no other ones of the environment", async () => {
+  using place = new Place();
+  place.skill("named", "git");
+  place.skill("variable", "pdf");
+  const { stdout } = await runServer(place, {
+    args: ["--list", "--as", "claude-desktop", join(place.path, "named")],
+    env: { SKILLS_DIR: join(place.path, "variable") },
+  });
+  assert.match(
+    stdout,
+    /^What the model sees in claude-desktop, which was not measured \(1 skill, toolset skilljack, with --tools as in its entry\)$/m,
+  );
+});

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { currentFolder, isAtOrBelow } from "../files/paths.ts";
 import { hasEffect, isError, type Problem } from "../problems.ts";
 import { findNearMisses } from "../program/near_misses.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
@@ -35,11 +36,11 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...describeUnusedRules(registry, policy),
     ...await findNearMisses(catalog, settings),
   ];
-  const isEmpty = found.length === 0 && !problems.some(isError);
-  if (check && isEmpty) problems.push(describeEmptiness(settings));
+  const checked = listChecked(catalog, found);
+  if (check) problems.push(...describeEmptiness(checked, problems, settings));
   return {
     /** The number of skills that were checked. */
-    checked: check ? countChecked(catalog, found) : undefined,
+    checked: check ? checked.size : undefined,
     policy,
     roots: catalog.roots.map(({ root, scope, status, skills }) => {
       const { path, recursive } = root;
@@ -74,28 +75,44 @@ function hasPolicyFault({ problems }: SkillCatalog): boolean {
   return problems.some(({ rule }) => rule === "policy");
 }
 
-/** Says that there was nothing to check. Near misses say where skills are. */
-function describeEmptiness({ roots }: Settings): Problem {
-  return {
-    rule: "no-skills",
-    file: roots[0]?.path ?? ".",
-    reason:
-      "there is no skill here, nor in the other folders that --list shows",
-    hint:
-      `add a folder with a ${SKILL_MD}, or pass another folder, as in "--check DIR"`,
-  };
+/**
+ * Says in which of the named folders there was nothing to check, or that there was nothing
+ * at all. Other errors say more, and near misses say where skills are.
+ */
+function describeEmptiness(
+  checked: ReadonlySet<string>,
+  problems: readonly Problem[],
+  { directories }: Settings,
+): Problem[] {
+  const failed = problems.filter(isError).map(({ file }) => file);
+  const looked = [...checked, ...failed];
+  const rule = "no-skills";
+  const add = `add a folder with a ${SKILL_MD}`;
+  if (directories.length > 0) {
+    const reason =
+      "there is no skill to check in this folder, its .claude/skills, or its skills folder";
+    const hint = `${add}, or pass another folder`;
+    return directories
+      .filter((folder) => !looked.some((path) => isAtOrBelow(path, folder)))
+      .map((file) => ({ rule, file, reason, hint }));
+  }
+  if (looked.length > 0) return [];
+  const file = currentFolder() ?? ".";
+  const reason = "there is no skill to check in the folders that --list shows";
+  const hint = `${add} to one of these, or pass another folder to --check`;
+  return [{ rule, file, reason, hint }];
 }
 
-/** Counts the skills that are not off, and the files that are skipped. */
-function countChecked(
+/** Lists the folders of the skills that are not off, and of the files that are skipped. */
+function listChecked(
   { problems }: SkillCatalog,
   found: readonly Skill[],
-): number {
+): Set<string> {
   return new Set([
     ...found.filter(({ state }) => state !== "off")
       .map(({ directory }) => directory),
     ...problems.flatMap(({ file }) => folderOf(file) ?? []),
-  ]).size;
+  ]);
 }
 
 /** Describes a skill, and checks its files if the command line asks for it. */

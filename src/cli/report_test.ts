@@ -97,10 +97,39 @@ description: "Use: this"
 Checked 5 skills: 2 errors, 3 warnings
 `,
   );
-  // Neither nothing nor an error is left to report.
+  // Nothing is left to check.
   place.file("home/policy.yaml", "rules: [{ state: off }]");
   const off = await printedReport(place, "--check", ...policy);
-  assert.deepEqual(off, { code: 0, text: "Checked 0 skills\n" });
+  assert.equal(off.code, 1);
+  assert.match(off.text, /error\[no-skills\][^]*\nChecked 0 skills: 1 error/);
+});
+
+Deno.test("--check fails for each folder in which there is nothing to check", async () => {
+  using place = new Place();
+  const git = place.skill("project/skills", "git");
+  place.folder("project/empty");
+  const { code, text } = await printedReport(place, "--check", git, "empty");
+  assert.equal(code, 1);
+  assert.equal(
+    text,
+    `empty: error[no-skills]: there is no skill to check in this folder, its .claude/skills, or its skills folder
+  fix: add a folder with a SKILL.md, or pass another folder
+
+Checked 1 skill: 1 error, 0 warnings
+`,
+  );
+});
+
+Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills with --agents", async () => {
+  using place = new Place();
+  place.skill("home/.agents/skills", "pdf");
+  place.skill("home/.agents/skills", "git");
+  place.skill("home/.claude/skills", "docs");
+  const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
+  for (const name of ["pdf", "docs"]) {
+    const checked = await printedReport(place, "--check", name, "--agents");
+    assert.deepEqual(checked, clean);
+  }
 });
 
 Deno.test("--list reports where to put skills if there are none", async () => {

@@ -251,7 +251,10 @@ Deno.test("--check of a folder that holds no skill fails, and says where they ar
   place.skill("project/plugins/two/skills", "b");
   const { code, text } = await printedReport(place, "--check", ".");
   assert.equal(code, 1);
-  assert.match(text, /error\[no-skills\]: there is no skill here/);
+  assert.match(
+    text,
+    /error\[no-skills\]: there is no skill to check in this folder/,
+  );
   for (const name of ["one", "two"]) {
     const line =
       `plugins/${name}/skills: warning[not-searched]: 1 skill lies deeper `;

@@ -68,13 +68,31 @@ export function createSettings(command: CommandLine): Settings {
   if (size !== undefined && !isValidSize) {
     warnings.push(describeIgnoredSize(size));
   }
+  const given = { values, home, directories, warnings };
+  return { ...given, ...deriveSettings(values, directories, bases) };
+}
+
+/** Returns settings with other options, whose paths may be relative, and the same folders. */
+export function withOptions(
+  settings: Settings,
+  options: CommandLine["values"],
+): Settings {
+  const { workingDirectory, homeDirectory } = settings.options;
+  const bases = { workingDirectory, homeDirectory };
+  const values = resolveFolders(options, bases);
+  const derived = deriveSettings(values, settings.directories, bases);
+  return { ...settings, values, ...derived };
+}
+
+/** Derives what the options and the folders mean for the registry and the tools. */
+function deriveSettings(
+  values: Settings["values"],
+  directories: readonly string[],
+  bases: BaseFolders,
+): Pick<Settings, "roots" | "options"> {
   return {
-    values,
     roots: listRoots(values, directories, bases),
-    home,
-    directories,
     options: { ...bases, ...createOptions(values) },
-    warnings,
   };
 }
 
@@ -96,10 +114,10 @@ function resolveFolders(
 
 /** Lists the folders that replace the default ones. */
 function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
-  const { values: { check = false } } = command;
+  const { values: { check = false, agents } } = command;
   return givenFolders(command, bases).flatMap((folder) => {
     const path = resolveGiven(folder, bases);
-    if (check) return findChecked(path, bases);
+    if (check) return findChecked(path, { ...bases, agents });
     refuseOptionName(folder, path);
     // A skill's file stands for its folder.
     return [folderOf(path) ?? path];
@@ -107,15 +125,18 @@ function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
 }
 
 function listRoots(
-  { agents, tools, "skill-dir": recursiveDirectories }: CommandLine["values"],
+  { agents, check, tools, "skill-dir": recursiveDirectories }:
+    CommandLine["values"],
   directories: readonly string[],
   bases: BaseFolders,
 ): SkillRoot[] {
+  const isNamed = directories.length > 0;
   const roots = resolveSkillRoots({
     ...bases,
-    directories: directories.length === 0 ? undefined : directories,
+    directories: isNamed ? directories : undefined,
     recursiveDirectories,
-    agents,
+    // `--check` looks only at the folders that are named.
+    agents: agents && !(check && isNamed),
   });
   switch (tools) {
     case "agentskills":
@@ -149,16 +170,20 @@ function createOptions(
 }
 
 /**
- * Returns the folders to check for a path: the skill that a file is in, or the folders
- * in the default roots that have the name, if no folder here has it, or the path itself.
+ * Returns the folders to check for a path: the skill that a file is in, or the path
+ * itself. If nothing is there, it may be the name of skills in the default roots.
  */
-function findChecked(path: string, bases: BaseFolders): string[] {
+function findChecked(
+  path: string,
+  bases: BaseFolders & { agents: boolean | undefined },
+): string[] {
   const skill = skillAround(path);
   if (skill !== undefined) return [skill];
   const isName = dirname(path) === bases.workingDirectory && !isThere(path);
-  const folders = !isName ? [] : resolveSkillRoots(bases)
+  if (!isName) return [path];
+  const named = resolveSkillRoots(bases)
     .map((root) => join(root.path, basename(path))).filter(isThere);
-  return folders.length > 0 ? folders : [path];
+  return named.length > 0 ? named : [path];
 }
 
 /** Returns the directory of the skill that a file is in, if it is in one. */
