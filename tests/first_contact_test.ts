@@ -54,9 +54,10 @@ for (const [client, readsItself] of CLIENTS) {
     using place = installedPlace();
     const args = ["--print-config", client];
     const { stderr } = await runServer(place, { args });
-    const { title } = MCP_CLIENTS[client];
+    const { title, agentsPart } = MCP_CLIENTS[client];
+    const part = agentsPart === undefined ? "" : ` (${agentsPart})`;
     const note = readsItself
-      ? `${title} itself shows the 14 skills in ~/.agents/skills, so the entry leaves them to it. There are no others yet, so the entry serves none. To serve them as well, add --agents.`
+      ? `${title} itself shows the 14 skills in ~/.agents/skills${part}, so the entry leaves them to it. There are no others yet, so the entry serves none. To serve them as well, add --agents.`
       : `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`;
     assert.ok(stderr.includes(note), stderr);
     assert.deepEqual(await shownBy(place, client), readsItself ? [] : NAMES);

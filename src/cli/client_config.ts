@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isAbsolute } from "../files/paths.ts";
 import {
   type ClientName,
   type CommandLine,
@@ -51,9 +52,13 @@ export function createClientConfig(
   const client = MCP_CLIENTS[name];
   const { values, notes } = addClientOptions(client, situation);
   const launch = createLaunch(program, { ...situation.settings, values });
-  refuseVariables(launch, client);
+  refuseVariables([launch.command, ...launch.args], client);
   const entry = client.entry?.(launch) ?? launch;
-  notes.push(...describeLaunch(client, { launch, entry }));
+  const { mainModule } = program;
+  const clone = mainModule !== undefined && isAbsolute(mainModule)
+    ? mainModule
+    : undefined;
+  notes.push(...describeLaunch(client, { launch, entry, clone }));
   return configFor(client, { entry, notes, os: program.os });
 }
 
@@ -63,30 +68,42 @@ export function createClientConfig(
  * @throws {UsageError} If a word contains what the client takes for a variable.
  */
 function refuseVariables(
-  { command, args }: Launch,
+  words: readonly string[],
   { title, variables }: McpClient,
 ): void {
   if (variables === undefined) return;
-  const word = [command, ...args].find((word) => variables.test(word));
-  if (word === undefined) return;
-  const [beginning] = variables.exec(word)!;
-  throw new UsageError(
-    `Cannot print an entry with ${
-      quote(word)
-    }: ${title} takes ${beginning} for the beginning of a variable, and replaces it; rename the folder`,
-  );
+  for (const word of words) {
+    const [beginning] = variables.exec(word) ?? [];
+    if (beginning === undefined) continue;
+    throw new UsageError(
+      `Cannot print an entry with ${
+        quote(word)
+      }: ${title} takes ${beginning} for the beginning of a variable, and replaces it; choose a name without it`,
+    );
+  }
 }
 
 /** Says how the entry starts, and how to add it in a terminal. */
 function describeLaunch(
   client: McpClient,
-  { launch, entry }: { launch: Launch; entry: object },
+  { launch, entry, clone }: {
+    launch: Launch;
+    entry: object;
+    clone: string | undefined;
+  },
 ): string[] {
   const notes: string[] = [];
   // What npx downloaded may be gone the next day.
   if (/[\\/]_npx[\\/]/.test(launch.command)) {
     notes.push(
       "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
+    );
+  }
+  if (clone !== undefined) {
+    notes.push(
+      `The entry starts ${
+        quote(clone)
+      }. If you move or delete it, print the configuration again.`,
     );
   }
   const words = [launch.command, ...launch.args];
@@ -136,6 +153,7 @@ export function createUrlConfig(
     );
   }
   const { url, notes } = completeUrl(values.url!);
+  refuseVariables([url.href], client);
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   const needsToken = hasToken || !isLocal;
   const isSafe = isLocal || url.protocol === "https:";
@@ -190,7 +208,7 @@ function describeToken(
     ];
   }
   const advice = tokenAdvice ??
-    `Set SKILL_SERVER_TOKEN to it where ${title} starts`;
+    `Set the environment variable SKILL_SERVER_TOKEN to it before you start ${title}`;
   const token = `The entry sends a token. ${advice}.`;
   return isSafe ? [token] : [
     token,

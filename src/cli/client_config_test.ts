@@ -215,7 +215,7 @@ Deno.test("--print-config refuses what a client takes for a variable, and nothin
       assertMisuse(
         () => print(name),
         new RegExp(
-          `^Cannot print an entry with ".*": ${title} takes .* for the beginning of a variable, and replaces it; rename the folder$`,
+          `^Cannot print an entry with ".*": ${title} takes .* for the beginning of a variable, and replaces it; choose a name without it$`,
         ),
       );
     }

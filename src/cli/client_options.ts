@@ -72,7 +72,7 @@ function needsAgents(
 
 /** Says that a client shows the skills itself that `--agents` would serve, if there are any. */
 function describeInstalled(
-  { title, readsAgents }: McpClient,
+  { title, readsAgents, agentsPart }: McpClient,
   { catalog, installed }: ClientSituation,
 ): string[] {
   if (!readsAgents || installed === 0) return [];
@@ -80,7 +80,8 @@ function describeInstalled(
   const others = catalog.served.size === 0
     ? "There are no others yet, so the entry serves none. "
     : "";
+  const part = agentsPart === undefined ? "" : ` (${agentsPart})`;
   return [
-    `${title} itself shows the ${skills} in ~/.agents/skills, so the entry leaves them to it. ${others}To serve them as well, add --agents.`,
+    `${title} itself shows the ${skills} in ~/.agents/skills${part}, so the entry leaves them to it. ${others}To serve them as well, add --agents.`,
   ];
 }

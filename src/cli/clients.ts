@@ -37,6 +37,8 @@ export interface McpClient {
   readonly ownSkills?: readonly string[];
   /** Whether the client shows the skills in `.agents/skills` itself, whole or not. */
   readonly readsAgents?: boolean;
+  /** What it shows of them if that is not all: the end of a sentence. */
+  readonly agentsPart?: string;
   /** What the client replaces in the texts of its entries, without a way to escape it. */
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
@@ -115,6 +117,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     format: "toml",
     section: "mcp_servers",
     readsAgents: true,
+    agentsPart: "with short descriptions if they are many",
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
@@ -178,6 +181,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
     readsAgents: true,
+    agentsPart: "but only about 50",
     variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
     urlEntry: (url) => ({ type: "http", url, tools: ["*"] }),
@@ -189,6 +193,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Cline",
     file: "~/.cline/data/settings/cline_mcp_settings.json",
     readsAgents: true,
+    agentsPart: "but only their names",
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
     urlEntry: (url) => ({ type: "streamableHttp", url, timeout: 60 }),

@@ -42,13 +42,13 @@ Skills (5)
   git        1 file   .claude/skills/git
   pdf        2 files  ~/.claude/skills/pdf
   Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
-  git        1 file   ~/.claude/skills/git        after .claude/skills/git: load it as global:git
-  git        1 file   ~/.claude/skills/git-2      after ~/.claude/skills/git: rename it to load it
+  git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
+  git        1 file   ~/.claude/skills/git-2      shadowed by ~/.claude/skills/git: rename it to load it
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
   fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
 
-Found 3 skills, and 2 more behind another of the same name: 1 error, 0 warnings.
+Found 3 skills, and 2 more that are shadowed: 1 error, 0 warnings.
 `,
   );
 });
@@ -137,7 +137,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   const { text } = await printedReport(place, "--list");
   assert.match(
     text,
-    /\nFound 0 skills\. To add one, create a folder with a SKILL\.md in one of the folders above\.\n$/,
+    /\nFound 0 skills\. To add one, create a folder with a SKILL\.md in one of the folders above, such as ~\/\.claude\/skills\/NAME\/SKILL\.md\.\n$/,
   );
   for (const option of ["--list", "--check"]) {
     const { text } = await printedReport(place, option);

@@ -11,6 +11,7 @@ import {
   currentFolder,
   dirname,
   isAtOrBelow,
+  join,
   relative,
 } from "../files/paths.ts";
 import { isError } from "../problems.ts";
@@ -32,7 +33,7 @@ export function reportAsText(
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : "",
     problems.map((problem) => formatProblem(problem, home)).join(""),
-    `${summarize(report)}\n`,
+    `${summarize(report)}${adviseOn(report, home)}\n`,
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
@@ -75,7 +76,8 @@ function describeEffects(
     : "rename it to load it";
   const effects: string[] = [];
   if (shadowedBy !== undefined) {
-    effects.push(`after ${showPath(dirname(shadowedBy), home)}: ${advice}`);
+    const holder = showPath(dirname(shadowedBy), home);
+    effects.push(`shadowed by ${holder}: ${advice}`);
   }
   if (unlisted !== undefined) {
     effects.push(`not for hosts with the Skills extension: ${unlisted}`);
@@ -141,19 +143,24 @@ function summarize({ problems, skills, checked }: Report): string {
   const served = count(visible.length - shadowed.length, "skill");
   const rest = shadowed.length === 0
     ? ""
-    : `, and ${shadowed.length} more behind another of the same name`;
-  return `Found ${served}${rest}${found}.${adviseOn(skills, problems)}`;
+    : `, and ${shadowed.length} more that are shadowed`;
+  return `Found ${served}${rest}${found}.`;
 }
 
 /** Says what to do next, if the table and the problems do not. */
 function adviseOn(
-  skills: Report["skills"],
-  problems: Report["problems"],
+  { checked, problems, roots, skills }: Report,
+  home: string | undefined,
 ): string {
-  if (problems.length > 0) return "";
-  return skills.length === 0
-    ? " To add one, create a folder with a SKILL.md in one of the folders above."
-    : " To look for problems in their texts and files, use --check.";
+  if (checked !== undefined || problems.length > 0) return "";
+  if (skills.some(({ state }) => state !== "off")) {
+    return " To look for problems in their texts and files, use --check.";
+  }
+  if (skills.length > 0) return " The policy turns off all of them.";
+  const last = roots.at(-1);
+  if (last === undefined) return "";
+  const example = showPath(join(last.path, "NAME", "SKILL.md"), home);
+  return ` To add one, create a folder with a SKILL.md in one of the folders above, such as ${example}.`;
 }
 
 /** Shortens a path in the working directory or the home folder. */

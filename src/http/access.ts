@@ -116,9 +116,9 @@ export class AccessControl {
 
   /** Compares a token with each valid one, in the same time whatever it is. */
   #isValid(token: string): boolean {
-    const sent = hashOf(token);
+    const sent = digestOf(token);
     const matches = this.#tokens.map((valid) =>
-      timingSafeEqual(sent, hashOf(valid))
+      timingSafeEqual(sent, digestOf(valid))
     );
     return matches.includes(true);
   }
@@ -153,6 +153,6 @@ export function refuse(
   return Response.json(body, { status, headers });
 }
 
-function hashOf(text: string): Uint8Array {
+function digestOf(text: string): Uint8Array {
   return hash("sha256", text, "buffer");
 }

@@ -192,7 +192,7 @@ export const OPTIONS = {
     value: "URL",
     expected:
       `the URL of a server, such as https://skills.example.com${MCP_PATH}`,
-    isValid: (value) => /^https?:\/\//.test(value) && URL.canParse(value),
+    isValid: (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
     help: "with --print-config: connect to the server over HTTP at URL",
     requires: ["print-config"],
   },
@@ -262,11 +262,17 @@ function describeParseError(message: string): string {
     const advice = near === undefined ? "" : `: did you mean --${near}?`;
     return `Unknown option ${quote(unknown)}${advice}`;
   }
-  const [, name] = /'--([\w-]+) <value>' argument missing/.exec(message) ?? [];
+  const [, name, ambiguous] =
+    /'--([\w-]+)(?: <value>)?' argument (?:missing|is (ambiguous))/
+      .exec(message) ?? [];
   const option: Option | undefined = OPTIONS[name as keyof typeof OPTIONS];
-  return option === undefined
-    ? message
-    : `--${name} requires a value: expected ${expectationOf(option)}`;
+  if (option === undefined) return message;
+  const advice = ambiguous === undefined
+    ? ""
+    : `; if it begins with a hyphen, write --${name}=VALUE`;
+  return `--${name} requires a value: expected ${
+    expectationOf(option)
+  }${advice}`;
 }
 
 /** Says what the value of an option must be, if it is not of the right kind. */

@@ -151,7 +151,10 @@ const misuses: [string[], string | RegExp][] = [
   [["list"], 'Cannot find the folder "list": did you mean --list?'],
   [["check", "."], 'Cannot find the folder "check": did you mean --check?'],
   [["--list", "help"], /folder "help": did you mean --help\?$/],
-  [["--trust-links", "--list"], /'--trust-links' argument is ambiguous/],
+  [
+    ["--trust-links", "--list"],
+    /^--trust-links requires a value: expected a folder; if it begins with a hyphen, write --trust-links=VALUE$/,
+  ],
   [["--policy="], 'Invalid --policy "": expected the path of a file'],
   [["--tools="], /"": expected one of skill, skilljack, reference, /],
   [

@@ -42,7 +42,7 @@ export async function logNearMisses(
     }
     const more = problems.length - MAX_LOGGED;
     if (more > 0) {
-      log(`Found ${more} more of what is almost a skill: use --list`);
+      log(`Found ${more} more near misses: use --list to see them`);
     }
   } catch (error) {
     log(`Cannot look for near misses: ${(error as Error).message}`);

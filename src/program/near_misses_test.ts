@@ -460,7 +460,7 @@ Deno.test("the log of the first scan names at most 20 near misses, over HTTP too
   );
   assert.equal(
     last,
-    "skill-server: Found 5 more of what is almost a skill: use --list",
+    "skill-server: Found 5 more near misses: use --list to see them",
   );
   const named = server.stderr.values
     .filter((line) => line.includes('rename it to "SKILL.md"'));

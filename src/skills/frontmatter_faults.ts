@@ -268,10 +268,10 @@ function describeQuotes({ key, value, lines }: YamlEntry): string {
   const [, ...others] = lines;
   if (key === "metadata") return `a value in ${quote(key)} needs quotes`;
   if (/^["']/.test(value)) {
-    return `the quotation marks of ${quote(key)} do not hold its value`;
+    return `the quotation marks of ${quote(key)} do not enclose its value`;
   }
   if (/^[[{]/.test(value)) {
-    return `the brackets of ${quote(key)} do not hold its value`;
+    return `the brackets of ${quote(key)} do not enclose its value`;
   }
   return others.some((line) => /:(?:\s|$)/.test(line))
     ? `the value of ${quote(key)} has a colon on another line than its first`

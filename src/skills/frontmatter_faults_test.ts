@@ -103,22 +103,31 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "open-quote",
     text: '---\nname: open-quote\ndescription: "Fill forms\nlicense: M\n---\n',
-    reported: [[3, 'quotation marks of "description" do not hold its value']],
+    reported: [[
+      3,
+      'quotation marks of "description" do not enclose its value',
+    ]],
   },
   {
     name: "apostrophe",
     text: "---\nname: apostrophe\ndescription: 'don't do it'\n---\n",
-    reported: [[3, 'quotation marks of "description" do not hold its value']],
+    reported: [[
+      3,
+      'quotation marks of "description" do not enclose its value',
+    ]],
   },
   {
     name: "backslash",
     text: '---\nname: backslash\ndescription: "in C:\\Windows"\n---\n',
-    reported: [[3, 'quotation marks of "description" do not hold its value']],
+    reported: [[
+      3,
+      'quotation marks of "description" do not enclose its value',
+    ]],
   },
   {
     name: "open-bracket",
     text: "---\nname: open-bracket\ndescription: [a, b\n---\n",
-    reported: [[3, 'the brackets of "description" do not hold its value']],
+    reported: [[3, 'the brackets of "description" do not enclose its value']],
   },
   {
     name: "continued",
@@ -176,7 +185,7 @@ const MISTAKES: readonly Mistake[] = [
     name: "two-brackets",
     text:
       "---\nname: two-brackets\ndescription: d\nargument-hint: [file] [format]\n---\n",
-    reported: [[4, 'the brackets of "argument-hint" do not hold its value']],
+    reported: [[4, 'the brackets of "argument-hint" do not enclose its value']],
   },
   {
     name: "spaced-name",

@@ -120,7 +120,7 @@ export function directoryOf(
 const DIRECTORY_PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}/;
 
 /** What stands for the arguments of a prompt, but not for one of them. */
-const ARGUMENTS_PLACEHOLDER = /\$ARGUMENTS_PLACEHOLDER\b(?!\[)/;
+const ARGUMENTS_PLACEHOLDER = /\$ARGUMENTS\b(?!\[)/;
 
 /**
  * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
@@ -165,7 +165,7 @@ function describeRemoteFiles(
 }
 
 /**
- * Puts the arguments of a prompt in place of `$ARGUMENTS_PLACEHOLDER` or, if that does not occur,
+ * Puts the arguments of a prompt in place of `$ARGUMENTS` or, if that does not occur,
  * on a last line.
  */
 function fillArguments(text: string, input: string | undefined): string {

@@ -160,8 +160,11 @@ function requirePrompt(
   if (skill !== undefined && isForUser(skill)) return skill;
   const names = listForUser(registry.catalog).map(({ name }) => name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
+  const known = names.length === 0
+    ? "there are no skills; the command of this server, run in a terminal with --list, shows where they would go"
+    : "prompts/list lists the names";
   const hint = near.length === 0
-    ? "prompts/list lists the names"
+    ? known
     : `similar names are ${near.join(", ")}`;
   throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
 }

@@ -143,7 +143,7 @@ export function findPolicyFault(
 export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
   return findPolicyFault(catalog) ??
-    "There are no skills. Tell the user that in a terminal, the server's option --list shows where they would go.";
+    "There are no skills. Tell the user that the command of this server, run in a terminal with the option --list, shows where they would go.";
 }
 
 /**
@@ -164,7 +164,7 @@ export function formatAvailableSkills(
       .map(([key, text]) => `<${key}>${escapeXml(text)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
   });
-  const list = skills.join("\n") || (findPolicyFault(catalog) ?? "");
+  const list = skills.join("\n") || (explainEmptyList(catalog) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 
@@ -294,7 +294,8 @@ export function summarizeSkills(
 ): string {
   const skills = listForModel(catalog);
   if (skills.length === 0) {
-    return findPolicyFault(catalog) ?? `${purpose}. There are none yet.`;
+    return findPolicyFault(catalog) ??
+      `${purpose}. ${explainEmptyList(catalog)}`;
   }
   const names = skills.map(({ name }) => name)
     .filter((name) => PLAIN_NAME.test(name));

@@ -58,24 +58,24 @@ export async function answerUnknownName(
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
-    // The wording of the contract of the tool "skill".
-    const text = `${start}
-
-Available skills:${fitList(skills)}
-
-Use the exact skill name (case-insensitive) to load a skill.`;
-    const isExplained = skills.length > 0 || reasons.length > 0;
-    return createResult(
-      isExplained ? text : `${text}
-
-${explainEmptyList(catalog)}`,
-      true,
-    );
+    const text = `${start}\n\n${describeAvailable(skills, catalog)}`;
+    return createResult(text, true);
   }
   const found = await findByWords(echo, catalog);
   return found.length > 0
     ? createResult(formatResults(start, found, skills.length), false)
     : createResult(formatNoResults(start, skills), true);
+}
+
+/** Lists the skills in the wording of the contract of the tool `skill`, if there are any. */
+function describeAvailable(
+  skills: readonly ListedSkill[],
+  catalog: SkillCatalog,
+): string {
+  return explainEmptyList(catalog) ??
+    `Available skills:${fitList(skills)}
+
+Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
 /** The maximum number of results of a search. */

@@ -153,7 +153,7 @@ Deno.test("of more than 100 skills, a search without results is an error with 4,
 Deno.test("with no skills, the answers tell the user how to see where they would go", async () => {
   using place = new Place();
   place.skill("elsewhere", "git");
-  const advice = /There are no skills\. Tell the user .* --list shows where/;
+  const advice = /There are no skills\. Tell the user .* --list, shows where/;
   const answers = [
     ["skill", "skill", { name: "git" }],
     ["reference", "list_skills", {}],
@@ -166,6 +166,10 @@ Deno.test("with no skills, the answers tell the user how to see where they would
     const { content } = await session.call(tool, input);
     assert.match(JSON.stringify(content), advice, toolset);
   }
+  // Some clients show the model nothing but the description.
+  await using session = await Session.open(place);
+  const { tools: [tool] } = await session.client.listTools();
+  assert.match(tool!.description!, advice);
 });
 
 Deno.test("the answer names everything that is wrong with a skipped skill, by a qualified name too", async () => {
