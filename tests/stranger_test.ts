@@ -1,6 +1,7 @@
 // A cloned project is a stranger: its skills push out none of the user's own, and
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
+import config from "../deno.json" with { type: "json" };
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
@@ -261,7 +262,9 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   place.file("project/node_modules/zod/package.json", "{}");
   place.file("project/hostile.js", "throw new Error('hostile');");
   // As the README says. Otherwise, deno serve reads the configuration in this folder.
-  assert.match(README, /\ndeno serve --no-config --host 127\.0\.0\.1 /);
+  const command = "deno serve --no-config --host 127.0.0.1 --allow-read";
+  assert.ok(README.includes(`\n${command} `));
+  assert.ok(config.tasks.serve.command.startsWith(command));
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);
