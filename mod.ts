@@ -90,6 +90,7 @@ import {
   type VisitedFolder,
 } from "./src/skills/skill_reader.ts";
 import type {
+  Fault,
   Problem,
   ScanListener,
   ScanOptions,
@@ -100,6 +101,7 @@ import type {
   SkillFile,
   SkillFileContent,
   SkillFiles,
+  SkillFilesOptions,
   SkillPolicyRule,
   SkillRegistryOptions,
   SkillRoot,
@@ -288,6 +290,7 @@ class RootSearch {
    */
   async #search(top: SearchedFolder): Promise<void> {
     const { path, recursive, scope } = this.#root;
+    // The search appends the folders that it is to look into.
     const queue = [top];
     const seen = new Set([top.realPath]);
     const limit = scope === "project" ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
@@ -295,7 +298,8 @@ class RootSearch {
     for (const folder of queue) {
       for (const name of folder.listing.names) {
         if (this.#slice.isOver) await this.#slice.pause();
-        if (++count > limit) {
+        count++;
+        if (count > limit) {
           throw new SkillFileError(path, tooManyFolders(limit));
         }
         if (recursive && UNSEARCHED_NAMES.has(name)) continue;
@@ -317,22 +321,16 @@ class RootSearch {
     const isLink = folder.listing.links.has(name);
     const path = childPath(folder.path, name);
     try {
-      const entry = isLink ? this.#followLink(path, name, folder) : {
-        path,
-        // They are often the same, and then one string is enough.
-        realPath: folder.realPath === folder.path
-          ? path
-          : childPath(folder.realPath, name),
-        around: folder.listing,
-        isExposed: folder.isExposed,
-        isConfined: folder.isConfined,
-      };
-      return entry && this.#enter(entry, folder, seen);
+      const entry = isLink
+        ? this.#followLink(path, name, folder)
+        : describeFolder(path, name, folder);
+      if (entry !== undefined) return this.#enter(entry, folder, seen);
     } catch (error) {
       if (!this.#isHarmless(error, isLink)) {
         this.#failures.push(createFailure(error, path, this.#root));
       }
     }
+    return undefined;
   }
 
   /** Whether an error is common below a recursive root: a link to what is missing or denied. */
@@ -374,25 +372,47 @@ class RootSearch {
     name: string,
     folder: SearchedFolder,
   ): FolderEntry | undefined {
-    const { project, trusted, targets, rootTargets } = this.#options;
-    const { skill } = folder;
+    const { project, trusted } = this.#options;
+    const { skill, isExposed } = folder;
     const isConfined = folder.isConfined ||
       project.scopeOf(childPath(folder.realPath, name)) === "project";
     const realPath = Deno.realPathSync(path);
     const isForeign = skill !== undefined &&
       !isInside(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    const { confinesLinks } = this.#root;
-    const leaves = confinesLinks && !isAtOrBelowAny(realPath, rootTargets) ||
-      isConfined && !isAtOrBelowAny(realPath, targets);
-    if (!leaves) {
-      const { isExposed } = folder;
+    const fault = this.#findLinkFault(realPath, isConfined);
+    if (fault === undefined) {
       return { path, realPath, around: undefined, isExposed, isConfined };
     }
     if (!isSkillFolder(path)) return undefined;
-    const fault = confinesLinks ? LINK_OUT_OF_ROOTS : LINK_OUT_OF_PROJECT;
     throw new SkillFileError(path, fault);
   }
+
+  /** Says why a link may not lead where it does, if it may not. */
+  #findLinkFault(realPath: string, isConfined: boolean): Fault | undefined {
+    const { targets, rootTargets } = this.#options;
+    const { confinesLinks } = this.#root;
+    if (confinesLinks && !isAtOrBelowAny(realPath, rootTargets)) {
+      return LINK_OUT_OF_ROOTS;
+    }
+    return isConfined && !isAtOrBelowAny(realPath, targets)
+      ? LINK_OUT_OF_PROJECT
+      : undefined;
+  }
+}
+
+/** Describes an entry of a folder that is a folder, and no link. */
+function describeFolder(
+  path: string,
+  name: string,
+  folder: SearchedFolder,
+): FolderEntry {
+  const { listing: around, isExposed, isConfined } = folder;
+  // The paths are often the same, and then one string is enough.
+  const realPath = folder.realPath === folder.path
+    ? path
+    : childPath(folder.realPath, name);
+  return { path, realPath, around, isExposed, isConfined };
 }
 
 /** Visits all roots, the user's own first. Returns the visits in the order of the roots. */
@@ -466,7 +486,7 @@ function findTrouble(
     ...reading.failures,
   ];
   const trouble = failures
-    .find(({ isTemporary, root }) => isTemporary && root.scope !== "project");
+    .find((failure) => failure.isTemporary && failure.root.scope !== "project");
   return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
 }
 
@@ -552,8 +572,11 @@ export class SkillRegistry implements SkillSource {
    * trusted folders do not belong to it. The listing ends after 10 levels and 20,000
    * entries.
    */
-  async listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFiles> {
-    return await this.#open(skill, viewer).list(viewer?.maxEntries);
+  async listFiles(
+    skill: Skill,
+    options: SkillFilesOptions = {},
+  ): Promise<SkillFiles> {
+    return await this.#open(skill, options).list(options.maxEntries);
   }
 
   /**
@@ -585,8 +608,8 @@ export class SkillRegistry implements SkillSource {
     { path, version, size }: SkillFile,
   ): Promise<{ digest: string; size: number }> {
     // The path is part of the key because a number cannot represent every inode exactly.
-    const keyOf = (version: string) =>
-      `${version}:${skill.realDirectory}:${path}`;
+    const keyOf = (fileVersion: string) =>
+      `${fileVersion}:${skill.realDirectory}:${path}`;
     const known = this.#digests.get(keyOf(version));
     if (known !== undefined) return { digest: known, size };
     const read = await this.#open(skill).read(path);
@@ -689,7 +712,7 @@ export class SkillRegistry implements SkillSource {
       last: this.#last,
     });
     const time = performance.now() - this.#scanStart;
-    this.#rescans.scanned(time, result.trouble !== undefined);
+    this.#rescans.schedule(time, result.trouble !== undefined);
     if (this.#isClosed || !this.#accept(result)) return previous;
     this.#last = result;
     const { catalog } = result;
@@ -733,7 +756,7 @@ export class SkillRegistry implements SkillSource {
   #rescan(): void {
     this.refresh().catch((error) => {
       this.#options.log(`Cannot look for changes: ${(error as Error).message}`);
-      this.#rescans.scanned(0, true);
+      this.#rescans.schedule(0, true);
     });
   }
 

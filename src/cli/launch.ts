@@ -91,7 +91,7 @@ function serverArguments({ values, directories }: Settings): string[] {
 }
 
 /** Whether a path is the root or the home folder, or contains the home folder. */
-function isTooMuch(path: string, { home }: Settings): boolean {
+function exposesHome(path: string, { home }: Settings): boolean {
   return path === dirname(path) || home !== undefined &&
       [home, realPathOf(home)].some((folder) => isAtOrBelow(folder, path));
 }
@@ -105,21 +105,22 @@ function isTooMuch(path: string, { home }: Settings): boolean {
 function listFolders(settings: Settings): string[] {
   const { values, home, directories } = settings;
   // Those in the project are relative, because each launch can have another project.
-  const usual = resolveSkillRoots({
+  const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
     homeDirectory: home,
+    // Folders that are named replace them.
     directories: directories.length > 0 ? [] : undefined,
     agents: values.agents,
   });
   const given = [
-    ...usual.map(({ path }) => path),
+    ...defaultRoots.map(({ path }) => path),
     ...directories,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
     // They count by where they lead, which may be a folder that is searched.
     ...values["name-only"] ?? [],
   ];
-  // A link may only be watched where it leads.
+  // Deno watches a folder only where it may read what a link to it leads to.
   const targets = given.filter(isAbsolute)
     .map((path) => findTarget(path, settings));
   return [...given, ...targets, ...listPolicyPaths(settings)];
@@ -134,7 +135,9 @@ function listFolders(settings: Settings): string[] {
 function findTarget(path: string, settings: Settings): string {
   const target = realPathOf(path);
   if (new Project(settings.options).isLeftOn(path, target)) return path;
-  if (isTooMuch(path, settings) || !isTooMuch(target, settings)) return target;
+  if (exposesHome(path, settings) || !exposesHome(target, settings)) {
+    return target;
+  }
   throw new UsageError(
     `Cannot print an entry that lets Deno read all of ${quote(target)}, where ${
       quote(path)
@@ -156,7 +159,7 @@ function listPolicyPaths(settings: Settings): string[] {
   const paths = [policy, realPathOf(policy)];
   for (const { path, text } of listRuleFolders(policy, home)) {
     const target = realPathOf(path);
-    if (isTooMuch(path, settings) || isTooMuch(target, settings)) {
+    if (exposesHome(path, settings) || exposesHome(target, settings)) {
       throw new UsageError(
         `Cannot print an entry for the policy: for its rule ${
           quote(text)

@@ -9,8 +9,8 @@ import { jsonWithoutCommands, withoutCommands } from "./github_actions.ts";
 import {
   type ClientProfile,
   DEFAULT_PROFILE,
-  findProfile,
   OTHER_CLIENTS,
+  profileOfOption,
 } from "../views/clients.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
@@ -32,7 +32,7 @@ export function formatModelView(
   catalog: SkillCatalog,
   { json, added, ...options }: ModelViewOptions,
 ): string {
-  const profile = findProfile(client);
+  const profile = profileOfOption(client);
   const passages = listPassages({ profile, catalog, options });
   if (json) return jsonWithoutCommands(passages);
   const skills = count(listForModel(catalog).length, "skill");

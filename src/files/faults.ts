@@ -129,8 +129,9 @@ const ABSENCE = [
   "ELOOP",
   // The disk has no names of this length.
   "ENAMETOOLONG",
-  // A NUL in the path.
-  "TypeError",
+  // There is a NUL in the path.
+  "EINVAL",
+  "ERR_INVALID_ARG_VALUE",
 ];
 
 /** Whether an error means that a path does not exist. */
@@ -154,8 +155,8 @@ export function isTemporary(error: unknown): boolean {
 
 /** Whether the name of an error is one of these, or its code, which `node:fs` sets. */
 function isOneOf(error: unknown, ids: readonly string[]): boolean {
-  const { name, code } = error as Partial<Record<"name" | "code", string>>;
-  return ids.includes(name!) || ids.includes(code!);
+  const { name = "", code = "" } = error as { name?: string; code?: string };
+  return ids.includes(name) || ids.includes(code);
 }
 
 /** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */

@@ -35,7 +35,7 @@ export class Rescans {
   /**
    * Creates it without starting anything.
    *
-   * @param rescan Scans, and then calls {@linkcode scanned}.
+   * @param rescan Scans, and then calls {@linkcode schedule}.
    * @param options The time between two scans, and whether to watch folders.
    */
   constructor(
@@ -50,7 +50,7 @@ export class Rescans {
   /** Starts the timer. Watching starts with the first folders. */
   start(): void {
     this.#isStarted = true;
-    this.scanned(0, false);
+    this.schedule(0, false);
   }
 
   /**
@@ -62,16 +62,14 @@ export class Rescans {
    * @param isTroubled Whether something was temporarily unreadable. Then there is
    *   another scan after a second in any case.
    */
-  scanned(time: number, isTroubled: boolean): void {
+  schedule(time: number, isTroubled: boolean): void {
     clearTimeout(this.#timer);
-    if (!this.#isStarted) return;
     const usual = Math.min(time, this.#time);
     this.#time = time;
+    const hasTimer = isTroubled || this.#refreshMs > 0;
+    if (!this.#isStarted || !hasTimer) return;
     const rest = Math.max(usual * RESCAN_SHARE, MIN_RESCAN_MS);
-    const delay = isTroubled
-      ? MIN_RESCAN_MS
-      : this.#refreshMs && Math.min(rest, this.#refreshMs);
-    if (delay === 0) return;
+    const delay = isTroubled ? MIN_RESCAN_MS : Math.min(rest, this.#refreshMs);
     this.#timer = setTimeout(this.#rescan, delay);
     Deno.unrefTimer(this.#timer);
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { withTimers } from "../../tests/testing/waiting.ts";
 import { Rescans } from "./rescans.ts";
 
-Deno.test("Rescans.scanned() takes at most one part in 500 of the time for scans, and ignores one that was delayed", async () => {
+Deno.test("Rescans.schedule() takes at most one part in 500 of the time for scans, and ignores one that was delayed", async () => {
   const delays: number[] = [];
   const delayOf = (delay: number) => delays.push(delay) && delay;
   await withTimers(delayOf, () => {
@@ -10,9 +10,9 @@ Deno.test("Rescans.scanned() takes at most one part in 500 of the time for scans
     const options = { refreshSeconds: 30, watchFolders: false, log };
     const rescans = new Rescans(() => {}, options);
     rescans.start();
-    for (const time of [12, 12, 100, 12]) rescans.scanned(time, false);
-    for (const time of [100, 100]) rescans.scanned(time, false);
-    rescans.scanned(100, true);
+    for (const time of [12, 12, 100, 12]) rescans.schedule(time, false);
+    for (const time of [100, 100]) rescans.schedule(time, false);
+    rescans.schedule(100, true);
     rescans.close();
     return Promise.resolve();
   });

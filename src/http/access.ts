@@ -87,10 +87,11 @@ export class AccessControl {
     const host = headers.get("host") ?? URL.parse(url)?.host;
     const origin = headers.get("origin");
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
-    const isKnown = this.#acceptsAnyHost && isOwnPage ||
-      validateOriginHeader(origin, this.#hosts).ok &&
-        (this.#acceptsAnyHost || validateHostHeader(host, this.#hosts).ok);
-    if (isKnown) return undefined;
+    const isKnownHost = this.#acceptsAnyHost ||
+      validateHostHeader(host, this.#hosts).ok;
+    const isKnownOrigin = this.#acceptsAnyHost && isOwnPage ||
+      validateOriginHeader(origin, this.#hosts).ok;
+    if (isKnownHost && isKnownOrigin) return undefined;
     this.#logOnce(UNKNOWN_HOST, address);
     return refuse(403, UNKNOWN_HOST);
   }

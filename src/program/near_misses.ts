@@ -23,7 +23,7 @@ import {
 import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { listAll } from "../skills/catalog.ts";
-import { MAX_FRONTMATTER_SIZE } from "../skills/frontmatter.ts";
+import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import {
   isSkillFileName,
   MAX_SEARCH_DEPTH,

@@ -235,10 +235,10 @@ function givenFolders(
   { positionals, values }: CommandLine,
   bases: BaseFolders,
 ): string[] {
-  const others = readEnvironment("SKILLS_DIR");
-  const hasOthers = positionals.length === 0 || values.tools === "skilljack";
-  const given = hasOthers && others !== undefined
-    ? [...positionals, others]
+  const variable = readEnvironment("SKILLS_DIR");
+  const usesVariable = positionals.length === 0 || values.tools === "skilljack";
+  const given = usesVariable && variable !== undefined
+    ? [...positionals, variable]
     : positionals;
   return given.flatMap((argument) =>
     isThere(resolveGiven(argument, bases))

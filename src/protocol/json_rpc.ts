@@ -62,7 +62,7 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
  */
 export function parseMessage(
   line: string,
-): { message?: JSONRPCMessage; errorResponse?: JSONRPCErrorResponse } {
+): { message: JSONRPCMessage } | { errorResponse: JSONRPCErrorResponse } {
   if (line.length > MAX_LINE_LENGTH) {
     const message = `A message can have at most ${MAX_LINE_LENGTH} characters`;
     return createErrorResponse(-32600, message);

@@ -146,9 +146,14 @@ export class StdioTransport {
   /** Handles a line. */
   async #accept(line: string): Promise<void> {
     if (this.#isEnding || line.trim() === "") return;
-    const { message, errorResponse } = parseMessage(line);
-    if (message !== undefined) await this.onmessage?.(message);
-    else if (this.#unsentSize <= MAX_UNSENT_SIZE) this.send(errorResponse!);
+    const parsed = parseMessage(line);
+    if ("message" in parsed) {
+      await this.onmessage?.(parsed.message);
+      return;
+    }
+    // A client that sends nonsense and reads nothing must not fill the memory.
+    const hasRoom = this.#unsentSize <= MAX_UNSENT_SIZE;
+    if (hasRoom) this.send(parsed.errorResponse);
   }
 
   /** Writes the unsent lines. */

@@ -63,7 +63,7 @@ export function nameSkills(
   if (hasSameSkills && isSameRest(rest, previous)) return previous;
   const { skills, shadowed, served, off } = hasSameSkills
     ? previous
-    : shareNames(valid, known);
+    : assignNames(valid, known);
   const revision = previous.revision + 1;
   return { skills, shadowed, served, off, ...rest, revision };
 }
@@ -135,21 +135,20 @@ function isUnchanged(
 }
 
 /**
- * Returns the skill that has a name: the first one, but that one of the project does not
- * take the name from one of the user's if the model may load only that.
+ * Returns the skill that has a name: the first one. But if the user has one that the model
+ * may load, a project's skill that it may not load is passed over.
  *
  * @param skills The skills with the name, in the order of their roots.
  */
 function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
   const isLoadable = ({ state, read }: DecidedSkill) =>
     isForModel({ state, ...read.said });
-  const isPreferred = skills.some((skill) =>
-    skill.scope === "global" && isLoadable(skill)
-  );
-  const holder = skills.find((skill) =>
-    !isPreferred || skill.scope === "global" || isLoadable(skill)
-  );
-  return holder!;
+  const isUsers = ({ scope }: DecidedSkill) => scope === "global";
+  const userHasOne = skills.some((it) => isUsers(it) && isLoadable(it));
+  const candidates = userHasOne
+    ? skills.filter((it) => isUsers(it) || isLoadable(it))
+    : skills;
+  return candidates[0]!;
 }
 
 /**
@@ -159,7 +158,7 @@ function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
  * @param known Skills by real path. Those that did not change stay the same objects, so
  *   that views recognize them.
  */
-function shareNames(
+function assignNames(
   valid: readonly DecidedSkill[],
   known: ReadonlyMap<string, Skill>,
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
@@ -176,9 +175,9 @@ function shareNames(
     ({ read }) => skillKey(read.said.frontmatter!.name),
   );
   for (const key of [...groups.keys()].sort()) {
-    const shared = shareName(key, groups.get(key)!, create);
-    skills.set(key, shared.holder);
-    shadowed.push(...shared.shadowed);
+    const assigned = assignName(key, groups.get(key)!, create);
+    skills.set(key, assigned.holder);
+    shadowed.push(...assigned.shadowed);
   }
   const off = valid.filter(({ state }) => state === "off")
     .map((it) => create(it));
@@ -186,21 +185,21 @@ function shareNames(
 }
 
 /** Decides which of the skills with a key has the name. */
-function shareName(
+function assignName(
   key: string,
   group: readonly DecidedSkill[],
   create: (it: DecidedSkill, prefix?: SkillScope) => Skill,
 ): { holder: Skill; shadowed: ShadowedSkill[] } {
   const holder = findHolder(group);
-  const firstOf = ({ scope }: DecidedSkill) =>
+  const firstOfScope = ({ scope }: DecidedSkill) =>
     group.find((it) => it.scope === scope)!;
   const created = new Map(group.map((it) => {
-    const isQualified = it === firstOf(it) &&
+    const isQualified = it === firstOfScope(it) &&
       (it !== holder || isScopedKey(key));
     return [it, create(it, isQualified ? it.scope : undefined)];
   }));
   const shadowed = group.filter((it) => it !== holder).map((it) => {
-    const by = it === firstOf(it) ? holder : firstOf(it);
+    const by = it === firstOfScope(it) ? holder : firstOfScope(it);
     return { skill: created.get(it)!, by: created.get(by)! };
   });
   return { holder: created.get(holder)!, shadowed };

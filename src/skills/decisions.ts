@@ -93,10 +93,11 @@ function groupListings(
 ): Map<string, VisitedFolder[]> {
   const listings = visits.flatMap(({ folders }) => folders)
     .filter(({ realPath }) => reading.skills.has(realPath));
-  const staying = listings.filter(({ departs }) => !departs);
-  const isStaying = new Set(staying.map(({ realPath }) => realPath));
+  const staying = new Set(
+    listings.filter(({ departs }) => !departs).map(({ realPath }) => realPath),
+  );
   const counting = listings.filter(({ departs, realPath }) =>
-    !departs || !isStaying.has(realPath)
+    !departs || !staying.has(realPath)
   );
   return Map.groupBy(counting, ({ realPath }) => realPath);
 }

@@ -33,6 +33,7 @@ import {
   isSeparated,
   lettersOf,
   listEntries,
+  MAX_FRONTMATTER_SIZE,
   parseYaml,
   quoteField,
   REQUIRED_FIELDS,
@@ -40,9 +41,6 @@ import {
   textOf,
   type YamlEntry,
 } from "./yaml.ts";
-
-/** The maximum size of the frontmatter in bytes, including its two `---` lines. */
-export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 
 /**
  * The lines `---` and the YAML between them, which begins with a line break, so that
@@ -245,7 +243,7 @@ function isText(value: unknown): value is string {
 /** A flag. */
 interface Flag {
   readonly field: string;
-  /** Its name, as {@linkcode lettersOf} returns it. */
+  /** Its name without hyphens, as {@linkcode lettersOf} returns it. */
   readonly letters: string;
   /** What it sets, and the value with which it hides a skill. */
   readonly sets: keyof Hiding;
@@ -310,7 +308,8 @@ function readFlags(statements: Iterable<Statement>): ReadFlags {
     const isMisspelled = letters !== flag.letters;
     const said = isMisspelled ? undefined : toBoolean(value);
     if (said === undefined) unclear.push({ flag, key, isMisspelled });
-    if (said !== !flag.hidingValue) hiding[flag.sets] = true;
+    const hides = said === undefined || said === flag.hidingValue;
+    if (hides) hiding[flag.sets] = true;
   }
   return { hiding, unclear };
 }

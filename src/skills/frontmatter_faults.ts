@@ -17,6 +17,7 @@ import {
   isSeparated,
   KNOWN_FIELDS,
   listEntries,
+  MAX_FRONTMATTER_SIZE,
   parseYaml,
   quoteField,
   type RequiredField,
@@ -136,7 +137,9 @@ export function describeSize(): Fault {
   return {
     rule: "frontmatter-missing",
     line: 1,
-    reason: "the frontmatter does not end within 16 KiB",
+    reason: `the frontmatter does not end within ${
+      MAX_FRONTMATTER_SIZE / 1024
+    } KiB`,
     hint: "move long texts from the frontmatter into the Markdown below it",
   };
 }

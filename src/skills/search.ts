@@ -44,7 +44,7 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** The parameters of BM25: how much the length counts, and how soon repetition stops to. */
+/** The parameters of BM25: how much the length counts, and how soon repetition stops counting. */
 const LENGTH_INFLUENCE = 0.75;
 const SATURATION = 1.2;
 
@@ -188,7 +188,7 @@ function maxMistakes({ length }: string): number {
 /** How much of the words of two skills must be the same, by weight. */
 const MIN_SIMILARITY = 0.55;
 
-/** How many skills share a word at most that says that two of them may be alike. */
+/** In how many skills a word can occur at most to suggest that two of them are alike. */
 const MAX_SHARING = 50;
 
 /** How many other skills a word is taken to be missing in, because few say little about it. */
@@ -253,19 +253,19 @@ function isSimilar(
     total += weight;
     if (inA > 0 && inB > 0) shared += weight;
   }
-  return shared > MIN_SIMILARITY * total && !areTold(a, b);
+  return shared > MIN_SIMILARITY * total && !areDistinguished(a, b);
 }
 
 /** Whether two skills are told apart: each names the other, or has a topic of its own. */
-function areTold(a: Described, b: Described): boolean {
+function areDistinguished(a: Described, b: Described): boolean {
   const hasTopic = (one: Described, other: Described) =>
     one.topics.some((word) => !other.words.has(word));
-  return names(a.skill, b.skill) && names(b.skill, a.skill) ||
+  return mentions(a.skill, b.skill) && mentions(b.skill, a.skill) ||
     hasTopic(a, b) && hasTopic(b, a);
 }
 
 /** Whether the description of a skill names another skill. */
-function names({ description }: Skill, { name }: Skill): boolean {
+function mentions({ description }: Skill, { name }: Skill): boolean {
   return description.toLowerCase().includes(name.toLowerCase());
 }
 

@@ -27,14 +27,11 @@ import {
   versionOf,
 } from "../files/reading.ts";
 import { PROJECT_IS_SLOW, skillFaultOf } from "./faults.ts";
-import {
-  MAX_FRONTMATTER_SIZE,
-  readSkillText,
-  type SkillText,
-} from "./frontmatter.ts";
+import { readSkillText, type SkillText } from "./frontmatter.ts";
 import { SKILL_MD } from "./names.ts";
 import { byOwner } from "./roots.ts";
 import type { SkillRoot, SkillRootReport } from "./types.ts";
+import { MAX_FRONTMATTER_SIZE } from "./yaml.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
@@ -375,15 +372,21 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
   // Without frontmatter, a line further down may say what is wrong.
   if (!startsFence(bytes)) return { text: decoder.decode(bytes), excerpt: "" };
-  let line = 0;
+  let start = 0;
   do {
-    line = bytes.indexOf(LINE_FEED!, line) + 1;
-  } while (line > 0 && !isFence(bytes, line));
-  const end = line > 0 && bytes.indexOf(LINE_FEED!, line) + 1 || bytes.length;
+    start = nextLine(bytes, start);
+  } while (start < bytes.length && !isFence(bytes, start));
+  const end = nextLine(bytes, start);
   return {
     text: decoder.decode(bytes.subarray(0, end)),
     excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
   };
+}
+
+/** Returns where the line after a position starts, or the end. */
+function nextLine(bytes: Uint8Array, start: number): number {
+  const end = bytes.indexOf(LINE_FEED!, start);
+  return end === -1 ? bytes.length : end + 1;
 }
 
 /** Whether a file begins with a line of dashes, perhaps after a byte order mark. */

@@ -23,8 +23,8 @@ export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
-   * Whom it comes from. That of a skill depends on where it lies. A root of a project
-   * may have at most 1,000 folders.
+   * Whether the project or the user owns it. The scope of a skill depends on its real
+   * directory. A root of a project may have at most 1,000 folders.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. */
@@ -111,7 +111,7 @@ export interface Skill {
   readonly excerpt: string;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
   readonly version: string;
-  /** Whom it comes from. See {@linkcode ScanOptions}. */
+  /** Whether it is the project's or the user's own. See {@linkcode ScanOptions}. */
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
@@ -203,8 +203,8 @@ export interface SkillCatalog {
  * the scope `"project"` too. By default, the working directory is the current one,
  * and the home folder is unknown.
  *
- * No folder that an option names is looked for where a link of the project leads out
- * of the project.
+ * A folder that an option names is not followed through a link of the project that
+ * leaves the project.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** The skills listed directly in these folders are `"name-only"`, unless a rule applies to them. */
@@ -276,7 +276,11 @@ export type ScanListener = (catalog: SkillCatalog) => Promise<string[]>;
 export interface SkillViewer {
   /** Whether the model asks, from which nested skills can be hidden. Default: `false`. */
   readonly forModel?: boolean;
-  /** How many entries of the skill are visited at most to list its files. Default: 20,000. */
+}
+
+/** How to list the files of a skill. */
+export interface SkillFilesOptions extends SkillViewer {
+  /** The maximum number of entries of the skill that are visited. Default: 20,000. */
   readonly maxEntries?: number;
 }
 
@@ -303,7 +307,7 @@ export interface SkillSource {
   /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
   /** Lists the files of a skill. */
-  listFiles(skill: Skill, viewer?: SkillViewer): Promise<SkillFiles>;
+  listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
   /** Reads a file of a skill. */
   readFile(
     skill: Skill,

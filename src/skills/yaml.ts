@@ -18,6 +18,9 @@ import {
   withoutInvisible,
 } from "../text.ts";
 
+/** The maximum size of the frontmatter in bytes, including its two `---` lines. */
+export const MAX_FRONTMATTER_SIZE = 16 * 1024;
+
 /** A line that is indented with a tab, which YAML forbids, but not every parser. */
 const TAB_INDENTED = /^\t[\t ]*[^\s#]/m;
 

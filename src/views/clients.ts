@@ -77,7 +77,7 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
 export const OTHER_CLIENTS = "default";
 
 /** Returns the profile with a name that `--as` accepts, or else the default. */
-export function findProfile(name: string): ClientProfile {
+export function profileOfOption(name: string): ClientProfile {
   return CLIENT_PROFILES[name] ?? DEFAULT_PROFILE;
 }
 
@@ -85,7 +85,7 @@ export function findProfile(name: string): ClientProfile {
  * Returns the profile of the client with a name. Some clients append a hyphen and the
  * server's name to their own.
  */
-export function profileFor(name = ""): ClientProfile {
+export function profileOfClient(name = ""): ClientProfile {
   return Object.values(CLIENT_PROFILES).find(({ clientName }) =>
     `${name}-`.startsWith(`${clientName}-`)
   ) ?? DEFAULT_PROFILE;

@@ -7,7 +7,11 @@ import { Place } from "../../tests/testing/folders.ts";
 import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
-import { CLIENT_PROFILES, DEFAULT_PROFILE, profileFor } from "./clients.ts";
+import {
+  CLIENT_PROFILES,
+  DEFAULT_PROFILE,
+  profileOfClient,
+} from "./clients.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
 import { listToolEntries } from "./tools.ts";
 import { createInstructions } from "./views.ts";
@@ -44,7 +48,7 @@ function checkList(
   { description, inputSchema, _meta }: Tool,
   { name, count, limit }: { name: string; count: number; limit: number },
 ): void {
-  const { cutsDescriptionsAt = Infinity, toolMeta } = profileFor(name);
+  const { cutsDescriptionsAt = Infinity, toolMeta } = profileOfClient(name);
   const { description: parameter } = inputSchema.properties!.name as {
     description: string;
   };
@@ -64,7 +68,7 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
     const check = (catalog: SkillCatalog, descriptionLimit?: number) => {
       const options = { toolset: "skill", descriptionLimit } as const;
       const [tool] = listToolEntries({
-        profile: profileFor(name),
+        profile: profileOfClient(name),
         catalog,
         options,
       });
@@ -85,7 +89,7 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
 Deno.test("the list has no limit with --description-limit 0, and stands in the description of a tool without a parameter", () => {
   const catalog = createCatalog(1_000);
   for (const name of CLIENTS) {
-    const profile = profileFor(name);
+    const profile = profileOfClient(name);
     const options = { toolset: "skill", descriptionLimit: 0 } as const;
     const [whole] = listToolEntries({ profile, catalog, options });
     assert.ok(JSON.stringify(whole).length > 350_000);
@@ -132,8 +136,7 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   const start = "Proven instructions for tasks (skills)";
   assert.equal(firstLine(), `${start}: the tool list_skills lists them.`);
   await registry.refresh();
-  assert.ok(firstLine().startsWith(`${start}. There are no skills. Tell the`));
-  assert.ok(firstLine().length <= 250);
+  assert.equal(firstLine(), `${start}. There are none yet.`);
   for (const name of ["pdf", "git"]) place.skill("skills", name);
   await registry.refresh();
   assert.equal(firstLine(), `${start}: git, pdf.`);
@@ -144,11 +147,11 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   assert.equal(line.length, 250);
 });
 
-Deno.test("profileFor() recognizes a client by its name, with or without the server's name appended", () => {
+Deno.test("profileOfClient() recognizes a client by its name, with or without the server's name appended", () => {
   const { "gemini-cli": gemini, "claude-code": claude } = CLIENT_PROFILES;
-  assert.equal(profileFor("gemini-cli-mcp-client-skills"), gemini);
-  assert.equal(profileFor("claude-code"), claude);
+  assert.equal(profileOfClient("gemini-cli-mcp-client-skills"), gemini);
+  assert.equal(profileOfClient("claude-code"), claude);
   for (const name of ["", "claude-codex", "CLAUDE-CODE", undefined]) {
-    assert.equal(profileFor(name), DEFAULT_PROFILE);
+    assert.equal(profileOfClient(name), DEFAULT_PROFILE);
   }
 });

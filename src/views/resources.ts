@@ -164,8 +164,8 @@ interface Subscription {
   /** The URI of a file, or the beginning of the URIs of several files. */
   readonly uri: string;
   readonly notify: () => void;
-  /** Whether a scan has listed the files, so that later changes are known. */
-  isBegun: boolean;
+  /** Whether its files have been listed once, so that later changes are known. */
+  hasBaseline: boolean;
 }
 
 /** Tracks what clients subscribe to, and notifies them of changes. */
@@ -199,14 +199,14 @@ function createSubscription(
   notify: () => void,
 ): Subscription {
   if (uri === ALL_SKILLS) {
-    return { key: undefined, uri, notify, isBegun: false };
+    return { key: undefined, uri, notify, hasBaseline: false };
   }
   const { skill, path = SKILL_MD } = requireResource(uri, registry);
   return {
     key: servedKey(skill),
     uri: skillFileUri(skill, path),
     notify,
-    isBegun: false,
+    hasBaseline: false,
   };
 }
 
@@ -236,12 +236,11 @@ class SubscribedFiles {
     const changed = [...differingKeys(versions, this.#versions)];
     this.#versions = versions;
     for (const subscription of subscriptions) {
-      const { uri, notify, isBegun } = subscription;
-      const folder = uri.endsWith("/") ? uri : `${uri}/`;
-      if (isBegun && changed.some((it) => `${it}/`.startsWith(folder))) {
+      const { uri, notify, hasBaseline } = subscription;
+      if (hasBaseline && changed.some((it) => isAtOrBelowUri(it, uri))) {
         notify();
       }
-      subscription.isBegun = true;
+      subscription.hasBaseline = true;
     }
     const isSame = folders.join("\0") === this.folders.join("\0");
     this.folders = folders;
@@ -249,6 +248,12 @@ class SubscribedFiles {
     // fails, the next one asks.
     if (!isSame) this.#registry.refresh().catch(() => {});
   }
+}
+
+/** Whether the URI of a file is another URI, or lies below it. */
+function isAtOrBelowUri(file: string, uri: string): boolean {
+  const folder = uri.endsWith("/") ? uri : `${uri}/`;
+  return file === uri || file.startsWith(folder);
 }
 
 /**

@@ -218,19 +218,19 @@ export function fitSkills(
   skills: readonly ListedSkill[],
   { room, lengthOf }: ListRoom,
 ): ListedSkill[] {
-  const total = (list: readonly ListedSkill[]) =>
+  const lengthOfAll = (list: readonly ListedSkill[]) =>
     list.reduce((sum, listed) => sum + lengthOf(listed), 0);
   const users = skills.filter(({ skill }) => !isAmongProjects(skill));
   const projects = skills.filter(({ skill }) => isAmongProjects(skill));
-  const reserved = Math.min(room / 2, total(projects.map(nameOnly)));
-  const ours = fitGroup(users, { room: room - reserved, lengthOf });
-  const rest = room - total(ours);
-  const isWhole = total(ours) === total(users);
-  const theirs = fitGroup(projects, {
+  const reserved = Math.min(room / 2, lengthOfAll(projects.map(nameOnly)));
+  const fittedUsers = fitGroup(users, { room: room - reserved, lengthOf });
+  const rest = room - lengthOfAll(fittedUsers);
+  const isWhole = lengthOfAll(fittedUsers) === lengthOfAll(users);
+  const fittedProjects = fitGroup(projects, {
     room: isWhole ? rest : Math.min(rest, room / 2),
     lengthOf,
   });
-  return [...ours, ...theirs];
+  return [...fittedUsers, ...fittedProjects];
 }
 
 /** The maximum lengths of descriptions to try. With none, only pinned skills have theirs. */
@@ -294,8 +294,7 @@ export function summarizeSkills(
 ): string {
   const skills = listForModel(catalog);
   if (skills.length === 0) {
-    return findPolicyFault(catalog) ??
-      `${purpose}. ${explainEmptyList(catalog)}`;
+    return findPolicyFault(catalog) ?? `${purpose}. There are none yet.`;
   }
   const names = skills.map(({ name }) => name)
     .filter((name) => PLAIN_NAME.test(name));

@@ -19,11 +19,16 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import { describeIssues, PARSING } from "../protocol/requests.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./clients.ts";
+import {
+  type ClientProfile,
+  DEFAULT_PROFILE,
+  profileOfClient,
+} from "./clients.ts";
 import { notifyWhenChanged } from "./paging.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
+  explainEmptyList,
   fitList,
   formatSkill,
   listForModel,
@@ -97,7 +102,7 @@ function serveTools(
     const { catalog } = registry;
     return {
       tools: listToolEntries({
-        profile: profileFor(client),
+        profile: profileOfClient(client),
         catalog,
         options,
       }),
@@ -202,6 +207,9 @@ function describeEntry(tool: SkillTool, view: ToolView): Tool {
   return entry;
 }
 
+/** No entry of a list in the wording of a contract is shorter, in characters. */
+const MIN_ENTRY_LENGTH = 10;
+
 /**
  * Describes a tool. If it lists the skills: in the wording of its contract if the client
  * was not measured and it fits, or else in brief. The list stands in the description
@@ -216,14 +224,15 @@ function describeTool(
   const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
   const limit = descriptionLimit || Infinity;
   const skills = listForModel(catalog);
-  // In the contract's wording, no list of so many skills fits.
-  if (profile === DEFAULT_PROFILE && skills.length <= limit / 10) {
+  const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
+  if (profile === DEFAULT_PROFILE && mayFit) {
     const description = describe(catalog, options);
     if (description.length <= limit) return { description };
   }
   const summary = summarizeSkills(catalog, "Load instructions for a task");
   const brief = `${summary}\n${usage}`;
-  if (skills.length === 0) return { description: brief };
+  const absence = explainEmptyList(catalog);
+  if (absence !== undefined) return { description: `${absence}\n${usage}` };
   if (cutsDescriptionsAt < Infinity && "name" in input.shape) {
     const description = `${brief}\n(its parameter lists the skills)`;
     return { description, parameter: `. Skills:${fitList(skills, limit)}` };

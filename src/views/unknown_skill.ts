@@ -99,8 +99,9 @@ export async function findByWords(
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));
   const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
-  const theirs = projects.slice(0, room);
-  return [...users.slice(0, MAX_RESULTS - theirs.length), ...theirs];
+  const shownProjects = projects.slice(0, room);
+  const shownUsers = users.slice(0, MAX_RESULTS - shownProjects.length);
+  return [...shownUsers, ...shownProjects];
 }
 
 /** Formats the results of a search among a number of skills. */
