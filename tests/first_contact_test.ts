@@ -57,7 +57,7 @@ for (const [client, readsItself] of CLIENTS) {
     const { title, agentsPart } = MCP_CLIENTS[client];
     const part = agentsPart === undefined ? "" : ` (${agentsPart})`;
     const note = readsItself
-      ? `${title} itself shows the 14 skills in ~/.agents/skills${part}, so the entry leaves them to it. There are no others yet, so the entry serves none. To serve them as well, add --agents.`
+      ? `${title} itself shows the 14 skills in ~/.agents/skills${part}, and the server finds no others, so you may not need this entry. To serve them as well, add --agents.`
       : `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`;
     assert.ok(stderr.includes(note), stderr);
     assert.deepEqual(await shownBy(place, client), readsItself ? [] : NAMES);

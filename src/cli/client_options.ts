@@ -58,7 +58,7 @@ export function addClientOptions(
       `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`,
     );
   }
-  notes.push(...describeInstalled(client, situation));
+  notes.push(...describeOwnList(client, situation));
   return { values: added, notes };
 }
 
@@ -70,18 +70,33 @@ function needsAgents(
   return !readsAgents && directories.length === 0 && !values.agents;
 }
 
-/** Says that a client shows the skills itself that `--agents` would serve, if there are any. */
-function describeInstalled(
-  { title, readsAgents, agentsPart }: McpClient,
-  { catalog, installed }: ClientSituation,
+/** Says what a client shows itself, in addition to what its entry takes into account. */
+function describeOwnList(
+  client: McpClient,
+  { settings: { values }, catalog, installed }: ClientSituation,
 ): string[] {
-  if (!readsAgents || installed === 0) return [];
-  const skills = count(installed, "skill");
-  const others = catalog.served.size === 0
-    ? "There are no others yet, so the entry serves none. "
-    : "";
-  const part = agentsPart === undefined ? "" : ` (${agentsPart})`;
-  return [
-    `${title} itself shows the ${skills} in ~/.agents/skills${part}, so the entry leaves them to it. ${others}To serve them as well, add --agents.`,
-  ];
+  const { title, ownSkills = [], readsAgents, mayReadClaude } = client;
+  const part = client.agentsPart === undefined ? "" : ` (${client.agentsPart})`;
+  const notes: string[] = [];
+  const isListedByName = ownSkills.includes(".agents/skills");
+  if (readsAgents && values.agents && !isListedByName) {
+    notes.push(
+      `${title} itself shows the skills in .agents/skills${part}, so the model may see them twice. To avoid that, omit --agents.`,
+    );
+  }
+  if (readsAgents && installed > 0) {
+    const skills = count(installed, "skill");
+    const consequence = catalog.served.size === 0
+      ? "and the server finds no others, so you may not need this entry"
+      : "so the entry leaves them to it";
+    notes.push(
+      `${title} itself shows the ${skills} in ~/.agents/skills${part}, ${consequence}. To serve them as well, add --agents.`,
+    );
+  }
+  if (mayReadClaude && values["name-only"]?.length === 0) {
+    notes.push(
+      `${title} also reads .claude/skills, as its documentation says. If the model sees those skills twice, add --name-only .claude/skills --name-only ~/.claude/skills.`,
+    );
+  }
+  return notes;
 }

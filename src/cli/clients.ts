@@ -37,8 +37,10 @@ export interface McpClient {
   readonly ownSkills?: readonly string[];
   /** Whether the client shows the skills in `.agents/skills` itself, whole or not. */
   readonly readsAgents?: boolean;
-  /** What it shows of them if that is not all: the end of a sentence. */
+  /** What it shows of them if that is not all, in parentheses. */
   readonly agentsPart?: string;
+  /** Whether it also reads `.claude/skills`, as its maker says. What it shows was not measured. */
+  readonly mayReadClaude?: boolean;
   /** What the client replaces in the texts of its entries, without a way to escape it. */
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
@@ -128,6 +130,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
     readsAgents: true,
+    mayReadClaude: true,
     variables: IN_BRACES,
     entry: (launch) => ({ type: "stdio", ...launch }),
     urlEntry: (url) => ({ url }),
@@ -140,6 +143,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: ".vscode/mcp.json",
     section: "servers",
     readsAgents: true,
+    mayReadClaude: true,
     variables: IN_BRACES,
     entry: (launch) => ({ type: "stdio", ...launch }),
     urlEntry: (url) => ({ type: "http", url }),

@@ -7,11 +7,7 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { isError } from "../problems.ts";
-import {
-  type ClientName,
-  type CommandLine,
-  SERVING_OPTIONS,
-} from "../program/command_line.ts";
+import type { ClientName, CommandLine } from "../program/command_line.ts";
 import { logWarnings } from "../program/first_scan.ts";
 import { countInstalledSkills } from "../program/near_misses.ts";
 import {
@@ -91,26 +87,23 @@ async function printModelView(
   openSkills: OpenSkills,
 ): Promise<number> {
   const { as = OTHER_CLIENTS, json } = settings.values;
-  const values = await valuesFor(as, settings, openSkills);
+  const { values, notes } = await optionsFor(as, settings, openSkills);
   const entrySettings = withOptions(settings, values);
   const catalog = await openSkills(entrySettings).refresh();
-  const added = SERVING_OPTIONS.filter((name) =>
-    String(values[name] ?? "") !== String(settings.values[name] ?? "")
-  );
-  const options = { ...entrySettings.options, json, added };
+  const options = { ...entrySettings.options, json, notes };
   return await print(formatModelView(as, catalog, options));
 }
 
-/** Returns the options that the entry for the client of `--as` has. */
-async function valuesFor(
+/** Returns the options that the entry for the client of `--as` has, and why. */
+async function optionsFor(
   as: string,
   settings: Settings,
   openSkills: OpenSkills,
-): Promise<Settings["values"]> {
-  if (as === OTHER_CLIENTS) return settings.values;
+): Promise<ReturnType<typeof addClientOptions>> {
+  if (as === OTHER_CLIENTS) return { values: settings.values, notes: [] };
   const client = MCP_CLIENTS[as as ClientName];
   const situation = await inspectSituation(settings, openSkills);
-  return addClientOptions(client, situation).values;
+  return addClientOptions(client, situation);
 }
 
 /** Prints the report of `--list` or `--check`, which contains what the registry would log. */

@@ -22,27 +22,25 @@ import { count, escapeHidden } from "../text.ts";
 /** How the view of a model is configured and printed. */
 interface ModelViewOptions extends SkillToolOptions {
   readonly json: boolean | undefined;
-  /** The names of the options that the entry for the client adds. */
-  readonly added: readonly string[];
+  /** What the user should know about the entry for the client. */
+  readonly notes: readonly string[];
 }
 
 /** Formats what the model of a client sees, as JSON or as text. */
 export function formatModelView(
   client: string,
   catalog: SkillCatalog,
-  { json, added, ...options }: ModelViewOptions,
+  { json, notes, ...options }: ModelViewOptions,
 ): string {
   const profile = profileOfOption(client);
   const passages = listPassages({ profile, catalog, options });
   if (json) return jsonWithoutCommands(passages);
   const skills = count(listForModel(catalog).length, "skill");
   const title = describeClient(client, profile);
-  const entry = added.length === 0
-    ? ""
-    : `, with ${added.map((name) => `--${name}`).join(", ")} as in its entry`;
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
-    `What the model sees in ${title} (${skills}, toolset ${options.toolset}${entry})`,
+    `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
+    ...notes,
     ...passages.map(formatPassage),
     `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
   ];

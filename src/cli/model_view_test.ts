@@ -137,6 +137,6 @@ Deno.test("--list --as searches the folders that the entry has, and no other one
   });
   assert.match(
     stdout,
-    /^What the model sees in claude-desktop, which was not measured \(1 skill, toolset skilljack, with --tools as in its entry\)$/m,
+    /^What the model sees in claude-desktop, which was not measured \(1 skill, toolset skilljack\)$/m,
   );
 });

@@ -48,7 +48,7 @@ Skills (5)
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
   fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
 
-Found 3 skills, and 2 more that are shadowed: 1 error, 0 warnings.
+Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings.
 `,
   );
 });
@@ -74,7 +74,7 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
   assert.match(
     list.text,
-    /^Found 3 skills, and 2 more .*: 1 error, 0 warnings\.$/m,
+    /^Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings\.$/m,
   );
   const first = join(place.path, "project/.claude/skills/git/SKILL.md")
     .replaceAll("\\", "/");
@@ -125,6 +125,12 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
   place.skill("home/.agents/skills", "pdf");
   place.skill("home/.agents/skills", "git");
   place.skill("home/.claude/skills", "docs");
+  const { code, text } = await printedReport(place, "--check", "pdf");
+  assert.equal(code, 1);
+  assert.match(
+    text,
+    /fix: to check the skill in ~\/\.agents\/skills, add --agents\n/,
+  );
   const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
   for (const name of ["pdf", "docs"]) {
     const checked = await printedReport(place, "--check", name, "--agents");
@@ -340,7 +346,7 @@ const targets: [args: string[], folder: string, found: RegExp][] = [
   [
     ["typo"],
     "project",
-    /^typo: error\[folder-missing\]: there is no such folder\n/,
+    /^typo: error\[folder-missing\]: there is no such folder, and no skill of this name in the searched folders\n/,
   ],
   [["--skill-dir", "typo"], "project/empty", /^typo: error\[folder-missing\]/m],
 ];

@@ -143,7 +143,7 @@ function summarize({ problems, skills, checked }: Report): string {
   const served = count(visible.length - shadowed.length, "skill");
   const rest = shadowed.length === 0
     ? ""
-    : `, and ${shadowed.length} more that are shadowed`;
+    : `, and ${count(shadowed.length, "shadowed one")}`;
   return `Found ${served}${rest}${found}.`;
 }
 

@@ -26,6 +26,7 @@ import { listAll } from "../skills/catalog.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import {
   isSkillFileName,
+  isSkillFolder,
   MAX_SEARCH_DEPTH,
   UNSEARCHED_NAMES,
 } from "../skills/skill_reader.ts";
@@ -200,19 +201,32 @@ function describeUnsearched(
 /** Finds the folders that the user named and that do not exist. */
 function findMissingFolders(
   { roots }: SkillCatalog,
-  { directories, values }: Settings,
+  settings: Settings,
 ): Problem[] {
-  const named = [...directories, ...values["skill-dir"] ?? []];
+  const named = [
+    ...settings.directories,
+    ...settings.values["skill-dir"] ?? [],
+  ];
   return roots
     .filter(({ root, status }) =>
       status === "missing" && named.includes(root.path)
     )
-    .map(({ root }) => ({
+    .map(({ root: { path } }) => ({
       rule: "folder-missing",
-      file: root.path,
-      reason: "there is no such folder",
-      hint: "check its spelling, or create it",
+      file: path,
+      reason: settings.values.check
+        ? "there is no such folder, and no skill of this name in the searched folders"
+        : "there is no such folder",
+      hint: isInstalled(basename(path), settings)
+        ? "to check the skill in ~/.agents/skills, add --agents"
+        : "check its spelling, or create it",
     }));
+}
+
+/** Whether a name is that of a skill in `~/.agents/skills`, which is not searched. */
+function isInstalled(name: string, { home, values }: Settings): boolean {
+  return values.check === true && !values.agents && home !== undefined &&
+    isSkillFolder(join(home, AGENTS_SKILLS, name));
 }
 
 /** What a search of a folder finds. */
