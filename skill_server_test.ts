@@ -213,7 +213,7 @@ Deno.test("server starts without any skill, and skips a folder with no SKILL.md:
   await using session = await Session.open(place);
   assert.match(
     await session.description(),
-    /<available_skills>\n\n<\/available_skills>$/,
+    /<available_skills>\nThere are no skills\. .*\n<\/available_skills>$/,
   );
   assert.equal(
     (await session.load("git")).text,
@@ -223,7 +223,7 @@ Available skills:
 
 Use the exact skill name (case-insensitive) to load a skill.
 
-There are no skills. Tell the user that in a terminal, the server's option --list shows where they would go.`,
+There are no skills. Tell the user that the command of this server, run in a terminal with the option --list, shows where they would go.`,
   );
   assert.deepEqual(await session.end(), []);
 });

@@ -15,12 +15,22 @@ const MAX_PATHS = 20;
 /** The maximum length of a path that can be one, in characters. */
 const MAX_PATH_LENGTH = 4_096;
 
-/** Fenced code, code spans, and comments. What does not end reaches to the end. */
-const CODE =
-  /^[ \t>*+\-\d.)]*(`{3,}|~{3,})[^]*?(?:\n[ \t>]*\1[ \t]*$|$(?![^]))|(?<!\\)(`{1,2})[^`\n]+\2|<!--[^]*?(?:-->|$(?![^]))/gm;
+/** Fenced code, which may be in a list or a quotation. Without an end, it reaches to that of the text. */
+const FENCED_CODE =
+  /^[ \t>*+\-\d.)]*(?<fence>`{3,}|~{3,})[^]*?(?:\n[ \t>]*\k<fence>[ \t]*$|$(?![^]))/;
 
 /** A code span, with its text. */
-const SPAN = /(?<!\\)(`{1,2})([^`\n]+)\1/g;
+const SPAN = /(?<!\\)(?<ticks>`{1,2})(?<text>[^`\n]+)\k<ticks>/;
+
+/** A comment. Without an end, it reaches to that of the text. */
+const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
+
+/** What begins first hides the others in it. */
+const CODE = new RegExp(
+  [FENCED_CODE, SPAN, COMMENT].map(({ source }) => source).join("|"),
+  "gm",
+);
+const SPANS = new RegExp(SPAN, "g");
 
 /** The target of a link or an image, in angle brackets or plain. */
 const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
@@ -62,23 +72,30 @@ function withFolders(path: string): string[] {
 
 /** Finds the relative links, and the paths in code spans, outside of code and comments. */
 function findPaths(markdown: string): WrittenPath[] {
-  const prose = markdown.replace(/\r\n?/g, "\n")
-    .replace(
-      CODE,
-      (code, _fence, span) => span ? code : code.replace(/[^\n]+/g, ""),
-    );
-  return prose.split("\n").flatMap((text, index) => {
+  const lines = withoutCode(markdown.replace(/\r\n?/g, "\n")).split("\n");
+  return lines.flatMap((text, index) => {
     const line = index + 1;
-    const spans = Array.from(text.matchAll(SPAN), ([, , span = ""]) => span)
+    const spans = Array.from(
+      text.matchAll(SPANS),
+      ({ groups }) => groups!.text!,
+    )
       .filter((span) => span.length <= MAX_PATH_LENGTH && PATH.test(span));
     const links = Array.from(
-      text.replace(SPAN, "").matchAll(LINK),
+      text.replace(SPANS, "").matchAll(LINK),
       ([, quoted, plain = ""]) => quoted ?? plain,
     ).filter((link) => !NO_PATH.test(link));
     return [
       ...links.map((it) => createPath(it, line, true)),
       ...spans.map((it) => createPath(it, line, false)),
     ];
+  });
+}
+
+/** Removes fenced code and comments, but not their lines. */
+function withoutCode(markdown: string): string {
+  return markdown.replace(CODE, (code, ...rest) => {
+    const { ticks } = rest.at(-1) as { ticks?: string };
+    return ticks === undefined ? code.replace(/[^\n]+/g, "") : code;
   });
 }
 

@@ -5,13 +5,18 @@
  */
 
 import { currentFolder, isAtOrBelow } from "../files/paths.ts";
-import { hasEffect, isError, type Problem } from "../problems.ts";
+import { type Fault, hasEffect, isError, type Problem } from "../problems.ts";
 import { findNearMisses } from "../program/near_misses.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
-import { listAll } from "../skills/catalog.ts";
+import { hasPolicyFault, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillRootReport,
+  SkillSource,
+} from "../skills/types.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 
 /** The skills that were found, and the problems with them. `docs/check.md` describes it. */
@@ -31,7 +36,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   );
   const problems = [
     ...catalog.problems,
-    ...skills.flatMap(({ problems }) => problems),
+    ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter(({ state }) => state !== "off")) : [],
     ...describeUnusedRules(registry, policy),
     ...await findNearMisses(catalog, settings),
@@ -42,10 +47,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
     policy,
-    roots: catalog.roots.map(({ root, scope, status, skills }) => {
-      const { path, recursive } = root;
-      return { path, scope, recursive, status, skills };
-    }),
+    roots: catalog.roots.map(describeRoot),
     skills: skills.map(({ entry }) => entry),
     problems: problems.map((problem) => ({
       severity: isError(problem) ? "error" : "warning",
@@ -54,11 +56,17 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   };
 }
 
+function describeRoot({ root, scope, status, skills }: SkillRootReport) {
+  const { path, recursive } = root;
+  return { path, scope, recursive, status, skills };
+}
+
 /** Reports the rules of the policy that match nothing, which are often misspelled. */
 function describeUnusedRules(
   registry: SkillSource,
   policy: string | undefined,
 ): Problem[] {
+  // While the policy is not valid, other rules apply than those in the file.
   if (policy === undefined || hasPolicyFault(registry.catalog)) return [];
   return registry.listUnusedRules().map(({ line }) => ({
     rule: "rule-unused",
@@ -68,11 +76,6 @@ function describeUnusedRules(
     hint:
       "check the spelling of its names and folders, or keep it for skills to come",
   }));
-}
-
-/** Whether the policy has problems, because of which other rules apply than in the file. */
-function hasPolicyFault({ problems }: SkillCatalog): boolean {
-  return problems.some(({ rule }) => rule === "policy");
 }
 
 /**
@@ -86,22 +89,29 @@ function describeEmptiness(
 ): Problem[] {
   const failed = problems.filter(isError).map(({ file }) => file);
   const looked = [...checked, ...failed];
-  const rule = "no-skills";
-  const add = `add a folder with a ${SKILL_MD}`;
   if (directories.length > 0) {
-    const reason =
-      "there is no skill to check in this folder, its .claude/skills, or its skills folder";
-    const hint = `${add}, or pass another folder`;
     return directories
       .filter((folder) => !looked.some((path) => isAtOrBelow(path, folder)))
-      .map((file) => ({ rule, file, reason, hint }));
+      .map((file) => ({ file, ...EMPTY_FOLDER }));
   }
-  if (looked.length > 0) return [];
-  const file = currentFolder() ?? ".";
-  const reason = "there is no skill to check in the folders that --list shows";
-  const hint = `${add} to one of these, or pass another folder to --check`;
-  return [{ rule, file, reason, hint }];
+  return looked.length > 0
+    ? []
+    : [{ file: currentFolder() ?? ".", ...NO_SKILLS }];
 }
+
+const EMPTY_FOLDER: Fault = {
+  rule: "no-skills",
+  reason:
+    "there is no skill to check in this folder, its .claude/skills, or its skills folder",
+  hint: `add a folder with a ${SKILL_MD}, or pass another folder`,
+};
+
+const NO_SKILLS: Fault = {
+  rule: "no-skills",
+  reason: "there is no skill to check in the folders that --list shows",
+  hint:
+    `add a folder with a ${SKILL_MD} to one of these, or pass another folder to --check`,
+};
 
 /** Lists the folders of the skills that are not off, and of the files that are skipped. */
 function listChecked(

@@ -41,11 +41,11 @@ export function reportAsText(
 /** Formats what was found. */
 function formatTables(report: Report, home: string | undefined): string {
   const { policy, roots, skills } = report;
-  const folderRows = roots.map(({ status, scope, skills, path }) => [
-    status,
-    scope,
-    status === "found" ? count(skills, "skill") : "",
-    showPath(path, home),
+  const folderRows = roots.map((root) => [
+    root.status,
+    root.scope,
+    root.status === "found" ? count(root.skills, "skill") : "",
+    showPath(root.path, home),
   ]);
   const skillRows = skills.map((skill) => {
     const { state, ruleLine, files } = skill;

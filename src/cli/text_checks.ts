@@ -37,6 +37,7 @@ import {
   skillKey,
   truncate,
 } from "../text.ts";
+import { decodeText } from "../views/loading.ts";
 import { findBrokenPaths } from "./markdown_paths.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */
@@ -69,7 +70,7 @@ export async function checkSkill(
     try {
       const content = await source.readFile(skill, path);
       if (path !== basename(skill.file)) continue;
-      text = content.text ?? new TextDecoder().decode(content.bytes);
+      text = decodeText(content);
       if (content.text !== undefined) continue;
       const reason = "it is not valid UTF-8";
       const hint = "save the file as UTF-8";

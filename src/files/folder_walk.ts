@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { Problem } from "../problems.ts";
 import { byCodeUnits } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
@@ -28,19 +27,7 @@ import {
   statLocated,
   versionOf,
 } from "./reading.ts";
-import type { SkillFile } from "./types.ts";
-
-/** What a folder contains. */
-export interface FolderContents {
-  /** The files, sorted by path. */
-  readonly files: SkillFile[];
-  /** The real paths of the folders. */
-  readonly folders: string[];
-  /** What is not served, sorted by path, and why. */
-  readonly leftOut: Problem[];
-  /** Whether all entries were visited. */
-  readonly isComplete: boolean;
-}
+import type { SkillFile, SkillFiles } from "./types.ts";
 
 /** A file or folder below the served folder. */
 interface WalkedEntry extends Located {
@@ -55,7 +42,7 @@ interface WalkedEntry extends Located {
 /** A walk through a folder. */
 export class FolderWalk {
   readonly #options: ServedFolderOptions;
-  readonly #contents: Omit<FolderContents, "isComplete"> = {
+  readonly #contents: Omit<SkillFiles, "isComplete"> = {
     files: [],
     folders: [],
     leftOut: [],
@@ -73,7 +60,7 @@ export class FolderWalk {
   }
 
   /** Walks through the whole folder. */
-  async run(): Promise<FolderContents> {
+  async run(): Promise<SkillFiles> {
     const { directory: path, realDirectory: realPath } = this.#options;
     await this.#list({ path, realPath, isLinked: false, name: "", above: [] });
     if (this.#slice.isOver) await this.#slice.pause();

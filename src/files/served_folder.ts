@@ -18,7 +18,7 @@ import {
   type ServedFolderOptions,
   splitPath,
 } from "./folder_rules.ts";
-import { type FolderContents, FolderWalk } from "./folder_walk.ts";
+import { FolderWalk } from "./folder_walk.ts";
 import { basename, childPath } from "./paths.ts";
 import {
   isSettled,
@@ -28,7 +28,7 @@ import {
   statLocated,
   versionOf,
 } from "./reading.ts";
-import type { SkillFileContent } from "./types.ts";
+import type { SkillFileContent, SkillFiles } from "./types.ts";
 
 /** The total size of the files that are remembered, in bytes. */
 const MAX_KNOWN_SIZE = 2 * 1024 * 1024;
@@ -125,7 +125,7 @@ export class ServedFolder {
    *
    * @param maxEntries How many entries are visited at most.
    */
-  async list(maxEntries: number = MAX_WALKED_ENTRIES): Promise<FolderContents> {
+  async list(maxEntries: number = MAX_WALKED_ENTRIES): Promise<SkillFiles> {
     return await new FolderWalk(this.#options, maxEntries).run();
   }
 

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Problem } from "../problems.ts";
+
 /** The folders that relative paths, and paths that begin with `~`, start from. */
 export interface BaseFolders {
   /** The working directory, if there is one. */
@@ -39,4 +41,20 @@ export interface SkillFileContent extends SkillFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The exact text, or `undefined` if the bytes are not valid UTF-8. */
   readonly text: string | undefined;
+}
+
+/** What a skill directory contains. */
+export interface SkillFiles {
+  /** The files that can be read, sorted by path. */
+  readonly files: SkillFile[];
+  /** The real paths of the folders. */
+  readonly folders: string[];
+  /**
+   * The entries that are not served, such as links that point outside and files that
+   * are too large or too deep. Their paths are relative to the skill directory (empty
+   * for the directory itself), and end with `/` for folders that cannot be read.
+   */
+  readonly leftOut: Problem[];
+  /** Whether all entries were visited. */
+  readonly isComplete: boolean;
 }

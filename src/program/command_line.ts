@@ -280,7 +280,7 @@ function adviceFor(
   value: string,
   option: Option,
 ): string | undefined {
-  const { choices, isValid = (value) => value.trim() !== "" } = option;
+  const { choices, isValid = (text) => text.trim() !== "" } = option;
   if (choices?.includes(value) ?? isValid(value)) return undefined;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;

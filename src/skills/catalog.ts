@@ -225,6 +225,13 @@ export function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
+/** Whether something is wrong with the policy. */
+export function hasPolicyFault(
+  { problems }: Pick<SkillCatalog, "problems">,
+): boolean {
+  return problems.some(({ rule }) => rule === "policy");
+}
+
 /** Returns the keys whose values differ between two maps. */
 export function differingKeys<T>(
   a: ReadonlyMap<string, T>,

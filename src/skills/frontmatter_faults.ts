@@ -232,30 +232,44 @@ interface Correction {
   readonly finished: readonly string[];
 }
 
-/** Lists what may be wrong with an entry, the least change first. */
+/** Lists the corrections of what may be wrong with an entry, the least change first. */
 function listCorrections(entry: YamlEntry): Correction[] {
-  const { key, value, lines } = entry;
+  return [correctSeparator(entry), correctTabs(entry), correctValue(entry)]
+    .filter((it) => it !== undefined);
+}
+
+/** Writes a colon and a space after the key, if they are missing. */
+function correctSeparator(entry: YamlEntry): Correction | undefined {
+  if (isSeparated(entry)) return undefined;
+  const { key, value, lines: [, ...others] } = entry;
+  const first = others.length === 0
+    ? writeField(key, value)
+    : `${key}: ${value}`.trimEnd();
+  return { reason: describeSeparator(entry), finished: [first, ...others] };
+}
+
+/** Indents with spaces, if a line is indented with a tab. */
+function correctTabs(
+  { key, value, lines }: YamlEntry,
+): Correction | undefined {
+  if (!lines.some((line) => line.startsWith("\t"))) return undefined;
   const [, ...others] = lines;
-  const corrections: Correction[] = [];
-  const start = `${key}: ${value}`.trimEnd();
-  if (!isSeparated(entry)) {
-    const reason = describeSeparator(entry);
-    const finished = others.length === 0 ? writeField(key, value) : start;
-    corrections.push({ reason, finished: [finished, ...others] });
-  }
-  if (lines.some((line) => line.startsWith("\t"))) {
-    const spaced = others.map((line) =>
-      line.replace(/^[ \t]+/, (blanks) => blanks.replaceAll("\t", "  "))
-    );
-    const reason = "a line is indented with a tab";
-    corrections.push({ reason, finished: [start, ...spaced] });
-  }
-  const reason = describeQuotes(entry);
+  const spaced = others.map((line) =>
+    line.replace(/^[ \t]+/, (blanks) => blanks.replaceAll("\t", "  "))
+  );
+  const first = `${key}: ${value}`.trimEnd();
+  const reason = "a line is indented with a tab";
+  return { reason, finished: [first, ...spaced] };
+}
+
+/** Writes the value in quotes where it needs them, on one line unless it is metadata. */
+function correctValue(entry: YamlEntry): Correction {
+  const { key, value, lines: [, ...others] } = entry;
   const nested = value === "" ? others : [`  ${value}`, ...others];
   const finished = key === "metadata"
     ? ["metadata:", ...nested.map(writeNested)]
     : joinLines(entry);
-  return [...corrections, { reason, finished }];
+  return { reason: describeQuotes(entry), finished };
 }
 
 function describeSeparator({ key, separator }: YamlEntry): string {

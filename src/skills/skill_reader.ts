@@ -223,7 +223,7 @@ export async function readSkills(
     }
     if (isOfProject) projectTime += Date.now() - start;
   }
-  for (const root of new Set(unread.map(({ root }) => root))) {
+  for (const root of new Set(unread.map((folder) => folder.root))) {
     const error = new SkillFileError(root.path, PROJECT_IS_SLOW);
     failures.push(createFailure(error, root.path, root));
   }
@@ -301,8 +301,11 @@ function locateSkillFile(
 ) {
   if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
   if (!status.isSymlink) {
-    const realPath = childPath(realDirectory, name);
-    return { realPath, status, isLinked: false };
+    return {
+      realPath: childPath(realDirectory, name),
+      status,
+      isLinked: false,
+    };
   }
   const realPath = Deno.realPathSync(path);
   if (!isInside(realPath, { realDirectory, trusted })) {
@@ -348,7 +351,7 @@ export function isSkillFolder(folder: string): boolean {
 /** Returns a name with its capitalization on disk, which real paths have too. */
 function nameOnDisk(name: string, folder: string): string {
   const key = name.toLowerCase();
-  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name)
+  const names = Array.from(Deno.readDirSync(folder), (entry) => entry.name)
     .filter((other) => other.toLowerCase() === key);
   return names.includes(name) ? name : names[0] ?? name;
 }

@@ -9,10 +9,17 @@ import type {
   FileAccessOptions,
   SkillFile,
   SkillFileContent,
+  SkillFiles,
 } from "../files/types.ts";
 import type { Fault, Problem, ProblemRule } from "../problems.ts";
 
-export type { BaseFolders, FileAccessOptions, SkillFile, SkillFileContent };
+export type {
+  BaseFolders,
+  FileAccessOptions,
+  SkillFile,
+  SkillFileContent,
+  SkillFiles,
+};
 export type { Fault, Problem, ProblemRule };
 
 /** Where a skill comes from: the current project or the user's own folders. */
@@ -282,22 +289,6 @@ export interface SkillViewer {
 export interface SkillFilesOptions extends SkillViewer {
   /** The maximum number of entries of the skill that are visited. Default: 20,000. */
   readonly maxEntries?: number;
-}
-
-/** What a skill directory contains. */
-export interface SkillFiles {
-  /** The files that can be read, sorted by path. */
-  readonly files: SkillFile[];
-  /** The real paths of the folders. */
-  readonly folders: string[];
-  /**
-   * The entries that are not served, such as links that point outside and files that
-   * are too large or too deep. Their paths are relative to the skill directory (empty
-   * for the directory itself), and end with `/` for folders that cannot be read.
-   */
-  readonly leftOut: Problem[];
-  /** Whether all entries were visited. */
-  readonly isComplete: boolean;
 }
 
 /** What the views know of a `SkillRegistry`, which documents it. */

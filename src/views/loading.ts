@@ -11,6 +11,7 @@ import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
+import { totalSize } from "../skills/checks.ts";
 import { isForModel } from "../skills/decisions.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type {
@@ -322,7 +323,7 @@ export async function readTogether<T>(
   files: readonly SkillFile[],
   read: (file: SkillFile) => Promise<T>,
 ): Promise<T[]> {
-  const size = files.reduce((sum, file) => sum + file.size, 0);
+  const size = totalSize(files);
   if (size > MAX_MESSAGE_SIZE) {
     throw new Error(
       `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,

@@ -158,7 +158,7 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = listForUser(registry.catalog).map(({ name }) => name);
+  const names = listForUser(registry.catalog).map((listed) => listed.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const known = names.length === 0
     ? "there are no skills; the command of this server, run in a terminal with --list, shows where they would go"

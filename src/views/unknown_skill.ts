@@ -58,8 +58,9 @@ export async function answerUnknownName(
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
-    const text = `${start}\n\n${describeAvailable(skills, catalog)}`;
-    return createResult(text, true);
+    const advice = reasons.length === 0 ? explainEmptyList(catalog) : undefined;
+    const end = advice === undefined ? "" : `\n\n${advice}`;
+    return createResult(formatAvailable(start, skills) + end, true);
   }
   const found = await findByWords(echo, catalog);
   return found.length > 0
@@ -67,13 +68,14 @@ export async function answerUnknownName(
     : createResult(formatNoResults(start, skills), true);
 }
 
-/** Lists the skills in the wording of the contract of the tool `skill`, if there are any. */
-function describeAvailable(
+/** Lists the skills in the wording of the contract of the tool `skill`. */
+function formatAvailable(
+  start: string,
   skills: readonly ListedSkill[],
-  catalog: SkillCatalog,
 ): string {
-  return explainEmptyList(catalog) ??
-    `Available skills:${fitList(skills)}
+  return `${start}
+
+Available skills:${fitList(skills)}
 
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
@@ -192,10 +194,10 @@ function listSkippedSkills(
   { skipped }: SkillCatalog,
 ): NotServed[] {
   return skipped
-    .filter(({ isForModel, names }) =>
-      isForModel && names.some((it) => skillKey(it) === key)
+    .filter((skill) =>
+      skill.isForModel && skill.names.some((name) => skillKey(name) === key)
     )
-    .map((it) => ({ ...it, what: SKILL_OF_NAME }));
+    .map((skill) => ({ ...skill, what: SKILL_OF_NAME }));
 }
 
 /** Lists what is skipped directly in a root and has no `SKILL.md`, such as a broken link. */
@@ -204,7 +206,7 @@ function listSkippedEntries(
   { problems, roots, skipped }: SkillCatalog,
 ): NotServed[] {
   const known = new Set(
-    skipped.flatMap(({ problems }) => problems.map(({ file }) => file)),
+    skipped.flatMap((skill) => skill.problems.map(({ file }) => file)),
   );
   const entries: NotServed[] = [];
   for (const problem of problems) {
