@@ -172,15 +172,15 @@ interface SearchedFolder extends VisitedFolder {
   /** How many levels it is below the root. */
   readonly depth: number;
   /** Whether a link that lies in the project is on the path. */
-  readonly isConfined: boolean;
-  /** The real path of the skill that it is, or that lies around it. */
+  readonly hasProjectLink: boolean;
+  /** The real path of the skill that it is, or that contains it. */
   readonly skill: string | undefined;
 }
 
 /** An entry of a folder. If it is a link, its real path is the one where it leads. */
 type FolderEntry = Pick<
   SearchedFolder,
-  "path" | "realPath" | "around" | "isExposed" | "isConfined"
+  "path" | "realPath" | "parentListing" | "isExposed" | "hasProjectLink"
 >;
 
 /** How roots are visited. */
@@ -257,8 +257,8 @@ class RootSearch {
     const { path, scope, recursive, includesItself = recursive } = this.#root;
     const { project, targets } = this.#options;
     const realPath = Deno.realPathSync(path);
-    const isConfined = project.hasLinkOn(path, realPath);
-    if (isConfined && !isAtOrBelowAny(realPath, targets)) {
+    const hasProjectLink = project.hasLinkOn(path, realPath);
+    if (hasProjectLink && !isAtOrBelowAny(realPath, targets)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
     if (!Deno.statSync(path).isDirectory) {
@@ -266,21 +266,34 @@ class RootSearch {
     }
     // Other users may be able to write to the folder of a project.
     const isExposed = scope === "project" && isUnsettledAbove(path);
-    const entry = { path, realPath, isConfined, isExposed, around: undefined };
-    const visited = this.#visited(entry);
+    const entry = {
+      path,
+      realPath,
+      hasProjectLink,
+      isExposed,
+      parentListing: undefined,
+    };
+    const visited = this.#toVisited(entry);
     const listing = listFolder(entry);
     if (includesItself) this.#folders.push(visited);
     const skill = includesItself && listing.isSkill ? realPath : undefined;
-    return { ...visited, listing, isConfined, depth: 0, skill };
+    return { ...visited, listing, hasProjectLink, depth: 0, skill };
   }
 
   /** Describes an entry as a folder that this root lists. */
-  #visited(
-    { path, realPath, around, isExposed, isConfined }: FolderEntry,
+  #toVisited(
+    { path, realPath, parentListing, isExposed, hasProjectLink }: FolderEntry,
   ): VisitedFolder {
-    const departs = isConfined &&
+    const departs = hasProjectLink &&
       this.#options.project.scopeOf(realPath) !== "project";
-    return { path, realPath, around, isExposed, root: this.#root, departs };
+    return {
+      path,
+      realPath,
+      parentListing,
+      isExposed,
+      root: this.#root,
+      departs,
+    };
   }
 
   /**
@@ -346,8 +359,8 @@ class RootSearch {
     parent: SearchedFolder,
     seen: Set<string>,
   ): SearchedFolder | undefined {
-    const { realPath, isConfined } = entry;
-    const visited = this.#visited(entry);
+    const { realPath, hasProjectLink } = entry;
+    const visited = this.#toVisited(entry);
     const depth = parent.depth + 1;
     const isSearched = this.#root.recursive && depth < MAX_SEARCH_DEPTH &&
       !seen.has(realPath);
@@ -359,7 +372,7 @@ class RootSearch {
     seen.add(realPath);
     if (listing.isSkill) this.#folders.push(visited);
     const skill = listing.isSkill ? realPath : parent.skill;
-    return { ...visited, listing, depth, isConfined, skill };
+    return { ...visited, listing, depth, hasProjectLink, skill };
   }
 
   /**
@@ -374,28 +387,34 @@ class RootSearch {
   ): FolderEntry | undefined {
     const { project, trusted } = this.#options;
     const { skill, isExposed } = folder;
-    const isConfined = folder.isConfined ||
+    const hasProjectLink = folder.hasProjectLink ||
       project.scopeOf(childPath(folder.realPath, name)) === "project";
     const realPath = Deno.realPathSync(path);
     const isForeign = skill !== undefined &&
       !isInside(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    const fault = this.#findLinkFault(realPath, isConfined);
+    const fault = this.#findLinkFault(realPath, hasProjectLink);
     if (fault === undefined) {
-      return { path, realPath, around: undefined, isExposed, isConfined };
+      return {
+        path,
+        realPath,
+        parentListing: undefined,
+        isExposed,
+        hasProjectLink,
+      };
     }
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, fault);
   }
 
   /** Says why a link may not lead where it does, if it may not. */
-  #findLinkFault(realPath: string, isConfined: boolean): Fault | undefined {
+  #findLinkFault(realPath: string, hasProjectLink: boolean): Fault | undefined {
     const { targets, rootTargets } = this.#options;
     const { confinesLinks } = this.#root;
     if (confinesLinks && !isAtOrBelowAny(realPath, rootTargets)) {
       return LINK_OUT_OF_ROOTS;
     }
-    return isConfined && !isAtOrBelowAny(realPath, targets)
+    return hasProjectLink && !isAtOrBelowAny(realPath, targets)
       ? LINK_OUT_OF_PROJECT
       : undefined;
   }
@@ -407,12 +426,12 @@ function describeFolder(
   name: string,
   folder: SearchedFolder,
 ): FolderEntry {
-  const { listing: around, isExposed, isConfined } = folder;
+  const { listing: parentListing, isExposed, hasProjectLink } = folder;
   // The paths are often the same, and then one string is enough.
   const realPath = folder.realPath === folder.path
     ? path
     : childPath(folder.realPath, name);
-  return { path, realPath, around, isExposed, isConfined };
+  return { path, realPath, parentListing, isExposed, hasProjectLink };
 }
 
 /** Visits all roots, the user's own first. Returns the visits in the order of the roots. */

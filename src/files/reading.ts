@@ -136,34 +136,32 @@ export function confirmPlace(
 
 /**
  * Reads the beginning of a regular file, and confirms its place. If the folder that
- * contains it was settled when the file was located, that folder is looked at between
- * the file's status and its opening, and again at the end. What is opened must have that
- * status, so the folder would have to be another one before each look and again in
- * between.
+ * contains it is known not to have changed, both before the file is opened and after it
+ * was read, nothing in it was swapped. Otherwise, the place is confirmed in rounds.
  *
  * @param located The file.
- * @param options Its status before it is opened, a buffer for the bytes, a function that
- *   returns whether the folder has certainly not changed since the file was located, and
- *   how often to confirm the place otherwise.
+ * @param options Its status, which it must have when it is open, a buffer for the bytes, a
+ *   function that returns whether the folder has certainly not changed since the file was
+ *   located, and the number of rounds.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { before, buffer, rounds = 2, isFolderUnchanged = () => false }: {
-    before: FileStatus;
+  { expected, buffer, rounds = 2, isFolderUnchanged = () => false }: {
+    expected: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
     rounds?: number;
     isFolderUnchanged?: (() => boolean) | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
   const wasUnchanged = isFolderUnchanged();
-  using file = openFile(located, before);
-  if (!hasSameVersion(file.statSync(), before)) {
+  using file = openFile(located, expected);
+  if (!hasSameVersion(file.statSync(), expected)) {
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
-  const bytes = readAll(file, buffer.subarray(0, before.size));
+  const bytes = readAll(file, buffer.subarray(0, expected.size));
   const isInPlace = wasUnchanged && isFolderUnchanged();
-  if (!isInPlace) confirmPlace(located, { status: before, rounds });
+  if (!isInPlace) confirmPlace(located, { status: expected, rounds });
   return bytes;
 }
 
@@ -190,11 +188,12 @@ type OpenFile = Disposable & {
 let isNodeLoaded = false;
 
 /** Opens a file with a known status. */
-function openFile({ path, realPath }: Located, before: FileStatus): OpenFile {
+function openFile({ path, realPath }: Located, status: FileStatus): OpenFile {
   const isAllowed = path === realPath || mayRead(realPath);
-  if (isAllowed && !isNodeLoaded && isSettled(before)) {
+  if (isAllowed && !isNodeLoaded && isSettled(status)) {
     return Deno.openSync(path);
   }
+  // Once it is loaded, it is the better way for every file.
   isNodeLoaded = true;
   const fs = globalThis.process.getBuiltinModule("node:fs");
   const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;

@@ -108,7 +108,7 @@ export class ServedFolder {
     const { maxFileSize } = this.#options;
     requireReadable(located.path, { status, maxFileSize });
     const buffer = new Uint8Array(status.size);
-    const bytes = readLocated(located, { before: status, buffer });
+    const bytes = readLocated(located, { expected: status, buffer });
     const content = {
       size: bytes.length,
       version: versionOf(status),

@@ -357,10 +357,12 @@ function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
 /** Whether a file begins like a `SKILL.md`, and unlike a document about the folder. */
 function hasFrontmatter(file: Candidate): boolean {
   const text = attempt(() => {
-    const before = Deno.lstatSync(file.path);
-    if (!before.isFile) return "";
+    const status = Deno.lstatSync(file.path);
+    if (!status.isFile) return "";
     const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    return new TextDecoder().decode(readLocated(file, { before, buffer }));
+    return new TextDecoder().decode(
+      readLocated(file, { expected: status, buffer }),
+    );
   });
   return text !== undefined && SKILL_FRONTMATTER.test(text);
 }

@@ -37,7 +37,7 @@ function decided(
     realPath: path,
     root,
     departs: false,
-    around: undefined,
+    parentListing: undefined,
     isExposed: false,
   };
   return {

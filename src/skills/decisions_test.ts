@@ -37,7 +37,7 @@ function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
       realPath: resolve(realPath),
       root,
       departs,
-      around: undefined,
+      parentListing: undefined,
       isExposed: false,
     }));
   const { scope } = root;

@@ -132,22 +132,22 @@ export class Project {
   }
 
   /** Whether a link of the project leads out of the project on a path. */
-  isLeftOn(path: string, realPath: string): boolean {
+  departs(path: string, realPath: string): boolean {
     return this.scopeOf(realPath) !== "project" &&
       this.hasLinkOn(path, realPath);
   }
 
   /**
-   * Resolves a folder that an option or a rule names. What a link of the project leads
-   * out of it to is not what the user named, so the path then stays as it is. As it
-   * contains a link, nothing has it as a real path. A missing folder keeps its path, too.
+   * Resolves a folder that an option or a rule names. A path that departs stays as it is,
+   * because the user did not choose where the link leads, and no real path equals a path
+   * with a link. A missing folder keeps its path, too.
    *
    * @throws {Error} If the folder exists and cannot be resolved.
    */
   resolve(path: string): string {
     try {
       const realPath = Deno.realPathSync(path);
-      return this.isLeftOn(path, realPath) ? path : realPath;
+      return this.departs(path, realPath) ? path : realPath;
     } catch (error) {
       if (isAbsence(error)) return path;
       throw error;

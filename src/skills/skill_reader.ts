@@ -72,8 +72,8 @@ const CONFIRM_ROUNDS = 4;
 
 /** A folder to list or to read. */
 export interface ListableFolder extends Located {
-  /** What the folder around it contains, unless this one is reached by a link. */
-  readonly around: FolderListing | undefined;
+  /** What its parent contains, unless a link leads here. */
+  readonly parentListing: FolderListing | undefined;
   /** Whether somebody may be swapping a folder above it, so that it is never settled. */
   readonly isExposed: boolean;
 }
@@ -139,8 +139,8 @@ export interface ReadSkill {
 export function listFolder(folder: ListableFolder): FolderListing {
   const { path } = folder;
   const status = Deno.statSync(path);
-  // Then it is what it was when the folder around it was listed.
-  const isConfirmed = folder.around?.isUnchanged();
+  // If so, it is what it was when its parent was listed.
+  const isConfirmed = folder.parentListing?.isUnchanged();
   const names: string[] = [];
   const links = new Set<string>();
   let isSkill = false;
@@ -274,10 +274,10 @@ function readSkillFile(
   if (isSameFile && known.isSettled) return known;
   requireReadable(path, { status, maxFileSize });
   const bytes = readLocated({ path, realPath, isLinked }, {
-    before: status,
+    expected: status,
     buffer: headBuffer,
     rounds: CONFIRM_ROUNDS,
-    isFolderUnchanged: isLinked ? undefined : folder.around?.isUnchanged,
+    isFolderUnchanged: isLinked ? undefined : folder.parentListing?.isUnchanged,
   });
   const { text, excerpt } = splitHead(bytes);
   if (isSameFile && known.text === text) {

@@ -32,7 +32,7 @@ function visitOf(
       realPath: path,
       root: skills,
       departs: false,
-      around: undefined,
+      parentListing: undefined,
       isExposed: false,
     };
   });
@@ -60,7 +60,12 @@ Deno.test(
     place.link("b", "skills/c");
     place.file("skills/d.md", "text");
     const list = (path: string) =>
-      listFolder({ path, realPath: path, around: undefined, isExposed: false });
+      listFolder({
+        path,
+        realPath: path,
+        parentListing: undefined,
+        isExposed: false,
+      });
     const skills = list(join(place.path, "skills"));
     assert.deepEqual(
       [skills.names, [...skills.links], skills.isSkill],

@@ -64,7 +64,7 @@ interface Listing {
   realPath: string;
   depth: number;
   /** Whether a link in the project is on the path. */
-  isConfined: boolean;
+  hasProjectLink: boolean;
   /** The real path of the skill around it. */
   skill?: string;
   position: number;
@@ -116,7 +116,7 @@ export class Model {
     this.#trusted = world.trustLinks.flatMap((path) => this.#resolve(path));
     const own = roots.filter(({ isProject }) => !isProject)
       .map(({ path }) => path)
-      .filter((path) => !this.#isConfined(path));
+      .filter((path) => !this.#hasProjectLink(path));
     this.#allowed = disk.reals(own).concat(this.project, this.#trusted);
     const paths = roots.map(({ path }) => path);
     this.#rootTargets = world.toolset === "reference"
@@ -133,7 +133,7 @@ export class Model {
   /** Returns the real path of a folder that the user named, unless the project leads out to it. */
   #resolve(path: string): string[] {
     return disk.reals([path]).filter((realPath) =>
-      this.#scopeOf(realPath) === "project" || !this.#isConfined(path)
+      this.#scopeOf(realPath) === "project" || !this.#hasProjectLink(path)
     );
   }
 
@@ -151,8 +151,8 @@ export class Model {
   /** A path through a link of the project that leaves it counts only if there is no other. */
   #withoutDepartures(skill: Found): Found {
     const scope = this.#scopeOf(skill.realPath);
-    const staying = skill.listings.filter(({ isConfined }) =>
-      !isConfined || scope === "project"
+    const staying = skill.listings.filter(({ hasProjectLink }) =>
+      !hasProjectLink || scope === "project"
     );
     return staying.length > 0
       ? { ...skill, listings: staying, scope }
@@ -164,14 +164,14 @@ export class Model {
   }
 
   /** Whether a link that lies in the project is on the path. */
-  #isConfined(path: string): boolean {
+  #hasProjectLink(path: string): boolean {
     return path !== "/" &&
       (disk.isLink(path) && this.#scopeOf(disk.locate(path)) === "project" ||
-        this.#isConfined(dirname(path)));
+        this.#hasProjectLink(dirname(path)));
   }
 
-  #isAllowed({ realPath, isConfined }: Listing): boolean {
-    return !isConfined || disk.isInside(realPath, this.#allowed);
+  #isAllowed({ realPath, hasProjectLink }: Listing): boolean {
+    return !hasProjectLink || disk.isInside(realPath, this.#allowed);
   }
 
   /** The toolset "reference" follows no link out of its folders. */
@@ -190,8 +190,14 @@ export class Model {
 
   #search({ path, recursive, includesItself }: World["roots"][number]): void {
     const realPath = disk.real(path) ?? "";
-    const isConfined = this.#isConfined(path);
-    const top: Listing = { path, realPath, depth: 0, isConfined, position: 0 };
+    const hasProjectLink = this.#hasProjectLink(path);
+    const top: Listing = {
+      path,
+      realPath,
+      depth: 0,
+      hasProjectLink,
+      position: 0,
+    };
     if (!disk.isFolder(realPath) || !this.#isAllowed(top)) return;
     if (includesItself && this.#note(top)) top.skill = realPath;
     const queue = [top];
@@ -215,7 +221,7 @@ export class Model {
     const child = { ...folder, path, realPath, depth: folder.depth + 1 };
     if (!disk.isFolder(realPath)) return undefined;
     if (!disk.isLink(path)) return child;
-    child.isConfined ||= this.#scopeOf(disk.locate(path)) === "project";
+    child.hasProjectLink ||= this.#scopeOf(disk.locate(path)) === "project";
     const isOwn = !folder.skill || this.#isOwn(realPath, folder.skill);
     const leaves = this.#rootTargets !== undefined &&
       !disk.isInside(realPath, this.#rootTargets);
