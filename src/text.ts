@@ -277,6 +277,7 @@ export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0;
   if (limit === 0 || Math.abs(a.length - b.length) > limit) return limit + 1;
   let start = 0;
+  // The texts differ, so this ends.
   while (a[start] === b[start]) start++;
   const after = (i: number, j: number) =>
     1 + editDistance(a.slice(start + i), b.slice(start + j), limit - 1);

@@ -116,7 +116,7 @@ function describeLaunch(
   return notes;
 }
 
-/** Whether each shell, and JSON, leaves words as they are in quotes, as no path on Windows. */
+/** Whether every shell, and JSON, leaves words as they are in quotes. Paths on Windows change. */
 function canBeQuoted(words: readonly string[]): boolean {
   const text = words.join(" ");
   return !/['"\\]/.test(text) && text === escapeHidden(text);

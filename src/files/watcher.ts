@@ -40,7 +40,7 @@ export class FolderWatcher {
   #windowStart = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
-  /** Whether events came too fast, or watching failed. */
+  /** It rests while events come too fast, and is closed once watching failed. */
   #state: "watching" | "resting" | "closed" = "watching";
 
   /**

@@ -28,7 +28,7 @@ export interface Option {
   /** What its value must be, if there are no choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
-  /** The options of which one must be there. */
+  /** The options that it goes with. One of them must be given. */
   readonly requires?: readonly string[];
 }
 

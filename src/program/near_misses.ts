@@ -13,17 +13,14 @@ import {
   childPath,
   currentFolder,
   dirname,
-  extname,
   isAtOrBelow,
   join,
   mayRead,
   realPathIfThere,
   realPathOf,
 } from "../files/paths.ts";
-import { type Located, readLocated } from "../files/reading.ts";
-import type { Fault, Problem } from "../problems.ts";
+import type { Problem } from "../problems.ts";
 import { listAll } from "../skills/catalog.ts";
-import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import {
   isSkillFileName,
   isSkillFolder,
@@ -32,8 +29,9 @@ import {
 } from "../skills/skill_reader.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { byCodeUnits, count, isCopyable, quote } from "../text.ts";
+import { byCodeUnits, count, isCopyable } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
+import { type Candidate, candidateIn, findMisnamed } from "./misnamed_files.ts";
 import { folderOf, type Settings } from "./settings.ts";
 import { quoteWord, withTilde } from "./shell_words.ts";
 
@@ -46,31 +44,6 @@ const MAX_PROJECT_ENTRIES = 1_000;
 /** How many lines about one root a person reads. */
 const MAX_DEEPER_LINES = 10;
 
-/** A name that is likely meant as `SKILL.md`. */
-const LIKE_SKILL_MD =
-  /^skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*$/i;
-
-/** The beginning of a text with the fields of a skill. */
-const SKILL_FRONTMATTER = /^\ufeff?---\s[^]*?\n(?:name|description)\s*:/;
-
-const LOOSE_FILE: Fault = {
-  rule: "loose-file",
-  reason: "it is directly in a folder of skills",
-  hint: "move it, and the files that it needs, into a folder of its own",
-};
-
-const WRONG_NAME: Fault = {
-  rule: "file-name",
-  reason: 'the file of a skill must be named "SKILL.md"',
-  hint: 'rename it to "SKILL.md"',
-};
-
-const ARCHIVE: Fault = {
-  rule: "archive",
-  reason: "it is an archive, where a folder was expected",
-  hint: "unpack it into a folder of its own, and remove it",
-};
-
 /** A folder in which near misses are looked for. */
 interface SearchedFolder {
   readonly path: string;
@@ -79,13 +52,6 @@ interface SearchedFolder {
   readonly maxDepth: number;
   /** Whether it may be a stranger's. */
   readonly isOfProject: boolean;
-}
-
-/** A file or folder that is looked at. */
-interface Candidate extends Located {
-  readonly name: string;
-  /** How many levels it is below the searched folder. */
-  readonly depth: number;
 }
 
 /**
@@ -309,62 +275,6 @@ function listIfReadable(path: string): Deno.DirEntry[] {
   if (!mayRead(path)) return [];
   const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   return entries.sort((a, b) => byCodeUnits(a.name, b.name));
-}
-
-/** Returns an entry of a folder by its name. */
-function candidateIn(folder: Candidate, name: string): Candidate {
-  return {
-    name,
-    path: childPath(folder.path, name),
-    realPath: childPath(folder.realPath, name),
-    isLinked: folder.isLinked,
-    depth: folder.depth + 1,
-  };
-}
-
-/** Finds the files in a folder whose name, or whose folder, is wrong. */
-function findMisnamed(folder: Candidate, entries: Deno.DirEntry[]): Problem[] {
-  return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
-    const file = candidateIn(folder, name);
-    const fault = faultOfFile(file, folder);
-    return fault === undefined ? [] : [{ file: file.path, ...fault }];
-  });
-}
-
-/** Says what is wrong with a file whose name is almost that of a skill, or with its folder. */
-function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
-  const { name } = file;
-  const isInRoot = folder.depth === 0;
-  if (isInRoot && isSkillFileName(name)) return LOOSE_FILE;
-  if (LIKE_SKILL_MD.test(name)) return WRONG_NAME;
-  if (/^skills\.md$/i.test(name)) {
-    return hasFrontmatter(file) ? WRONG_NAME : undefined;
-  }
-  // Any folder with another name can be that of a project, with files of its own.
-  if (!isInRoot || folder.name !== "skills") return undefined;
-  if (/\.(?:zip|skill|tgz)$/i.test(name)) return ARCHIVE;
-  if (!/\.(?:md|markdown)$/i.test(name) || !hasFrontmatter(file)) {
-    return undefined;
-  }
-  const directory = childPath(folder.path, basename(name, extname(name)));
-  return {
-    rule: "file-name",
-    reason: "it is a file, where the folder of a skill was expected",
-    hint: `move it to ${quote(childPath(directory, "SKILL.md"))}`,
-  };
-}
-
-/** Whether a file begins like a `SKILL.md`, and unlike a document about the folder. */
-function hasFrontmatter(file: Candidate): boolean {
-  const text = attempt(() => {
-    const status = Deno.lstatSync(file.path);
-    if (!status.isFile) return "";
-    const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    return new TextDecoder().decode(
-      readLocated(file, { expected: status, buffer }),
-    );
-  });
-  return text !== undefined && SKILL_FRONTMATTER.test(text);
 }
 
 /** Says which folders hold skills that lie too deep. */

@@ -16,7 +16,7 @@ import {
   describeIssues,
   type Method,
   type Params,
-  PARSING,
+  PARSE_OPTIONS,
   REQUESTS,
 } from "./requests.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
@@ -103,7 +103,7 @@ export abstract class RequestDispatcher {
     const handler = this.#handlers.get(method);
     if (handler === undefined) throw rpcError(-32601, "Method not found");
     const { success, data, error } = REQUESTS[method as Method]
-      .safeParse(params, PARSING);
+      .safeParse(params, PARSE_OPTIONS);
     if (success) return handler(data as Params<Method>, context);
     throw invalidParams(`Invalid params: ${describeIssues(error)}`);
   }

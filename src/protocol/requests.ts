@@ -90,7 +90,7 @@ export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
 z.config(en());
 
 /** How to parse what a client sends: zod calls a missing value one of the wrong type. */
-export const PARSING = {
+export const PARSE_OPTIONS = {
   error: ({ input }: { input?: unknown }): string | undefined =>
     input === undefined ? "it is missing" : undefined,
 };

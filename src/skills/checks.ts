@@ -45,6 +45,9 @@ const MAX_JSON_DEPTH = 64;
  */
 const MAX_JSON_LENGTH = 256 * 1024;
 
+/** About how long a value is as JSON that is no string, in characters. */
+const USUAL_JSON_LENGTH = 8;
+
 /** The maximum number of files of a skill, and their total size, that hosts accept. */
 const MAX_FILES = 512;
 const MAX_MIB = 16;
@@ -153,7 +156,7 @@ function checkHiddenCharacters(skill: CheckedSkill): Finding[] {
 function checkJson(skill: CheckedSkill): Finding | undefined {
   let room = MAX_JSON_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
-    room -= typeof value === "string" ? value.length : 8;
+    room -= typeof value === "string" ? value.length : USUAL_JSON_LENGTH;
     if (room < 0 || depth > MAX_JSON_DEPTH) return false;
     if (typeof value === "string") return value.isWellFormed();
     if (typeof value === "number") return Number.isFinite(value);

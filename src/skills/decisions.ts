@@ -16,7 +16,11 @@ import {
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import type { Problem } from "../problems.ts";
 import type { TimeSlice } from "../time_slice.ts";
-import { type Policy, type PolicyDecision, SERVED } from "./policy.ts";
+import {
+  DEFAULT_DECISION,
+  type Policy,
+  type PolicyDecision,
+} from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
 import type { Project } from "./roots.ts";
 import type {
@@ -111,7 +115,9 @@ function judge(
   const { realPath, departs } = listings[0]!;
   const scope = departs ? "project" : project.scopeOf(realPath);
   const found = { realPath, read, listings, departs, scope };
-  const decision = policy.hasRules ? policy.decide(subjectOf(found)) : SERVED;
+  const decision = policy.hasRules
+    ? policy.decide(subjectOf(found))
+    : DEFAULT_DECISION;
   return { ...found, ...decision };
 }
 

@@ -296,7 +296,7 @@ const USUAL_FIELDS: ReadonlySet<string> = new Set([
   "allowed-tools",
 ]);
 
-/** Reads the flags among some keys and values. If one is there twice, each of them hides. */
+/** Reads the flags among some keys and values. Of a flag that occurs twice, either can hide. */
 function readFlags(statements: Iterable<Statement>): ReadFlags {
   const hiding = { isHiddenFromModel: false, isHiddenFromUser: false };
   const unclear: UnclearFlag[] = [];

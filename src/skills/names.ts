@@ -46,7 +46,7 @@ export function qualifiedName({ name, prefix }: Skill): string {
 /**
  * Finds a skill by a text: its exact name, its qualified name, or the form in which a
  * list shows one of these. If the text means several skills, the user's own precede the
- * project's, and then exact names precede qualified ones and these shown ones. So no
+ * project's, then exact names precede qualified ones, and these precede shown forms. So no
  * name in a project stands before a name of the user's. Of skills with the same exact
  * name, the one that holds it is meant.
  */
@@ -74,7 +74,7 @@ function findInScope(
     (holder?.scope === scope ? holder : undefined);
 }
 
-/** The skills of each catalog whose names lists show in another form, by the keys of these. */
+/** The skills of each catalog whose names lists show in other forms, by the keys of the forms. */
 const formsOf = new WeakMap<SkillCatalog, Map<string, Skill[]>>();
 
 /** Returns the forms of names in a catalog that differ from the names. */

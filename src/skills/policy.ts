@@ -41,7 +41,7 @@ export interface PolicyDecision {
 }
 
 /** The decision without a rule. */
-export const SERVED: PolicyDecision = { state: "on" };
+export const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
 /** The policy that applies now: the last valid one. */
 export class Policy {
@@ -142,7 +142,7 @@ export class Policy {
     });
     const [strictest] = STRICTEST
       .flatMap((state) => decisions.find((it) => it.state === state) ?? []);
-    return strictest ?? decisions[0] ?? SERVED;
+    return strictest ?? decisions[0] ?? DEFAULT_DECISION;
   }
 
   #decideOnPath(path: string, rules: readonly ActiveRule[]): PolicyDecision {
@@ -152,7 +152,9 @@ export class Policy {
       return { state: rule.state, rule };
     }
     const parent = path.slice(0, path.lastIndexOf("/"));
-    return this.#nameOnly.has(parent) ? { state: "name-only" } : SERVED;
+    return this.#nameOnly.has(parent)
+      ? { state: "name-only" }
+      : DEFAULT_DECISION;
   }
 
   /** Lists the rules that match nothing of what was decided on, in their order. */

@@ -51,7 +51,10 @@ const SATURATION = 1.2;
 /** The weight of a word that a query contains only incomplete or misspelled. */
 const SIMILAR_WEIGHT = 0.5;
 
-/** How many bits of a posting are for the weight of the word. The others are for the skill. */
+/**
+ * How many bits of a posting are for the weight of the word. The others are for the number
+ * of the skill, which can be two million.
+ */
 const WEIGHT_BITS = 10;
 const MAX_WEIGHT = 2 ** WEIGHT_BITS - 1;
 

@@ -24,7 +24,7 @@ import { escapeHidden, log, quote, shownName } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 
-/** What tools read, the model sees. */
+/** Whatever the tools read is for the model. */
 const MODEL = { forModel: true };
 
 /** The time between two scans because of unknown names, in milliseconds. */

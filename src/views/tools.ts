@@ -16,7 +16,7 @@ import type {
   RequestDispatcher,
 } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import { describeIssues, PARSING } from "../protocol/requests.ts";
+import { describeIssues, PARSE_OPTIONS } from "../protocol/requests.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import {
@@ -165,7 +165,7 @@ export async function callTool(
   context: ToolContext,
 ): Promise<CallToolResult> {
   try {
-    const { success, data, error } = schema.safeParse(input, PARSING);
+    const { success, data, error } = schema.safeParse(input, PARSE_OPTIONS);
     if (success) return await call(data, context);
     throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
   } catch (error) {
