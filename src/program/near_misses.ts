@@ -10,7 +10,6 @@
 import { attempt } from "../files/faults.ts";
 import {
   basename,
-  childPath,
   currentFolder,
   dirname,
   isAtOrBelow,
