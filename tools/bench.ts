@@ -76,9 +76,10 @@ const PLOTTED = ["start", "call", "memory", "change"] as const;
 /** The values of a server. One that the server does not have is `undefined`. */
 type Figures = Record<keyof typeof COLUMNS, number | undefined>;
 
-/** Returns the server of a module, with the README's permissions. */
+/** Returns the server of a module, with the README's flags. */
 function denoServer(name: string, module: string): Server {
-  const flags = ["--allow-read", "--allow-env", ...importFlags()];
+  const flags = ["--no-config", "--allow-read", "--allow-env"];
+  flags.push(...importFlags());
   return { name, command: [Deno.execPath(), "run", ...flags, module], module };
 }
 
