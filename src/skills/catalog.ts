@@ -191,6 +191,11 @@ function assignName(
   create: (it: DecidedSkill, prefix?: SkillScope) => Skill,
 ): { holder: Skill; shadowed: ShadowedSkill[] } {
   const holder = findHolder(group);
+  // Nearly all names belong to one skill.
+  if (group.length === 1) {
+    const prefix = isScopedKey(key) ? holder.scope : undefined;
+    return { holder: create(holder, prefix), shadowed: [] };
+  }
   const firstOfScope = ({ scope }: DecidedSkill) =>
     group.find((it) => it.scope === scope)!;
   const created = new Map(group.map((it) => {

@@ -114,16 +114,18 @@ function judge(
 ): DecidedSkill {
   const { realPath, departs } = listings[0]!;
   const scope = departs ? "project" : project.scopeOf(realPath);
-  const found = { realPath, read, listings, departs, scope };
-  const decision = policy.hasRules
-    ? policy.decide(subjectOf(found))
+  const { state, rule } = policy.hasRules
+    ? policy.decide(subjectOf({ realPath, read, listings, scope }))
     : DEFAULT_DECISION;
-  return { ...found, ...decision };
+  return { realPath, read, listings, departs, scope, state, rule };
 }
 
 /** Returns what a policy is asked about. */
 export function subjectOf(
-  { realPath, read, listings, scope }: Omit<DecidedSkill, "state">,
+  { realPath, read, listings, scope }: Pick<
+    DecidedSkill,
+    "realPath" | "read" | "listings" | "scope"
+  >,
 ): PolicySubject {
   const paths = [...listings.map(({ path }) => path), realPath];
   return { names: namesOf(read, paths), scope, paths };
@@ -182,9 +184,10 @@ export class HiddenFolders {
    */
   constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
     for (const realPath of unjudged) this.#states.set(realPath, "off");
-    for (const { realPath, state, departs, read: { said } } of skills) {
+    for (const { realPath, state, departs, read } of skills) {
+      const { isHiddenFromModel } = read.said;
       if (state === "off") this.#states.set(realPath, "off");
-      else if (!isForModel({ state, ...said })) {
+      else if (!isForModel({ state, isHiddenFromModel })) {
         this.#states.set(realPath, "manual");
       }
       if (departs) this.#departing.add(realPath);
@@ -232,7 +235,7 @@ function listProblems(
   const found = [
     ...failures.filter((failure) => !isOff(failure, findings))
       .map(({ problem, root }) => ({ problem, scope: root.scope })),
-    ...skills.filter(({ state }) => state !== "off").flatMap(problemsOf),
+    ...skills.filter(hasProblems).flatMap(problemsOf),
   ];
   const { global = [], project = [] } = Object.groupBy(
     found,
@@ -240,6 +243,11 @@ function listProblems(
   );
   return [...global, ...project].slice(0, MAX_PROBLEMS)
     .map(({ problem }) => problem);
+}
+
+/** Whether something is wrong with a skill that is not off. */
+function hasProblems({ state, read }: DecidedSkill): boolean {
+  return state !== "off" && read.said.problems.length > 0;
 }
 
 /** Lists the problems with a `SKILL.md`, and whom it comes from. */

@@ -118,13 +118,14 @@ export function listedName(
   { isQualified = false, write = (name) => name }: ListedNameOptions = {},
 ): string | undefined {
   const { name, scope } = skill;
-  const qualified = `${scope}:${oneLine(name)}`;
-  const names = isQualified ? [qualified, name] : [name, qualified];
   const loads = (text: string) => findSkill(text, catalog) === skill;
-  return names.map(shownName).find((shown) => {
+  for (const isLong of [isQualified, !isQualified]) {
+    const shown = shownName(isLong ? `${scope}:${oneLine(name)}` : name);
     const written = write(shown);
-    return loads(shown) && (written === shown || loads(written));
-  });
+    const isLoaded = loads(shown) && (written === shown || loads(written));
+    if (isLoaded) return shown;
+  }
+  return undefined;
 }
 
 /** A URI that begins with a scope, and what follows it. */
