@@ -88,6 +88,29 @@ Deno.test(
   },
 );
 
+Deno.test("--print-config says what else the client shows itself, and each advice does what it says", async () => {
+  using place = installedPlace();
+  place.skill("home/.claude/skills", "git");
+  const notesFor = async (...args: string[]) => {
+    const { stderr } = await runServer(place, {
+      args: ["--print-config", "cursor", ...args],
+    });
+    return stderr;
+  };
+  assert.match(
+    await notesFor("--agents"),
+    /Cursor itself shows the skills in \.agents\/skills, so the model may see them twice\. To avoid that, omit --agents\./,
+  );
+  const [option] = /--name-only \S+(?=\.\n)/.exec(await notesFor()) ?? [];
+  assert.equal(option, "--name-only ~/.claude/skills");
+  const words = option.split(" ");
+  assert.doesNotMatch(await notesFor(...words), /also reads/);
+  const launch = await printedLaunch(place, { args: words }, "cursor");
+  await using session = await Session.open(place, { launch });
+  const { tools: [tool] } = await session.client.listTools();
+  assert.match(tool!.description!, /<name>git<\/name>\n<location>/);
+});
+
 Deno.test(
   "each link of the README shows the skills of one client to the other",
   { ignore: lacks("sh") || lacks("links") },

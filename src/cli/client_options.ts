@@ -95,7 +95,7 @@ function describeOwnList(
   }
   if (mayReadClaude && values["name-only"]?.length === 0) {
     notes.push(
-      `${title} also reads .claude/skills, as its documentation says. If the model sees those skills twice, add --name-only .claude/skills --name-only ~/.claude/skills.`,
+      `${title} also reads ~/.claude/skills, as its documentation says. If the model sees those skills twice, add --name-only ~/.claude/skills.`,
     );
   }
   return notes;
