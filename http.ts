@@ -96,9 +96,10 @@ async function handleRequest(
   const refused = access.refuseHost(request, address);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
+  // The page contains nothing of the skills, so it needs no token.
   if (pathname === "/") {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    return isRead ? servePage() : refuseMethod("GET", "HEAD");
+    const isGetOrHead = ["GET", "HEAD"].includes(request.method);
+    return isGetOrHead ? servePage() : refuseMethod("GET", "HEAD");
   }
   if (pathname !== MCP_PATH) {
     return refuse(404, `Not found: MCP clients connect to ${MCP_PATH}`);

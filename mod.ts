@@ -131,10 +131,11 @@ export type * from "./src/skills/types.ts";
 /**
  * Searches the roots for skills, once.
  *
- * The order of the roots decides, and then that of the names by their code units:
- * among skills with the same name, the first one that is not off is served under it.
- * A problem with one skill or folder neither throws an error nor affects others. Up
- * to 1,000 are in {@linkcode SkillCatalog.problems}.
+ * Among skills with the same name, the first one that is not off is served under it, in
+ * the order of the roots, and then of the names of their folders by code units. But a
+ * project's skill that the model may not load takes no name from a user's skill that it
+ * may. A problem with one skill or folder neither throws an error nor affects others. Up
+ * to 1,000 problems are in {@linkcode SkillCatalog.problems}.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -378,7 +379,7 @@ class RootSearch {
   /**
    * Follows a link to a folder. Returns `undefined` if it does not count.
    *
-   * @throws {SkillFileError} If it leads from the project to a skill outside.
+   * @throws {SkillFileError} If it leads to a skill where it may not.
    */
   #followLink(
     path: string,
@@ -394,17 +395,17 @@ class RootSearch {
       !isInside(realPath, { realDirectory: skill, trusted });
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
     const fault = this.#findLinkFault(realPath, hasProjectLink);
-    if (fault === undefined) {
-      return {
-        path,
-        realPath,
-        parentListing: undefined,
-        isExposed,
-        hasProjectLink,
-      };
+    if (fault !== undefined) {
+      if (!isSkillFolder(path)) return undefined;
+      throw new SkillFileError(path, fault);
     }
-    if (!isSkillFolder(path)) return undefined;
-    throw new SkillFileError(path, fault);
+    return {
+      path,
+      realPath,
+      parentListing: undefined,
+      isExposed,
+      hasProjectLink,
+    };
   }
 
   /** Says why a link may not lead where it does, if it may not. */

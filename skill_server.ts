@@ -72,7 +72,7 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   const server = new McpServer(describeServer(registry, settings.options));
-  const lookFurther = () => {
+  const startWatching = () => {
     registry.watch();
     logNearMisses(registry.catalog, settings);
   };
@@ -80,9 +80,9 @@ async function serve(settings: Settings): Promise<number> {
   transport.onerror = (error) =>
     log(`Cannot handle a message: ${error.message}`);
   onEndSignal(() => server.close());
-  // Starting to watch takes a moment, so the client's first requests are handled first.
   const ready = prepare(server, registry, settings);
-  ready.then(() => setTimeout(lookFurther, WATCH_DELAY_MS));
+  // Delayed, because starting to watch would hold up the client's first requests.
+  ready.then(() => setTimeout(startWatching, WATCH_DELAY_MS));
   if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
   return 0;

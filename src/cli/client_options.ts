@@ -62,7 +62,7 @@ export function addClientOptions(
   return { values: added, notes };
 }
 
-/** Whether only the server can show a client what installers put in `~/.agents/skills`. */
+/** Whether the entry should add `--agents`, because the client does not read that folder. */
 function needsAgents(
   { readsAgents }: McpClient,
   { settings: { directories, values } }: ClientSituation,
@@ -73,8 +73,9 @@ function needsAgents(
 /** Says what a client shows itself, in addition to what its entry takes into account. */
 function describeOwnList(
   client: McpClient,
-  { settings: { values }, catalog, installed }: ClientSituation,
+  situation: ClientSituation,
 ): string[] {
+  const { settings: { values }, catalog, installed } = situation;
   const { title, ownSkills = [], readsAgents, mayReadClaude } = client;
   const part = client.agentsPart === undefined ? "" : ` (${client.agentsPart})`;
   const notes: string[] = [];
@@ -93,10 +94,22 @@ function describeOwnList(
       `${title} itself shows the ${skills} in ~/.agents/skills${part}, ${consequence}. To serve them as well, add --agents.`,
     );
   }
-  if (mayReadClaude && values["name-only"]?.length === 0) {
+  if (mayReadClaude && servesWhole(join(".claude", "skills"), situation)) {
     notes.push(
       `${title} also reads ~/.claude/skills, as its documentation says. If the model sees those skills twice, add --name-only ~/.claude/skills.`,
     );
   }
   return notes;
+}
+
+/** Whether the server lists skills in a folder of the home folder with their descriptions. */
+function servesWhole(
+  folder: string,
+  { settings: { home, values }, catalog }: ClientSituation,
+): boolean {
+  if (home === undefined) return false;
+  const path = join(home, folder);
+  const isListedByName = values["name-only"]?.includes(path) === true;
+  return !isListedByName &&
+    catalog.roots.some(({ root, skills }) => root.path === path && skills > 0);
 }

@@ -38,7 +38,7 @@ export type OpenSkills = (
   options?: Pick<SkillRegistryOptions, "log">,
 ) => SkillSource;
 
-/** Keeps a registry from logging what is printed anyway. */
+/** Keeps a registry from logging what is printed anyway, or is beside the point. */
 const SILENT = { log: () => {} };
 
 /** Does what a command line asks for, and returns the exit code. */

@@ -70,9 +70,9 @@ function withFolders(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-/** Finds the relative links, and the paths in code spans, outside of code and comments. */
+/** Finds the relative links, and the paths in code spans, outside of fenced code and comments. */
 function findPaths(markdown: string): WrittenPath[] {
-  const lines = withoutCode(markdown.replace(/\r\n?/g, "\n")).split("\n");
+  const lines = withoutFencedCode(markdown.replace(/\r\n?/g, "\n")).split("\n");
   return lines.flatMap((text, index) => {
     const line = index + 1;
     const spans = Array.from(
@@ -82,7 +82,7 @@ function findPaths(markdown: string): WrittenPath[] {
       .filter((span) => span.length <= MAX_PATH_LENGTH && PATH.test(span));
     const links = Array.from(
       text.replace(SPANS, "").matchAll(LINK),
-      ([, quoted, plain = ""]) => quoted ?? plain,
+      ([, bracketed, plain = ""]) => bracketed ?? plain,
     ).filter((link) => !NO_PATH.test(link));
     return [
       ...links.map((it) => createPath(it, line, true)),
@@ -92,7 +92,7 @@ function findPaths(markdown: string): WrittenPath[] {
 }
 
 /** Removes fenced code and comments, but not their lines. */
-function withoutCode(markdown: string): string {
+function withoutFencedCode(markdown: string): string {
   return markdown.replace(CODE, (code, ...rest) => {
     const { ticks } = rest.at(-1) as { ticks?: string };
     return ticks === undefined ? code.replace(/[^\n]+/g, "") : code;

@@ -7,11 +7,14 @@
 
 import { FolderWatcher } from "./watcher.ts";
 
-/** The shortest time between two scans of the timer, in milliseconds. */
+/** The shortest pause between two scans of the timer, in milliseconds. */
 const MIN_RESCAN_MS = 1_000;
 
-/** The timer's scans take at most one part in this many of the time. */
-const RESCAN_SHARE = 500;
+/**
+ * How many times as long as a scan the pause after it is, so that scanning takes little of
+ * the time. The user's own interval is the longest pause.
+ */
+const PAUSE_PER_SCAN = 500;
 
 /** How to notice changes. */
 interface RescanOptions {
@@ -21,7 +24,7 @@ interface RescanOptions {
   readonly log: (line: string) => void;
 }
 
-/** Asks for scans once it was started. */
+/** Asks for scans once it has been started. */
 export class Rescans {
   readonly #rescan: () => void;
   /** The longest time between two scans, or 0 if there is no timer. */
@@ -55,12 +58,12 @@ export class Rescans {
 
   /**
    * Schedules the next scan of the timer after a scan has ended. The longer scans
-   * take, the rarer they are. The shorter of the last two counts, because one that
-   * something delayed says little.
+   * take, the longer is the pause. It depends on the shorter of the last two, so that one
+   * slow scan does not delay the next.
    *
    * @param time How long the scan took, in milliseconds.
    * @param isTroubled Whether something was temporarily unreadable. Then there is
-   *   another scan after a second in any case.
+   *   another scan after a second, even without a timer.
    */
   schedule(time: number, isTroubled: boolean): void {
     clearTimeout(this.#timer);
@@ -68,8 +71,8 @@ export class Rescans {
     this.#time = time;
     const hasTimer = isTroubled || this.#refreshMs > 0;
     if (!this.#isStarted || !hasTimer) return;
-    const rest = Math.max(usual * RESCAN_SHARE, MIN_RESCAN_MS);
-    const delay = isTroubled ? MIN_RESCAN_MS : Math.min(rest, this.#refreshMs);
+    const pause = Math.max(usual * PAUSE_PER_SCAN, MIN_RESCAN_MS);
+    const delay = isTroubled ? MIN_RESCAN_MS : Math.min(pause, this.#refreshMs);
     this.#timer = setTimeout(this.#rescan, delay);
     Deno.unrefTimer(this.#timer);
   }

@@ -101,10 +101,10 @@ export class FolderWatcher {
       if (kind === "access") continue;
       this.#callBackIn(QUIET_MS);
       if (kind === "modify") continue;
-      // What was removed or replaced is not watched anymore.
-      for (const path of this.#watchers.keys()) {
-        if (paths.some((folder) => isAtOrBelow(path, folder))) {
-          this.#close(path);
+      // What a path leads to may be another folder now, which its watcher does not see.
+      for (const watched of this.#watchers.keys()) {
+        if (paths.some((changed) => isAtOrBelow(watched, changed))) {
+          this.#close(watched);
         }
       }
     }

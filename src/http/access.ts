@@ -89,7 +89,8 @@ export class AccessControl {
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
     const isKnownHost = this.#acceptsAnyHost ||
       validateHostHeader(host, this.#hosts).ok;
-    const isKnownOrigin = this.#acceptsAnyHost && isOwnPage ||
+    // Only browsers send an origin. A request without one is valid.
+    const isKnownOrigin = (this.#acceptsAnyHost && isOwnPage) ||
       validateOriginHeader(origin, this.#hosts).ok;
     if (isKnownHost && isKnownOrigin) return undefined;
     this.#logOnce(UNKNOWN_HOST, address);

@@ -224,9 +224,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
-    for (const text of [value].flat()) {
-      const advice = typeof text === "string" && adviceFor(text, option);
-      if (!advice) continue;
+    const texts = [value].flat().filter((it) => typeof it === "string");
+    for (const text of texts) {
+      const advice = adviceFor(text, option);
+      if (advice === undefined) continue;
       throw new UsageError(`Invalid --${name} ${quote(text)}: ${advice}`);
     }
     const { requires } = option;

@@ -1,6 +1,6 @@
 /**
- * Finds files that are almost those of skills: with almost the right name, or directly in
- * a folder of skills.
+ * Finds files that were probably meant as the `SKILL.md` of a skill: with almost the right
+ * name, or directly in a folder of skills.
  *
  * @module
  */
@@ -13,17 +13,23 @@ import { isSkillFileName } from "../skills/skill_reader.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { quote } from "../text.ts";
 
-/** A name that is likely meant as `SKILL.md`. */
+/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt` or `SKILL copy.md`. */
 const LIKE_SKILL_MD =
   /^skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*$/i;
 
-/** The beginning of a text with the fields of a skill. */
-const SKILL_FRONTMATTER = /^\ufeff?---\s[^]*?\n(?:name|description)\s*:/;
+/** The beginning of a text whose frontmatter has a field of a skill. */
+const SKILL_FRONTMATTER =
+  /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
 
 const LOOSE_FILE: Fault = {
   rule: "loose-file",
   reason: "it is directly in a folder of skills",
   hint: "move it, and the files that it needs, into a folder of its own",
+};
+
+const LOOSE_AND_MISNAMED: Fault = {
+  ...LOOSE_FILE,
+  hint: `${LOOSE_FILE.hint}, and rename it to "SKILL.md"`,
 };
 
 const WRONG_NAME: Fault = {
@@ -68,21 +74,23 @@ export function findMisnamed(
   });
 }
 
-/** Says what is wrong with a file whose name is almost that of a skill, or with its folder. */
+/** Says what is wrong with the name of a file that may be meant as a skill, or with its place. */
 function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
   const { name } = file;
   const isInRoot = folder.depth === 0;
+  // A folder with any other name may be a skill, or a project with its own documents.
+  const isAmongSkills = isInRoot && folder.name === "skills";
   if (isInRoot && isSkillFileName(name)) return LOOSE_FILE;
-  if (LIKE_SKILL_MD.test(name)) return WRONG_NAME;
+  if (LIKE_SKILL_MD.test(name)) {
+    return isAmongSkills ? LOOSE_AND_MISNAMED : WRONG_NAME;
+  }
   if (/^skills\.md$/i.test(name)) {
     return hasFrontmatter(file) ? WRONG_NAME : undefined;
   }
-  // Any folder with another name can be that of a project, with files of its own.
-  if (!isInRoot || folder.name !== "skills") return undefined;
+  if (!isAmongSkills) return undefined;
   if (/\.(?:zip|skill|tgz)$/i.test(name)) return ARCHIVE;
-  if (!/\.(?:md|markdown)$/i.test(name) || !hasFrontmatter(file)) {
-    return undefined;
-  }
+  const isMarkdown = /\.(?:md|markdown)$/i.test(name);
+  if (!isMarkdown || !hasFrontmatter(file)) return undefined;
   const directory = childPath(folder.path, basename(name, extname(name)));
   return {
     rule: "file-name",
@@ -91,15 +99,13 @@ function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
   };
 }
 
-/** Whether a file begins like a `SKILL.md`, and unlike a document about the folder. */
+/** Whether a file begins with frontmatter as a `SKILL.md` does. */
 function hasFrontmatter(file: Candidate): boolean {
-  const text = attempt(() => {
-    const status = Deno.lstatSync(file.path);
-    if (!status.isFile) return "";
+  return attempt(() => {
+    const expected = Deno.lstatSync(file.path);
+    if (!expected.isFile) return false;
     const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    return new TextDecoder().decode(
-      readLocated(file, { expected: status, buffer }),
-    );
-  });
-  return text !== undefined && SKILL_FRONTMATTER.test(text);
+    const bytes = readLocated(file, { expected, buffer });
+    return SKILL_FRONTMATTER.test(new TextDecoder().decode(bytes));
+  }) === true;
 }

@@ -34,13 +34,13 @@ import { type Candidate, candidateIn, findMisnamed } from "./misnamed_files.ts";
 import { folderOf, type Settings } from "./settings.ts";
 import { quoteWord, withTilde } from "./shell_words.ts";
 
-/** The maximum number of entries of folders below a root that are looked at. */
+/** The maximum number of entries of folders that one search looks at. */
 const MAX_ENTRIES = 20_000;
 
-/** The maximum in a project, which may be a stranger's. */
+/** The same limit for a folder of a project, which may be a stranger's. */
 const MAX_PROJECT_ENTRIES = 1_000;
 
-/** How many lines about one root a person reads. */
+/** How many lines about one folder a person reads. */
 const MAX_DEEPER_LINES = 10;
 
 /** A folder in which near misses are looked for. */
@@ -86,7 +86,7 @@ export async function findNearMisses(
   return problems;
 }
 
-/** Counts the skills in `~/.agents/skills`, unless that is searched. */
+/** Counts the skills in `~/.agents/skills`, unless they are served or the client lists them. */
 export async function countInstalledSkills(
   catalog: SkillCatalog,
   settings: Settings,
@@ -101,12 +101,12 @@ export async function countInstalledSkills(
   return skills.length;
 }
 
-/** Lists the folders of all skills that the scan found, valid or not, by each path. */
+/** Lists the folders of all skills that the scan found, and what has a problem, by each path. */
 function listSkillFolders(catalog: SkillCatalog): Set<string> {
-  const skipped = catalog.problems.map(({ file }) => folderOf(file) ?? file);
+  const faulty = catalog.problems.map(({ file }) => folderOf(file) ?? file);
   return new Set([
     ...listAll(catalog).flatMap((it) => [it.directory, it.realDirectory]),
-    ...skipped.flatMap((path) => [path, realPathOf(path)]),
+    ...faulty.flatMap((path) => [path, realPathOf(path)]),
   ]);
 }
 
@@ -124,8 +124,8 @@ const AGENTS_SKILLS = join(".agents", "skills");
 
 /**
  * Lists the folders of `--agents` that are there and are not searched, except those that
- * the client lists itself. If the user named other folders, and these have skills, there
- * are none.
+ * the client lists itself. There are none if the user named other folders that have
+ * skills, because then nobody is left without any.
  */
 function listUnsearchedFolders(
   catalog: SkillCatalog,
@@ -153,12 +153,15 @@ function listUnsearchedFolders(
 /** Says how many skills are directly in a folder that is not searched. */
 function describeUnsearched(
   { path }: SearchedFolder,
-  { skills }: SearchResult,
+  { skills, isComplete }: SearchResult,
 ): Problem[] {
+  const atLeast = isComplete ? "" : "at least ";
   return skills.length === 0 ? [] : [{
     rule: "not-searched",
     file: path,
-    reason: `it has ${count(skills.length, "skill")} and is not searched`,
+    reason: `it has ${atLeast}${
+      count(skills.length, "skill")
+    } and is not searched`,
     hint: "add --agents",
   }];
 }
@@ -179,13 +182,22 @@ function findMissingFolders(
     .map(({ root: { path } }) => ({
       rule: "folder-missing",
       file: path,
-      reason: settings.values.check
+      reason: isName(path, settings)
         ? "there is no such folder, and no skill of this name in the searched folders"
         : "there is no such folder",
       hint: isInstalled(basename(path), settings)
         ? "to check the skill in ~/.agents/skills, add --agents"
         : "check its spelling, or create it",
     }));
+}
+
+/** Whether a missing path may have been meant as the name of a skill to check. */
+function isName(
+  path: string,
+  { values: { check }, directories }: Settings,
+): boolean {
+  return check === true && directories.includes(path) &&
+    dirname(path) === currentFolder();
 }
 
 /** Whether a name is that of a skill in `~/.agents/skills`, which is not searched. */
@@ -291,20 +303,21 @@ function describeDeeper(
       reason: `${start} deeper than the server looks`,
       hint: isCopyable(word)
         ? `add --skill-dir ${word}`
-        : "rename the folder, whose name has invisible characters, and then add it with --skill-dir",
+        : "rename it, because its path has characters that cannot be copied, and add it with --skill-dir",
     };
   });
 }
 
 /**
  * Counts skills by the folder that holds them. Because `--skill-dir` searches deep, a
- * folder in another one joins that one, and the deepest join until there are few.
+ * folder in another one is merged into that, and then the deepest ones into their parents,
+ * until few are left.
  */
 function countByFolder(skills: readonly string[]): Map<string, number> {
   const parents = skills.map((path) => dirname(path));
-  const outermost = parents.toSorted((a, b) => a.length - b.length);
+  const shortestFirst = parents.toSorted((a, b) => a.length - b.length);
   let folders = parents.map((path) =>
-    outermost.find((folder) => isAtOrBelow(path, folder))!
+    shortestFirst.find((folder) => isAtOrBelow(path, folder))!
   );
   while (new Set(folders).size > MAX_DEEPER_LINES) {
     const deepest = Math.max(...folders.map(depthOf));

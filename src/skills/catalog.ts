@@ -136,7 +136,7 @@ function isUnchanged(
 
 /**
  * Returns the skill that has a name: the first one. But if the user has one that the model
- * may load, a project's skill that it may not load is passed over.
+ * may load, a project's skill that the model may not load is passed over.
  *
  * @param skills The skills with the name, in the order of their roots.
  */
@@ -254,7 +254,7 @@ function describeShadowed({ skill, by }: ShadowedSkill): string {
     : `load it as ${quote(shownName(qualifiedName(skill)))}`;
   return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
     quote(by.file)
-  }, which comes first; ${advice}`;
+  }, which takes precedence; ${advice}`;
 }
 
 /** The maximum number of shadowed skills that are named. */
@@ -265,7 +265,7 @@ function describeAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
   return shadowed.length <= MAX_NAMED_SHADOWED
     ? shadowed.map(describeShadowed)
     : [
-      `Shadowed ${shadowed.length} skills, whose names are taken by skills that come first: use --list to see them`,
+      `Shadowed ${shadowed.length} skills, whose names are taken by others: use --list to see them`,
     ];
 }
 

@@ -150,7 +150,9 @@ function hideWithFile(
   if (hidden.has(mainFolder, boundary, { forModel: false })) {
     return { ...skill, state: "off", rule: undefined };
   }
-  return hidden.has(mainFolder, boundary, { forModel: true })
+  const isHiddenFromModel = state !== "manual" &&
+    hidden.has(mainFolder, boundary, { forModel: true });
+  return isHiddenFromModel
     ? { ...skill, state: "manual", rule: undefined }
     : skill;
 }

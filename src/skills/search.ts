@@ -91,18 +91,20 @@ export class SkillIndex {
   }
 
   #add(skill: Skill): void {
-    const counts = new Map<string, number>();
+    const frequencies = new Map<string, number>();
     for (const { wordsOf, weight, usualLength } of FIELDS) {
       const words = wordsOf(skill);
       const length = words.length / usualLength;
       const norm = 1 - LENGTH_INFLUENCE + LENGTH_INFLUENCE * length;
       for (const word of words) {
-        counts.set(word, (counts.get(word) ?? 0) + weight / norm);
+        const frequency = frequencies.get(word) ?? 0;
+        frequencies.set(word, frequency + weight / norm);
       }
     }
     const number = this.#skills.push(skill) - 1;
-    for (const [word, count] of counts) {
-      const weight = Math.floor(MAX_WEIGHT * count / (SATURATION + count));
+    for (const [word, frequency] of frequencies) {
+      const saturated = frequency / (SATURATION + frequency);
+      const weight = Math.floor(MAX_WEIGHT * saturated);
       const isNew = !this.#postings.has(word);
       if (isNew) addTo(this.#wordsByStart, word[0]!, word);
       addTo(this.#postings, word, number << WEIGHT_BITS | weight);

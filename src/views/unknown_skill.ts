@@ -89,8 +89,9 @@ const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
 );
 
 /**
- * Finds the 20 skills that match some words, in list order, then best match first. Those
- * of the project are at most half of them, or what the user's own leave.
+ * Finds up to 20 skills that match some words: the user's own first, and of these, as of
+ * the project's, those of the same rank by how well they match. The project's are at most
+ * half of them, unless the user's own leave more room.
  */
 export async function findByWords(
   words: string,
