@@ -39,6 +39,10 @@ const NAMES = [
 const MISTAKES: [file: string, reported: RegExp][] = [
   ["foo.md", /^file-name .* it is a file, .* move it to ".*foo\/SKILL\.md"$/],
   ["SKILL.md", /^loose-file .* move it, .* into a folder of its own$/],
+  [
+    "SKILL.txt",
+    /^loose-file .* into a folder of its own, and rename it to "SKILL\.md"$/,
+  ],
   ...NAMES.map((name): [string, RegExp] => [
     `foo/${name}`,
     /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md"$/,
