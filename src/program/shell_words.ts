@@ -16,10 +16,13 @@ export function withTilde(path: string, home: string | undefined): string {
 /** A path that needs no quotes. Only on Windows, a shell keeps the character `\`. */
 const PLAIN_PATH = isWindows ? /^[\w~./:\\,@=+-]+$/ : /^[\w~./:,@=+-]+$/;
 
+/** The characters that have a meaning even in double quotes. */
+const SPECIAL = isWindows ? /[$`]/ : /["$`\\!]/;
+
 /** Quotes a path as one word of a command line, if it needs quotes. */
 export function quoteWord(path: string): string {
   if (PLAIN_PATH.test(path)) return path;
-  return path.includes('"') || /[$`\\!]/.test(path)
+  return SPECIAL.test(path)
     ? `'${path.replaceAll("'", String.raw`'\''`)}'`
     : `"${path}"`;
 }
