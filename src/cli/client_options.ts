@@ -34,7 +34,7 @@ export function addClientOptions(
   situation: ClientSituation,
 ): { values: Values; notes: string[] } {
   const { title, toolset, ownSkills = [] } = client;
-  const { values, home = "~" } = situation.settings;
+  const { values, home } = situation.settings;
   const added = { ...values };
   const notes: string[] = [];
   if (toolset !== undefined && values.tools === undefined) {
@@ -45,7 +45,9 @@ export function addClientOptions(
   }
   if (ownSkills.length > 0) {
     // Those that are not served do no harm, and links can lead to them.
-    const own = ownSkills.flatMap((path) => [join(path), join(home, path)]);
+    const own = ownSkills.flatMap((path) =>
+      home === undefined ? [join(path)] : [join(path), join(home, path)]
+    );
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
     const folders = ownSkills.join(" and ");
     notes.push(

@@ -117,13 +117,13 @@ function listFolders(settings: Settings): string[] {
     ...directories,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
-    // They count by where they lead, which may be a folder that is searched.
-    ...values["name-only"] ?? [],
   ];
   // Deno watches a folder only where it may read what a link to it leads to.
   const targets = given.filter(isAbsolute)
     .map((path) => findTarget(path, settings));
-  return [...given, ...targets, ...listPolicyPaths(settings)];
+  // These are only resolved, because one may lead to a folder that is searched.
+  const nameOnly = values["name-only"] ?? [];
+  return [...given, ...nameOnly, ...targets, ...listPolicyPaths(settings)];
 }
 
 /**

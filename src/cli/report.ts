@@ -4,7 +4,7 @@
  * @module
  */
 
-import { currentFolder, isAtOrBelow } from "../files/paths.ts";
+import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { type Fault, hasEffect, isError, type Problem } from "../problems.ts";
 import { findNearMisses } from "../program/near_misses.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
@@ -88,10 +88,12 @@ function describeEmptiness(
   { directories }: Settings,
 ): Problem[] {
   const failed = problems.filter(isError).map(({ file }) => file);
-  const looked = [...checked, ...failed];
+  // A skill is checked by one path, and several folders can lead to it.
+  const looked = [...checked, ...failed].map(realPathOf);
+  const isEmpty = (folder: string) =>
+    !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
   if (directories.length > 0) {
-    return directories
-      .filter((folder) => !looked.some((path) => isAtOrBelow(path, folder)))
+    return directories.filter(isEmpty)
       .map((file) => ({ file, ...EMPTY_FOLDER }));
   }
   return looked.length > 0

@@ -129,14 +129,16 @@ const ABSENCE = [
   "ELOOP",
   // The disk has no names of this length.
   "ENAMETOOLONG",
-  // There is a NUL in the path.
-  "EINVAL",
-  "ERR_INVALID_ARG_VALUE",
 ];
 
 /** Whether an error means that a path does not exist. */
 export function isAbsence(error: unknown): boolean {
-  return isOneOf(error, ABSENCE);
+  return isOneOf(error, ABSENCE) || isNulInPath(error);
+}
+
+function isNulInPath(error: unknown): boolean {
+  return error instanceof TypeError &&
+    isOneOf(error, ["EINVAL", "ERR_INVALID_ARG_VALUE"]);
 }
 
 /** The codes of errors that may pass. */

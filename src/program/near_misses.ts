@@ -10,6 +10,7 @@
 import { attempt } from "../files/faults.ts";
 import {
   basename,
+  childPath,
   currentFolder,
   dirname,
   isAtOrBelow,
@@ -26,9 +27,9 @@ import {
   MAX_SEARCH_DEPTH,
   UNSEARCHED_NAMES,
 } from "../skills/skill_reader.ts";
-import { Project } from "../skills/roots.ts";
+import { byOwner, Project } from "../skills/roots.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { byCodeUnits, count, isCopyable } from "../text.ts";
+import { byCodeUnits, count, isCopyable, oneLine } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type Candidate, candidateIn, findMisnamed } from "./misnamed_files.ts";
 import { folderOf, type Settings } from "./settings.ts";
@@ -71,9 +72,12 @@ export async function findNearMisses(
     );
   }
   const skills = listSkillFolders(catalog);
-  for (const { realPath, root, scope } of catalog.roots) {
+  const project = new Project(settings.options);
+  for (const { realPath, root, scope } of catalog.roots.toSorted(byOwner)) {
     const { path, recursive } = root;
     if (realPath === undefined || skills.has(path)) continue;
+    // A root that is a skill, or that a link of the project leads to, is another's.
+    if (skills.has(realPath) || project.departs(path, realPath)) continue;
     const found = await searchFolder({
       path,
       realPath,
@@ -142,8 +146,8 @@ function listUnsearchedFolders(
     const realPath = mayRead(path) ? realPathIfThere(path) : undefined;
     if (realPath === undefined || known.has(realPath)) continue;
     if (found.has(realPath) || values["name-only"]?.includes(path)) continue;
-    const isOfProject = project.scopeOf(realPath) === "project" ||
-      project.hasLinkOn(path, realPath);
+    if (project.departs(path, realPath)) continue;
+    const isOfProject = project.scopeOf(realPath) === "project";
     const maxDepth = MAX_SEARCH_DEPTH;
     found.set(realPath, { path, realPath, maxDepth, isOfProject });
   }
@@ -185,7 +189,7 @@ function findMissingFolders(
       reason: isName(path, settings)
         ? "there is no such folder, and no skill of this name in the searched folders"
         : "there is no such folder",
-      hint: isInstalled(basename(path), settings)
+      hint: isName(path, settings) && isInstalled(basename(path), settings)
         ? "to check the skill in ~/.agents/skills, add --agents"
         : "check its spelling, or create it",
     }));
@@ -202,7 +206,7 @@ function isName(
 
 /** Whether a name is that of a skill in `~/.agents/skills`, which is not searched. */
 function isInstalled(name: string, { home, values }: Settings): boolean {
-  return values.check === true && !values.agents && home !== undefined &&
+  return !values.agents && home !== undefined &&
     isSkillFolder(join(home, AGENTS_SKILLS, name));
 }
 
@@ -217,7 +221,10 @@ interface SearchResult {
   readonly isComplete: boolean;
 }
 
-/** Finds the near misses in a folder, breadth first. */
+/**
+ * Finds the near misses in a folder, breadth first, and counts the skills where the links
+ * lead that the user put directly into it.
+ */
 async function searchFolder(
   searched: SearchedFolder,
   known: ReadonlySet<string>,
@@ -239,46 +246,82 @@ async function searchFolder(
   const queue: Candidate[] = [top];
   for (const folder of queue) {
     if (slice.isOver) await slice.pause();
-    const entries = listIfReadable(folder.path);
+    const entries = listInPlace(folder);
     room -= entries.length;
     if (room < 0) break;
     if (folder.depth > 0 && entries.some(({ name }) => isSkillFileName(name))) {
-      (folder.depth === 1 ? skills : deeper).push(folder.path);
+      const found = folder.depth === 1 ? skills : deeper;
+      found.push(folder.path);
       continue;
     }
-    if (folder.depth < 2 && !folder.isLinked) {
-      misses.push(...findMisnamed(folder, entries));
-    }
+    if (folder.depth < 2) misses.push(...findMisnamed(folder, entries));
     if (folder.depth === maxDepth) continue;
-    const folders = listFoldersIn(folder, entries, searched)
+    const folders = entries
+      .filter((it) => it.isDirectory && !UNSEARCHED_NAMES.has(it.name))
+      .map(({ name }) => candidateIn(folder, name))
       .filter((it) => !known.has(it.path) && !known.has(it.realPath));
     queue.push(...folders);
   }
-  return { misses, skills, deeper, isComplete: room >= 0 };
+  const linked = await searchLinks(searched, known);
+  return {
+    misses,
+    skills: [...skills, ...linked.skills],
+    deeper: [...deeper, ...linked.deeper],
+    isComplete: room >= 0 && linked.isComplete,
+  };
 }
 
-/**
- * Lists the folders in a folder that are searched, too: those that no tool fills, and
- * where the links lead that the user put directly into a folder of skills.
- */
-function listFoldersIn(
-  folder: Candidate,
-  entries: readonly Deno.DirEntry[],
-  { maxDepth, isOfProject }: SearchedFolder,
-): Candidate[] {
-  const followsLinks = folder.depth === 0 && maxDepth > 1 && !isOfProject;
-  return entries.filter(({ name }) => !UNSEARCHED_NAMES.has(name))
-    .flatMap(({ name, isDirectory, isSymlink }) => {
-      const entry = candidateIn(folder, name);
-      if (isDirectory) return [entry];
-      const target = isSymlink && followsLinks
-        ? realPathIfThere(entry.path)
-        : undefined;
-      if (target === undefined || isAtOrBelow(folder.realPath, target)) {
-        return [];
-      }
-      return [{ ...entry, realPath: target, isLinked: true }];
+/** How many links are followed in a folder. Each leads to a search of its own. */
+const MAX_LINKS = 20;
+
+/** Finds the skills where the links in a folder lead, if they are the user's. */
+async function searchLinks(
+  { path, realPath, maxDepth, isOfProject }: SearchedFolder,
+  known: ReadonlySet<string>,
+): Promise<Omit<SearchResult, "misses">> {
+  const skills: string[] = [];
+  const deeper: string[] = [];
+  let isComplete = true;
+  // The scan follows the links in a recursive root.
+  const links = isOfProject || maxDepth < MAX_SEARCH_DEPTH
+    ? []
+    : listLinks(path, realPath).filter((it) => !known.has(it.realPath));
+  for (const link of links.slice(0, MAX_LINKS)) {
+    if (isSkillFolder(link.path)) {
+      skills.push(link.path);
+      continue;
+    }
+    const found = await searchFolder({
+      ...link,
+      maxDepth: maxDepth - 1,
+      isOfProject,
+    }, known);
+    deeper.push(...found.skills, ...found.deeper);
+    isComplete &&= found.isComplete;
+  }
+  return { skills, deeper, isComplete };
+}
+
+/** Lists the links in a folder, but not those to a folder that contains it. */
+function listLinks(
+  folder: string,
+  realFolder: string,
+): { path: string; realPath: string }[] {
+  return listIfReadable(folder).filter(({ isSymlink }) => isSymlink)
+    .flatMap(({ name }) => {
+      const path = childPath(folder, name);
+      const realPath = realPathIfThere(path);
+      return realPath === undefined || isAtOrBelow(realFolder, realPath)
+        ? []
+        : [{ path, realPath }];
     });
+}
+
+/** Lists what is in a folder, or nothing if its path leads elsewhere meanwhile. */
+function listInPlace({ path, realPath }: Candidate): Deno.DirEntry[] {
+  const isInPlace = () => mayRead(path) && realPathIfThere(path) === realPath;
+  const entries = isInPlace() ? listIfReadable(path) : [];
+  return isInPlace() ? entries : [];
 }
 
 /** Lists what is in a folder by name, or nothing if it cannot be read. */
@@ -301,7 +344,8 @@ function describeDeeper(
       rule: "not-searched",
       file,
       reason: `${start} deeper than the server looks`,
-      hint: isCopyable(word)
+      // The log writes a sentence with single spaces.
+      hint: isCopyable(word) && oneLine(word) === word
         ? `add --skill-dir ${word}`
         : "rename it, because its path has characters that cannot be copied, and add it with --skill-dir",
     };
@@ -314,11 +358,8 @@ function describeDeeper(
  * until few are left.
  */
 function countByFolder(skills: readonly string[]): Map<string, number> {
-  const parents = skills.map((path) => dirname(path));
-  const shortestFirst = parents.toSorted((a, b) => a.length - b.length);
-  let folders = parents.map((path) =>
-    shortestFirst.find((folder) => isAtOrBelow(path, folder))!
-  );
+  const parents = new Set(skills.map((path) => dirname(path)));
+  let folders = skills.map((path) => outermostIn(dirname(path), parents));
   while (new Set(folders).size > MAX_DEEPER_LINES) {
     const deepest = Math.max(...folders.map(depthOf));
     folders = folders.map((path) =>
@@ -328,6 +369,15 @@ function countByFolder(skills: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const path of folders) counts.set(path, (counts.get(path) ?? 0) + 1);
   return counts;
+}
+
+/** Returns the outermost of some folders that contains one of them. */
+function outermostIn(path: string, folders: ReadonlySet<string>): string {
+  let outermost = path;
+  for (let it = path; it !== dirname(it); it = dirname(it)) {
+    if (folders.has(it)) outermost = it;
+  }
+  return outermost;
 }
 
 function depthOf(path: string): number {

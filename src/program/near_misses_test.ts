@@ -207,13 +207,13 @@ Deno.test("--list says where skills lie deeper, and following each hint serves t
   );
   const hints = await hintsIn(place);
   assert.deepEqual(hints, [
-    `1 skill lies deeper than the server looks; add --skill-dir ${plugin}`,
     `2 skills lie deeper than the server looks; add --skill-dir ${
       join(own, "collection")
     }`,
     `2 skills lie deeper than the server looks; add --skill-dir "${
       join(own, "super powers", "skills")
     }"`,
+    `1 skill lies deeper than the server looks; add --skill-dir ${plugin}`,
   ]);
   const args = hints.flatMap(addedWords);
   assert.deepEqual(await namesIn(place, ...args), [
