@@ -57,7 +57,7 @@ export function candidateIn(folder: Candidate, name: string): Candidate {
     name,
     path: childPath(folder.path, name),
     realPath: childPath(folder.realPath, name),
-    isLinked: folder.isLinked,
+    isLinked: false,
     depth: folder.depth + 1,
   };
 }

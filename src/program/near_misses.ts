@@ -222,26 +222,35 @@ interface SearchResult {
 }
 
 /**
- * Finds the near misses in a folder, breadth first, and counts the skills where the links
- * lead that the user put directly into it.
+ * Finds the near misses in a folder, and the skills where the links lead that the user put
+ * directly into it.
  */
 async function searchFolder(
   searched: SearchedFolder,
   known: ReadonlySet<string>,
 ): Promise<SearchResult> {
-  const { path, realPath, maxDepth, isOfProject } = searched;
+  const found = await searchTree(searched, known);
+  const linked = await searchLinks(searched, known);
+  return {
+    misses: found.misses,
+    skills: [...found.skills, ...linked.skills],
+    deeper: [...found.deeper, ...linked.deeper],
+    isComplete: found.isComplete && linked.isComplete,
+  };
+}
+
+/** Finds the near misses in a folder, breadth first. Follows no link. */
+async function searchTree(
+  { path, realPath, maxDepth, isOfProject }: SearchedFolder,
+  known: ReadonlySet<string>,
+): Promise<SearchResult> {
   const misses: Problem[] = [];
   const skills: string[] = [];
   const deeper: string[] = [];
   const slice = new TimeSlice();
   let room = isOfProject ? MAX_PROJECT_ENTRIES : MAX_ENTRIES;
-  const top = {
-    name: basename(path),
-    path,
-    realPath,
-    isLinked: false,
-    depth: 0,
-  };
+  const name = basename(path);
+  const top = { name, path, realPath, isLinked: false, depth: 0 };
   // The search appends what it is to look at.
   const queue: Candidate[] = [top];
   for (const folder of queue) {
@@ -249,7 +258,7 @@ async function searchFolder(
     const entries = listInPlace(folder);
     room -= entries.length;
     if (room < 0) break;
-    if (folder.depth > 0 && entries.some(({ name }) => isSkillFileName(name))) {
+    if (folder.depth > 0 && entries.some((it) => isSkillFileName(it.name))) {
       const found = folder.depth === 1 ? skills : deeper;
       found.push(folder.path);
       continue;
@@ -258,17 +267,11 @@ async function searchFolder(
     if (folder.depth === maxDepth) continue;
     const folders = entries
       .filter((it) => it.isDirectory && !UNSEARCHED_NAMES.has(it.name))
-      .map(({ name }) => candidateIn(folder, name))
+      .map((it) => candidateIn(folder, it.name))
       .filter((it) => !known.has(it.path) && !known.has(it.realPath));
     queue.push(...folders);
   }
-  const linked = await searchLinks(searched, known);
-  return {
-    misses,
-    skills: [...skills, ...linked.skills],
-    deeper: [...deeper, ...linked.deeper],
-    isComplete: room >= 0 && linked.isComplete,
-  };
+  return { misses, skills, deeper, isComplete: room >= 0 };
 }
 
 /** How many links are followed in a folder. Each leads to a search of its own. */
@@ -291,11 +294,8 @@ async function searchLinks(
       skills.push(link.path);
       continue;
     }
-    const found = await searchFolder({
-      ...link,
-      maxDepth: maxDepth - 1,
-      isOfProject,
-    }, known);
+    const target = { ...link, maxDepth: maxDepth - 1, isOfProject };
+    const found = await searchTree(target, known);
     deeper.push(...found.skills, ...found.deeper);
     isComplete &&= found.isComplete;
   }
