@@ -327,6 +327,64 @@ Deno.test(
 );
 
 Deno.test(
+  "the search for near misses follows no link that leads out of a project, and those of the user",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("secret/group/deep", "private");
+    place.skill("secret", "private-too");
+    place.link("../../secret", "project/.agents/skills");
+    place.link("../../secret", "project/.claude/skills");
+    assert.deepEqual(await hintsIn(place), []);
+    place.remove("project/.claude");
+    place.link("../../home/.claude/skills", "project/.claude/skills");
+    place.skill("home/.claude/skills/clone", "a");
+    place.link("../../../secret", "home/.claude/skills/link");
+    const own = join("~", ".claude", "skills");
+    assert.deepEqual((await hintsIn(place)).sort(), [
+      `1 skill lies deeper than the server looks; add --skill-dir ${
+        join(own, "clone")
+      }`,
+      `2 skills lie deeper than the server looks; add --skill-dir ${
+        join(own, "link")
+      }`,
+    ]);
+  },
+);
+
+Deno.test(
+  "a link to a folder with too many entries hides nothing else",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const big = place.folder("big");
+    for (let index = 0; index <= 20_000; index++) {
+      Deno.writeTextFileSync(`${big}/${index}`, "");
+    }
+    place.link("../../../big", "home/.agents/skills/0");
+    for (const name of ["a", "b", "c"]) {
+      place.skill("home/.agents/skills", name);
+    }
+    assert.deepEqual(await hintsIn(place), [
+      "it has at least 3 skills and is not searched; add --agents",
+    ]);
+  },
+);
+
+Deno.test(
+  "--check of a folder looks at a skill that another folder lists, too",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.agents/skills", "git");
+    place.link("../../.agents/skills/git", "home/.claude/skills/git");
+    const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
+    const args = ["--check", "git", "--agents"];
+    assert.deepEqual(await printedReport(place, ...args), clean);
+  },
+);
+
+Deno.test(
   "a folder of --agents that a project links to the user's is named once",
   {
     ignore: lacks("links"),
