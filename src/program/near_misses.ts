@@ -274,7 +274,7 @@ async function searchTree(
   return { misses, skills, deeper, isComplete: room >= 0 };
 }
 
-/** How many links are followed in a folder. Each leads to a search of its own. */
+/** How many links to folders of skills are followed. Each leads to a search of its own. */
 const MAX_LINKS = 20;
 
 /** Finds the skills where the links in a folder lead, if they are the user's. */
@@ -282,24 +282,23 @@ async function searchLinks(
   { path, realPath, maxDepth, isOfProject }: SearchedFolder,
   known: ReadonlySet<string>,
 ): Promise<Omit<SearchResult, "misses">> {
-  const skills: string[] = [];
-  const deeper: string[] = [];
-  let isComplete = true;
   // The scan follows the links in a recursive root.
   const links = isOfProject || maxDepth < MAX_SEARCH_DEPTH
     ? []
     : listLinks(path, realPath).filter((it) => !known.has(it.realPath));
-  for (const link of links.slice(0, MAX_LINKS)) {
-    if (isSkillFolder(link.path)) {
-      skills.push(link.path);
-      continue;
-    }
+  const { skills = [], folders = [] } = Object.groupBy(
+    links,
+    (link) => isSkillFolder(link.path) ? "skills" : "folders",
+  );
+  const deeper: string[] = [];
+  let isComplete = folders.length <= MAX_LINKS;
+  for (const link of folders.slice(0, MAX_LINKS)) {
     const target = { ...link, maxDepth: maxDepth - 1, isOfProject };
     const found = await searchTree(target, known);
     deeper.push(...found.skills, ...found.deeper);
     isComplete &&= found.isComplete;
   }
-  return { skills, deeper, isComplete };
+  return { skills: skills.map((link) => link.path), deeper, isComplete };
 }
 
 /** Lists the links in a folder, but not those to a folder that contains it. */

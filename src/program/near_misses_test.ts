@@ -29,9 +29,17 @@ async function missesIn(
 
 /** Names that are almost `SKILL.md`. */
 const NAMES = [
-  ...["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL"],
-  ...["SKILL.md.md", "SKILL (1).md", "SKILL copy.md", "skill.MARKDOWN"],
-  ...["SKILL .md", "SKILLS.md", "skills.md"],
+  "SKILL.md.txt",
+  "SKILL.markdown",
+  "SKILL.txt",
+  "SKILL",
+  "SKILL.md.md",
+  "SKILL (1).md",
+  "SKILL copy.md",
+  "skill.MARKDOWN",
+  "SKILL .md",
+  "SKILLS.md",
+  "skills.md",
   ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD", "skill.MD"],
 ];
 
@@ -203,7 +211,13 @@ Deno.test("--list says where skills lie deeper, and following each hint serves t
   const at = (...names: string[]) => join(place.path, ...names);
   const own = join("~", ".claude", "skills");
   const plugin = at(
-    ...["project", ".claude", "skills", "clone", "plugins", "one", "skills"],
+    "project",
+    ".claude",
+    "skills",
+    "clone",
+    "plugins",
+    "one",
+    "skills",
   );
   const hints = await hintsIn(place);
   assert.deepEqual(hints, [
@@ -217,7 +231,12 @@ Deno.test("--list says where skills lie deeper, and following each hint serves t
   ]);
   const args = hints.flatMap(addedWords);
   assert.deepEqual(await namesIn(place, ...args), [
-    ...["a", "b", "c", "d", "e", "found"],
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "found",
   ]);
   assert.deepEqual(await hintsIn(place, ...args), []);
 });
@@ -348,6 +367,26 @@ Deno.test(
       `2 skills lie deeper than the server looks; add --skill-dir ${
         join(own, "link")
       }`,
+    ]);
+  },
+);
+
+Deno.test(
+  "each link to a skill in a folder of --agents counts, and of many links to other folders, some are followed",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    for (let index = 0; index < 25; index++) {
+      place.skill("store", `skill-${index}`);
+      place.skill(`collections/${index}`, `deep-${index}`);
+      const links = "home/.agents/skills";
+      place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
+      place.link(`../../../collections/${index}`, `${links}/all-${index}`);
+    }
+    const agents = join("~", ".agents", "skills");
+    assert.deepEqual(await hintsIn(place), [
+      "it has at least 25 skills and is not searched; add --agents",
+      `at least 20 skills lie deeper than the server looks; add --skill-dir ${agents}`,
     ]);
   },
 );
