@@ -85,9 +85,15 @@ Deno.test("withoutInvisible() keeps joiners in emoji and in scripts without case
     assert.equal(skillKey(first), skillKey(second!));
   }
   const dropped = [
-    ...["a\u200db", "\u0436\u200c\u0436", "1\u200d\u{1f468}", "\u200d\u0915"],
-    ...["\u0915\u200d", "\u0915\u200c\u200d\u0937", "\u{1f468}\u200da"],
-    ...["\u0915\u200b\u0937", "\u{1f468}\ufe0f"],
+    "a\u200db",
+    "\u0436\u200c\u0436",
+    "1\u200d\u{1f468}",
+    "\u200d\u0915",
+    "\u0915\u200d",
+    "\u0915\u200c\u200d\u0937",
+    "\u{1f468}\u200da",
+    "\u0915\u200b\u0937",
+    "\u{1f468}\ufe0f",
   ];
   for (const text of dropped) {
     const visible = text.replace(/[\u200b-\u200d\ufe0f]/g, "");
@@ -102,14 +108,16 @@ Deno.test("withoutInvisible() keeps joiners in emoji and in scripts without case
 
 Deno.test("isCopyable() refuses what looks like the log, hides something, or is a command", () => {
   const refused = [
-    ...["::error::x", "  ::error::x", "\u00a0::x", "a ##[error]x", "a\u200bb"],
-    ...[
-      "skill-server: Serving",
-      "skill-server:x",
-      "a\nb",
-      "a\tb",
-      "a\u001b[0m",
-    ],
+    "::error::x",
+    "  ::error::x",
+    "\u00a0::x",
+    "a ##[error]x",
+    "a\u200bb",
+    "skill-server: Serving",
+    "skill-server:x",
+    "a\nb",
+    "a\tb",
+    "a\u001b[0m",
   ];
   for (const line of refused) assert.equal(isCopyable(line), false, line);
   for (const line of ["name: a", "  version: '1'", "---", "a: b::c #[d]"]) {

@@ -10,15 +10,40 @@ import { LocalServer } from "./walk/servers.ts";
 
 /** Names that are, or look like, forms of each other. */
 const NAMES = [
-  ...["git", "GIT", "git ", "\u2800git", "x\u200bgit", "git/SKILL.md", "%67it"],
-  ...["global:git", "project:git", "global/git", "global", "project", "skill"],
-  ...["R&D", "R&amp;D", "<name>", "&lt;name&gt;", "é", "e\u0301", "..", "a/b"],
-  ...["a".repeat(300), `${"a".repeat(299)}b`, "__proto__", "constructor"],
+  "git",
+  "GIT",
+  "git ",
+  "\u2800git",
+  "x\u200bgit",
+  "git/SKILL.md",
+  "%67it",
+  "global:git",
+  "project:git",
+  "global/git",
+  "global",
+  "project",
+  "skill",
+  "R&D",
+  "R&amp;D",
+  "<name>",
+  "&lt;name&gt;",
+  "é",
+  "e\u0301",
+  "..",
+  "a/b",
+  "a".repeat(300),
+  `${"a".repeat(299)}b`,
+  "__proto__",
+  "constructor",
 ];
 
 const FLAGS: readonly string[] = [
-  ...["", "", "disable-model-invocation: true", "user-invocable: false"],
-  ...["disable_model_invocation: yes", "Disable-Model-Invocaton: false"],
+  "",
+  "",
+  "disable-model-invocation: true",
+  "user-invocable: false",
+  "disable_model_invocation: yes",
+  "Disable-Model-Invocaton: false",
 ];
 
 const FOLDERS = [".agent/skills", ".claude/skills"];

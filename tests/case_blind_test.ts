@@ -39,8 +39,10 @@ Deno.test(
   async () => {
     using place = createPlace();
     const args = [
-      ...["--policy", join(place.path, "policy.yaml")],
-      ...["--skill-dir", join(place.home, "team")],
+      "--policy",
+      join(place.path, "policy.yaml"),
+      "--skill-dir",
+      join(place.home, "team"),
     ];
     await using wire = new Wire(place, { args });
     await wire.initialize();

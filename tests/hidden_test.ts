@@ -58,10 +58,16 @@ Deno.test(
     const policy = policyArgs(place, [{ skill: "closed", state: "off" }]);
     await using wire = new Wire(place, {
       args: [
-        ...["--tools", "skilljack", "--no-watch", ...policy],
-        ...["--skill-dir", join(place.path, "store")],
-        ...["--skill-dir", join(place.home, ".claude")],
-        ...["--trust-links", join(place.path, "store")],
+        "--tools",
+        "skilljack",
+        "--no-watch",
+        ...policy,
+        "--skill-dir",
+        join(place.path, "store"),
+        "--skill-dir",
+        join(place.home, ".claude"),
+        "--trust-links",
+        join(place.path, "store"),
       ],
     });
     await wire.initialize();

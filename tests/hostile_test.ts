@@ -111,7 +111,12 @@ Deno.test("--check reports every hostile entry and reveals nothing outside the s
   const names = [
     ...(lacks("links") ? [] : ["linked-main", "proc", "dangling", "self"]),
     ...(isWindows ? [] : ["fifo", "socket"]),
-    ...["folder", "sparse", "deep", "tag", "twice", "large"],
+    "folder",
+    "sparse",
+    "deep",
+    "tag",
+    "twice",
+    "large",
   ];
   for (const name of names) {
     assert.ok(stdout.includes(join("skills", name, "SKILL.md")), name);

@@ -168,8 +168,12 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
       requests.push(["prompts/get", get]);
       for (const path of ["SKILL.md", "none.md", "../x", ""]) {
         const values = {
-          ...{ name: skill, skill, skill_name: skill, query: skill },
-          ...{ path, file_name: path },
+          name: skill,
+          skill,
+          skill_name: skill,
+          query: skill,
+          path,
+          file_name: path,
         };
         for (const { name, inputSchema } of tools) {
           const known = Object.entries(values)

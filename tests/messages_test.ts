@@ -9,12 +9,29 @@ import { eventually } from "./testing/waiting.ts";
 
 /** Every method of the server and some unknown ones. */
 const METHODS = [
-  ...["initialize", "ping", "server/discover", "logging/setLevel", "x", ""],
-  ...["tools/list", "tools/call", "prompts/list", "prompts/get"],
-  ...["resources/list", "resources/templates/list", "resources/read"],
-  ...["resources/subscribe", "resources/unsubscribe", "completion/complete"],
-  ...["skills/list", "skills/get", "resources/directory/read", "__proto__"],
-  ...["notifications/cancelled", "notifications/initialized", "toString"],
+  "initialize",
+  "ping",
+  "server/discover",
+  "logging/setLevel",
+  "x",
+  "",
+  "tools/list",
+  "tools/call",
+  "prompts/list",
+  "prompts/get",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "completion/complete",
+  "skills/list",
+  "skills/get",
+  "resources/directory/read",
+  "__proto__",
+  "notifications/cancelled",
+  "notifications/initialized",
+  "toString",
 ];
 
 /** Creates arbitrary params, some of which are valid for some methods. */
@@ -31,9 +48,20 @@ function anyParams(): fc.Arbitrary<unknown> {
     { weight: 1, arbitrary: fc.constant({ toString: 1, __proto__: null }) },
   );
   const fields = [
-    ...["uri", "name", "cursor", "requestId", "ref", "argument", "context"],
-    ...["arguments", "notifications", "protocolVersion", "clientInfo"],
-    ...["capabilities", "task", "_meta"],
+    "uri",
+    "name",
+    "cursor",
+    "requestId",
+    "ref",
+    "argument",
+    "context",
+    "arguments",
+    "notifications",
+    "protocolVersion",
+    "clientInfo",
+    "capabilities",
+    "task",
+    "_meta",
   ];
   const meta = fc.dictionary(
     fc.constantFrom(...Object.keys(MODERN_META), "progressToken"),

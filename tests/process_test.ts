@@ -12,7 +12,9 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   await using wire = new Wire(place);
   await wire.initialize();
   const call = (id: number) => ({
-    ...{ jsonrpc: "2.0", id, method: "tools/call" },
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
     params: { name: "skill", arguments: { name: id % 50 ? "git" : "none" } },
   });
   const expected = Array.from({ length: 2_000 }, (_, index) => index + 1);

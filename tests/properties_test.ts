@@ -48,8 +48,23 @@ Deno.test(
     const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
     const skill = catalog.skills.get("git")!;
     const name = fc.constantFrom(
-      ...["docs", "a.md", "out", "key.txt", "key.md", "in", "loop", "..", "."],
-      ...["other", "SKILL.md", "skills", "secret", "\0", "\\", place.path, "~"],
+      "docs",
+      "a.md",
+      "out",
+      "key.txt",
+      "key.md",
+      "in",
+      "loop",
+      "..",
+      ".",
+      "other",
+      "SKILL.md",
+      "skills",
+      "secret",
+      "\0",
+      "\\",
+      place.path,
+      "~",
       "",
     );
     const path = fc.oneof(

@@ -150,7 +150,10 @@ async function serve(
     project: place.project,
     home: place.home,
     args: [
-      ...["--tools", toolset, "--policy", policy],
+      "--tools",
+      toolset,
+      "--policy",
+      policy,
       ...args.map((arg) => arg.includes("/") ? at(arg) : arg),
     ],
   });

@@ -10,22 +10,40 @@ import { runServer, Wire } from "./testing/server.ts";
 function otherSpellings(skill: string): string[] {
   return [
     // Streams.
-    ...["SKILL.md::$DATA", "SKILL.md:hidden", "docs/help.md::$DATA"],
+    "SKILL.md::$DATA",
+    "SKILL.md:hidden",
+    "docs/help.md::$DATA",
     "docs::$INDEX_ALLOCATION/help.md",
     // Devices.
-    ...["CON", "NUL", "NUL.txt", "docs/COM1", "docs/aux.md", "CONIN$"],
+    "CON",
+    "NUL",
+    "NUL.txt",
+    "docs/COM1",
+    "docs/aux.md",
+    "CONIN$",
     // Dots and blanks at the end.
-    ...["docs/help.md.", "docs/help.md ", "docs./help.md", "docs /help.md"],
-    ...[".../docs/help.md", "node_modules./x.js"],
+    "docs/help.md.",
+    "docs/help.md ",
+    "docs./help.md",
+    "docs /help.md",
+    ".../docs/help.md",
+    "node_modules./x.js",
     // Other case, and short names.
-    ...["NODE_MODULES/x.js", "NODE_M~1/x.js"],
+    "NODE_MODULES/x.js",
+    "NODE_M~1/x.js",
     // Other drives, other folders, and other machines.
-    ...["C:docs/help.md", "C:/Windows/win.ini", "C:\\Windows\\win.ini"],
-    ...["\\\\?\\C:\\Windows\\win.ini", "\\\\.\\C:\\Windows\\win.ini"],
+    "C:docs/help.md",
+    "C:/Windows/win.ini",
+    "C:\\Windows\\win.ini",
+    "\\\\?\\C:\\Windows\\win.ini",
+    "\\\\.\\C:\\Windows\\win.ini",
     `\\\\?\\${join(skill, "docs", "help.md")}`,
     `\\\\localhost\\${skill.replace(":", "$")}\\docs\\help.md`,
-    ...["\\docs\\help.md", "/docs/help.md", "..\\other\\SKILL.md"],
-    ...["docs\\..\\..\\other\\SKILL.md", "docs\\..\\.env"],
+    "\\docs\\help.md",
+    "/docs/help.md",
+    "..\\other\\SKILL.md",
+    "docs\\..\\..\\other\\SKILL.md",
+    "docs\\..\\.env",
   ];
 }
 

@@ -63,11 +63,19 @@ async function startServer(
 ): Promise<{ process: Deno.ChildProcess; url: string }> {
   const process = new Deno.Command(Deno.execPath(), {
     args: [
-      ...["serve", "--host", "127.0.0.1", "--port", "0"],
-      ...["--allow-read", "--allow-env", ...importFlags()],
+      "serve",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      "0",
+      "--allow-read",
+      "--allow-env",
+      ...importFlags(),
       resolve(import.meta.dirname!, "..", "http.ts"),
       // This toolset has prompts with embedded resources.
-      ...["--tools", "skilljack", folder],
+      "--tools",
+      "skilljack",
+      folder,
     ],
     stderr: "piped",
   }).spawn();
@@ -99,8 +107,10 @@ createSkills(folder);
 const { process, url } = await startServer(folder);
 const results = REVISIONS.flatMap((revision) => [
   run(url, [
-    ...["--requirements", revision],
-    ...["--expected-failures", createExpected(revision, folder)],
+    "--requirements",
+    revision,
+    "--expected-failures",
+    createExpected(revision, folder),
   ]),
   ...SKILL_SCENARIOS.map((scenario) =>
     run(url, ["--scenario", scenario, "--spec-version", revision, "--force"])

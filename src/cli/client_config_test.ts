@@ -230,10 +230,22 @@ Deno.test("--print-config keeps the other options and the environment's settings
   place.folder("store");
   const launch = await printedLaunch(place, {
     args: [
-      ...["--agents", "--refresh", "5", "--no-watch", "--tools", "reference"],
-      ...["--skill-dir", "more", "--skill-dir", "~/own"],
-      ...["--trust-links", "../store", "--description-limit", "500"],
-      ...["--policy", "policy.yaml"],
+      "--agents",
+      "--refresh",
+      "5",
+      "--no-watch",
+      "--tools",
+      "reference",
+      "--skill-dir",
+      "more",
+      "--skill-dir",
+      "~/own",
+      "--trust-links",
+      "../store",
+      "--description-limit",
+      "500",
+      "--policy",
+      "policy.yaml",
     ],
     env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
   });

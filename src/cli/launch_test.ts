@@ -17,9 +17,14 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
     createLaunch({ ...PROGRAM, ...program }, settingsFor(folder));
   const { command, args } = launchOf({ importMap: "/map.json" });
   assert.deepEqual([command, ...args], [
-    ...[PROGRAM.executable, "run", "--no-config"],
-    ...[`--allow-read=${folder}`, "--allow-env"],
-    ...["--import-map=/map.json", PROGRAM.mainModule, folder],
+    PROGRAM.executable,
+    "run",
+    "--no-config",
+    `--allow-read=${folder}`,
+    "--allow-env",
+    "--import-map=/map.json",
+    PROGRAM.mainModule,
+    folder,
   ]);
   const executable = { executable: "/bin/server", mainModule: undefined };
   assert.deepEqual(launchOf(executable), {

@@ -42,7 +42,9 @@ async function servedTo(place: Place, client: string) {
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
   const clientInfo = { name, version: "1.0.0" };
   await wire.ask(1, "initialize", {
-    ...{ protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo,
   });
   const { result: { tools } } = await wire.ask(2, "tools/list");
   // The first scan has ended by now, so the instructions name the skills.

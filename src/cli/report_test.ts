@@ -392,8 +392,25 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
 
 Deno.test("--check takes linear time for any repeated text", async () => {
   const pieces = [
-    ...["](", "[a](", "`", "<!--", "[a]: ", "~~~\n", "- ", "%", "((", " "],
-    ...["](a)", "](<a ", "> ", "1. ", "``` ", "` `` ", '](a "', "\\", "[a]:\n"],
+    "](",
+    "[a](",
+    "`",
+    "<!--",
+    "[a]: ",
+    "~~~\n",
+    "- ",
+    "%",
+    "((",
+    " ",
+    "](a)",
+    "](<a ",
+    "> ",
+    "1. ",
+    "``` ",
+    "` `` ",
+    '](a "',
+    "\\",
+    "[a]:\n",
   ];
   for (const piece of pieces) {
     for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {

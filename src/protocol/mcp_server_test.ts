@@ -104,8 +104,12 @@ Deno.test("McpServer passes the client's info to its handlers in both eras", asy
   await bare.askAs("modern", "tools/list");
   await bare.askAs(undefined, "tools/list");
   assert.deepEqual(clients, [
-    ...[undefined, "modern", undefined],
-    ...["legacy", "modern", "legacy"],
+    undefined,
+    "modern",
+    undefined,
+    "legacy",
+    "modern",
+    "legacy",
   ]);
 });
 

@@ -145,9 +145,23 @@ for (const [value, finished] of repairs) {
 
 /** Values with more than one reading, or none. */
 const notRepaired = [
-  ...['"abc', "'abc", "[a, b", "{a: b", "*abc", "!!int abc", "|a"],
-  ...["> a: b", "'don't'", '"C:\\x"', "a: b\n  c", "a: b\n\n  c", "a\n  b: c"],
-  ...["b\n\tc", '"a": b', "a: b\n- c", "a: b\nname: a"],
+  '"abc',
+  "'abc",
+  "[a, b",
+  "{a: b",
+  "*abc",
+  "!!int abc",
+  "|a",
+  "> a: b",
+  "'don't'",
+  '"C:\\x"',
+  "a: b\n  c",
+  "a: b\n\n  c",
+  "a\n  b: c",
+  "b\n\tc",
+  '"a": b',
+  "a: b\n- c",
+  "a: b\nname: a",
 ];
 
 for (const value of notRepaired) {
@@ -232,18 +246,21 @@ Deno.test("readSkillText() reads flags as people write them, and hides what is n
 
 /** A line that states that the model may not load a skill, as people write it. */
 const disabling = [
-  ...["disable-model-invocation: true", "disable_model_invocation: yes"],
-  ...["Disable-Model-Invocation: on", "disableModelInvocation: 1"],
-  ...["disable-model-invocaton: true", "\u200bdisable-model-invocation: true"],
-  ...[
-    "\u00a0disable-model-invocation: true",
-    "disable-model-invocation : true",
-  ],
-  ...["'disable-model-invocation': true", "disable model invocation: true"],
-  ...["<<: {disable-model-invocation: true}", "disable-model-invocaton: false"],
-  ...["<<: [{<<: {a: b}}, {disable-model-invocation: true}]"],
-  ...["x: &x {disable-model-invocation: true}\n<<: *x"],
-  ...["disable-model-invocation: false\ndisable_model_invocation: true"],
+  "disable-model-invocation: true",
+  "disable_model_invocation: yes",
+  "Disable-Model-Invocation: on",
+  "disableModelInvocation: 1",
+  "disable-model-invocaton: true",
+  "\u200bdisable-model-invocation: true",
+  "\u00a0disable-model-invocation: true",
+  "disable-model-invocation : true",
+  "'disable-model-invocation': true",
+  "disable model invocation: true",
+  "<<: {disable-model-invocation: true}",
+  "disable-model-invocaton: false",
+  "<<: [{<<: {a: b}}, {disable-model-invocation: true}]",
+  "x: &x {disable-model-invocation: true}\n<<: *x",
+  "disable-model-invocation: false\ndisable_model_invocation: true",
 ];
 
 Deno.test("readSkillText() reads a flag in every spelling, whether or not the rest can be read", () => {
@@ -285,7 +302,18 @@ Deno.test("readSkillText() skips what a repair would swallow a flag of", () => {
 
 Deno.test("a repair never loosens a flag, whatever its value", () => {
   const piece = fc.constantFrom(
-    ...["true", "false", ":", " ", "#", "'", '"', "@", "!", "[", "]", "\t"],
+    "true",
+    "false",
+    ":",
+    " ",
+    "#",
+    "'",
+    '"',
+    "@",
+    "!",
+    "[",
+    "]",
+    "\t",
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
@@ -306,9 +334,32 @@ Deno.test("a repair never loosens a flag, whatever its value", () => {
 
 Deno.test("parseSkillMd() returns a name and a description, or throws a SyntaxError", () => {
   const piece = fc.constantFrom(
-    ...["---", "----", "--", "...", "```", "# x", "\ufeff", "\0", "\u2028"],
-    ...["name:", "name: a", "description: b", "desc: c", "license: [", "- x"],
-    ...["\n", "\r\n", "\r", "\r\r\n", "\n\n", " ", "\t", ":", '"', "'", "|"],
+    "---",
+    "----",
+    "--",
+    "...",
+    "```",
+    "# x",
+    "\ufeff",
+    "\0",
+    "\u2028",
+    "name:",
+    "name: a",
+    "description: b",
+    "desc: c",
+    "license: [",
+    "- x",
+    "\n",
+    "\r\n",
+    "\r",
+    "\r\r\n",
+    "\n\n",
+    " ",
+    "\t",
+    ":",
+    '"',
+    "'",
+    "|",
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
@@ -328,11 +379,40 @@ Deno.test("parseSkillMd() returns a name and a description, or throws a SyntaxEr
 
 /** What authors write in descriptions, and what YAML misunderstands in them. */
 const word = fc.constantFrom(
-  ...["Use", "this", "when", "C#", "don't", "it's", "\u00fc\u65e5"],
-  ...["\u{1f600}", '"x"', "'y'", "C:\\Users\\temp", "\\d+", "a:b", "key:"],
-  ...["Note:", "- item"],
-  ...["#1", "# two", "@me", "`code`", "[a]", "{b}", "*bold*", "!now", "%d"],
-  ...["&amp", "|", ">", "?", "100%", "yes", "null", "1.0", "x\u200b"],
+  "Use",
+  "this",
+  "when",
+  "C#",
+  "don't",
+  "it's",
+  "\u00fc\u65e5",
+  "\u{1f600}",
+  '"x"',
+  "'y'",
+  "C:\\Users\\temp",
+  "\\d+",
+  "a:b",
+  "key:",
+  "Note:",
+  "- item",
+  "#1",
+  "# two",
+  "@me",
+  "`code`",
+  "[a]",
+  "{b}",
+  "*bold*",
+  "!now",
+  "%d",
+  "&amp",
+  "|",
+  ">",
+  "?",
+  "100%",
+  "yes",
+  "null",
+  "1.0",
+  "x\u200b",
 );
 
 const description = fc.array(word, { minLength: 1, maxLength: 8 })
@@ -386,17 +466,29 @@ Deno.test("parsePlain() returns what the YAML parser does, or nothing, for any t
 
 Deno.test("readSkillText() takes milliseconds for malformed text", async () => {
   const pieces = [
-    ...["a: b\n", "a: b: c\n", "a:\n", "a:\n b: c: d\n", "a: |\n", "? a\n"],
-    ...[" ", "\t", "\n", "- ", "\n\t", "\n---x", "\n--- ", "'", '"', "\\"],
-    ...[
-      "{a: ",
-      "#",
-      " #",
-      'a: "x\\',
-      "\u00e9",
-      "name: ",
-      "\nuser-invocable: x #",
-    ],
+    "a: b\n",
+    "a: b: c\n",
+    "a:\n",
+    "a:\n b: c: d\n",
+    "a: |\n",
+    "? a\n",
+    " ",
+    "\t",
+    "\n",
+    "- ",
+    "\n\t",
+    "\n---x",
+    "\n--- ",
+    "'",
+    '"',
+    "\\",
+    "{a: ",
+    "#",
+    " #",
+    'a: "x\\',
+    "\u00e9",
+    "name: ",
+    "\nuser-invocable: x #",
   ];
   for (const piece of pieces) {
     await assertLinearTime((length) => {

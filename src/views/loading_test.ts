@@ -118,7 +118,8 @@ Deno.test(
     using registry = await openSkills(place);
     const skills = join(place.path, SKILLS);
     const paths = [
-      ...[join(skills, "linked", "100%.md"), join(linked, "100%.md")],
+      join(skills, "linked", "100%.md"),
+      join(linked, "100%.md"),
       join(skills, "git", "..", "linked", "100%.md"),
       "skill://linked/100%25.md",
     ];

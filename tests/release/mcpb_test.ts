@@ -133,7 +133,8 @@ Deno.test("server.json is valid for the MCP Registry, and a release completes it
   );
   const completed = JSON.parse(runDeno(
     join(REPOSITORY, "tools", "server_json.ts"),
-    ...["--repository", "someone/skills"],
+    "--repository",
+    "someone/skills",
     ...bundles,
   ));
   const validate = new Ajv({ formats: { uri: URL.canParse } })

@@ -24,8 +24,15 @@ Deno.test(
     const inspector = await new Deno.Command("npx", {
       ...options,
       args: [
-        ...["-y", "@modelcontextprotocol/inspector", "--cli"],
-        ...["--config", config, "--server", "skills", "--method", "tools/list"],
+        "-y",
+        "@modelcontextprotocol/inspector",
+        "--cli",
+        "--config",
+        config,
+        "--server",
+        "skills",
+        "--method",
+        "tools/list",
       ],
       // npx uses the usual package cache.
       env: { ...options.env, npm_config_cache: npmCache() },

@@ -70,8 +70,14 @@ function addSpecialFiles(place: Place): void {
 
 function addUnusualNames(place: Place): void {
   const names = [
-    ...["a\nb", "\u001b[2J", "\u202egnp", "x".repeat(255)],
-    ...["a\\b", "%2e%2e", "-rf", "'; rm -rf /"],
+    "a\nb",
+    "\u001b[2J",
+    "\u202egnp",
+    "x".repeat(255),
+    "a\\b",
+    "%2e%2e",
+    "-rf",
+    "'; rm -rf /",
   ];
   for (const name of isWindows ? [] : names) {
     place.skill(skills, name, skillMd("n"));

@@ -98,10 +98,22 @@ export class Disk implements Disposable {
     if (this.log.length === 0) this.#entries = this.list();
     const isFull = this.#skills().length >= MAX_SKILLS;
     const operation = this.#random.weighted({
-      ...{ create: isFull ? 0 : 20, remove: isFull ? 10 : 3, move: 8, swap: 3 },
-      ...{ edit: 8, breakMain: 4, removeMain: 2, linkMain: 3 },
-      ...{ addFile: 6, linkFile: 4, linkFolder: 8, linkRoot: 2, unlinkRoot: 3 },
-      ...{ forbid: 3, restore: 3, writePolicy: 12 },
+      create: isFull ? 0 : 20,
+      remove: isFull ? 10 : 3,
+      move: 8,
+      swap: 3,
+      edit: 8,
+      breakMain: 4,
+      removeMain: 2,
+      linkMain: 3,
+      addFile: 6,
+      linkFile: 4,
+      linkFolder: 8,
+      linkRoot: 2,
+      unlinkRoot: 3,
+      forbid: 3,
+      restore: 3,
+      writePolicy: 12,
     });
     try {
       this.#note(`${operation} ${this[operation]()}`);

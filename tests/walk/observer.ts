@@ -31,13 +31,18 @@ interface Tools {
 const TOOLS: Record<string, Tools> = {
   skill: { load: "skill", name: "name" },
   skilljack: {
-    ...{ load: "skill", name: "name" },
-    ...{ read: "skill-resource", skill: "skill", path: "path" },
+    load: "skill",
+    name: "name",
+    read: "skill-resource",
+    skill: "skill",
+    path: "path",
   },
   reference: { load: "read_skill", name: "name" },
   agentskills: {
-    ...{ load: "load_skill_op", name: "skill_name" },
-    ...{ read: "read_reference_file_op", skill: "skill_name" },
+    load: "load_skill_op",
+    name: "skill_name",
+    read: "read_reference_file_op",
+    skill: "skill_name",
     path: "file_name",
   },
 };
