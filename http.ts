@@ -20,9 +20,9 @@ import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, hostnameOf, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
 import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
+import { logWarnings } from "./src/program/settings.ts";
 import { MCP_PATH, UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
-import { logNearMisses, logWarnings } from "./src/program/first_scan.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
@@ -46,7 +46,6 @@ await registry.refresh();
 registerSkillTools(mcp, registry, settings.options);
 registerViews(mcp, registry, settings.options);
 registry.watch();
-logNearMisses(registry.catalog, settings);
 onEndSignal(end);
 
 /** The server in the form that `deno serve` expects. */

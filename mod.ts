@@ -38,8 +38,9 @@
  * @module
  */
 
+import { Boundary } from "./src/files/boundary.ts";
 import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
-import { isInside } from "./src/files/folder_rules.ts";
+import { isUnsettledAbove } from "./src/files/file_status.ts";
 import {
   childPath,
   currentFolder,
@@ -47,9 +48,11 @@ import {
   realPathOf,
   resolveFolder,
 } from "./src/files/paths.ts";
-import { isUnsettledAbove, sha256 } from "./src/files/reading.ts";
+import { sha256 } from "./src/files/reading.ts";
 import { Rescans } from "./src/files/rescans.ts";
 import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
+import type { FolderSnapshot } from "./src/files/snapshot.ts";
+import { walk, type WalkSteps } from "./src/files/walker.ts";
 import {
   differingKeys,
   EMPTY_CATALOG,
@@ -66,6 +69,7 @@ import {
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_ROOTS,
   ROOT_IS_A_FILE,
+  ROOT_IS_MISSING,
   skillFaultOf,
   tooManyFolders,
 } from "./src/skills/faults.ts";
@@ -79,21 +83,20 @@ import {
 import {
   createFailure,
   type Failure,
-  type FolderListing,
+  isSkillFileName,
   isSkillFolder,
-  listFolder,
   MAX_SEARCH_DEPTH,
   type Reading,
   readSkills,
   type RootVisit,
+  type ScanStart,
   UNSEARCHED_NAMES,
   type VisitedFolder,
 } from "./src/skills/skill_reader.ts";
 import type {
   Fault,
-  Problem,
-  ScanListener,
   ScanOptions,
+  ScanSubscriber,
   Skill,
   SkillCatalog,
   SkillChange,
@@ -167,55 +170,51 @@ const MAX_FOLDERS = 50_000;
 /** The maximum in the default roots of a project, which may be a stranger's. */
 const MAX_PROJECT_FOLDERS = 1_000;
 
-/** A folder whose entries are visited. */
+/** A folder that a root lists, or that is searched for such folders. */
 interface SearchedFolder extends VisitedFolder {
-  readonly listing: FolderListing;
   /** How many levels it is below the root. */
   readonly depth: number;
-  /** Whether a link that lies in the project is on the path. */
-  readonly hasProjectLink: boolean;
-  /** The real path of the skill that it is, or that contains it. */
-  readonly skill: string | undefined;
-}
-
-/** An entry of a folder. If it is a link, its real path is the one where it leads. */
-type FolderEntry = Pick<
-  SearchedFolder,
-  "path" | "realPath" | "parentListing" | "isExposed" | "hasProjectLink"
->;
-
-/** How roots are visited. */
-interface VisitOptions {
-  readonly project: Project;
-  /** The real paths of folders that all links are allowed to point into. */
-  readonly trusted: readonly string[];
-  /** Those that the links of a project are allowed to point into. */
-  readonly targets: readonly string[];
-  /** Those that the links in a root that confines them are allowed to point into. */
-  readonly rootTargets: readonly string[];
+  /** The folder that contains it, unless it is the root. */
+  readonly container: SearchedFolder | undefined;
 }
 
 /** Visits a root: finds the folders in it that may be skills. */
-class RootSearch {
+class RootSearch implements WalkSteps<SearchedFolder> {
+  readonly maxEntries: number;
   readonly #root: SkillRoot;
-  readonly #options: VisitOptions;
+  readonly #project: Project;
+  /** Where the links in a root that confines them may lead. */
+  readonly #confinement: readonly string[];
+  readonly #maxDepth: number;
   readonly #slice: TimeSlice;
   readonly #folders: VisitedFolder[] = [];
   readonly #failures: Failure[] = [];
+  /** The real paths of the folders that were listed. */
+  readonly #listed = new Set<string>();
+  /** The real paths of those that have a `SKILL.md`. */
+  readonly #skills = new Set<string>();
 
-  constructor(root: SkillRoot, options: VisitOptions, slice: TimeSlice) {
+  constructor(root: SkillRoot, { project, roots, slice }: ScanStart) {
     this.#root = root;
-    this.#options = options;
     this.#slice = slice;
+    this.#project = project;
+    this.#confinement = roots.filter(({ confinesLinks }) => confinesLinks)
+      .map(({ path }) => realPathOf(path)).concat(project.trusted);
+    this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 1;
+    const isOfProject = root.scope === "project";
+    this.maxEntries = isOfProject ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
   }
 
   async run(): Promise<RootVisit> {
     const root = this.#root;
     try {
       const top = this.#enterRoot();
-      await this.#search(top);
+      const end = await walk(top, this, this.#slice);
+      if (end !== undefined) {
+        throw new SkillFileError(root.path, tooManyFolders(this.maxEntries));
+      }
       const { realPath } = top;
-      const scope = this.#options.project.scopeOf(realPath);
+      const scope = this.#project.scopeOf(realPath);
       return {
         report: { root, scope, status: "found", realPath, skills: 0 },
         folders: this.#folders,
@@ -227,7 +226,7 @@ class RootSearch {
     }
   }
 
-  /** Describes a root that cannot be searched. It lists nothing, not even what was found. */
+  /** Reports a root that cannot be searched. It lists nothing, not even what was found. */
   #refuse(error: unknown): RootVisit {
     const root = this.#root;
     const { path, scope } = root;
@@ -237,7 +236,11 @@ class RootSearch {
       error instanceof Deno.errors.NotADirectory;
     if (isMissing) {
       const report = { root, scope, status: "missing", skills: 0 } as const;
-      return { report, folders: [], abandoned, failures: this.#failures };
+      const missing = new SkillFileError(path, ROOT_IS_MISSING);
+      const failures = root.mustExist
+        ? [createFailure(missing, path, root)]
+        : [];
+      return { report, folders: [], abandoned, failures };
     }
     const failure = createFailure(error, path, root);
     const { problem } = failure;
@@ -250,101 +253,92 @@ class RootSearch {
   }
 
   /**
-   * Checks and lists the root.
+   * Checks the root.
    *
    * @throws {Error} If it does not exist or cannot be searched.
    */
   #enterRoot(): SearchedFolder {
-    const { path, scope, recursive, includesItself = recursive } = this.#root;
-    const { project, targets } = this.#options;
+    const root = this.#root;
+    const { path } = root;
     const realPath = Deno.realPathSync(path);
-    const hasProjectLink = project.hasLinkOn(path, realPath);
-    if (hasProjectLink && !isAtOrBelowAny(realPath, targets)) {
+    if (this.#project.leadsOut(path, realPath)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
-    // Other users may be able to write to the folder of a project.
-    const isExposed = scope === "project" && isUnsettledAbove(path);
-    const entry = {
-      path,
-      realPath,
-      hasProjectLink,
-      isExposed,
-      parentListing: undefined,
-    };
-    const visited = this.#toVisited(entry);
-    const listing = listFolder(entry);
-    if (includesItself) this.#folders.push(visited);
-    const skill = includesItself && listing.isSkill ? realPath : undefined;
-    return { ...visited, listing, hasProjectLink, depth: 0, skill };
-  }
-
-  /** Describes an entry as a folder that this root lists. */
-  #toVisited(
-    { path, realPath, parentListing, isExposed, hasProjectLink }: FolderEntry,
-  ): VisitedFolder {
-    const departs = hasProjectLink &&
-      this.#options.project.scopeOf(realPath) !== "project";
     return {
       path,
       realPath,
-      parentListing,
-      isExposed,
-      root: this.#root,
-      departs,
+      // A link to it may be anywhere on the path.
+      isLink: true,
+      root,
+      depth: 0,
+      container: undefined,
+      parent: undefined,
+      // Other users may be able to write to the folder of a project.
+      isExposed: root.scope === "project" && isUnsettledAbove(path),
     };
   }
 
-  /**
-   * Searches the root, breadth first.
-   *
-   * @throws {Error} If it has too many folders.
-   */
-  async #search(top: SearchedFolder): Promise<void> {
-    const { path, recursive, scope } = this.#root;
-    // The search appends the folders that it is to look into.
-    const queue = [top];
-    const seen = new Set([top.realPath]);
-    const limit = scope === "project" ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
-    let count = 0;
-    for (const folder of queue) {
-      for (const name of folder.listing.names) {
-        if (this.#slice.isOver) await this.#slice.pause();
-        count++;
-        if (count > limit) {
-          throw new SkillFileError(path, tooManyFolders(limit));
-        }
-        if (recursive && UNSEARCHED_NAMES.has(name)) continue;
-        const child = this.#visit(name, folder, seen);
-        if (child !== undefined) queue.push(child);
-      }
-    }
+  isLookedAt({ name, isDirectory, isSymlink }: Deno.DirEntry): boolean {
+    const isSkipped = this.#root.recursive && UNSEARCHED_NAMES.has(name);
+    return (isDirectory || isSymlink) && !isSkipped;
   }
 
-  /**
-   * Visits an entry of a folder, and notes it if it may be a skill. Returns it if it is to
-   * be searched. A failure is noted, too, and does not affect other entries.
-   */
-  #visit(
-    name: string,
-    folder: SearchedFolder,
-    seen: Set<string>,
+  isListed({ depth, realPath }: SearchedFolder): boolean {
+    return depth < this.#maxDepth && !this.#listed.has(realPath);
+  }
+
+  /** Notes a folder if it may be a skill. Whether one is that is not listed, reading shows. */
+  onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
+    const { recursive, includesItself = recursive } = this.#root;
+    const { realPath, container } = folder;
+    if (entries !== undefined) this.#listed.add(realPath);
+    if (container === undefined && !includesItself) return;
+    const isSkill = entries?.some(({ name }) => isSkillFileName(name));
+    if (isSkill) this.#skills.add(realPath);
+    if (isSkill !== false) this.#folders.push(folder);
+  }
+
+  onEntry(
+    { name, isSymlink }: Deno.DirEntry,
+    container: SearchedFolder,
+    parent: FolderSnapshot,
   ): SearchedFolder | undefined {
-    const isLink = folder.listing.links.has(name);
-    const path = childPath(folder.path, name);
-    try {
-      const entry = isLink
-        ? this.#followLink(path, name, folder)
-        : describeFolder(path, name, folder);
-      if (entry !== undefined) return this.#enter(entry, folder, seen);
-    } catch (error) {
-      if (!this.#isHarmless(error, isLink)) {
-        this.#failures.push(createFailure(error, path, this.#root));
-      }
-    }
-    return undefined;
+    const path = childPath(container.path, name);
+    // The paths are often the same, and then one string is enough.
+    const place = container.realPath === container.path
+      ? path
+      : childPath(container.realPath, name);
+    const realPath = isSymlink
+      ? this.#followLink(path, place, container)
+      : place;
+    if (realPath === undefined) return undefined;
+    const depth = container.depth + 1;
+    const root = this.#root;
+    return {
+      path,
+      realPath,
+      isLink: isSymlink,
+      root,
+      depth,
+      container,
+      parent,
+    };
+  }
+
+  onFailure(
+    error: unknown,
+    folder: SearchedFolder,
+    entry?: Deno.DirEntry,
+  ): void {
+    // Without its own list, the root cannot be searched.
+    if (entry === undefined && folder.container === undefined) throw error;
+    const isLink = entry?.isSymlink ?? folder.isLink;
+    const path = entry ? childPath(folder.path, entry.name) : folder.path;
+    if (this.#isHarmless(error, isLink)) return;
+    this.#failures.push(createFailure(error, path, this.#root));
   }
 
   /** Whether an error is common below a recursive root: a link to what is missing or denied. */
@@ -354,146 +348,77 @@ class RootSearch {
     return this.#root.recursive && (isAbsence(error) || isLink && isOfSystem);
   }
 
-  /** Notes a folder if it may be a skill. Returns it if it is to be searched. */
-  #enter(
-    entry: FolderEntry,
-    parent: SearchedFolder,
-    seen: Set<string>,
-  ): SearchedFolder | undefined {
-    const { realPath, hasProjectLink } = entry;
-    const visited = this.#toVisited(entry);
-    const depth = parent.depth + 1;
-    const isSearched = this.#root.recursive && depth < MAX_SEARCH_DEPTH &&
-      !seen.has(realPath);
-    if (!isSearched) {
-      this.#folders.push(visited);
-      return undefined;
-    }
-    const listing = listFolder(entry);
-    seen.add(realPath);
-    if (listing.isSkill) this.#folders.push(visited);
-    const skill = listing.isSkill ? realPath : parent.skill;
-    return { ...visited, listing, depth, hasProjectLink, skill };
-  }
-
   /**
-   * Follows a link to a folder. Returns `undefined` if it does not count.
+   * Returns the real path of the folder that a link leads to, if it counts.
    *
+   * @param place Where the link really lies.
    * @throws {SkillFileError} If it leads to a skill where it may not.
    */
   #followLink(
     path: string,
-    name: string,
-    folder: SearchedFolder,
-  ): FolderEntry | undefined {
-    const { project, trusted } = this.#options;
-    const { skill, isExposed } = folder;
-    const hasProjectLink = folder.hasProjectLink ||
-      project.scopeOf(childPath(folder.realPath, name)) === "project";
+    place: string,
+    container: SearchedFolder,
+  ): string | undefined {
     const realPath = Deno.realPathSync(path);
-    const isForeign = skill !== undefined &&
-      !isInside(realPath, { realDirectory: skill, trusted });
+    const isForeign = !this.#isInSkillAround(container, realPath);
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    const fault = this.#findLinkFault(realPath, hasProjectLink);
-    if (fault !== undefined) {
-      if (!isSkillFolder(path)) return undefined;
-      throw new SkillFileError(path, fault);
+    const fault = this.#findLinkFault(place, realPath);
+    if (fault === undefined) return realPath;
+    if (!isSkillFolder(path)) return undefined;
+    throw new SkillFileError(path, fault);
+  }
+
+  /** Whether a link in a folder leads to what belongs to the skill around it, if there is one. */
+  #isInSkillAround(folder: SearchedFolder, realPath: string): boolean {
+    let around: SearchedFolder | undefined = folder;
+    while (around !== undefined && !this.#skills.has(around.realPath)) {
+      around = around.container;
     }
-    return {
-      path,
-      realPath,
-      parentListing: undefined,
-      isExposed,
-      hasProjectLink,
-    };
+    if (around === undefined) return true;
+    const { trusted } = this.#project;
+    const skill = { realDirectory: around.realPath, trusted };
+    return new Boundary(skill).includes(realPath);
   }
 
   /** Says why a link may not lead where it does, if it may not. */
-  #findLinkFault(realPath: string, hasProjectLink: boolean): Fault | undefined {
-    const { targets, rootTargets } = this.#options;
-    const { confinesLinks } = this.#root;
-    if (confinesLinks && !isAtOrBelowAny(realPath, rootTargets)) {
-      return LINK_OUT_OF_ROOTS;
-    }
-    return hasProjectLink && !isAtOrBelowAny(realPath, targets)
-      ? LINK_OUT_OF_PROJECT
-      : undefined;
+  #findLinkFault(place: string, realPath: string): Fault | undefined {
+    if (!this.#project.allowsLink(place, realPath)) return LINK_OUT_OF_PROJECT;
+    const isFree = !this.#root.confinesLinks ||
+      isAtOrBelowAny(realPath, this.#confinement);
+    return isFree ? undefined : LINK_OUT_OF_ROOTS;
   }
 }
 
-/** Describes an entry of a folder that is a folder, and no link. */
-function describeFolder(
-  path: string,
-  name: string,
-  folder: SearchedFolder,
-): FolderEntry {
-  const { listing: parentListing, isExposed, hasProjectLink } = folder;
-  // The paths are often the same, and then one string is enough.
-  const realPath = folder.realPath === folder.path
-    ? path
-    : childPath(folder.realPath, name);
-  return { path, realPath, parentListing, isExposed, hasProjectLink };
-}
-
 /** Visits all roots, the user's own first. Returns the visits in the order of the roots. */
-async function visitRoots(
-  roots: readonly SkillRoot[],
-  options: VisitOptions,
-  slice: TimeSlice,
-): Promise<RootVisit[]> {
+async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
+  const { roots } = start;
   const visits = new Map<SkillRoot, RootVisit>();
   for (const root of roots.toSorted(byOwner)) {
-    visits.set(root, await new RootSearch(root, options, slice).run());
+    visits.set(root, await new RootSearch(root, start).run());
   }
   return roots.map((root) => visits.get(root)!);
 }
 
 /** The result of a scan. */
 interface ScanResult {
-  /** The skills that were found. It is the previous catalog if nothing changed. */
-  readonly catalog: SkillCatalog;
+  readonly project: Project;
   readonly reading: Reading;
   readonly decisions: Decisions;
-  /** The real paths of folders that all links are allowed to point into. */
-  readonly trusted: readonly string[];
+  /** The skills that were found. It is the previous catalog if nothing changed. */
+  readonly catalog: SkillCatalog;
   /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
   readonly trouble: string | undefined;
 }
 
-/** What a scan starts from. */
-interface ScanStart {
-  readonly options: ScanOptions;
-  readonly policy: Policy;
-  readonly project: Project;
-  readonly policyProblems: readonly Problem[];
-  readonly last: ScanResult | undefined;
-}
-
 /** Scans the roots, in four steps. */
-async function scan(
-  roots: readonly SkillRoot[],
-  { options, policy, project, policyProblems, last }: ScanStart,
-): Promise<ScanResult> {
-  const { maxFileSize, trustLinks = [] } = options;
-  const { catalog: previous = EMPTY_CATALOG, reading: known } = last ?? {};
-  const trusted = project.resolveAll(trustLinks);
-  const targets = [...project.listTargets(roots), ...trusted];
-  const rootTargets = roots.filter(({ confinesLinks }) => confinesLinks)
-    .map(({ path }) => realPathOf(path)).concat(trusted);
-  const visitOptions = { project, trusted, targets, rootTargets };
-  const readOptions = { maxFileSize, trusted, last: known?.skills };
-  const slice = new TimeSlice();
-
-  const visits = await visitRoots(roots, visitOptions, slice);
-  const reading = await readSkills(visits, readOptions, slice);
-  const decisions = await decideSkills(
-    { visits, reading, policy, project },
-    slice,
-  );
-  const catalog = nameSkills({ visits, decisions, policyProblems }, previous);
+async function scan(start: ScanStart): Promise<ScanResult> {
+  const visits = await visitRoots(start);
+  const reading = await readSkills({ ...start, visits });
+  const decisions = await decideSkills({ ...start, visits, reading });
+  const catalog = nameSkills({ ...start, visits, decisions });
 
   const trouble = findTrouble(visits, reading);
-  return { catalog, reading, decisions, trusted, trouble };
+  return { project: start.project, reading, decisions, catalog, trouble };
 }
 
 /** Says what is temporarily unreadable in the user's own roots, if anything is. */
@@ -537,9 +462,7 @@ export class SkillRegistry implements SkillSource {
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
-  readonly #scanListeners = new Set<ScanListener>();
-  /** The real paths of the folders that the listeners for scans asked to watch. */
-  #subscribed: string[] = [];
+  readonly #subscribers = new Set<ScanSubscriber>();
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
   /** When the last scan started, in milliseconds. */
@@ -642,14 +565,18 @@ export class SkillRegistry implements SkillSource {
   /** Opens the folder of a skill for someone. */
   #open(skill: Skill, viewer: SkillViewer = {}): ServedFolder {
     const { directory, realDirectory, file } = skill;
-    const { decisions, trusted = [] } = this.#last ?? {};
+    const { decisions, project } = this.#last ?? {};
+    const boundary = new Boundary({
+      realDirectory,
+      trusted: project?.trusted ?? [],
+      isHidden: (realPath) =>
+        decisions?.hidden.has(realPath, realDirectory, viewer) === true,
+    });
     return new ServedFolder({
       directory,
       realDirectory,
+      boundary,
       alias: { file, name: SKILL_MD },
-      trusted,
-      isHidden: (realPath) =>
-        decisions?.hidden.has(realPath, skill, viewer) === true,
       maxFileSize: this.#options.maxFileSize,
       faultOf: skillFaultOf,
     }, this.#known);
@@ -692,18 +619,15 @@ export class SkillRegistry implements SkillSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /**
-   * Adds a listener that is called after each scan, whether or not anything changed.
-   * It returns the real paths of folders to watch before those of other skills.
-   */
-  onScan(listener: ScanListener): void {
-    this.#scanListeners.add(listener);
+  /** Adds what is told of each scan, and asked which folders to watch before others. */
+  addSubscriber(subscriber: ScanSubscriber): void {
+    this.#subscribers.add(subscriber);
   }
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
     this.#rescans.start();
-    this.#watchFolders();
+    this.watchFolders();
   }
 
   /** Stops keeping the catalog current, and removes all listeners. */
@@ -711,7 +635,7 @@ export class SkillRegistry implements SkillSource {
     this.#isClosed = true;
     this.#rescans.close();
     this.#listeners.clear();
-    this.#scanListeners.clear();
+    this.#subscribers.clear();
   }
 
   /** Closes the registry at the end of a `using` block. */
@@ -719,37 +643,40 @@ export class SkillRegistry implements SkillSource {
     this.close();
   }
 
+  /** Scans the roots: computes the result, accepts it or not, and publishes it. */
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
+    const result = await this.#compute();
+    if (this.#isClosed || !this.#accept(result)) return previous;
+    this.#last = result;
+    await this.#publish(result.catalog, previous);
+    return result.catalog;
+  }
+
+  /** Scans the roots, and schedules the next scan. Changes nothing that others see. */
+  async #compute(): Promise<ScanResult> {
     this.#scanStart = performance.now();
+    const { trustLinks = [], nameOnlyFolders = [], maxFileSize } =
+      this.#options;
     const project = new Project(this.#options);
-    const policyProblems = await this.#policy.load(project);
-    const result = await scan(this.#policy.isUsable ? this.#roots : [], {
-      options: this.#options,
-      policy: this.#policy,
+    const named = [...trustLinks, ...nameOnlyFolders];
+    const problems = [
+      ...await this.#policy.load(project),
+      ...project.listProblems(named),
+    ];
+    const result = await scan({
+      roots: this.#policy.isUsable ? this.#roots : [],
       project,
-      policyProblems,
-      last: this.#last,
+      policy: this.#policy,
+      problems,
+      maxFileSize,
+      previous: this.catalog,
+      known: this.#last?.reading.skills ?? new Map(),
+      slice: new TimeSlice(),
     });
     const time = performance.now() - this.#scanStart;
     this.#rescans.schedule(time, result.trouble !== undefined);
-    if (this.#isClosed || !this.#accept(result)) return previous;
-    this.#last = result;
-    const { catalog } = result;
-    this.#logged = logProblems(catalog, {
-      logged: this.#logged,
-      log: this.#options.log,
-    });
-    this.#subscribed = [];
-    for (const listener of this.#scanListeners) {
-      this.#subscribed.push(...await listener(catalog));
-    }
-    this.#watchFolders();
-    if (catalog.served !== previous.served) {
-      const keys = differingKeys(catalog.served, previous.served);
-      await this.#callListeners({ catalog, previous, keys });
-    }
-    return catalog;
+    return result;
   }
 
   /**
@@ -772,6 +699,20 @@ export class SkillRegistry implements SkillSource {
     return false;
   }
 
+  /** Tells everyone of a scan that counts. */
+  async #publish(
+    catalog: SkillCatalog,
+    previous: SkillCatalog,
+  ): Promise<void> {
+    const { log } = this.#options;
+    this.#logged = logProblems(catalog, { logged: this.#logged, log });
+    for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
+    this.watchFolders();
+    if (catalog.served === previous.served) return;
+    const keys = differingKeys(catalog.served, previous.served);
+    await this.#callListeners({ catalog, previous, keys });
+  }
+
   /** Scans, though nobody waits for it. */
   #rescan(): void {
     this.refresh().catch((error) => {
@@ -780,15 +721,16 @@ export class SkillRegistry implements SkillSource {
     });
   }
 
-  /** Updates the watched folders to those of the last scan. */
-  #watchFolders(): void {
+  /** Watches the folders of the last scan, and those that subscribers ask for now. */
+  watchFolders(): void {
     if (this.#last === undefined) return;
     const { catalog: { roots }, decisions: { skills } } = this.#last;
     this.#rescans.watch(() =>
       listWatchedFolders(skills, {
         roots,
         policyFile: this.#policy.file,
-        subscribed: this.#subscribed,
+        subscribed: [...this.#subscribers]
+          .flatMap((subscriber) => subscriber.listFolders()),
       })
     );
   }

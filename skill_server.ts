@@ -13,8 +13,11 @@ import {
   UsageError,
 } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
-import { logNearMisses, logWarnings } from "./src/program/first_scan.ts";
-import { createSettings, type Settings } from "./src/program/settings.ts";
+import {
+  createSettings,
+  logWarnings,
+  type Settings,
+} from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/views/shell.ts";
@@ -72,17 +75,13 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   const server = new McpServer(describeServer(registry, settings.options));
-  const startWatching = () => {
-    registry.watch();
-    logNearMisses(registry.catalog, settings);
-  };
   const transport = new StdioTransport();
   transport.onerror = (error) =>
     log(`Cannot handle a message: ${error.message}`);
   onEndSignal(() => server.close());
   const ready = prepare(server, registry, settings);
   // Delayed, because starting to watch would hold up the client's first requests.
-  ready.then(() => setTimeout(startWatching, WATCH_DELAY_MS));
+  ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
   if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
   return 0;

@@ -144,9 +144,7 @@ Deno.test(
       const random = new Random(seed);
       const writer = new Writer(place, random);
       const mine = writer.home();
-      const args = random.chance(0.3)
-        ? ["--agents", "--trust-links", join(place.home, ".agent")]
-        : ["--agents"];
+      const args = ["--agents"];
       using alone = await LocalServer.open({ ...place, args });
       writer.clone(mine);
       using beside = await LocalServer.open({ ...place, args });

@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
-import { isSettled } from "../src/files/reading.ts";
+import { isSettled } from "../src/files/file_status.ts";
 import { nextId } from "./testing/client.ts";
 import { Place, runSync, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";

@@ -8,10 +8,9 @@
 import config from "../../deno.json" with { type: "json" };
 import { isError } from "../problems.ts";
 import type { ClientName, CommandLine } from "../program/command_line.ts";
-import { logWarnings } from "../program/first_scan.ts";
-import { countInstalledSkills } from "../program/near_misses.ts";
 import {
   createSettings,
+  logWarnings,
   readEnvironment,
   type Settings,
   withOptions,
@@ -28,6 +27,7 @@ import { MCP_CLIENTS } from "./clients.ts";
 import { jsonWithoutCommands } from "./github_actions.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
+import { countInstalledSkills } from "./near_misses.ts";
 import { print } from "./print.ts";
 import { createReport } from "./report.ts";
 import { reportAsText } from "./report_text.ts";

@@ -134,7 +134,7 @@ function listFolders(settings: Settings): string[] {
  */
 function findTarget(path: string, settings: Settings): string {
   const target = realPathOf(path);
-  if (new Project(settings.options).departs(path, target)) return path;
+  if (new Project(settings.options).leadsOut(path, target)) return path;
   if (exposesHome(path, settings) || !exposesHome(target, settings)) {
     return target;
   }

@@ -6,7 +6,6 @@
 
 import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { type Fault, hasEffect, isError, type Problem } from "../problems.ts";
-import { findNearMisses } from "../program/near_misses.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
 import { hasPolicyFault, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
@@ -17,6 +16,7 @@ import type {
   SkillRootReport,
   SkillSource,
 } from "../skills/types.ts";
+import { findNearMisses } from "./near_misses.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 
 /** The skills that were found, and the problems with them. `docs/check.md` describes it. */

@@ -129,7 +129,7 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
   assert.equal(code, 1);
   assert.match(
     text,
-    /fix: to check the skill in ~\/\.agents\/skills, add --agents\n/,
+    /^~\/\.agents\/skills: .* it has 2 skills and is not searched\n {2}fix: add --agents$/m,
   );
   const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
   for (const name of ["pdf", "docs"]) {
@@ -346,7 +346,7 @@ const targets: [args: string[], folder: string, found: RegExp][] = [
   [
     ["typo"],
     "project",
-    /^typo: error\[folder-missing\]: there is no such folder, and no skill of this name in the searched folders\n/,
+    /^typo: error\[folder-missing\]: there is no such folder\n/,
   ],
   [["--skill-dir", "typo"], "project/empty", /^typo: error\[folder-missing\]/m],
 ];

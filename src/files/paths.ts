@@ -96,11 +96,6 @@ export function mayRead(path: string): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Whether two paths are the same, in any case where the system ignores that. */
-export function isSamePath(a: string, b: string): boolean {
-  return isCaseBlind ? a.toLowerCase() === b.toLowerCase() : a === b;
-}
-
 /**
  * Whether a path is a folder or lies in it. Compares path strings, which are normalized,
  * without resolving links.

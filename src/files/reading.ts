@@ -14,73 +14,26 @@
  */
 
 import {
-  attempt,
   IS_A_FOLDER,
   NOT_A_FILE,
   SkillFileError,
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
-import { dirname, mayRead } from "./paths.ts";
+import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
+import { mayRead } from "./paths.ts";
+import type { FolderSnapshot } from "./snapshot.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
-
-/** The longest step in which a file system stores times, in milliseconds. FAT has it. */
-const TIME_STEP_MS = 2_000;
-
-/** The part of a file's status that identifies it and shows whether it changed. */
-type FileStatus = Pick<
-  Deno.FileInfo,
-  "dev" | "ino" | "size" | "mtime" | "ctime"
->;
 
 /** A path, and where it really leads. */
 export interface Located {
   readonly path: string;
   /** The path with all links resolved. */
   readonly realPath: string;
-  /** Whether a link is on the path, below what was resolved before. Default: `true`. */
-  readonly isLinked?: boolean;
-}
-
-/** Returns a text that changes when the file does. It identifies the content if the file is {@linkcode isSettled}. */
-export function versionOf(
-  { dev, ino, size, mtime, ctime }: FileStatus,
-): string {
-  // A template would create a rope, which takes four times the memory.
-  return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
-}
-
-/**
- * Whether a file or folder is settled: it did not change in the last two seconds. If it
- * did, it can change again and keep its version. It is not settled if its times are
- * unknown.
- */
-export function isSettled(
-  { mtime, ctime }: Pick<FileStatus, "mtime" | "ctime">,
-): boolean {
-  const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
-  return Date.now() - changed >= TIME_STEP_MS;
-}
-
-/**
- * Whether a folder above a path changed in the last two seconds, as all do in which
- * somebody swaps an entry for another. Those that Deno may not look at do not count.
- */
-export function isUnsettledAbove(path: string): boolean {
-  const folder = dirname(path);
-  if (folder === path) return false;
-  const status = attempt(() => Deno.statSync(folder));
-  return status !== undefined && !isSettled(status) ||
-    isUnsettledAbove(folder);
-}
-
-/** Whether two statuses are of the same version. Faster than comparing versions. */
-export function hasSameVersion(a: FileStatus, b: FileStatus): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.size === b.size &&
-    a.mtime?.getTime() === b.mtime?.getTime() &&
-    a.ctime?.getTime() === b.ctime?.getTime();
+  /** Whether the path is that of a link. */
+  readonly isLink: boolean;
 }
 
 /**
@@ -102,11 +55,12 @@ export function requireReadable(
 }
 
 /** Returns the status of what a path leads to, without following a link that has just appeared. */
-export function statLocated(
-  { path, isLinked = true }: Located,
-): Deno.FileInfo {
-  return isLinked ? Deno.statSync(path) : Deno.lstatSync(path);
+export function statLocated({ path, isLink }: Located): Deno.FileInfo {
+  return isLink ? Deno.statSync(path) : Deno.lstatSync(path);
 }
+
+/** How often a place is confirmed on which much relies, if no snapshot proves it. */
+export const CONFIRM_ROUNDS = 4;
 
 /** Throws an error if a path does not lead to its real path anymore. */
 export function requireInPlace({ path, realPath }: Located): void {
@@ -135,33 +89,32 @@ export function confirmPlace(
 }
 
 /**
- * Reads the beginning of a regular file, and confirms its place. If the folder that
- * contains it is known not to have changed, both before the file is opened and after it
- * was read, nothing in it was swapped. Otherwise, the place is confirmed in rounds.
+ * Reads the beginning of a regular file, and confirms its place. If a snapshot holds both
+ * before the file is opened and after it was read, nothing was swapped. Otherwise, the
+ * place is confirmed in rounds.
  *
  * @param located The file.
- * @param options Its status, which it must have when it is open, a buffer for the bytes, a
- *   function that returns whether the folder has certainly not changed since the file was
- *   located, and the number of rounds.
+ * @param options Its status, which it must have when it is open, a buffer for the bytes,
+ *   the number of rounds, and a snapshot that proves its place, if there is one.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { expected, buffer, rounds = 2, isFolderUnchanged = () => false }: {
+  { expected, buffer, rounds = 2, proof }: {
     expected: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
     rounds?: number;
-    isFolderUnchanged?: (() => boolean) | undefined;
+    proof?: FolderSnapshot | undefined;
   },
 ): Uint8Array<ArrayBuffer> {
-  const wasUnchanged = isFolderUnchanged();
+  const wasProven = proof?.holds() === true;
   using file = openFile(located, expected);
   if (!hasSameVersion(file.statSync(), expected)) {
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
   const bytes = readAll(file, buffer.subarray(0, expected.size));
-  const isInPlace = wasUnchanged && isFolderUnchanged();
-  if (!isInPlace) confirmPlace(located, { status: expected, rounds });
+  const isProven = wasProven && proof?.holds() === true;
+  if (!isProven) confirmPlace(located, { status: expected, rounds });
   return bytes;
 }
 

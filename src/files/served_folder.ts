@@ -1,32 +1,27 @@
 /**
  * A folder whose files are served: finding, reading, and listing them. What belongs to
- * it is in `folder_rules.ts`.
+ * it is in `boundary.ts`.
  *
  * @module
  */
 
+import { type BoundEntry, isVisible, splitPath } from "./boundary.ts";
 import {
   attempt,
   isAbsence,
+  LINK_OUTSIDE,
   MAX_WALKED_ENTRIES,
   NOT_THERE,
   SkillFileError,
 } from "./faults.ts";
+import { FileList, type ServedFolderOptions } from "./file_list.ts";
+import { isSettled, versionOf } from "./file_status.ts";
+import { basename } from "./paths.ts";
 import {
-  isInside,
-  isVisible,
-  type ServedFolderOptions,
-  splitPath,
-} from "./folder_rules.ts";
-import { FolderWalk } from "./folder_walk.ts";
-import { basename, childPath } from "./paths.ts";
-import {
-  isSettled,
   type Located,
   readLocated,
   requireReadable,
   statLocated,
-  versionOf,
 } from "./reading.ts";
 import type { SkillFileContent, SkillFiles } from "./types.ts";
 
@@ -59,7 +54,7 @@ export class KnownFiles {
 
 /** The content of a file, whatever the path that leads there. */
 type FileContent = Omit<SkillFileContent, "path"> & {
-  /** Whether its version identifies the content. See `isSettled` in `reading.ts`. */
+  /** Whether its version identifies the content. See `isSettled` in `file_status.ts`. */
   readonly isSettled: boolean;
 };
 
@@ -97,9 +92,11 @@ export class ServedFolder {
       return { path: splitPath(path)!.join("/"), ...content, bytes };
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
+      const isMissing = isAbsence(error) ||
+        error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule;
       throw new SkillFileError(
         path,
-        isAbsence(error) ? NOT_THERE : this.#options.faultOf(error),
+        isMissing ? NOT_THERE : this.#options.faultOf(error),
       );
     }
   }
@@ -126,40 +123,34 @@ export class ServedFolder {
    * @param maxEntries How many entries are visited at most.
    */
   async list(maxEntries: number = MAX_WALKED_ENTRIES): Promise<SkillFiles> {
-    return await new FolderWalk(this.#options, maxEntries).run();
+    return await new FileList(this.#options, maxEntries).create(this.#top());
+  }
+
+  #top(): BoundEntry {
+    const { directory: path, realDirectory: realPath } = this.#options;
+    // A link to the folder may be on the path.
+    return { path, realPath, isLink: true, above: [] };
   }
 
   /**
-   * Finds a path in the folder: resolves it first, and then applies the rules to
-   * the names that were asked for and to the real ones.
+   * Finds a path in the folder, name by name.
    *
    * @throws {Error} If there is nothing that belongs to the folder.
    */
   #locate(path: string): Located {
-    const { directory, realDirectory, alias, isHidden } = this.#options;
+    const { boundary, alias } = this.#options;
     const names = splitPath(path);
     if (!names?.every(isVisible)) throw new Deno.errors.NotFound(path);
     if (alias && names.join("/") === alias.name) {
       names[0] = basename(alias.file);
     }
-    let listed = directory;
-    let realPath = realDirectory;
-    const above = new Set<string>();
+    let found: BoundEntry | undefined = this.#top();
     for (const name of names) {
-      above.add(realPath);
-      listed = childPath(listed, name);
-      realPath = Deno.realPathSync(listed);
-      // A link in a hidden folder does not count either, wherever it leads, and neither
-      // does a link to a folder that contains it.
-      if (isHidden(realPath) || above.has(realPath)) {
-        throw new Deno.errors.NotFound(path);
-      }
+      found = boundary.find(name, found);
+      // A link in a hidden folder does not count either, wherever it leads.
+      if (found === undefined) throw new Deno.errors.NotFound(path);
     }
-    const isLinked = realPath !== names.reduce(childPath, realDirectory);
-    if (!isLinked || isInside(realPath, this.#options)) {
-      return { path: listed, realPath, isLinked };
-    }
-    throw new Deno.errors.NotFound(path);
+    return found;
   }
 }
 

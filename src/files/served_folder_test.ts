@@ -197,7 +197,7 @@ Deno.test(
     const docs = join(place.path, "skills", "git", "docs");
     const skill = await scanSkill(join(place.path, "skills"));
     // The folder is in its place whenever that is checked.
-    const expected = ["realPathSync", "readDirSync", "realPathSync"];
+    const expected = ["statSync", "readDirSync", "realPathSync"];
     using _disk = new DiskSpy((path, operation) => {
       if (path !== docs || expected.shift() !== operation) return undefined;
       if (expected.length < 2) exchange(docs, outside);
@@ -226,7 +226,7 @@ Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows
     place,
     String.raw`
     const { isVisible, splitPath } = await import(${
-      JSON.stringify(new URL("./folder_rules.ts", import.meta.url))
+      JSON.stringify(new URL("./boundary.ts", import.meta.url))
     });
     console.log(JSON.stringify([
       "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",

@@ -24,7 +24,7 @@ import {
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { isSkillFolder } from "../skills/skill_reader.ts";
-import { quote } from "../text.ts";
+import { log, quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
   BaseFolders,
@@ -70,6 +70,11 @@ export function createSettings(command: CommandLine): Settings {
   }
   const given = { values, home, directories, warnings };
   return { ...given, ...deriveSettings(values, directories, bases) };
+}
+
+/** Logs what was ignored. */
+export function logWarnings({ warnings }: Settings): void {
+  for (const warning of warnings) log(warning);
 }
 
 /** Returns settings with other options, whose paths may be relative, and the same folders. */

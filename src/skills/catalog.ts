@@ -6,11 +6,11 @@
  */
 
 import { childPath } from "../files/paths.ts";
-import { describeProblem, type Problem } from "../problems.ts";
+import { describeProblem } from "../problems.ts";
 import { quote, shownName, skillKey, withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isForModel } from "./decisions.ts";
 import { isScopedKey, qualifiedName, servedKey } from "./names.ts";
-import type { RootVisit } from "./skill_reader.ts";
+import type { RootVisit, ScanStart } from "./skill_reader.ts";
 import type {
   ShadowedSkill,
   Skill,
@@ -33,11 +33,9 @@ export const EMPTY_CATALOG: SkillCatalog = {
 };
 
 /** What a scan visited and decided. */
-interface ScanOutcome {
+interface ScanOutcome extends Pick<ScanStart, "problems" | "previous"> {
   readonly visits: readonly RootVisit[];
   readonly decisions: Decisions;
-  /** What is wrong with the policy. */
-  readonly policyProblems: readonly Problem[];
 }
 
 /**
@@ -45,8 +43,7 @@ interface ScanOutcome {
  * only its problems are others, the new one has the maps of the previous one.
  */
 export function nameSkills(
-  { visits, decisions, policyProblems }: ScanOutcome,
-  previous: SkillCatalog,
+  { visits, decisions, problems, previous }: ScanOutcome,
 ): SkillCatalog {
   const valid = decisions.skills
     .filter(({ read }) => read.said.frontmatter !== undefined);
@@ -56,7 +53,7 @@ export function nameSkills(
   const hasSameSkills = valid.length === known.size &&
     valid.every((it) => isUnchanged(it, known.get(it.realPath)));
   const rest = {
-    problems: [...policyProblems, ...decisions.problems],
+    problems: [...problems, ...decisions.problems],
     skipped: decisions.skipped,
     roots: countSkills(visits, valid),
   };

@@ -36,9 +36,8 @@ function decided(
     path,
     realPath: path,
     root,
-    departs: false,
-    parentListing: undefined,
-    isExposed: false,
+    isLink: false,
+    parent: undefined,
   };
   return {
     realPath: path,
@@ -46,6 +45,7 @@ function decided(
       fileName: "SKILL.md",
       mainFolder: path,
       said: readSkillText(text),
+      isRead: true,
       text,
       excerpt: "",
       modified: 0,
@@ -53,7 +53,6 @@ function decided(
       isSettled: true,
     },
     listings: [listing],
-    departs: false,
     scope,
     state,
   };
@@ -71,7 +70,7 @@ function catalogOf(
     abandoned: [],
     failures: [],
   }));
-  return nameSkills({ decisions, visits, policyProblems: [] }, previous);
+  return nameSkills({ decisions, visits, problems: [], previous });
 }
 
 const NOT_FOR_MODELS = { fields: "disable-model-invocation: true\n" };

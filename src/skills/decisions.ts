@@ -15,12 +15,7 @@ import {
 } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import type { Problem } from "../problems.ts";
-import type { TimeSlice } from "../time_slice.ts";
-import {
-  DEFAULT_DECISION,
-  type Policy,
-  type PolicyDecision,
-} from "./policy.ts";
+import { DEFAULT_DECISION, type PolicyDecision } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
 import type { Project } from "./roots.ts";
 import type {
@@ -28,6 +23,7 @@ import type {
   Reading,
   ReadSkill,
   RootVisit,
+  ScanStart,
   VisitedFolder,
 } from "./skill_reader.ts";
 import type {
@@ -47,8 +43,6 @@ export interface DecidedSkill extends PolicyDecision {
   readonly read: ReadSkill;
   /** The paths that list it and count, in the order of their roots. */
   readonly listings: readonly VisitedFolder[];
-  /** Whether only links of the project that lead out of the project list it. */
-  readonly departs: boolean;
   readonly scope: SkillScope;
 }
 
@@ -63,18 +57,14 @@ export interface Decisions {
 }
 
 /** What a scan visited and read, and what decides on it. */
-interface Findings {
+interface Findings extends Pick<ScanStart, "policy" | "project" | "slice"> {
   readonly visits: readonly RootVisit[];
   readonly reading: Reading;
-  readonly policy: Policy;
-  readonly project: Project;
 }
 
 /** Decides on everything that was found. Other tasks run in the meantime. */
-export async function decideSkills(
-  findings: Findings,
-  slice: TimeSlice,
-): Promise<Decisions> {
+export async function decideSkills(findings: Findings): Promise<Decisions> {
+  const { slice } = findings;
   const judged: DecidedSkill[] = [];
   for (const [realPath, listings] of groupListings(findings)) {
     if (slice.isOver) await slice.pause();
@@ -88,36 +78,27 @@ export async function decideSkills(
   return { skills, hidden, problems, skipped };
 }
 
-/**
- * Groups the paths that list a skill by its real folder, in their order. A path on which
- * a link of the project leads out of the project counts only if there is no other.
- */
+/** Groups the paths that list a skill by its real folder, in their order. */
 function groupListings(
   { visits, reading }: Findings,
 ): Map<string, VisitedFolder[]> {
   const listings = visits.flatMap(({ folders }) => folders)
     .filter(({ realPath }) => reading.skills.has(realPath));
-  const staying = new Set(
-    listings.filter(({ departs }) => !departs).map(({ realPath }) => realPath),
-  );
-  const counting = listings.filter(({ departs, realPath }) =>
-    !departs || !staying.has(realPath)
-  );
-  return Map.groupBy(counting, ({ realPath }) => realPath);
+  return Map.groupBy(listings, ({ realPath }) => realPath);
 }
 
-/** Decides on a folder by its listings, all of which depart or none. */
+/** Decides on a folder by the paths that list it. */
 function judge(
   read: ReadSkill,
   listings: readonly VisitedFolder[],
   { policy, project }: Findings,
 ): DecidedSkill {
-  const { realPath, departs } = listings[0]!;
-  const scope = departs ? "project" : project.scopeOf(realPath);
+  const { realPath } = listings[0]!;
+  const scope = project.scopeOf(realPath);
   const { state, rule } = policy.hasRules
     ? policy.decide(subjectOf({ realPath, read, listings, scope }))
     : DEFAULT_DECISION;
-  return { realPath, read, listings, departs, scope, state, rule };
+  return { realPath, read, listings, scope, state, rule };
 }
 
 /** Returns what a policy is asked about. */
@@ -144,14 +125,13 @@ function hideWithFile(
   skill: DecidedSkill,
   hidden: HiddenFolders,
 ): DecidedSkill {
-  const { realPath, scope, read: { mainFolder }, state } = skill;
+  const { realPath, read: { mainFolder }, state } = skill;
   if (mainFolder === realPath || state === "off") return skill;
-  const boundary = { realDirectory: realPath, scope };
-  if (hidden.has(mainFolder, boundary, { forModel: false })) {
+  if (hidden.has(mainFolder, realPath, { forModel: false })) {
     return { ...skill, state: "off", rule: undefined };
   }
   const isHiddenFromModel = state !== "manual" &&
-    hidden.has(mainFolder, boundary, { forModel: true });
+    hidden.has(mainFolder, realPath, { forModel: true });
   return isHiddenFromModel
     ? { ...skill, state: "manual", rule: undefined }
     : skill;
@@ -175,24 +155,22 @@ function findUnjudged({ visits, reading }: Findings): string[] {
 export class HiddenFolders {
   /** By real path. */
   readonly #states = new Map<string, "off" | "manual">();
-  /** Those that only links of the project list. They hide nothing of the user's. */
-  readonly #departing = new Set<string>();
 
   /**
    * Notes what is hidden.
    *
-   * @param skills The skills, and in which state each is.
+   * @param skills The skills, and in which state each is. One whose `SKILL.md` could not
+   *   be read is off, because nobody knows what it says.
    * @param unjudged The real paths of folders that nobody judged, which are off.
    */
   constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
     for (const realPath of unjudged) this.#states.set(realPath, "off");
-    for (const { realPath, state, departs, read } of skills) {
+    for (const { realPath, state, read } of skills) {
       const { isHiddenFromModel } = read.said;
-      if (state === "off") this.#states.set(realPath, "off");
+      if (state === "off" || !read.isRead) this.#states.set(realPath, "off");
       else if (!isForModel({ state, isHiddenFromModel })) {
         this.#states.set(realPath, "manual");
       }
-      if (departs) this.#departing.add(realPath);
     }
   }
 
@@ -202,23 +180,19 @@ export class HiddenFolders {
    * asked, whichever root or link leads there, and whichever skill lies around it.
    *
    * @param realPath The file or folder.
-   * @param skill The skill that leads there.
+   * @param skill The real directory of the skill that leads there.
    * @param viewer Who asks.
    */
   has(
     realPath: string,
-    { realDirectory, scope }: { realDirectory: string; scope: SkillScope },
+    skill: string,
     { forModel = false }: SkillViewer,
   ): boolean {
     if (this.#states.size === 0) return false;
-    const end = isAtOrBelow(realPath, realDirectory)
-      ? realDirectory
-      : undefined;
+    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
     for (let folder = realPath; folder !== end; folder = dirname(folder)) {
       const state = this.#states.get(folder);
-      const counts = scope === "project" || !this.#departing.has(folder);
-      const isHidden = state === "off" || forModel && state === "manual";
-      if (counts && isHidden) return true;
+      if (state === "off" || forModel && state === "manual") return true;
       if (folder === dirname(folder)) break;
     }
     return false;
@@ -287,16 +261,13 @@ function listSkipped(
     .map((skill) => {
       const { realPath, read, listings, scope, state } = skill;
       const paths = listings.map(({ path }) => path);
-      const file = childPath(paths[0]!, read.fileName);
-      const realFile = childPath(realPath, read.fileName);
+      const file = childPath(realPath, read.fileName);
       return {
         names: namesOf(read, paths),
         problems: problemsOf(skill).map(({ problem }) => problem),
         scope,
         isForModel: isForModel({ state, ...read.said }),
-        projectPath: scope === "project"
-          ? project.pathIn(file, realFile)
-          : undefined,
+        projectPath: project.pathIn(file),
       };
     });
 }

@@ -27,18 +27,16 @@ interface Listed {
   readonly root: SkillRoot;
   readonly path: string;
   readonly realPath?: string;
-  readonly departs?: boolean;
 }
 
 function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
   const folders = listed.filter((it) => it.root === root)
-    .map(({ path, realPath = path, departs = false }): VisitedFolder => ({
+    .map(({ path, realPath = path }): VisitedFolder => ({
       path: resolve(path),
       realPath: resolve(realPath),
       root,
-      departs,
-      parentListing: undefined,
-      isExposed: false,
+      isLink: false,
+      parent: undefined,
     }));
   const { scope } = root;
   const report = { root, scope, status: "found", skills: 0 } as const;
@@ -50,6 +48,7 @@ function readingOf(text: string, mainFolder: string): ReadSkill {
     fileName: "SKILL.md",
     mainFolder,
     said: readSkillText(text),
+    isRead: text !== UNREAD,
     text,
     excerpt: "",
     modified: 0,
@@ -57,6 +56,9 @@ function readingOf(text: string, mainFolder: string): ReadSkill {
     isSettled: true,
   };
 }
+
+/** Stands for the text of a file that cannot be read. */
+const UNREAD = "unread";
 
 /** Decides on what the roots list, the project's first. All have these texts by real path. */
 async function decide(
@@ -84,8 +86,9 @@ async function decide(
   const visits = [THEIRS, MINE].map((root) => visitOf(root, listed));
   visits[1] = { ...visits[1]!, abandoned: abandoned.map((it) => resolve(it)) };
   const reading = { skills, unread: [], failures: [] };
-  const findings = { visits, reading, policy, project };
-  return await decideSkills(findings, new TimeSlice());
+  const slice = new TimeSlice();
+  const findings = { visits, reading, policy, project, slice };
+  return await decideSkills(findings);
 }
 
 /** Describes the skills in a few words, in order. */
@@ -95,8 +98,6 @@ function briefly({ skills }: Decisions): string[] {
     return `${realPath} in ${folders}: ${scope}, ${state}`;
   });
 }
-
-const link = { root: THEIRS, departs: true } as const;
 
 Deno.test("decideSkills() groups the paths of a real folder, and orders skills by their first path", async () => {
   const decisions = await decide([
@@ -117,30 +118,6 @@ Deno.test("decideSkills() groups the paths of a real folder, and orders skills b
   );
 });
 
-Deno.test("decideSkills() counts a path that a project's link leads out on only if there is no other", async () => {
-  const rules: SkillPolicyRule[] = [{ scope: "project", state: "off" }];
-  const decisions = await decide([
-    { ...link, path: "/project/mine", realPath: "/mine/a" },
-    { ...link, path: "/project/other", realPath: "/store/b" },
-    { root: MINE, path: "/mine/a" },
-  ], rules);
-  assert.deepEqual(briefly(decisions), [
-    `${resolve("/store/b")} in ${PROJECT}: project, off`,
-    `${resolve("/mine/a")} in ${resolve("/mine")}: global, on`,
-  ]);
-});
-
-Deno.test("what only a project's link lists hides nothing of the user's, but what is the project's", async () => {
-  const { hidden } = await decide([
-    { root: MINE, path: "/mine/outer" },
-    { ...link, path: "/project/inner", realPath: "/mine/outer/inner" },
-  ], [{ skill: "inner", state: "off" }]);
-  const file = resolve("/mine/outer/inner/file.md");
-  const outer = { realDirectory: resolve("/mine/outer") };
-  assert.equal(hidden.has(file, { ...outer, scope: "global" }, {}), false);
-  assert.equal(hidden.has(file, { ...outer, scope: "project" }, {}), true);
-});
-
 Deno.test("a hidden folder hides what lies between it and the skill, and from whom", async () => {
   const { hidden } = await decide(
     [
@@ -150,6 +127,7 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
       { root: MINE, path: "/mine/outer/off" },
       { root: MINE, path: "/mine/outer/flag" },
       { root: MINE, path: "/mine/outer/broken" },
+      { root: MINE, path: "/mine/outer/large" },
     ],
     [
       { skill: "manual", state: "manual" },
@@ -160,15 +138,15 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
         "/mine/outer/flag":
           "---\nname: flag\ndescription: d\ndisable-model-invocation: true\n---\n",
         "/mine/outer/broken": "no frontmatter",
+        "/mine/outer/large": UNREAD,
       },
       // Another root lists the second one.
       abandoned: ["/mine/outer/unread", "/mine/outer/on"],
     },
   );
   const seenBy = (path: string, skill: string) => {
-    const place = { realDirectory: resolve(skill), scope: "global" } as const;
     const isHidden = (forModel: boolean) =>
-      hidden.has(resolve(path), place, { forModel });
+      hidden.has(resolve(path), resolve(skill), { forModel });
     return isHidden(false) ? "nobody" : isHidden(true) ? "user" : "all";
   };
   const cases: [path: string, skill: string, seen: string][] = [
@@ -179,6 +157,7 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
     ["/mine/outer/flag/file", "/mine/outer", "user"],
     ["/mine/outer/broken/file", "/mine/outer", "nobody"],
     ["/mine/outer/unread/file", "/mine/outer", "nobody"],
+    ["/mine/outer/large/file", "/mine/outer", "nobody"],
     ["/mine/outer/on/file", "/mine/outer", "all"],
     // A link from elsewhere.
     ["/mine/outer/off/file", "/mine/other", "nobody"],

@@ -19,6 +19,12 @@ export const LINK_OUT_OF_ROOTS: Fault = {
   hint: "replace it with the folder itself",
 };
 
+export const ROOT_IS_MISSING: Fault = {
+  rule: "folder-missing",
+  reason: "there is no such folder",
+  hint: "check its spelling, or create it",
+};
+
 export const ROOT_IS_A_FILE: Fault = {
   rule: "not-a-folder",
   reason: "it is a file, where a folder of skills was expected",

@@ -112,7 +112,7 @@ function findRuleLines(text: string): number[] {
 /** Reads the text of a policy file, or says why it cannot be read. */
 function readPolicyText(file: string, project: Project): string | Fault {
   try {
-    if (project.departs(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
+    if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
     // Check first, because opening a FIFO can block.
     const { isFile, size } = Deno.statSync(file);
     if (!isFile) return NOT_A_FILE;

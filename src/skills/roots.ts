@@ -1,6 +1,6 @@
 /**
  * The skill roots: which folders are searched, what belongs to the project, and where
- * the project's links are allowed to lead. A scope is a property of a real path,
+ * its links are allowed to lead. A scope is a property of a real path,
  * whichever root, link, or spelling leads there.
  *
  * @module
@@ -8,17 +8,24 @@
 
 import { attempt, isAbsence } from "../files/faults.ts";
 import {
-  basename,
   dirname,
   isAtOrBelow,
-  isSamePath,
+  isAtOrBelowAny,
   join,
+  realPathIfThere,
   realPathOf,
   relative,
   resolveFolder,
 } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
-import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
+import type { Problem } from "../problems.ts";
+import { LINK_OUT_OF_PROJECT } from "./faults.ts";
+import type {
+  ScanOptions,
+  SkillRoot,
+  SkillRootOptions,
+  SkillScope,
+} from "./types.ts";
 
 /** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
@@ -47,14 +54,21 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
     path: resolveFolder(directory, options),
     scope: "global",
     recursive,
+    includesItself: true,
+    mustExist: true,
   });
   const shared = (folder: string) => wellKnownRoots(folder, options);
+  // The bundle for Claude Desktop names these, whether they exist or not.
+  const usual = [".agent", ".claude", ".agents"].flatMap(shared)
+    .map(({ path }) => path);
   const roots = directories
     ? directories.flatMap((directory) =>
       ["", join(".claude", "skills"), "skills"]
         .map((folder) => ({
           ...configured(join(directory, folder), false),
           includesItself: folder === "",
+          mustExist: folder === "" &&
+            !usual.includes(resolveFolder(directory, options)),
         }))
     )
     : [".agent", ".claude"].flatMap(shared);
@@ -91,21 +105,30 @@ export function byOwner(
   return rankOf(a.scope) - rankOf(b.scope);
 }
 
-/** The project: the working directory, unless that is the home folder or contains it. */
+/**
+ * The project: the working directory, unless that is the home folder or contains it. It
+ * may be a stranger's, so nothing in it leads out of it, except to trusted folders.
+ */
 export class Project {
   /** The real path of the working directory, if it is a project. */
   readonly #realPath: string | undefined;
-  readonly #workingDirectory: string | undefined;
+  /** The real paths of the folders that all links are allowed to point into. */
+  readonly trusted: readonly string[] = [];
 
   /** Determines the project. Desktop applications start servers in `/`. */
-  constructor({ workingDirectory, homeDirectory }: BaseFolders) {
-    this.#workingDirectory = workingDirectory;
-    if (workingDirectory === undefined) return;
-    const realPath = realPathOf(workingDirectory);
-    const isAboveHome = dirname(realPath) === realPath ||
-      homeDirectory !== undefined &&
-        isAtOrBelow(realPathOf(homeDirectory), realPath);
-    if (!isAboveHome) this.#realPath = realPath;
+  constructor(
+    { workingDirectory, homeDirectory, trustLinks = [] }:
+      & BaseFolders
+      & Pick<ScanOptions, "trustLinks">,
+  ) {
+    if (workingDirectory !== undefined) {
+      const realPath = realPathOf(workingDirectory);
+      const isAboveHome = dirname(realPath) === realPath ||
+        homeDirectory !== undefined &&
+          isAtOrBelow(realPathOf(homeDirectory), realPath);
+      if (!isAboveHome) this.#realPath = realPath;
+    }
+    this.trusted = this.resolveAll(trustLinks);
   }
 
   /** Returns the scope of a real path. */
@@ -116,38 +139,41 @@ export class Project {
       : "global";
   }
 
+  /** Whether a link may lead to a real path: if it lies in the project, only in there. */
+  allowsLink(link: string, target: string): boolean {
+    return this.scopeOf(link) === "global" || this.#contains(target);
+  }
+
+  #contains(realPath: string): boolean {
+    return this.scopeOf(realPath) === "project" ||
+      isAtOrBelowAny(realPath, this.trusted);
+  }
+
   /**
-   * Whether a link that lies in the project is on a path.
-   *
-   * @param realPath The real path as it was resolved once, so that the answer is about
-   *   the same moment as what follows from it.
+   * Whether a root, an option, or a rule names a folder whose path lies in the project,
+   * and whose real path does not. It names nothing then, because the user did not choose
+   * where a link of the project leads.
    */
-  hasLinkOn(path: string, realPath: string): boolean {
-    const parent = dirname(path);
-    if (parent === path || path === realPath) return false;
-    const realParent = realPathOf(parent);
-    const isLink = !isSamePath(realPath, join(realParent, basename(path)));
-    return isLink && this.scopeOf(realParent) === "project" ||
-      this.hasLinkOn(parent, realParent);
-  }
-
-  /** Whether a link of the project leads out of the project on a path. */
-  departs(path: string, realPath: string): boolean {
-    return this.scopeOf(realPath) !== "project" &&
-      this.hasLinkOn(path, realPath);
+  leadsOut(path: string, realPath: string): boolean {
+    if (this.#realPath === undefined || this.#contains(realPath)) return false;
+    let folder = path;
+    while (folder !== dirname(folder)) {
+      folder = dirname(folder);
+      if (this.scopeOf(realPathOf(folder)) === "project") return true;
+    }
+    return false;
   }
 
   /**
-   * Resolves a folder that an option or a rule names. A path that departs stays as it is,
-   * because the user did not choose where the link leads, and no real path equals a path
-   * with a link. A missing folder keeps its path, too.
+   * Resolves a folder that an option or a rule names. One that leads out of the project,
+   * or is missing, keeps its path, and so no real path equals it.
    *
    * @throws {Error} If the folder exists and cannot be resolved.
    */
   resolve(path: string): string {
     try {
       const realPath = Deno.realPathSync(path);
-      return this.departs(path, realPath) ? path : realPath;
+      return this.leadsOut(path, realPath) ? path : realPath;
     } catch (error) {
       if (isAbsence(error)) return path;
       throw error;
@@ -161,32 +187,17 @@ export class Project {
     );
   }
 
-  /**
-   * Lists the real paths of the folders that links of the project are allowed to
-   * lead into: the project, and the user's own roots.
-   */
-  listTargets(roots: readonly SkillRoot[]): string[] {
-    const own = roots.filter(({ scope }) => scope === "global")
-      .map(({ path }) => ({ path, realPath: realPathOf(path) }))
-      .filter(({ path, realPath }) => !this.hasLinkOn(path, realPath))
-      .map(({ realPath }) => realPath);
-    return this.#realPath === undefined ? own : [this.#realPath, ...own];
+  /** Lists the problems with folders that lead out of the project. */
+  listProblems(folders: readonly string[]): Problem[] {
+    return [...new Set(folders)]
+      .filter((path) => this.leadsOut(path, realPathIfThere(path) ?? path))
+      .map((file) => ({ ...LINK_OUT_OF_PROJECT, file }));
   }
 
-  /**
-   * Returns the path of a file relative to the project, with slashes, if it lies there.
-   *
-   * @param path The path as configured, and otherwise the real one.
-   */
-  pathIn(path: string, realPath: string): string | undefined {
-    const project = this.#realPath;
-    const folders = [this.#workingDirectory, project];
-    for (const folder of project === undefined ? [] : folders) {
-      const inside = [path, realPath].find((it) => isAtOrBelow(it, folder!));
-      if (inside !== undefined) {
-        return relative(folder!, inside).replaceAll("\\", "/");
-      }
-    }
-    return undefined;
+  /** Returns the path of a file relative to the project, with slashes, if it lies there. */
+  pathIn(realPath: string): string | undefined {
+    return this.scopeOf(realPath) === "project"
+      ? relative(this.#realPath!, realPath).replaceAll("\\", "/")
+      : undefined;
   }
 }

@@ -13,24 +13,24 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import { isInside } from "../files/folder_rules.ts";
+import { Boundary } from "../files/boundary.ts";
+import { isSettled, versionOf } from "../files/file_status.ts";
 import { childPath, dirname, isCaseBlind, mayRead } from "../files/paths.ts";
-import type { Problem } from "../problems.ts";
-import type { TimeSlice } from "../time_slice.ts";
 import {
-  confirmPlace,
-  hasSameVersion,
-  isSettled,
+  CONFIRM_ROUNDS,
   type Located,
   readLocated,
   requireReadable,
-  versionOf,
 } from "../files/reading.ts";
+import { type PlacedFolder, proofOf } from "../files/walker.ts";
+import type { Problem } from "../problems.ts";
+import type { TimeSlice } from "../time_slice.ts";
 import { PROJECT_IS_SLOW, skillFaultOf } from "./faults.ts";
 import { readSkillText, type SkillText } from "./frontmatter.ts";
 import { SKILL_MD } from "./names.ts";
-import { byOwner } from "./roots.ts";
-import type { SkillRoot, SkillRootReport } from "./types.ts";
+import type { Policy } from "./policy.ts";
+import { byOwner, type Project } from "./roots.ts";
+import type { SkillCatalog, SkillRoot, SkillRootReport } from "./types.ts";
 import { MAX_FRONTMATTER_SIZE } from "./yaml.ts";
 
 /** The allowed names of a skill's main file, starting with the standard one. */
@@ -51,38 +51,9 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** What a folder contains. */
-export interface FolderListing {
-  /** The names of its folders and links, in their order. */
-  readonly names: readonly string[];
-  /** Those of the links. */
-  readonly links: ReadonlySet<string>;
-  /** Whether there is a `SKILL.md`. */
-  readonly isSkill: boolean;
-  /**
-   * Whether it was settled when it was listed, and has the same version since. Then
-   * certainly nothing in it was added, removed, or swapped, and a folder in it that was
-   * no link is none yet.
-   */
-  readonly isUnchanged: () => boolean;
-}
-
-/** How often a place is confirmed of which nothing is known to be unchanged. */
-const CONFIRM_ROUNDS = 4;
-
-/** A folder to list or to read. */
-export interface ListableFolder extends Located {
-  /** What its parent contains, unless a link leads here. */
-  readonly parentListing: FolderListing | undefined;
-  /** Whether somebody may be swapping a folder above it, so that it is never settled. */
-  readonly isExposed: boolean;
-}
-
 /** A folder that a root lists, and that may be a skill. */
-export interface VisitedFolder extends ListableFolder {
+export interface VisitedFolder extends PlacedFolder {
   readonly root: SkillRoot;
-  /** Whether a link of the project leads out of the project on the path. */
-  readonly departs: boolean;
 }
 
 /** What visiting a root found. */
@@ -93,6 +64,22 @@ export interface RootVisit {
   /** The real paths of those that a root had when it was refused, which nobody reads. */
   readonly abandoned: readonly string[];
   readonly failures: readonly Failure[];
+}
+
+/** What a scan starts from. */
+export interface ScanStart {
+  readonly roots: readonly SkillRoot[];
+  readonly project: Project;
+  readonly policy: Policy;
+  /** What is wrong with the policy, and with the folders that options name. */
+  readonly problems: readonly Problem[];
+  readonly maxFileSize?: number | undefined;
+  /** What the last scan that counts found. */
+  readonly previous: SkillCatalog;
+  /** What it read, by the real path of the folder. */
+  readonly known: ReadonlyMap<string, ReadSkill>;
+  /** Lets other tasks run in the meantime. */
+  readonly slice: TimeSlice;
 }
 
 /** Something in a root that could not be visited or read. */
@@ -120,6 +107,8 @@ export interface ReadSkill {
   /** The real path of the folder that contains the file, which can be a link. */
   readonly mainFolder: string;
   readonly said: SkillText;
+  /** Whether the file could be read. */
+  readonly isRead: boolean;
   /** The frontmatter. */
   readonly text: string;
   /** The beginning of the instructions. */
@@ -131,47 +120,10 @@ export interface ReadSkill {
   readonly isSettled: boolean;
 }
 
-/**
- * Lists the folders and links in a folder.
- *
- * @throws {Error} If it cannot be listed, or was swapped for a link.
- */
-export function listFolder(folder: ListableFolder): FolderListing {
-  const { path } = folder;
-  const status = Deno.statSync(path);
-  // If so, it is what it was when its parent was listed.
-  const isConfirmed = folder.parentListing?.isUnchanged();
-  const names: string[] = [];
-  const links = new Set<string>();
-  let isSkill = false;
-  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(path)) {
-    if (isDirectory || isSymlink) names.push(name);
-    if (isSymlink) links.add(name);
-    isSkill ||= isSkillFileName(name);
-  }
-  // What is settled later relies on this status, so it is confirmed more often.
-  if (!isConfirmed) {
-    confirmPlace(folder, { status, rounds: CONFIRM_ROUNDS });
-  }
-  const wasSettled = !folder.isExposed && isSettled(status);
-  const isUnchanged = () =>
-    wasSettled && hasSameVersion(Deno.statSync(path), status);
-  return { names: names.sort(), links, isSkill, isUnchanged };
-}
-
 /** Whether a file with this name is the main file of a skill. */
 export function isSkillFileName(name: string): boolean {
   return SKILL_FILE_NAMES.includes(name) ||
     isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase();
-}
-
-/** How to read skills. */
-export interface ReadOptions {
-  readonly maxFileSize?: number | undefined;
-  /** The real paths of folders that links are allowed to point into. */
-  readonly trusted: readonly string[];
-  /** What was read in the last scan, by the real path of the folder. */
-  readonly last?: ReadonlyMap<string, ReadSkill> | undefined;
 }
 
 /** What a scan read. */
@@ -189,12 +141,17 @@ export interface Reading {
  */
 const MAX_PROJECT_MS = 2_000;
 
+/** How to read skills. */
+export type ReadOptions = Pick<
+  ScanStart,
+  "project" | "maxFileSize" | "known" | "slice"
+>;
+
 /** Reads the visited folders, the user's own first. Each real folder is read once. */
 export async function readSkills(
-  visits: readonly RootVisit[],
-  options: ReadOptions,
-  slice: TimeSlice,
+  { visits, ...options }: ReadOptions & { visits: readonly RootVisit[] },
 ): Promise<Reading> {
+  const { slice } = options;
   const skills = new Map<string, ReadSkill>();
   const unread: VisitedFolder[] = [];
   const failures: Failure[] = [];
@@ -209,7 +166,7 @@ export async function readSkills(
     const isOfProject = root.scope === "project";
     if (
       isOfProject && projectTime > MAX_PROJECT_MS &&
-      !options.last?.has(realPath)
+      !options.known.has(realPath)
     ) {
       unread.push(folder);
       continue;
@@ -236,7 +193,7 @@ export async function readSkills(
  * @throws {Error} If something is temporarily unreadable.
  */
 function readSkill(
-  folder: ListableFolder,
+  folder: PlacedFolder,
   options: ReadOptions,
 ): ReadSkill | undefined {
   let found: FoundFile | undefined;
@@ -257,27 +214,24 @@ function readSkill(
 /** Reads a `SKILL.md`, unless it is the same as before. */
 function readSkillFile(
   found: FoundFile,
-  folder: ListableFolder,
-  { maxFileSize, trusted, last }: ReadOptions,
+  folder: PlacedFolder,
+  { maxFileSize, project: { trusted }, known: remembered }: ReadOptions,
 ): ReadSkill {
-  const { name: fileName, path } = found;
-  const { realPath, status, isLinked } = locateSkillFile(
-    found,
-    folder,
-    trusted,
-  );
-  const mainFolder = isLinked ? dirname(realPath) : folder.realPath;
+  const { name: fileName } = found;
+  const { status, ...file } = locateSkillFile(found, folder, trusted);
+  const { path, realPath, isLink } = file;
+  const mainFolder = isLink ? dirname(realPath) : folder.realPath;
   const version = versionOf(status);
-  const known = last?.get(folder.realPath);
+  const known = remembered.get(folder.realPath);
   const isSameFile = known?.version === version &&
     known.mainFolder === mainFolder && known.fileName === fileName;
   if (isSameFile && known.isSettled) return known;
   requireReadable(path, { status, maxFileSize });
-  const bytes = readLocated({ path, realPath, isLinked }, {
+  const bytes = readLocated(file, {
     expected: status,
     buffer: headBuffer,
     rounds: CONFIRM_ROUNDS,
-    isFolderUnchanged: isLinked ? undefined : folder.parentListing?.isUnchanged,
+    proof: isLink ? undefined : proofOf(folder),
   });
   const { text, excerpt } = splitHead(bytes);
   if (isSameFile && known.text === text) {
@@ -286,7 +240,7 @@ function readSkillFile(
   const said = readSkillText(text);
   const modified = status.mtime?.getTime() ?? 0;
   const read = { fileName, mainFolder, version, text, excerpt, said, modified };
-  return { ...read, isSettled: isSettled(status) };
+  return { ...read, isRead: true, isSettled: isSettled(status) };
 }
 
 /**
@@ -296,26 +250,24 @@ function readSkillFile(
  */
 function locateSkillFile(
   { name, path, status }: FoundFile,
-  { realPath: realDirectory }: ListableFolder,
+  { realPath: realDirectory }: PlacedFolder,
   trusted: readonly string[],
-) {
+): Located & { status: Deno.FileInfo } {
   if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
   if (!status.isSymlink) {
-    return {
-      realPath: childPath(realDirectory, name),
-      status,
-      isLinked: false,
-    };
+    const realPath = childPath(realDirectory, name);
+    return { path, realPath, status, isLink: false };
   }
   const realPath = Deno.realPathSync(path);
-  if (!isInside(realPath, { realDirectory, trusted })) {
+  if (!new Boundary({ realDirectory, trusted }).includes(realPath)) {
     throw new SkillFileError(path, LINK_OUTSIDE);
   }
-  return { realPath, status: Deno.statSync(path), isLinked: true };
+  return { path, realPath, status: Deno.statSync(path), isLink: true };
 }
 
 /** What is known of a `SKILL.md` that cannot be read. */
 const NOTHING_READ = {
+  isRead: false,
   text: "",
   excerpt: "",
   version: "",

@@ -5,12 +5,11 @@ import {
   Place,
   skillMd,
 } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../files/paths.ts";
 import { TimeSlice } from "../time_slice.ts";
+import { Project } from "./roots.ts";
 import {
-  listFolder,
   type Reading,
   type ReadOptions,
   readSkills,
@@ -31,9 +30,8 @@ function visitOf(
       path,
       realPath: path,
       root: skills,
-      departs: false,
-      parentListing: undefined,
-      isExposed: false,
+      isLink: false,
+      parent: undefined,
     };
   });
   const report = { root: skills, scope, status: "found", skills: 0 } as const;
@@ -44,39 +42,10 @@ async function read(
   visits: readonly RootVisit[],
   options: Partial<ReadOptions> = {},
 ): Promise<Reading> {
-  const all = { trusted: [], last: new Map(), ...options };
-  return await readSkills(visits, all, new TimeSlice());
+  const slice = new TimeSlice();
+  const start = { project: new Project({}), known: new Map(), slice };
+  return await readSkills({ ...start, ...options, visits });
 }
-
-Deno.test(
-  "listFolder() lists folders and links, and says whether there is a SKILL.md",
-  {
-    ignore: lacks("links"),
-  },
-  () => {
-    using place = new Place();
-    place.skill("skills", "b");
-    place.folder("skills", "a");
-    place.link("b", "skills/c");
-    place.file("skills/d.md", "text");
-    const list = (path: string) =>
-      listFolder({
-        path,
-        realPath: path,
-        parentListing: undefined,
-        isExposed: false,
-      });
-    const skills = list(join(place.path, "skills"));
-    assert.deepEqual(
-      [skills.names, [...skills.links], skills.isSkill],
-      [["a", "b", "c"], ["c"], false],
-    );
-    assert.equal(list(join(place.path, "skills", "b")).isSkill, true);
-    // A file with another name is no SKILL.md, unless the system takes it for one.
-    place.file("skills/a/Skill.md", skillMd("a"));
-    assert.equal(list(join(place.path, "skills", "a")).isSkill, lacks("case"));
-  },
-);
 
 Deno.test("readSkills() reads each real folder once, says why one cannot be read, and leaves out what is no skill", async () => {
   using place = new Place();
@@ -105,10 +74,10 @@ Deno.test("readSkills() returns what it read before while a file is the same", a
     const visit = visitOf(place, ["git"]);
     const first = await read([visit]);
     const [[path, skill]] = [...first.skills] as [[string, unknown]];
-    const again = await read([visit], { last: first.skills });
+    const again = await read([visit], { known: first.skills });
     assert.equal(again.skills.get(path), skill);
     place.replace("skills/git/SKILL.md", skillMd("git", "New"));
-    const changed = await read([visit], { last: first.skills });
+    const changed = await read([visit], { known: first.skills });
     const { description } = changed.skills.get(path)!.said.frontmatter!;
     assert.equal(description, "New");
   } finally {
@@ -151,7 +120,7 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
       [[join(place.path, "skills"), "too-many"]],
     );
     // What is known costs nothing, and the next scan continues.
-    const second = await read([visit], { last: first.skills });
+    const second = await read([visit], { known: first.skills });
     assert.equal(second.skills.size, 4);
   } finally {
     Date.now = now;

@@ -41,9 +41,11 @@ export interface SkillRoot {
    * {@linkcode SkillRoot.recursive}.
    */
   readonly includesItself?: boolean;
+  /** Whether it is a problem if the folder is missing. Default: `false`. */
+  readonly mustExist?: boolean;
   /**
-   * Whether links in it count only if they lead into a root or a trusted folder, as they
-   * do in a project. Default: `false`.
+   * Whether links in it count only if they lead into a root or a trusted folder. Default:
+   * `false`.
    */
   readonly confinesLinks?: boolean;
 }
@@ -203,15 +205,13 @@ export interface SkillCatalog {
  *
  * A skill whose real directory lies in the working directory has the scope
  * `"project"`. A working directory that is the home folder, or contains it, is no
- * project. A link in the project must point into the project, a root with the
- * scope `"global"`, or {@linkcode FileAccessOptions.trustLinks}, so that a cloned
- * repository cannot publish the user's other folders. If such a link leaves the
- * project, it counts only for skills that no other path leads to, and these have
- * the scope `"project"` too. By default, the working directory is the current one,
- * and the home folder is unknown.
+ * project. A link in the project must point into the project, or into
+ * {@linkcode FileAccessOptions.trustLinks}, so that a cloned repository cannot publish
+ * the user's other folders. By default, the working directory is the current one, and
+ * the home folder is unknown.
  *
- * A folder that an option names is not followed through a link of the project that
- * leaves the project.
+ * A folder that a root, an option, or a rule names in the project names nothing if it
+ * really lies outside, unless it is trusted.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** The skills listed directly in these folders are `"name-only"`, unless a rule applies to them. */
@@ -273,11 +273,13 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/**
- * A function that is called with the catalog after a scan, whether or not anything
- * changed. It returns the real paths of folders to watch before those of other skills.
- */
-export type ScanListener = (catalog: SkillCatalog) => Promise<string[]>;
+/** What is told of each scan, and asked for folders. */
+export interface ScanSubscriber {
+  /** Called with the catalog after a scan, whether or not anything changed. */
+  onScan(catalog: SkillCatalog): void;
+  /** Lists the real paths of folders to watch before those of other skills. */
+  listFolders(): readonly string[];
+}
 
 /** Who asks for the files of a skill. */
 export interface SkillViewer {
@@ -316,6 +318,8 @@ export interface SkillSource {
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   /** Adds a listener for changes. Returns a function that removes it. */
   onChange(listener: SkillChangeListener): () => void;
-  /** Adds a listener for scans, which returns folders to watch. */
-  onScan(listener: ScanListener): void;
+  /** Adds what is told of each scan, and asked which folders to watch. */
+  addSubscriber(subscriber: ScanSubscriber): void;
+  /** Asks the subscribers again which folders to watch. */
+  watchFolders(): void;
 }

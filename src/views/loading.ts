@@ -5,7 +5,7 @@
  */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { splitPath } from "../files/folder_rules.ts";
+import { splitPath } from "../files/boundary.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";

@@ -21,7 +21,7 @@ import {
   skillFileUri,
   skillMdUri,
 } from "../skills/names.ts";
-import type { Skill, SkillSource } from "../skills/types.ts";
+import type { ScanSubscriber, Skill, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { SharedTask, TimeSlice } from "../time_slice.ts";
 import { logLoad, readTogether, type Requester } from "./loading.ts";
@@ -180,12 +180,7 @@ export function registerSubscriptions(
     await files.look();
     return () => files.subscriptions.delete(subscription);
   };
-  registry.onScan(() => {
-    // Not awaited: whoever waits for a scan should not wait for all files of all skills.
-    // If it fails, the next scan looks again.
-    files.look().catch(() => {});
-    return Promise.resolve(files.folders);
-  });
+  registry.addSubscriber(files);
 }
 
 /**
@@ -211,10 +206,10 @@ function createSubscription(
 }
 
 /** The files that clients subscribed to. */
-class SubscribedFiles {
+class SubscribedFiles implements ScanSubscriber {
   readonly subscriptions = new Set<Subscription>();
   /** The real paths of the folders that contain the files. */
-  folders: string[] = [];
+  #folders: readonly string[] = [];
   readonly #registry: SkillSource;
   readonly #looks = new SharedTask<void>();
   /** The versions of the files, by URI. */
@@ -222,6 +217,16 @@ class SubscribedFiles {
 
   constructor(registry: SkillSource) {
     this.#registry = registry;
+  }
+
+  onScan(): void {
+    // Not awaited: whoever waits for a scan should not wait for all files of all skills.
+    // If it fails, the next scan looks again.
+    this.look().catch(() => {});
+  }
+
+  listFolders(): readonly string[] {
+    return this.#folders;
   }
 
   /** Lists the files, and notifies the clients of those that changed. */
@@ -242,11 +247,9 @@ class SubscribedFiles {
       }
       subscription.hasBaseline = true;
     }
-    const isSame = folders.join("\0") === this.folders.join("\0");
-    this.folders = folders;
-    // The registry asks for the folders to watch at the end of a scan. If this one
-    // fails, the next one asks.
-    if (!isSame) this.#registry.refresh().catch(() => {});
+    const isSame = folders.join("\0") === this.#folders.join("\0");
+    this.#folders = folders;
+    if (!isSame) this.#registry.watchFolders();
   }
 }
 

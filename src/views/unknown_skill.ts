@@ -225,9 +225,9 @@ function listSkippedEntries(
 
 /** Lists the roots whose skills are not served, or not all of them. */
 function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
-  return roots.flatMap(({ root, scope }) => {
+  return roots.flatMap(({ root, scope, status }) => {
     const problem = problems.find(({ file }) => file === root.path);
-    if (problem === undefined) return [];
+    if (problem === undefined || status === "missing") return [];
     const what = "folder of skills";
     const projectPath = pathOfRoot({ root });
     return [{ problems: [problem], scope, what, projectPath }];

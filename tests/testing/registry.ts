@@ -8,6 +8,7 @@ import {
   SkillRegistry,
   type SkillRoot,
 } from "../../mod.ts";
+import { Boundary } from "../../src/files/boundary.ts";
 import { KnownFiles, ServedFolder } from "../../src/files/served_folder.ts";
 import { skillFaultOf } from "../../src/skills/faults.ts";
 import { Project } from "../../src/skills/roots.ts";
@@ -77,14 +78,13 @@ function openSkill(
   skill: Skill,
   { trustLinks = [], maxFileSize }: FileAccessOptions,
 ): ServedFolder {
-  const trusted = new Project({}).resolveAll(trustLinks);
+  const { trusted } = new Project({ trustLinks });
   const { directory, realDirectory, file } = skill;
   return new ServedFolder({
     directory,
     realDirectory,
     alias: { file, name: "SKILL.md" },
-    trusted,
-    isHidden: () => false,
+    boundary: new Boundary({ realDirectory, trusted }),
     maxFileSize,
     faultOf: skillFaultOf,
   }, new KnownFiles());

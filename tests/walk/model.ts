@@ -63,8 +63,6 @@ interface Listing {
   path: string;
   realPath: string;
   depth: number;
-  /** Whether a link in the project is on the path. */
-  hasProjectLink: boolean;
   /** The real path of the skill around it. */
   skill?: string;
   position: number;
@@ -74,10 +72,10 @@ interface Listing {
 interface Found {
   realPath: string;
   scope: string;
-  /** Whether only links of the project that lead out of it list the folder. */
-  departs: boolean;
   listings: Listing[];
   main: string;
+  /** Whether its main file can be read. */
+  isRead: boolean;
   frontmatter: disk.Frontmatter;
 }
 
@@ -93,12 +91,10 @@ export class Model {
   readonly #found = new Map<string, Found>();
   #position = 0;
   /** What is hidden from everyone, and from the model. */
-  readonly #hidden: { folder: string; hiding: Hiding; departs: boolean }[] = [];
+  readonly #hidden: { folder: string; hiding: Hiding }[] = [];
   readonly #world: World;
   readonly project: string[];
-  readonly #trusted: string[];
-  /** Where links in the project may lead. */
-  readonly #allowed: string[];
+  readonly #trusted: string[] = [];
   /** Where links may lead, if the toolset confines them. */
   readonly #rootTargets: string[] | undefined;
   readonly #rules;
@@ -114,10 +110,6 @@ export class Model {
     this.project = disk.reals([world.workingDirectory])
       .filter((base) => !disk.isWithin(disk.real(home) ?? home, base));
     this.#trusted = world.trustLinks.flatMap((path) => this.#resolve(path));
-    const own = roots.filter(({ isProject }) => !isProject)
-      .map(({ path }) => path)
-      .filter((path) => !this.#hasProjectLink(path));
-    this.#allowed = disk.reals(own).concat(this.project, this.#trusted);
     const paths = roots.map(({ path }) => path);
     this.#rootTargets = world.toolset === "reference"
       ? disk.reals(paths).concat(this.#trusted)
@@ -133,7 +125,7 @@ export class Model {
   /** Returns the real path of a folder that the user named, unless the project leads out to it. */
   #resolve(path: string): string[] {
     return disk.reals([path]).filter((realPath) =>
-      this.#scopeOf(realPath) === "project" || !this.#hasProjectLink(path)
+      this.#isAllowed(realPath) || !this.#hasProjectLink(path)
     );
   }
 
@@ -141,22 +133,10 @@ export class Model {
   look(): Sight[] {
     if (this.#isInvalid) return [];
     this.#world.roots.forEach((root) => this.#search(root));
-    const skills = [...this.#found.values()].map((skill) =>
-      this.#withoutDepartures(skill)
-    ).sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
+    const skills = [...this.#found.values()]
+      .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
     for (const skill of skills) this.#hide(skill);
     return skills.flatMap((skill) => this.#show(skill));
-  }
-
-  /** A path through a link of the project that leaves it counts only if there is no other. */
-  #withoutDepartures(skill: Found): Found {
-    const scope = this.#scopeOf(skill.realPath);
-    const staying = skill.listings.filter(({ hasProjectLink }) =>
-      !hasProjectLink || scope === "project"
-    );
-    return staying.length > 0
-      ? { ...skill, listings: staying, scope }
-      : { ...skill, scope: "project", departs: true };
   }
 
   #scopeOf(realPath: string): string {
@@ -170,8 +150,9 @@ export class Model {
         this.#hasProjectLink(dirname(path)));
   }
 
-  #isAllowed({ realPath, hasProjectLink }: Listing): boolean {
-    return !hasProjectLink || disk.isInside(realPath, this.#allowed);
+  /** Whether what lies in the project may lead to a real path. */
+  #isAllowed(realPath: string): boolean {
+    return disk.isInside(realPath, [...this.project, ...this.#trusted]);
   }
 
   /** The toolset "reference" follows no link out of its folders. */
@@ -189,16 +170,9 @@ export class Model {
   }
 
   #search({ path, recursive, includesItself }: World["roots"][number]): void {
-    const realPath = disk.real(path) ?? "";
-    const hasProjectLink = this.#hasProjectLink(path);
-    const top: Listing = {
-      path,
-      realPath,
-      depth: 0,
-      hasProjectLink,
-      position: 0,
-    };
-    if (!disk.isFolder(realPath) || !this.#isAllowed(top)) return;
+    const [realPath = ""] = this.#resolve(path);
+    const top: Listing = { path, realPath, depth: 0, position: 0 };
+    if (!disk.isFolder(realPath)) return;
     if (includesItself && this.#note(top)) top.skill = realPath;
     const queue = [top];
     const visited = new Set([realPath]);
@@ -221,11 +195,12 @@ export class Model {
     const child = { ...folder, path, realPath, depth: folder.depth + 1 };
     if (!disk.isFolder(realPath)) return undefined;
     if (!disk.isLink(path)) return child;
-    child.hasProjectLink ||= this.#scopeOf(disk.locate(path)) === "project";
+    const isInProject = this.#scopeOf(disk.locate(path)) === "project";
+    if (isInProject && !this.#isAllowed(realPath)) return undefined;
     const isOwn = !folder.skill || this.#isOwn(realPath, folder.skill);
     const leaves = this.#rootTargets !== undefined &&
       !disk.isInside(realPath, this.#rootTargets);
-    return isOwn && !leaves && this.#isAllowed(child) ? child : undefined;
+    return isOwn && !leaves ? child : undefined;
   }
 
   /** Notes a listing of a skill. Returns whether there is a skill. */
@@ -241,8 +216,8 @@ export class Model {
       realPath,
       main,
       frontmatter,
-      scope: "",
-      departs: false,
+      scope: this.#scopeOf(realPath),
+      isRead: text !== "",
     };
     listing.position = ++this.#position;
     const listings = [...known.listings, listing];
@@ -284,24 +259,19 @@ export class Model {
   }
 
   #hide(skill: Found): void {
-    const { realPath: folder, departs, frontmatter } = skill;
+    const { realPath: folder, frontmatter, isRead } = skill;
     const state = this.#judge(skill);
-    if (state === "off") {
-      this.#hidden.push({ folder, departs, hiding: "off" });
+    if (state === "off" || !isRead) {
+      this.#hidden.push({ folder, hiding: "off" });
     } else if (state === "manual" || !frontmatter.forModel) {
-      this.#hidden.push({ folder, departs, hiding: "manual" });
+      this.#hidden.push({ folder, hiding: "manual" });
     }
   }
 
-  /**
-   * Whether a path lies in a hidden folder that the skill does not lie in itself. What only
-   * a project's link lists hides nothing of the user's.
-   */
-  #isHidden(path: string, skill: Found, hidings: Hiding[]): boolean {
-    const { realPath, scope } = skill;
+  /** Whether a path lies in a hidden folder that the skill does not lie in itself. */
+  #isHidden(path: string, { realPath }: Found, hidings: Hiding[]): boolean {
     return this.#hidden
       .filter(({ hiding }) => hidings.includes(hiding))
-      .filter(({ departs }) => !departs || scope === "project")
       .some(({ folder }) =>
         disk.isWithin(path, folder) &&
         !(disk.isWithin(realPath, folder) && disk.isWithin(path, realPath))

@@ -44,39 +44,26 @@ const ARCHIVE: Fault = {
   hint: "unpack it into a folder of its own, and remove it",
 };
 
-/** A file or folder that is looked at. */
-export interface Candidate extends Located {
+/** A folder in which files are looked at, at a number of levels below the searched one. */
+type Folder = Pick<Located, "path" | "realPath"> & {
   readonly name: string;
-  /** How many levels it is below the searched folder. */
   readonly depth: number;
-}
-
-/** Returns an entry of a folder by its name. */
-export function candidateIn(folder: Candidate, name: string): Candidate {
-  return {
-    name,
-    path: childPath(folder.path, name),
-    realPath: childPath(folder.realPath, name),
-    isLinked: false,
-    depth: folder.depth + 1,
-  };
-}
+};
 
 /** Finds the files in a folder whose name, or whose folder, is wrong. */
 export function findMisnamed(
-  folder: Candidate,
-  entries: Deno.DirEntry[],
+  folder: Folder,
+  entries: readonly Deno.DirEntry[],
 ): Problem[] {
   return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
-    const file = candidateIn(folder, name);
-    const fault = faultOfFile(file, folder);
-    return fault === undefined ? [] : [{ file: file.path, ...fault }];
+    const fault = faultOfFile(name, folder);
+    const file = childPath(folder.path, name);
+    return fault === undefined ? [] : [{ file, ...fault }];
   });
 }
 
 /** Says what is wrong with the name of a file that may be meant as a skill, or with its place. */
-function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
-  const { name } = file;
+function faultOfFile(name: string, folder: Folder): Fault | undefined {
   const isInRoot = folder.depth === 0;
   // A folder with any other name may be a skill, or a project with its own documents.
   const isAmongSkills = isInRoot && folder.name === "skills";
@@ -85,12 +72,12 @@ function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
     return isAmongSkills ? LOOSE_AND_MISNAMED : WRONG_NAME;
   }
   if (/^skills\.md$/i.test(name)) {
-    return hasFrontmatter(file) ? WRONG_NAME : undefined;
+    return hasFrontmatter(name, folder) ? WRONG_NAME : undefined;
   }
   if (!isAmongSkills) return undefined;
   if (/\.(?:zip|skill|tgz)$/i.test(name)) return ARCHIVE;
   const isMarkdown = /\.(?:md|markdown)$/i.test(name);
-  if (!isMarkdown || !hasFrontmatter(file)) return undefined;
+  if (!isMarkdown || !hasFrontmatter(name, folder)) return undefined;
   const directory = childPath(folder.path, basename(name, extname(name)));
   return {
     rule: "file-name",
@@ -100,7 +87,12 @@ function faultOfFile(file: Candidate, folder: Candidate): Fault | undefined {
 }
 
 /** Whether a file begins with frontmatter as a `SKILL.md` does. */
-function hasFrontmatter(file: Candidate): boolean {
+function hasFrontmatter(name: string, folder: Folder): boolean {
+  const file = {
+    path: childPath(folder.path, name),
+    realPath: childPath(folder.realPath, name),
+    isLink: false,
+  };
   return attempt(() => {
     const expected = Deno.lstatSync(file.path);
     if (!expected.isFile) return false;

@@ -1,0 +1,294 @@
+/**
+ * Finds what the user most likely meant, but what no scan finds, for `--list` and
+ * `--check`: files with almost the right name, and skills in folders that are not searched. A running server looks nowhere but into its folders.
+ *
+ * @module
+ */
+
+import {
+  basename,
+  childPath,
+  currentFolder,
+  isAtOrBelow,
+  join,
+  mayRead,
+  realPathIfThere,
+  realPathOf,
+  relative,
+} from "../files/paths.ts";
+import type { FolderSnapshot } from "../files/snapshot.ts";
+import { type PlacedFolder, walk, type WalkSteps } from "../files/walker.ts";
+import type { Problem } from "../problems.ts";
+import { folderOf, type Settings } from "../program/settings.ts";
+import { quoteWord, withTilde } from "../program/shell_words.ts";
+import { listAll } from "../skills/catalog.ts";
+import { byOwner, Project } from "../skills/roots.ts";
+import {
+  isSkillFileName,
+  MAX_SEARCH_DEPTH,
+  UNSEARCHED_NAMES,
+} from "../skills/skill_reader.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { count, isCopyable } from "../text.ts";
+import { findMisnamed } from "./misnamed_files.ts";
+
+/** The maximum number of folders and links that one search looks at. */
+const MAX_FOLDERS = 20_000;
+
+/** The same limit for a folder of a project, which may be a stranger's. */
+const MAX_PROJECT_FOLDERS = 1_000;
+
+/** How many lines about one folder a person reads. */
+const MAX_DEEPER_LINES = 10;
+
+/** A folder in which near misses are looked for. */
+interface Target {
+  readonly path: string;
+  readonly realPath: string;
+  /** How many levels below it are searched. */
+  readonly maxDepth: number;
+  /** Whether it may be a stranger's. */
+  readonly isOfProject: boolean;
+}
+
+/** Finds the near misses in the folders where installers put skills, and in the roots. */
+export async function findNearMisses(
+  catalog: SkillCatalog,
+  settings: Settings,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const known = listKnownFolders(catalog);
+  for (const target of listUnsearchedFolders(catalog, settings)) {
+    const found = await NearMisses.find(target, known);
+    problems.push(
+      ...found.describeUnsearched(),
+      ...found.describeDeeper(settings),
+    );
+  }
+  const skills = listSkillFolders(catalog);
+  for (const { realPath, root, scope } of catalog.roots.toSorted(byOwner)) {
+    const { path, recursive } = root;
+    // What is in a skill belongs to it.
+    const isSkill = [path, realPath].some((it) => skills.has(it ?? path));
+    if (realPath === undefined || isSkill) continue;
+    const found = await NearMisses.find({
+      path,
+      realPath,
+      // A recursive root has been searched deep.
+      maxDepth: recursive ? 1 : MAX_SEARCH_DEPTH,
+      isOfProject: scope === "project",
+    }, known);
+    problems.push(...found.misnamed, ...found.describeDeeper(settings));
+  }
+  return problems;
+}
+
+/** Counts the skills in `~/.agents/skills`, unless they are served or the client lists them. */
+export async function countInstalledSkills(
+  catalog: SkillCatalog,
+  settings: Settings,
+): Promise<number> {
+  const { home } = settings;
+  const target = listUnsearchedFolders(catalog, settings)
+    .find(({ path }) =>
+      home !== undefined && path === join(home, AGENTS_SKILLS)
+    );
+  if (target === undefined) return 0;
+  const found = await NearMisses.find(target, listKnownFolders(catalog));
+  return found.countSkills();
+}
+
+/** Lists the folders of all skills that the scan found, and what has a problem, by each path. */
+function listSkillFolders(catalog: SkillCatalog): Set<string> {
+  const roots = new Set(catalog.roots.map(({ root }) => root.path));
+  const faulty = catalog.problems.filter(({ file }) => !roots.has(file))
+    .map(({ file }) => folderOf(file) ?? file);
+  return new Set([
+    ...listAll(catalog).flatMap((it) => [it.directory, it.realDirectory]),
+    ...faulty.flatMap((path) => [path, realPathOf(path)]),
+  ]);
+}
+
+/** Lists the folders that are searched elsewhere: those of skills, and the roots. */
+function listKnownFolders(catalog: SkillCatalog): Set<string> {
+  const known = listSkillFolders(catalog);
+  for (const { root, realPath = root.path } of catalog.roots) {
+    known.add(root.path).add(realPath);
+  }
+  return known;
+}
+
+/** The folder of `--agents`, in the working directory and in the home folder. */
+const AGENTS_SKILLS = join(".agents", "skills");
+
+/**
+ * Lists the folders of `--agents` that are there and are not searched, except those that
+ * the client lists itself. There are none if the user named other folders that have
+ * skills, because then nobody is left without any.
+ */
+function listUnsearchedFolders(
+  catalog: SkillCatalog,
+  { home, directories, values, options }: Settings,
+): Target[] {
+  const hasOthers = directories.length > 0 && catalog.served.size > 0;
+  if (values.agents || hasOthers) return [];
+  const project = new Project(options);
+  const known = listKnownFolders(catalog);
+  const found = new Map<string, Target>();
+  for (const base of [home, currentFolder()]) {
+    if (base === undefined) continue;
+    const path = join(base, AGENTS_SKILLS);
+    const realPath = mayRead(path) ? realPathIfThere(path) : undefined;
+    if (realPath === undefined || known.has(realPath)) continue;
+    if (found.has(realPath) || values["name-only"]?.includes(path)) continue;
+    if (project.leadsOut(path, realPath)) continue;
+    const isOfProject = project.scopeOf(realPath) === "project";
+    const maxDepth = MAX_SEARCH_DEPTH;
+    found.set(realPath, { path, realPath, maxDepth, isOfProject });
+  }
+  return [...found.values()];
+}
+
+/** A folder that is searched, at any level. */
+interface SearchedFolder extends PlacedFolder {
+  readonly name: string;
+  /** How many levels it is below the folder where the search began. */
+  readonly depth: number;
+}
+
+/** The near misses in a folder. Of links, those count that the user put directly into it. */
+class NearMisses implements WalkSteps<SearchedFolder> {
+  readonly maxEntries: number;
+  readonly misnamed: Problem[] = [];
+  readonly #target: Target;
+  /** Folders that are searched elsewhere, by path and by real path. */
+  readonly #known: ReadonlySet<string>;
+  /** The unknown folders with a `SKILL.md` below it. */
+  readonly #skills = new Set<SearchedFolder>();
+  #isComplete = true;
+
+  private constructor(target: Target, known: ReadonlySet<string>) {
+    this.#target = target;
+    this.#known = known;
+    this.maxEntries = target.isOfProject ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
+  }
+
+  static async find(
+    target: Target,
+    known: ReadonlySet<string>,
+  ): Promise<NearMisses> {
+    const { path, realPath } = target;
+    const found = new NearMisses(target, known);
+    const top: SearchedFolder = {
+      path,
+      realPath,
+      isLink: true,
+      parent: undefined,
+      name: basename(path),
+      depth: 0,
+    };
+    found.#isComplete = await walk(top, found) === undefined;
+    return found;
+  }
+
+  isLookedAt({ name, isDirectory, isSymlink }: Deno.DirEntry): boolean {
+    return (isDirectory || isSymlink) && !UNSEARCHED_NAMES.has(name);
+  }
+
+  isListed({ path, depth }: SearchedFolder): boolean {
+    return depth <= this.#target.maxDepth && mayRead(path);
+  }
+
+  onFolder(
+    folder: SearchedFolder,
+    entries: readonly Deno.DirEntry[] = [],
+  ): void {
+    const isSkill = folder.depth > 0 &&
+      entries.some(({ name }) => isSkillFileName(name));
+    if (isSkill) this.#skills.add(folder);
+    else if (folder.depth < 2) {
+      this.misnamed.push(...findMisnamed(folder, entries));
+    }
+  }
+
+  onEntry(
+    { name, isSymlink }: Deno.DirEntry,
+    folder: SearchedFolder,
+    parent: FolderSnapshot,
+  ): SearchedFolder | undefined {
+    if (this.#skills.has(folder)) return undefined;
+    const path = childPath(folder.path, name);
+    const place = childPath(folder.realPath, name);
+    const realPath = isSymlink ? this.#followLink(path, folder) : place;
+    const isNew = realPath !== undefined && !this.#known.has(path) &&
+      !this.#known.has(realPath);
+    if (!isNew) return undefined;
+    const depth = folder.depth + 1;
+    return { name, path, realPath, isLink: isSymlink, parent, depth };
+  }
+
+  /** Returns where a link leads that counts, unless it is to a folder that contains it. */
+  #followLink(path: string, folder: SearchedFolder): string | undefined {
+    const { isOfProject, maxDepth } = this.#target;
+    // The scan follows the links in a recursive root.
+    const counts = folder.depth === 0 && !isOfProject &&
+      maxDepth === MAX_SEARCH_DEPTH;
+    const realPath = counts ? realPathIfThere(path) : undefined;
+    const isAbove = realPath !== undefined &&
+      isAtOrBelow(folder.realPath, realPath);
+    return isAbove ? undefined : realPath;
+  }
+
+  /** What cannot be listed may hold no skills. */
+  onFailure(): void {}
+
+  /** Counts the skills directly in the folder. */
+  countSkills(): number {
+    return [...this.#skills].filter(({ depth }) => depth === 1).length;
+  }
+
+  /** Says how many skills are directly in the folder, which is not searched. */
+  describeUnsearched(): Problem[] {
+    const number = this.countSkills();
+    if (number === 0) return [];
+    const atLeast = this.#isComplete ? "" : "at least ";
+    const reason = `it has ${atLeast}${
+      count(number, "skill")
+    } and is not searched`;
+    const file = this.#target.path;
+    return [{ rule: "not-searched", file, reason, hint: "add --agents" }];
+  }
+
+  /** Says which folders in the folder hold skills that lie too deep. */
+  describeDeeper({ home }: Settings): Problem[] {
+    return Array.from(this.#countDeeper(), ([file, number]) => {
+      const skillsLie = number === 1 ? "1 skill lies" : `${number} skills lie`;
+      const start = this.#isComplete ? skillsLie : `at least ${skillsLie}`;
+      const word = quoteWord(withTilde(file, home));
+      return {
+        rule: "not-searched",
+        file,
+        reason: `${start} deeper than the server looks`,
+        hint: isCopyable(word)
+          ? `add --skill-dir ${word}`
+          : "rename it, because its path has characters that cannot be copied, and add it with --skill-dir",
+      };
+    });
+  }
+
+  /** Counts the skills that lie deeper, by the folder in this one, or in all if these are many. */
+  #countDeeper(): Map<string, number> {
+    const { path } = this.#target;
+    const deeper = [...this.#skills].filter(({ depth }) => depth > 1);
+    const holders = deeper.map((skill) => {
+      const [name = ""] = relative(path, skill.path).split(/[\\/]/);
+      return childPath(path, name);
+    });
+    const isShort = new Set(holders).size <= MAX_DEEPER_LINES;
+    const counts = new Map<string, number>();
+    for (const holder of isShort ? holders : holders.map(() => path)) {
+      counts.set(holder, (counts.get(holder) ?? 0) + 1);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The boundary of a folder: what belongs to it, for reading, for listing, and for links.
+ * Whatever the path, a file belongs to a folder only by where it really lies.
+ *
+ * 1. Names that begin with a dot, `node_modules`, and `__pycache__` do not belong
+ *    to the folder, and neither does what lies more than 10 levels deep.
+ * 2. A link counts if its target lies in the folder's real directory, without
+ *    such names on its path, or in a trusted folder.
+ * 3. What is hidden is hidden by its real path, and so is what a link in it leads to.
+ *
+ * @module
+ */
+
+import { LINK_OUTSIDE, MAX_FILE_DEPTH, SkillFileError } from "./faults.ts";
+import {
+  childPath,
+  isAbsolute,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  isMisread,
+  isWindows,
+  normalize,
+  relative,
+} from "./paths.ts";
+import type { Located } from "./reading.ts";
+
+/** A folder, and what belongs to it besides what lies in it. */
+export interface BoundaryOptions {
+  /** The folder's path with all links resolved. */
+  readonly realDirectory: string;
+  /** The real paths of other folders that links are allowed to point into. */
+  readonly trusted: readonly string[];
+  /** Whether a file or folder, given by its real path, is hidden. Default: nothing is. */
+  readonly isHidden?: (realPath: string) => boolean;
+}
+
+/** A file or folder that belongs to a folder. */
+export interface BoundEntry extends Located {
+  /** The real paths of the folders on the way to it. */
+  readonly above: readonly string[];
+}
+
+/** What belongs to a folder. */
+export class Boundary {
+  readonly #options: BoundaryOptions;
+
+  constructor(options: BoundaryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Whether a real path is inside: it lies in the folder and is not hidden by its name,
+   * or it lies in a trusted folder.
+   */
+  includes(realPath: string): boolean {
+    const { realDirectory, trusted } = this.#options;
+    if (!isAtOrBelow(realPath, realDirectory)) {
+      return isAtOrBelowAny(realPath, trusted);
+    }
+    const names = relative(realDirectory, realPath).split(/[\\/]/);
+    // Kubernetes mounts a file as a link into a folder with a name such as `..data`.
+    return names.every((name: string) =>
+      isVisible(name) || name.startsWith("..")
+    );
+  }
+
+  /**
+   * Finds an entry of a folder. There is none if it is hidden, or if it is a link to a
+   * folder that contains it.
+   *
+   * @param mayBeLink Whether the entry can be a link.
+   * @throws {SkillFileError} If it is a link that leads outside.
+   * @throws {Error} If it does not exist.
+   */
+  find(
+    name: string,
+    folder: BoundEntry,
+    mayBeLink = true,
+  ): BoundEntry | undefined {
+    const { isHidden } = this.#options;
+    const path = childPath(folder.path, name);
+    const place = childPath(folder.realPath, name);
+    const realPath = mayBeLink ? Deno.realPathSync(path) : place;
+    const above = [...folder.above, folder.realPath];
+    if (isHidden?.(realPath) || above.includes(realPath)) return undefined;
+    const isLink = realPath !== place;
+    if (isLink && !this.includes(realPath)) {
+      throw new SkillFileError(path, LINK_OUTSIDE);
+    }
+    return { path, realPath, isLink, above };
+  }
+}
+
+/** Whether a file or folder with this name is served. */
+export function isVisible(name: string): boolean {
+  return !name.startsWith(".") && name !== "node_modules" &&
+    name !== "__pycache__" && !isMisread(name);
+}
+
+/** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
+export function splitPath(path: string): string[] | undefined {
+  const names = normalize(path).split(isWindows ? /[\\/]/ : "/")
+    .filter((name: string) => name !== "" && name !== ".");
+  const isServed = !isAbsolute(path) && names[0] !== ".." &&
+    names.length <= MAX_FILE_DEPTH;
+  return isServed ? names : undefined;
+}

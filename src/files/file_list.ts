@@ -1,0 +1,122 @@
+/**
+ * Lists the files of a served folder, and what is left out.
+ *
+ * @module
+ */
+
+import type { Fault, Problem } from "../problems.ts";
+import { byCodeUnits } from "../text.ts";
+import { type Boundary, type BoundEntry, isVisible } from "./boundary.ts";
+import {
+  isAbsence,
+  MAX_FILE_DEPTH,
+  SkillFileError,
+  TOO_DEEP,
+  tooManyEntries,
+} from "./faults.ts";
+import { versionOf } from "./file_status.ts";
+import { requireReadable, statLocated } from "./reading.ts";
+import type { FolderSnapshot } from "./snapshot.ts";
+import type { SkillFile, SkillFiles } from "./types.ts";
+import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
+
+/** What is served of a folder, and how. */
+export interface ServedFolderOptions {
+  /** The folder's path as configured. */
+  readonly directory: string;
+  /** The folder's path with all links resolved. */
+  readonly realDirectory: string;
+  readonly boundary: Boundary;
+  /** The path of a file in it, and the name under which that is served, whatever its own. */
+  readonly alias?: { readonly file: string; readonly name: string };
+  /** The maximum size of a file in bytes. */
+  readonly maxFileSize: number | undefined;
+  /** Describes an error, and how to fix it. */
+  readonly faultOf: (error: unknown) => Fault;
+}
+
+/** The served folder, or one in it. */
+interface ListedFolder extends BoundEntry, PlacedFolder {
+  /** Its path in the served folder, with a slash at its end, unless it is empty. */
+  readonly name: string;
+}
+
+/** The list of what a served folder contains. */
+export class FileList implements WalkSteps<ListedFolder> {
+  readonly maxEntries: number;
+  readonly #options: ServedFolderOptions;
+  /** The files directly in each folder. */
+  readonly #files = new Map<ListedFolder, SkillFile[]>();
+  readonly #leftOut: Problem[] = [];
+
+  /** Creates a list that looks at a number of entries at most. */
+  constructor(options: ServedFolderOptions, maxEntries: number) {
+    this.#options = options;
+    this.maxEntries = maxEntries;
+  }
+
+  /** Lists everything. */
+  async create(top: BoundEntry): Promise<SkillFiles> {
+    const end = await walk({ ...top, parent: undefined, name: "" }, this);
+    if (end !== undefined) {
+      const { folder, entry } = end;
+      const name = folder.name + entry.name;
+      const limit = tooManyEntries(this.maxEntries);
+      this.#leaveOut(name, new SkillFileError(name, limit));
+    }
+    return {
+      files: [...this.#files.values()].flat()
+        .sort((a, b) => byCodeUnits(a.path, b.path)),
+      folders: Array.from(this.#files.keys(), ({ realPath }) => realPath),
+      leftOut: this.#leftOut.sort((a, b) => byCodeUnits(a.file, b.file)),
+      isComplete: end === undefined,
+    };
+  }
+
+  isLookedAt({ name }: Deno.DirEntry): boolean {
+    return isVisible(name);
+  }
+
+  isListed(): boolean {
+    return true;
+  }
+
+  onFolder(folder: ListedFolder): void {
+    this.#files.set(folder, []);
+  }
+
+  onEntry(
+    entry: Deno.DirEntry,
+    folder: ListedFolder,
+    parent: FolderSnapshot,
+  ): ListedFolder | undefined {
+    const { boundary, maxFileSize, alias } = this.#options;
+    const name = folder.name + entry.name;
+    const found = boundary.find(entry.name, folder, entry.isSymlink);
+    if (found === undefined) return undefined;
+    const status = entry.isDirectory ? undefined : statLocated(found);
+    if (status === undefined || status.isDirectory) {
+      if (found.above.length < MAX_FILE_DEPTH) {
+        return { ...found, parent, name: `${name}/` };
+      }
+      throw new SkillFileError(name, TOO_DEEP);
+    }
+    requireReadable(name, { status, maxFileSize });
+    const path = found.path === alias?.file ? alias.name : name;
+    const file = { path, size: status.size, version: versionOf(status) };
+    this.#files.get(folder)!.push(file);
+    return undefined;
+  }
+
+  onFailure(error: unknown, folder: ListedFolder, entry?: Deno.DirEntry): void {
+    // What is in a folder that was swapped is not what it seemed to be.
+    if (entry === undefined) this.#files.delete(folder);
+    // What is no link was just removed.
+    const isGone = !entry?.isSymlink && isAbsence(error);
+    if (!isGone) this.#leaveOut(folder.name + (entry?.name ?? ""), error);
+  }
+
+  #leaveOut(file: string, error: unknown): void {
+    this.#leftOut.push({ file, ...this.#options.faultOf(error) });
+  }
+}

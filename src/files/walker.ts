@@ -1,0 +1,124 @@
+/**
+ * Walks through a folder and those below it: breadth first, sorted by name, with pauses,
+ * and up to a number of entries. The scan of a root, the list of a skill's files, and the
+ * search for near misses are such walks. They differ in what they do at each step.
+ *
+ * @module
+ */
+
+import { byCodeUnits } from "../text.ts";
+import { TimeSlice } from "../time_slice.ts";
+import {
+  CONFIRM_ROUNDS,
+  confirmPlace,
+  type Located,
+  requireInPlace,
+} from "./reading.ts";
+import { FolderSnapshot } from "./snapshot.ts";
+
+/** A folder in another one, or where a walk begins. */
+export interface PlacedFolder extends Located {
+  /** The snapshot of the folder in which it was found, unless a walk begins here. */
+  readonly parent: FolderSnapshot | undefined;
+  /** Where a walk begins: whether somebody may be swapping a folder above it. */
+  readonly isExposed?: boolean;
+}
+
+/** Returns the snapshot that proves the place of a folder. Behind a link, there is none. */
+export function proofOf(
+  { isLink, parent }: PlacedFolder,
+): FolderSnapshot | undefined {
+  return isLink ? undefined : parent;
+}
+
+/** What a walk does with what it finds. */
+export interface WalkSteps<Folder extends PlacedFolder> {
+  /** The maximum number of entries to look at. */
+  readonly maxEntries: number;
+  /** Whether to look at an entry. The others do not count. */
+  isLookedAt(entry: Deno.DirEntry): boolean;
+  /** Whether to list a folder. */
+  isListed(folder: Folder): boolean;
+  /** Notes a folder, with its entries if it is listed, before it looks at them. */
+  onFolder(folder: Folder, entries?: readonly Deno.DirEntry[]): void;
+  /** Looks at an entry. Returns the folder that it is, to walk on there. */
+  onEntry(
+    entry: Deno.DirEntry,
+    folder: Folder,
+    snapshot: FolderSnapshot,
+  ): Folder | undefined;
+  /** Notes an error with an entry, or with a whole folder. It affects nothing else. */
+  onFailure(error: unknown, folder: Folder, entry?: Deno.DirEntry): void;
+}
+
+/**
+ * Walks from a folder on.
+ *
+ * @param slice The time slice of a longer task that the walk is a part of.
+ * @returns The first entry beyond the limit, and its folder, if there is one.
+ * @throws {Error} What `onFailure` throws.
+ */
+export async function walk<Folder extends PlacedFolder>(
+  top: Folder,
+  steps: WalkSteps<Folder>,
+  slice: TimeSlice = new TimeSlice(),
+): Promise<{ folder: Folder; entry: Deno.DirEntry } | undefined> {
+  // The loop appends the folders to walk on in.
+  const queue = [top];
+  let room = steps.maxEntries;
+  for (const folder of queue) {
+    if (slice.isOver) await slice.pause();
+    try {
+      if (!steps.isListed(folder)) {
+        steps.onFolder(folder);
+        continue;
+      }
+      const { entries, snapshot } = listFolder(folder);
+      steps.onFolder(folder, entries);
+      for (const entry of entries.filter((it) => steps.isLookedAt(it))) {
+        if (slice.isOver) await slice.pause();
+        if (room === 0) return { folder, entry };
+        room--;
+        const child = lookAt(entry, folder, { snapshot, steps });
+        if (child !== undefined) queue.push(child);
+      }
+      if (!snapshot.holds()) requireInPlace(folder);
+    } catch (error) {
+      steps.onFailure(error, folder);
+    }
+  }
+  return undefined;
+}
+
+/** Looks at an entry, and notes it if that fails. */
+function lookAt<Folder extends PlacedFolder>(
+  entry: Deno.DirEntry,
+  folder: Folder,
+  { snapshot, steps }: { snapshot: FolderSnapshot; steps: WalkSteps<Folder> },
+): Folder | undefined {
+  try {
+    return steps.onEntry(entry, folder, snapshot);
+  } catch (error) {
+    steps.onFailure(error, folder, entry);
+    return undefined;
+  }
+}
+
+/**
+ * Lists what a folder contains, sorted by name, and confirms its place.
+ *
+ * @throws {Error} If it cannot be listed, or was swapped for a link.
+ */
+function listFolder(
+  folder: PlacedFolder,
+): { entries: Deno.DirEntry[]; snapshot: FolderSnapshot } {
+  const { path, parent } = folder;
+  const status = Deno.statSync(path);
+  const isProven = proofOf(folder)?.holds() === true;
+  const entries = [...Deno.readDirSync(path)]
+    .sort((a, b) => byCodeUnits(a.name, b.name));
+  // What is proven later relies on this status.
+  if (!isProven) confirmPlace(folder, { status, rounds: CONFIRM_ROUNDS });
+  const isExposed = parent?.isExposed ?? folder.isExposed ?? false;
+  return { entries, snapshot: new FolderSnapshot(path, status, isExposed) };
+}
