@@ -30,7 +30,6 @@ import {
   DEFAULT_DESCRIPTION_LIMIT,
   explainEmptyList,
   fitList,
-  formatSkill,
   listForModel,
   summarizeSkills,
 } from "./skill_list.ts";
@@ -98,15 +97,13 @@ function serveTools(
   options: SkillToolOptions,
 ): void {
   const tools = listTools(options);
+  /** The profiles of the clients that know the list. */
+  const profiles = new Set<ClientProfile>();
   server.setRequestHandler("tools/list", (_params, { client }) => {
+    const profile = profileOfClient(client);
+    profiles.add(profile);
     const { catalog } = registry;
-    return {
-      tools: listToolEntries({
-        profile: profileOfClient(client),
-        catalog,
-        options,
-      }),
-    };
+    return { tools: listToolEntries({ profile, catalog, options }) };
   });
   server.setRequestHandler("tools/call", (params, context) => {
     const tool = tools.find(({ name }) => name === params.name);
@@ -120,9 +117,16 @@ function serveTools(
     return callTool(tool, input, { ...context, registry, options });
   });
   if (!tools.some(({ describe }) => describe)) return;
+  const listAll = (catalog: SkillCatalog) => {
+    // Whoever listens and has not listed yet may be any client.
+    const known = profiles.size > 0 ? [...profiles] : [DEFAULT_PROFILE];
+    return known.flatMap((profile) =>
+      listToolEntries({ profile, catalog, options })
+    );
+  };
   notifyWhenChanged(
     registry,
-    (catalog) => listForModel(catalog).map(formatSkill),
+    listAll,
     () => server.notifyListChanged("tools"),
   );
 }
