@@ -207,63 +207,76 @@ interface ListRoom {
 }
 
 /**
- * Returns the skills of a list for which there is room, with descriptions as long as
- * there is room for. The user's own get what they need, but leave room for the names of
- * the project's, up to half of it. The project's get what is left, but at most half of
- * the room while the user's own need more.
+ * Returns the skills of a list for which there is room, with descriptions that fill it.
+ * While the user's own skills need more, the project's take at most a quarter of the
+ * room, and never more than they need.
  */
 export function fitSkills(
   skills: readonly ListedSkill[],
   { room, lengthOf }: ListRoom,
 ): ListedSkill[] {
-  const lengthOfAll = (list: readonly ListedSkill[]) =>
+  const needOf = (list: readonly ListedSkill[]) =>
     list.reduce((sum, listed) => sum + lengthOf(listed), 0);
   const users = skills.filter(({ skill }) => !isAmongProjects(skill));
   const projects = skills.filter(({ skill }) => isAmongProjects(skill));
-  const reserved = Math.min(room / 2, lengthOfAll(projects.map(nameOnly)));
-  const fittedUsers = fitGroup(users, { room: room - reserved, lengthOf });
-  const rest = room - lengthOfAll(fittedUsers);
-  const isWhole = lengthOfAll(fittedUsers) === lengthOfAll(users);
-  const fittedProjects = fitGroup(projects, {
-    room: isWhole ? rest : Math.min(rest, room / 2),
-    lengthOf,
-  });
-  return [...fittedUsers, ...fittedProjects];
+  const reserved = Math.min(room / 4, needOf(projects));
+  const left = Math.max(reserved, room - needOf(users));
+  return [
+    ...fitGroup(users, { room: room - reserved, lengthOf }),
+    ...fitGroup(projects, { room: left, lengthOf }),
+  ];
 }
 
-/** The maximum lengths of descriptions to try. With none, only pinned skills have theirs. */
-const LADDER = [Infinity, 200, 80, 0];
-
 /**
- * Shortens all descriptions alike until the skills fit, or else returns as many names as
- * fit. Pinned skills keep their descriptions as long as possible.
+ * Returns the skills of a group for which there is room: the names first, then the
+ * descriptions of pinned skills, then those of the others.
  */
 function fitGroup(
   skills: readonly ListedSkill[],
-  { room, lengthOf }: ListRoom,
-): ListedSkill[] {
-  for (const limit of LADDER) {
-    const shortened = skills.map((listed) =>
-      listed.skill.state === "pinned" ? listed : shorten(listed, limit)
+  list: ListRoom,
+): readonly ListedSkill[] {
+  const shortenAll = (pinned: number, others: number) =>
+    skills.map((listed) =>
+      shorten(listed, listed.skill.state === "pinned" ? pinned : others)
     );
-    if (takeFitting(shortened, { room, lengthOf }).length === skills.length) {
-      return shortened;
-    }
-  }
-  return takeFitting(skills.map(nameOnly), { room, lengthOf });
+  const names = takeFitting(shortenAll(0, 0), list);
+  if (names.length < skills.length) return names;
+  const fits = (pinned: number, others: number) =>
+    takeFitting(shortenAll(pinned, others), list).length === skills.length;
+  const pinned = findLongest((length) => fits(length, 0));
+  const others = pinned === Infinity
+    ? findLongest((length) => fits(pinned, length))
+    : 0;
+  return shortenAll(pinned, others);
 }
 
 /** Returns the first skills of a list, as many as fit. */
 function takeFitting(
   skills: readonly ListedSkill[],
   { room, lengthOf }: ListRoom,
-): ListedSkill[] {
+): readonly ListedSkill[] {
   let rest = room;
   const end = skills.findIndex((listed) => {
     rest -= lengthOf(listed);
     return rest < 0;
   });
-  return end < 0 ? [...skills] : skills.slice(0, end);
+  return end < 0 ? skills : skills.slice(0, end);
+}
+
+/** The minimum length of a shortened description, in characters. A shorter one says nothing. */
+const MIN_DESCRIPTION_LENGTH = 20;
+
+/** Finds the largest common length of descriptions that fits. If it is infinite, they are whole. */
+function findLongest(fits: (length: number) => boolean): number {
+  if (fits(Infinity)) return Infinity;
+  // A character has one or two code units.
+  let [longest, tooLong] = [0, 2 * MAX_DESCRIPTION_LENGTH];
+  while (longest + 1 < tooLong) {
+    const length = Math.floor((longest + tooLong) / 2);
+    if (fits(length)) longest = length;
+    else tooLong = length;
+  }
+  return longest < MIN_DESCRIPTION_LENGTH ? 0 : longest;
 }
 
 function shorten(listed: ListedSkill, limit: number): ListedSkill {
