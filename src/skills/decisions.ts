@@ -30,6 +30,7 @@ import type {
   RootVisit,
   VisitedFolder,
 } from "./skill_reader.ts";
+import { STATES } from "./states.ts";
 import type {
   Skill,
   SkillRootReport,
@@ -161,7 +162,7 @@ function hideWithFile(
 export function isForModel(
   { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,
 ): boolean {
-  return state !== "manual" && !isHiddenFromModel;
+  return STATES[state].hiddenFrom === "nobody" && !isHiddenFromModel;
 }
 
 /** Lists the real paths of the folders that an early end of the scan left unjudged. */
@@ -174,7 +175,7 @@ function findUnjudged({ visits, reading }: Findings): string[] {
 /** Which folders are hidden from everyone, or from the model. */
 export class HiddenFolders {
   /** By real path. */
-  readonly #states = new Map<string, "off" | "manual">();
+  readonly #hidden = new Map<string, "everyone" | "model">();
   /** Those that only links of the project list. They hide nothing of the user's. */
   readonly #departing = new Set<string>();
 
@@ -185,12 +186,12 @@ export class HiddenFolders {
    * @param unjudged The real paths of folders that nobody judged, which are off.
    */
   constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
-    for (const realPath of unjudged) this.#states.set(realPath, "off");
+    for (const realPath of unjudged) this.#hidden.set(realPath, "everyone");
     for (const { realPath, state, departs, read } of skills) {
       const { isHiddenFromModel } = read.said;
-      if (state === "off") this.#states.set(realPath, "off");
-      else if (!isForModel({ state, isHiddenFromModel })) {
-        this.#states.set(realPath, "manual");
+      if (!isForModel({ state, isHiddenFromModel })) {
+        const isOff = STATES[state].hiddenFrom === "everyone";
+        this.#hidden.set(realPath, isOff ? "everyone" : "model");
       }
       if (departs) this.#departing.add(realPath);
     }
@@ -210,14 +211,14 @@ export class HiddenFolders {
     { realDirectory, scope }: { realDirectory: string; scope: SkillScope },
     { forModel = false }: SkillViewer,
   ): boolean {
-    if (this.#states.size === 0) return false;
+    if (this.#hidden.size === 0) return false;
     const end = isAtOrBelow(realPath, realDirectory)
       ? realDirectory
       : undefined;
     for (let folder = realPath; folder !== end; folder = dirname(folder)) {
-      const state = this.#states.get(folder);
+      const from = this.#hidden.get(folder);
       const counts = scope === "project" || !this.#departing.has(folder);
-      const isHidden = state === "off" || forModel && state === "manual";
+      const isHidden = from === "everyone" || forModel && from === "model";
       if (counts && isHidden) return true;
       if (folder === dirname(folder)) break;
     }

@@ -11,10 +11,8 @@ import type { BaseFolders } from "../files/types.ts";
 import type { Fault } from "../problems.ts";
 import { normalizeText, quote, skillKey } from "../text.ts";
 import type { Project } from "./roots.ts";
+import { STATE_NAMES } from "./states.ts";
 import type { SkillPolicyRule, SkillScope, SkillState } from "./types.ts";
-
-/** The states that a rule can give. */
-export const STATES = ["on", "pinned", "name-only", "manual", "off"] as const;
 
 /** What is decided on: a skill, or a folder without a valid one. */
 export interface PolicySubject {
@@ -77,10 +75,10 @@ export function isInAny(
 
 /** @throws {TypeError} If there is no such state. */
 export function requireState(state: SkillState): void {
-  if (STATES.includes(state)) return;
+  if (STATE_NAMES.includes(state)) return;
   throw new TypeError(
     `Unknown state ${quote(String(state))} in a policy: the states are ${
-      STATES.join(", ")
+      STATE_NAMES.join(", ")
     }`,
   );
 }

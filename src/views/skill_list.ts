@@ -11,7 +11,8 @@ import { hasPolicyFault } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { isForModel } from "../skills/decisions.ts";
 import { listedName } from "../skills/names.ts";
-import type { Skill, SkillCatalog, SkillState } from "../skills/types.ts";
+import { STATES } from "../skills/states.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
@@ -20,21 +21,17 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
 }
 
-/** The ranks of the user's own skills in lists. Those of a project follow. */
-const RANKS: Partial<Record<SkillState, number>> = {
-  pinned: 1,
-  "name-only": 3,
-};
-const USUAL_RANK = 2;
-const LAST_RANK_OF_USER = 3;
+/** The last rank of the user's own skills in lists. The project's follow. */
+const LAST_RANK_OF_USER = Math.max(
+  ...Object.values(STATES).map(({ rank }) => rank),
+);
 
 /**
- * Returns the rank of a skill in lists: the user's own first, and of these the pinned
- * ones first, and those listed by name only last. A project's skill precedes them only
- * if it is pinned by a rule for projects.
+ * Returns the rank of a skill in lists: the user's own first, by their states. A
+ * project's skill precedes them only if it is pinned by a rule for projects.
  */
 function listRank({ state, scope, rule }: Skill): number {
-  const rank = RANKS[state] ?? USUAL_RANK;
+  const { rank } = STATES[state];
   if (scope !== "project") return rank;
   const isPreferred = state === "pinned" && rule?.scope === "project";
   return isPreferred ? 0 : LAST_RANK_OF_USER + rank;
@@ -124,9 +121,8 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
   const isMarked = (skill: Skill) =>
     skill.scope === "project" && shadowing.has(skill);
   const skills = catalog.skills.values().filter(isForModel);
-  // One that is listed by name only has no description, even if there is room.
   return listByName(skills, catalog, isMarked).map((listed) =>
-    listed.skill.state === "name-only" ? nameOnly(listed) : listed
+    STATES[listed.skill.state].isDescribed ? listed : shorten(listed, 0)
   );
 });
 
@@ -282,10 +278,6 @@ function findLongest(fits: (length: number) => boolean): number {
 function shorten(listed: ListedSkill, limit: number): ListedSkill {
   if (listed.description.length <= limit) return listed;
   return { ...listed, description: truncate(listed.description, limit) };
-}
-
-function nameOnly(listed: ListedSkill): ListedSkill {
-  return shorten(listed, 0);
 }
 
 /** The maximum length of the line that summarizes the skills, in characters. */
