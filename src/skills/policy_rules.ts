@@ -100,49 +100,23 @@ function findRuleFault(rule: SkillPolicyRule): RuleFault | undefined {
 /** Why a rule cannot be used. */
 type RuleFault = Pick<Fault, "reason" | "hint">;
 
-/** Alternatives in braces, without others in them. */
-const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
-
-/** The maximum number of names that a hint lists. */
-const MAX_LISTED = 20;
-
 /** Says why a name cannot be used. An `off` must not become a literal silently. */
 function findNameFault(name: string): RuleFault | undefined {
-  if (/\[[^[\]]+\]/.test(name)) {
-    return {
-      reason: `the name ${
-        quote(name)
-      } contains brackets, which have no meaning`,
-      hint: `write "?" for any one character, as in ${
-        quote(name.replace(/\[[^[\]]+\]/g, "?"))
-      }, or list the names`,
-    };
-  }
-  if (!ALTERNATIVES.test(name)) return undefined;
-  const names = expandAlternatives(name).map(quote);
-  const list = names.length > MAX_LISTED
-    ? 'a list, as in ["a", "b"]'
-    : `[${names.join(", ")}]`;
+  if (!/[{}[\]]/.test(name)) return undefined;
   return {
-    reason: `the name ${quote(name)} contains braces, which have no meaning`,
-    hint: `write ${list} instead`,
+    reason: `the name ${
+      quote(name)
+    } contains braces or brackets, which have no meaning`,
+    hint:
+      'write a list of names, as in ["a", "b"], or "?" for any one character',
   };
-}
-
-/** Expands alternatives in braces, until there are too many for a hint. */
-function expandAlternatives(text: string): string[] {
-  let texts = [text];
-  while (texts.length <= MAX_LISTED && ALTERNATIVES.test(texts[0]!)) {
-    texts = texts.flatMap((it) => {
-      const [group, parts] = ALTERNATIVES.exec(it)!;
-      return parts!.split(",").map((part) => it.replace(group, () => part));
-    });
-  }
-  return [...new Set(texts)];
 }
 
 /** What ends the path of a folder, and adds nothing to its meaning. */
 const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
+
+/** Wildcards, and alternatives in braces. */
+const WILDCARDS = /[*?]|\{[^{}]*,/;
 
 /** Says why the path of a folder cannot be used. */
 function findFolderFault(folder: string): RuleFault | undefined {
@@ -152,16 +126,13 @@ function findFolderFault(folder: string): RuleFault | undefined {
       hint: 'write its path, as in "~/code"',
     };
   }
-  const path = folder.replace(FOLDER_END, "");
-  if (!/[*?]/.test(path) && !ALTERNATIVES.test(path)) return undefined;
-  const start = path.split(/[*?{]/, 1)[0]!.replace(/[^\\/]*$/, "");
+  if (!WILDCARDS.test(folder.replace(FOLDER_END, ""))) return undefined;
   return {
     reason: `the folder ${
       quote(folder)
     } contains wildcards, which have no meaning`,
-    hint: `name the folders, as in [${quote(`${start}a`)}, ${
-      quote(`${start}b`)
-    }]; everything in a folder matches, at any depth`,
+    hint:
+      'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
   };
 }
 
