@@ -8,7 +8,7 @@ import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { type Fault, hasEffect, isError, type Problem } from "../problems.ts";
 import { findNearMisses } from "../program/near_misses.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
-import { hasPolicyFault, listAll } from "../skills/catalog.ts";
+import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type {
@@ -67,7 +67,7 @@ function describeRoot({ root, scope, status, skills }: SkillRootReport) {
 /** Lists the lines of the rules in the policy's file that match nothing. */
 function listUnusedRules(registry: SkillSource): number[] {
   // While the policy is not valid, other rules apply than those in the file.
-  if (hasPolicyFault(registry.catalog)) return [];
+  if (findPolicyProblem(registry.catalog) !== undefined) return [];
   return registry.listUnusedRules().flatMap(({ line }) => line ?? []);
 }
 

@@ -230,11 +230,11 @@ export function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
-/** Whether something is wrong with the policy. */
-export function hasPolicyFault(
-  { problems }: Pick<SkillCatalog, "problems">,
-): boolean {
-  return problems.some(({ rule }) => rule === "policy");
+/** Finds what is wrong with the policy. */
+export function findPolicyProblem(
+  { problems }: SkillCatalog,
+): Problem | undefined {
+  return problems.find(({ rule }) => rule === "policy");
 }
 
 /** Returns the keys whose values differ between two maps. */

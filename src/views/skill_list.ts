@@ -7,7 +7,7 @@
  * @module
  */
 
-import { hasPolicyFault } from "../skills/catalog.ts";
+import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { isForModel } from "../skills/decisions.ts";
 import { listedName } from "../skills/names.ts";
@@ -128,7 +128,7 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findPolicyFault(catalog: SkillCatalog): string | undefined {
-  return catalog.served.size === 0 && hasPolicyFault(catalog)
+  return catalog.served.size === 0 && findPolicyProblem(catalog)
     ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
     : undefined;
 }
