@@ -45,13 +45,22 @@ export function activateRule(
   base: BaseFolders,
   project: Project,
 ): ActiveRule | Fault {
-  const { line } = rule;
-  const fault = findRuleFault(rule);
-  if (fault !== undefined) return { rule: "policy", line, ...fault };
-  const folders = resolveRuleFolders(rule, base, project);
-  return folders !== undefined && "reason" in folders
-    ? { rule: "policy", line, ...folders }
-    : { rule, folders, matchesName: compileNames(rule.skill) };
+  const faults = textsOf(rule.skill).flatMap((name) =>
+    findNameFault(name) ?? []
+  );
+  const folders: string[] = [];
+  for (const folder of textsOf(rule.in)) {
+    const located = locateFolder(folder, base, project);
+    if ("reason" in located) faults.push(located);
+    else folders.push(...located);
+  }
+  const [fault] = faults;
+  if (fault !== undefined) return { rule: "policy", line: rule.line, ...fault };
+  return {
+    rule,
+    matchesName: compileNames(rule.skill),
+    folders: rule.in === undefined ? undefined : folders,
+  };
 }
 
 /** Whether a rule matches something by any of its names and paths. */
@@ -88,15 +97,6 @@ function textsOf(condition: string | readonly string[] | undefined): string[] {
   return [condition ?? []].flat();
 }
 
-/** Finds out why a rule cannot be used, from its texts alone. */
-function findRuleFault(rule: SkillPolicyRule): RuleFault | undefined {
-  const faults = [
-    ...textsOf(rule.skill).map(findNameFault),
-    ...textsOf(rule.in).map(findFolderFault),
-  ];
-  return faults.find((fault) => fault !== undefined);
-}
-
 /** Why a rule cannot be used. */
 type RuleFault = Pick<Fault, "reason" | "hint">;
 
@@ -118,51 +118,41 @@ const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
 /** Wildcards, and alternatives in braces. */
 const WILDCARDS = /[*?]|\{[^{}]*,/;
 
-/** Says why the path of a folder cannot be used. */
-function findFolderFault(folder: string): RuleFault | undefined {
+/** Resolves a folder of a rule to comparable paths, or says why it cannot be used. */
+function locateFolder(
+  folder: string,
+  base: BaseFolders,
+  project: Project,
+): string[] | RuleFault {
   if (folder.trim() === "") {
     return {
       reason: "a folder is empty",
       hint: 'write its path, as in "~/code"',
     };
   }
-  if (!WILDCARDS.test(folder.replace(FOLDER_END, ""))) return undefined;
-  return {
-    reason: `the folder ${
-      quote(folder)
-    } contains wildcards, which have no meaning`,
-    hint:
-      'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
-  };
-}
-
-/** Resolves the folders of a rule to comparable paths, or says why one cannot be used. */
-function resolveRuleFolders(
-  rule: SkillPolicyRule,
-  base: BaseFolders,
-  project: Project,
-): string[] | undefined | RuleFault {
-  if (rule.in === undefined) return undefined;
-  const folders: string[] = [];
-  for (const folder of textsOf(rule.in)) {
-    const path = resolveRuleFolder(folder, base);
-    if (path === undefined) {
-      return {
-        reason: `the folder ${quote(folder)} is relative to an unknown one`,
-        hint: "write an absolute path",
-      };
-    }
-    try {
-      folders.push(comparablePath(path), comparablePath(project.resolve(path)));
-    } catch (error) {
-      const { reason, hint } = faultOf(error);
-      return {
-        reason: `the folder ${quote(path)} cannot be used: ${reason}`,
-        hint,
-      };
-    }
+  if (WILDCARDS.test(folder.replace(FOLDER_END, ""))) {
+    return {
+      reason: `the folder ${
+        quote(folder)
+      } contains wildcards, which have no meaning`,
+      hint:
+        'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
+    };
   }
-  return folders;
+  const path = resolveRuleFolder(folder, base);
+  if (path === undefined) {
+    return {
+      reason: `the folder ${quote(folder)} is relative to an unknown one`,
+      hint: "write an absolute path",
+    };
+  }
+  try {
+    return [path, project.resolve(path)].map(comparablePath);
+  } catch (error) {
+    const { reason, hint } = faultOf(error);
+    const what = `the folder ${quote(path)} cannot be used`;
+    return { reason: `${what}: ${reason}`, hint };
+  }
 }
 
 /** Returns the absolute path of a folder of a rule, unless it is relative to an unknown one. */
