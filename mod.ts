@@ -656,14 +656,11 @@ export class SkillRegistry implements SkillSource {
   /** Scans the roots, and schedules the next scan. Changes nothing that others see. */
   async #compute(): Promise<ScanResult> {
     this.#scanStart = performance.now();
-    const { trustLinks = [], nameOnlyFolders = [], maxFileSize } =
-      this.#options;
+    const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
-    const named = [...trustLinks, ...nameOnlyFolders];
-    const problems = [
-      ...await this.#policy.load(project),
-      ...project.listProblems(named),
-    ];
+    const policyProblems = await this.#policy.load(project);
+    const named = [...trustLinks, ...this.#policy.listFolders()];
+    const problems = [...policyProblems, ...project.listProblems(named)];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],
       project,

@@ -50,7 +50,6 @@ export type ProblemRule =
   | "no-skills"
   | "name-folder"
   | "flags"
-  | "rule-unused"
   | "field-misspelled"
   | "invisible-characters"
   | "description-comment"
@@ -99,7 +98,6 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "no-skills": "error",
   "name-folder": "error",
   "flags": "error",
-  "rule-unused": "warning",
   "field-misspelled": "warning",
   "invisible-characters": "warning",
   "description-comment": "warning",

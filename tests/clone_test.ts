@@ -2,7 +2,8 @@
 // over stdio from the entry that --print-config prints, and over HTTP. The links of the
 // clone appear after the entry was printed.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { SkillRegistry } from "../mod.ts";
+import { basename, join } from "../src/files/paths.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
@@ -170,3 +171,78 @@ for (const { title, args = [], client, prepare, attack, check } of ATTEMPTS) {
     );
   });
 }
+
+Deno.test(
+  "a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill(MINE, "git", skillMd("git", "Mine"));
+    place.folder("project", ".agent");
+    place.link("/", "project/vendor");
+    place.link(join(place.path, MINE), "project/vendor2");
+    place.link(join(place.path, MINE), "project/.agent/skills");
+    const rules = [{ in: "vendor2", state: "off" } as const];
+    using registry = new SkillRegistry(
+      [{
+        path: join(place.project, ".agent", "skills"),
+        scope: "project",
+        recursive: false,
+      }, { path: join(place.path, MINE), scope: "global", recursive: false }],
+      {
+        workingDirectory: place.project,
+        homeDirectory: place.home,
+        trustLinks: [join(place.project, "vendor")],
+        nameOnlyFolders: [join(place.project, "vendor")],
+        policy: { rules },
+        log: () => {},
+      },
+    );
+    const { skills, problems } = await registry.refresh();
+    assert.deepEqual(
+      Array.from(skills.values(), ({ name, state }) => [name, state]),
+      [["git", "on"]],
+    );
+    assert.deepEqual(
+      problems.map(({ file, rule }) => [basename(file), rule]),
+      [
+        ["vendor", "link-outside"],
+        ["vendor2", "link-outside"],
+        ["skills", "link-outside"],
+      ],
+    );
+  },
+);
+
+Deno.test(
+  "a folder around a clone that the user names makes none of its links the user's",
+  {
+    ignore: lacks("links"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("secret", "keys", skillMd("keys", SECRET));
+    place.skill("project/.claude/skills", "theirs");
+    place.link(
+      join(place.path, "secret", "keys"),
+      "project/.claude/skills/keys",
+    );
+    const code = {
+      path: place.path,
+      scope: "global",
+      recursive: true,
+    } as const;
+    const options = { workingDirectory: place.project };
+    using registry = new SkillRegistry([
+      { ...code, path: join(place.path, "project") },
+    ], options);
+    const { skills, problems } = await registry.refresh();
+    assert.deepEqual(
+      Array.from(skills.values(), ({ name, scope }) => [name, scope]),
+      [["theirs", "project"]],
+    );
+    assert.deepEqual(problems.map(({ file }) => basename(file)), ["keys"]);
+  },
+);

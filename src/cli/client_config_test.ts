@@ -227,6 +227,7 @@ Deno.test("--print-config refuses what a client takes for a variable, and nothin
 
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
   using place = new Place();
+  place.file("project/policy.yaml", "rules: []");
   place.folder("store");
   const launch = await printedLaunch(place, {
     args: [
@@ -263,6 +264,35 @@ Deno.test("--print-config keeps the other options and the environment's settings
     join(place.project, "a"),
     join(place.project, "b"),
   ]);
+});
+
+Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
+  using place = new Place();
+  const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
+  const print = () => runServer(place, { args });
+  const cases = [
+    [undefined, /^: there is no such file; create it, or check the spelling/],
+    ["rules:\n- { state: of }", /^ \(line 2\): the value of "state" .*; write/],
+    [
+      "rules:\n- { skill: '{a,b}', state: off }",
+      /^ \(line 2\): the name "\{a,b\}" contains braces .*; write a list/,
+    ],
+    [
+      "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",
+      /^ \(line 3\): the folder "~\/\*\/x" contains wildcards, .*; write a list/,
+    ],
+  ] as const;
+  for (const [rules, message] of cases) {
+    if (rules !== undefined) place.file("project/policy.yaml", rules);
+    const { code, stdout, stderr } = await print();
+    assert.deepEqual([code, stdout], [2, ""]);
+    const start = 'skill-server: Cannot use the policy "';
+    assert.ok(stderr.startsWith(start), stderr);
+    assert.match(stderr.slice(stderr.indexOf('.yaml"') + 6), message);
+    assert.match(stderr, /no skills are served, and no entry is printed \(/);
+  }
+  place.file("project/policy.yaml", "rules: []");
+  assert.equal((await print()).code, 0);
 });
 
 Deno.test("--print-config grants read permission only for the folders that are searched", async () => {

@@ -6,8 +6,12 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { isError } from "../problems.ts";
-import type { ClientName, CommandLine } from "../program/command_line.ts";
+import { describeProblem, isError } from "../problems.ts";
+import {
+  type ClientName,
+  type CommandLine,
+  UsageError,
+} from "../program/command_line.ts";
 import {
   createSettings,
   logWarnings,
@@ -15,6 +19,7 @@ import {
   type Settings,
   withOptions,
 } from "../program/settings.ts";
+import { findPolicyProblem } from "../skills/catalog.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 import { OTHER_CLIENTS } from "../views/clients.ts";
 import {
@@ -41,7 +46,11 @@ export type OpenSkills = (
 /** Keeps a registry from logging what is printed anyway, or is beside the point. */
 const SILENT = { log: () => {} };
 
-/** Does what a command line asks for, and returns the exit code. */
+/**
+ * Does what a command line asks for, and returns the exit code.
+ *
+ * @throws {UsageError} If that cannot be done as it is asked for.
+ */
 export async function runCommand(
   command: CommandLine,
   openSkills: OpenSkills,
@@ -59,6 +68,7 @@ export async function runCommand(
   logWarnings(settings);
   if (client !== undefined) {
     const situation = await inspectSituation(settings, openSkills);
+    requireValidPolicy(situation);
     return await printConfig(createClientConfig(client, situation));
   }
   if (as === undefined) return await printReport(settings, openSkills);
@@ -73,6 +83,14 @@ async function inspectSituation(
   const catalog = await openSkills(settings, SILENT).refresh();
   const installed = await countInstalledSkills(catalog, settings);
   return { settings, catalog, installed };
+}
+
+/** @throws {UsageError} If the policy is not valid, with which a server starts without skills. */
+function requireValidPolicy({ catalog }: ClientSituation): void {
+  const problem = findPolicyProblem(catalog);
+  if (problem === undefined) return;
+  const [sentence] = describeProblem(problem);
+  throw new UsageError(`${sentence}, and no entry is printed`);
 }
 
 /** Prints the configuration for an MCP client. */

@@ -7,7 +7,7 @@
 import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { type Fault, hasEffect, isError, type Problem } from "../problems.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
-import { hasPolicyFault, listAll } from "../skills/catalog.ts";
+import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type {
@@ -27,7 +27,7 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * of `--check`, or else of `--list`.
  */
 export async function createReport(registry: SkillSource, settings: Settings) {
-  const { check = false, policy } = settings.values;
+  const { check = false, list, policy } = settings.values;
   const catalog = await registry.refresh();
   const found = listAll(catalog);
   const skills = await Array.fromAsync(
@@ -38,7 +38,6 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter(({ state }) => state !== "off")) : [],
-    ...describeUnusedRules(registry, policy),
     ...await findNearMisses(catalog, settings),
   ];
   const checked = listChecked(catalog, found);
@@ -47,6 +46,10 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
     policy,
+    /** The lines of the rules that match no skill, which are often misspelled. */
+    unusedRules: list && policy !== undefined
+      ? listUnusedRules(registry)
+      : undefined,
     roots: catalog.roots.map(describeRoot),
     skills: skills.map(({ entry }) => entry),
     problems: problems.map((problem) => ({
@@ -61,21 +64,11 @@ function describeRoot({ root, scope, status, skills }: SkillRootReport) {
   return { path, scope, recursive, status, skills };
 }
 
-/** Reports the rules of the policy that match nothing, which are often misspelled. */
-function describeUnusedRules(
-  registry: SkillSource,
-  policy: string | undefined,
-): Problem[] {
+/** Lists the lines of the rules in the policy's file that match nothing. */
+function listUnusedRules(registry: SkillSource): number[] {
   // While the policy is not valid, other rules apply than those in the file.
-  if (policy === undefined || hasPolicyFault(registry.catalog)) return [];
-  return registry.listUnusedRules().map(({ line }) => ({
-    rule: "rule-unused",
-    file: policy,
-    line,
-    reason: "this rule matches no skill",
-    hint:
-      "check the spelling of its names and folders, or keep it for skills to come",
-  }));
+  if (findPolicyProblem(registry.catalog) !== undefined) return [];
+  return registry.listUnusedRules().flatMap(({ line }) => line ?? []);
 }
 
 /**

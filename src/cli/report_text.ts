@@ -62,8 +62,17 @@ function formatTables(report: Report, home: string | undefined): string {
   const tables = [
     formatTable("Folders", folderRows),
     formatTable("Skills", skillRows),
+    formatUnusedRules(report),
   ];
   return tables.filter((table) => table !== "").join("\n");
+}
+
+/** Says which rules of the policy match no skill, in one line. */
+function formatUnusedRules({ policy = "", unusedRules = [] }: Report): string {
+  if (unusedRules.length === 0) return "";
+  const file = escapeHidden(basename(policy));
+  const lines = unusedRules.join(", ");
+  return `Lines of ${file} with rules that match no skill: ${lines}\n`;
 }
 
 /** Describes who cannot load a skill by its name, and why. */

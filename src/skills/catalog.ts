@@ -6,7 +6,7 @@
  */
 
 import { childPath } from "../files/paths.ts";
-import { describeProblem } from "../problems.ts";
+import { describeProblem, type Problem } from "../problems.ts";
 import { quote, shownName, skillKey, withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isForModel } from "./decisions.ts";
 import { isScopedKey, qualifiedName, servedKey } from "./names.ts";
@@ -227,11 +227,11 @@ export function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
-/** Whether something is wrong with the policy. */
-export function hasPolicyFault(
-  { problems }: Pick<SkillCatalog, "problems">,
-): boolean {
-  return problems.some(({ rule }) => rule === "policy");
+/** Finds what is wrong with the policy. */
+export function findPolicyProblem(
+  { problems }: SkillCatalog,
+): Problem | undefined {
+  return problems.find(({ rule }) => rule === "policy");
 }
 
 /** Returns the keys whose values differ between two maps. */

@@ -26,6 +26,7 @@ import type {
   ScanStart,
   VisitedFolder,
 } from "./skill_reader.ts";
+import { STATES } from "./states.ts";
 import type {
   Skill,
   SkillRootReport,
@@ -141,7 +142,7 @@ function hideWithFile(
 export function isForModel(
   { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,
 ): boolean {
-  return state !== "manual" && !isHiddenFromModel;
+  return STATES[state].hiddenFrom === "nobody" && !isHiddenFromModel;
 }
 
 /** Lists the real paths of the folders that an early end of the scan left unjudged. */
@@ -154,7 +155,7 @@ function findUnjudged({ visits, reading }: Findings): string[] {
 /** Which folders are hidden from everyone, or from the model. */
 export class HiddenFolders {
   /** By real path. */
-  readonly #states = new Map<string, "off" | "manual">();
+  readonly #hidden = new Map<string, "everyone" | "model">();
 
   /**
    * Notes what is hidden.
@@ -164,12 +165,13 @@ export class HiddenFolders {
    * @param unjudged The real paths of folders that nobody judged, which are off.
    */
   constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
-    for (const realPath of unjudged) this.#states.set(realPath, "off");
+    for (const realPath of unjudged) this.#hidden.set(realPath, "everyone");
     for (const { realPath, state, read } of skills) {
       const { isHiddenFromModel } = read.said;
-      if (state === "off" || !read.isRead) this.#states.set(realPath, "off");
+      const isOff = STATES[state].hiddenFrom === "everyone" || !read.isRead;
+      if (isOff) this.#hidden.set(realPath, "everyone");
       else if (!isForModel({ state, isHiddenFromModel })) {
-        this.#states.set(realPath, "manual");
+        this.#hidden.set(realPath, "model");
       }
     }
   }
@@ -188,11 +190,11 @@ export class HiddenFolders {
     skill: string,
     { forModel = false }: SkillViewer,
   ): boolean {
-    if (this.#states.size === 0) return false;
+    if (this.#hidden.size === 0) return false;
     const end = isAtOrBelow(realPath, skill) ? skill : undefined;
     for (let folder = realPath; folder !== end; folder = dirname(folder)) {
-      const state = this.#states.get(folder);
-      if (state === "off" || forModel && state === "manual") return true;
+      const from = this.#hidden.get(folder);
+      if (from === "everyone" || forModel && from === "model") return true;
       if (folder === dirname(folder)) break;
     }
     return false;

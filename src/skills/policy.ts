@@ -1,13 +1,13 @@
 /**
- * The user's policy: which skills are served, and how prominently. Only this
- * module makes these decisions. The scan applies them, so views never see a
- * skill that is off.
+ * The user's policy: which skills are served, and how prominently, as far as rules
+ * decide. The scan applies what it decides, and what the frontmatter of a skill and the
+ * skills around it hide, so that views never see a skill that is off.
  *
  * 1. Rules name skills and folders. They are asked about each path through which a
  *    root lists a skill, and about its real path. For each path, the last rule that
  *    matches decides. Without one, the skill is on.
- * 2. The strictest of these states applies (off, manual, name-only), or else that
- *    of the first path. So a link can neither evade a rule nor benefit from one.
+ * 2. The strictest of these states applies, and of equally strict ones that of the
+ *    first path. So a link can neither evade a rule nor benefit from one.
  * 3. A folder counts by its path and by its real path. One that is missing counts by
  *    its path. If one exists and cannot be resolved, the policy is not valid.
  *
@@ -15,6 +15,7 @@
  */
 
 import { dirname, resolveFolder } from "../files/paths.ts";
+import type { BaseFolders } from "../files/types.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../text.ts";
 import type { LoadedPolicy } from "./policy_file.ts";
@@ -26,12 +27,11 @@ import {
   isMatch,
   type PolicySubject,
   requireState,
+  resolveRuleFolder,
 } from "./policy_rules.ts";
 import type { Project } from "./roots.ts";
+import { STATES } from "./states.ts";
 import type { ScanOptions, SkillPolicyRule, SkillState } from "./types.ts";
-
-/** The states from the strictest on. The others are equally strict. */
-const STRICTEST: readonly SkillState[] = ["off", "manual", "name-only"];
 
 /** What a policy decides. */
 export interface PolicyDecision {
@@ -113,13 +113,10 @@ export class Policy {
 
   /** Makes rules apply, unless something is wrong with one of them, which is returned. */
   #apply(rules: readonly SkillPolicyRule[], project: Project): Fault[] {
-    const base = this.file === undefined
-      ? this.#options
-      : { ...this.#options, workingDirectory: dirname(this.file) };
     const active: ActiveRule[] = [];
     const faults: Fault[] = [];
     for (const rule of rules) {
-      const result = activateRule(rule, base, project);
+      const result = activateRule(rule, this.#base, project);
       if ("reason" in result) faults.push(result);
       else active.push(result);
     }
@@ -127,6 +124,21 @@ export class Policy {
     this.#rules = active.reverse();
     this.#valid = rules;
     return [];
+  }
+
+  /** The folders that those of the rules are relative to. */
+  get #base(): BaseFolders {
+    return this.file === undefined
+      ? this.#options
+      : { ...this.#options, workingDirectory: dirname(this.file) };
+  }
+
+  /** Lists the folders that the option and the rules name. */
+  listFolders(): string[] {
+    const { nameOnlyFolders = [] } = this.#options;
+    const inRules = this.#valid.flatMap(({ in: folders = [] }) => folders)
+      .flatMap((folder) => resolveRuleFolder(folder, this.#base) ?? []);
+    return [...nameOnlyFolders, ...inRules];
   }
 
   /** Decides on a skill. */
@@ -140,9 +152,10 @@ export class Policy {
       );
       return comparable.map((path) => this.#decideOnPath(path, rules));
     });
-    const [strictest] = STRICTEST
-      .flatMap((state) => decisions.find((it) => it.state === state) ?? []);
-    return strictest ?? decisions[0] ?? DEFAULT_DECISION;
+    const [strictest = DEFAULT_DECISION] = decisions.sort((a, b) =>
+      STATES[b.state].strictness - STATES[a.state].strictness
+    );
+    return strictest;
   }
 
   #decideOnPath(path: string, rules: readonly ActiveRule[]): PolicyDecision {

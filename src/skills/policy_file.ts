@@ -10,8 +10,9 @@ import { faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
-import { resolveRuleFolder, STATES } from "./policy_rules.ts";
+import { resolveRuleFolder } from "./policy_rules.ts";
 import { Project } from "./roots.ts";
+import { STATE_NAMES } from "./states.ts";
 import { describeYamlError, parseYaml } from "./yaml.ts";
 import type { SkillPolicyRule } from "./types.ts";
 
@@ -28,7 +29,7 @@ const word = <const Words extends readonly string[]>(words: Words) =>
 const TEXTS = z.union([z.string(), z.array(z.string())]);
 
 const RULE = z.strictObject({
-  state: word(STATES),
+  state: word(STATE_NAMES),
   skill: z.optional(TEXTS),
   scope: z.optional(word(["project", "global"])),
   in: z.optional(TEXTS),
@@ -94,7 +95,7 @@ function describeIssue(issue: z.core.$ZodIssue): Fault {
 
 const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
   Object.keys(RULE.shape).join(": …, ")
-}: … }", with a state of ${STATES.join(", ")}`;
+}: … }", with a state of ${STATE_NAMES.join(", ")}`;
 
 /**
  * Returns the line, from 1, on which each rule starts, if the rules are on lines of

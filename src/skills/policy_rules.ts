@@ -11,10 +11,8 @@ import type { BaseFolders } from "../files/types.ts";
 import type { Fault } from "../problems.ts";
 import { normalizeText, quote, skillKey } from "../text.ts";
 import type { Project } from "./roots.ts";
+import { STATE_NAMES } from "./states.ts";
 import type { SkillPolicyRule, SkillScope, SkillState } from "./types.ts";
-
-/** The states that a rule can give. */
-export const STATES = ["on", "pinned", "name-only", "manual", "off"] as const;
 
 /** What is decided on: a skill, or a folder without a valid one. */
 export interface PolicySubject {
@@ -47,13 +45,22 @@ export function activateRule(
   base: BaseFolders,
   project: Project,
 ): ActiveRule | Fault {
-  const { line } = rule;
-  const fault = findRuleFault(rule);
-  if (fault !== undefined) return { rule: "policy", line, ...fault };
-  const folders = resolveRuleFolders(rule, base, project);
-  return folders !== undefined && "reason" in folders
-    ? { rule: "policy", line, ...folders }
-    : { rule, folders, matchesName: compileNames(rule.skill) };
+  const faults = textsOf(rule.skill).flatMap((name) =>
+    findNameFault(name) ?? []
+  );
+  const folders: string[] = [];
+  for (const folder of textsOf(rule.in)) {
+    const located = locateFolder(folder, base, project);
+    if ("reason" in located) faults.push(located);
+    else folders.push(...located);
+  }
+  const [fault] = faults;
+  if (fault !== undefined) return { rule: "policy", line: rule.line, ...fault };
+  return {
+    rule,
+    matchesName: compileNames(rule.skill),
+    folders: rule.in === undefined ? undefined : folders,
+  };
 }
 
 /** Whether a rule matches something by any of its names and paths. */
@@ -77,10 +84,10 @@ export function isInAny(
 
 /** @throws {TypeError} If there is no such state. */
 export function requireState(state: SkillState): void {
-  if (STATES.includes(state)) return;
+  if (STATE_NAMES.includes(state)) return;
   throw new TypeError(
     `Unknown state ${quote(String(state))} in a policy: the states are ${
-      STATES.join(", ")
+      STATE_NAMES.join(", ")
     }`,
   );
 }
@@ -90,110 +97,62 @@ function textsOf(condition: string | readonly string[] | undefined): string[] {
   return [condition ?? []].flat();
 }
 
-/** Finds out why a rule cannot be used, from its texts alone. */
-function findRuleFault(rule: SkillPolicyRule): RuleFault | undefined {
-  const faults = [
-    ...textsOf(rule.skill).map(findNameFault),
-    ...textsOf(rule.in).map(findFolderFault),
-  ];
-  return faults.find((fault) => fault !== undefined);
-}
-
 /** Why a rule cannot be used. */
 type RuleFault = Pick<Fault, "reason" | "hint">;
 
-/** Alternatives in braces, without others in them. */
-const ALTERNATIVES = /\{([^{}]*,[^{}]*)\}/;
-
-/** The maximum number of names that a hint lists. */
-const MAX_LISTED = 20;
-
 /** Says why a name cannot be used. An `off` must not become a literal silently. */
 function findNameFault(name: string): RuleFault | undefined {
-  if (/\[[^[\]]+\]/.test(name)) {
-    return {
-      reason: `the name ${
-        quote(name)
-      } contains brackets, which have no meaning`,
-      hint: `write "?" for any one character, as in ${
-        quote(name.replace(/\[[^[\]]+\]/g, "?"))
-      }, or list the names`,
-    };
-  }
-  if (!ALTERNATIVES.test(name)) return undefined;
-  const names = expandAlternatives(name).map(quote);
-  const list = names.length > MAX_LISTED
-    ? 'a list, as in ["a", "b"]'
-    : `[${names.join(", ")}]`;
+  if (!/[{}[\]]/.test(name)) return undefined;
   return {
-    reason: `the name ${quote(name)} contains braces, which have no meaning`,
-    hint: `write ${list} instead`,
+    reason: `the name ${
+      quote(name)
+    } contains braces or brackets, which have no meaning`,
+    hint:
+      'write a list of names, as in ["a", "b"], or "?" for any one character',
   };
-}
-
-/** Expands alternatives in braces, until there are too many for a hint. */
-function expandAlternatives(text: string): string[] {
-  let texts = [text];
-  while (texts.length <= MAX_LISTED && ALTERNATIVES.test(texts[0]!)) {
-    texts = texts.flatMap((it) => {
-      const [group, parts] = ALTERNATIVES.exec(it)!;
-      return parts!.split(",").map((part) => it.replace(group, () => part));
-    });
-  }
-  return [...new Set(texts)];
 }
 
 /** What ends the path of a folder, and adds nothing to its meaning. */
 const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
 
-/** Says why the path of a folder cannot be used. */
-function findFolderFault(folder: string): RuleFault | undefined {
+/** Wildcards, and alternatives in braces. */
+const WILDCARDS = /[*?]|\{[^{}]*,/;
+
+/** Resolves a folder of a rule to comparable paths, or says why it cannot be used. */
+function locateFolder(
+  folder: string,
+  base: BaseFolders,
+  project: Project,
+): string[] | RuleFault {
   if (folder.trim() === "") {
     return {
       reason: "a folder is empty",
       hint: 'write its path, as in "~/code"',
     };
   }
-  const path = folder.replace(FOLDER_END, "");
-  if (!/[*?]/.test(path) && !ALTERNATIVES.test(path)) return undefined;
-  const start = path.split(/[*?{]/, 1)[0]!.replace(/[^\\/]*$/, "");
-  return {
-    reason: `the folder ${
-      quote(folder)
-    } contains wildcards, which have no meaning`,
-    hint: `name the folders, as in [${quote(`${start}a`)}, ${
-      quote(`${start}b`)
-    }]; everything in a folder matches, at any depth`,
-  };
-}
-
-/** Resolves the folders of a rule to comparable paths, or says why one cannot be used. */
-function resolveRuleFolders(
-  rule: SkillPolicyRule,
-  base: BaseFolders,
-  project: Project,
-): string[] | undefined | RuleFault {
-  if (rule.in === undefined) return undefined;
-  const folders: string[] = [];
-  for (const folder of textsOf(rule.in)) {
-    const path = resolveRuleFolder(folder, base);
-    if (path === undefined) {
-      return {
-        reason: `the folder ${quote(folder)} is relative to an unknown one`,
-        hint: "write an absolute path",
-      };
-    }
-    try {
-      folders.push(comparablePath(path), comparablePath(project.resolve(path)));
-    } catch (error) {
-      const { reason, hint } = faultOf(error);
-      return {
-        reason: `the folder ${quote(path)} cannot be used: ${reason}`,
-        hint,
-      };
-    }
+  if (WILDCARDS.test(folder.replace(FOLDER_END, ""))) {
+    return {
+      reason: `the folder ${
+        quote(folder)
+      } contains wildcards, which have no meaning`,
+      hint:
+        'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
+    };
   }
-  return folders;
+  const path = resolveRuleFolder(folder, base);
+  if (path === undefined) {
+    return {
+      reason: `the folder ${quote(folder)} is relative to an unknown one`,
+      hint: "write an absolute path",
+    };
+  }
+  try {
+    return [path, project.resolve(path)].map(comparablePath);
+  } catch (error) {
+    const { reason, hint } = faultOf(error);
+    const what = `the folder ${quote(path)} cannot be used`;
+    return { reason: `${what}: ${reason}`, hint };
+  }
 }
 
 /** Returns the absolute path of a folder of a rule, unless it is relative to an unknown one. */

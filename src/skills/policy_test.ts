@@ -111,8 +111,6 @@ Deno.test("Policy.decide() matches names, in which * stands for any text and ? f
       [["aws-*", "gcp"], ["aws-s3", "GCP"], ["azure", "gcp-run"]],
       ["über-*", ["ÜBER-x", "u\u0308ber-x"], ["uber-x"]],
       ["+(a|b)*", ["+(a|b)c"], ["ab", "a"]],
-      ["{a}", ["{a}"], ["a"]],
-      ["a[", ["a["], ["a"]],
       ["*a*a*a*a*b", [`${long}b`, "aaaab"], [long, "aaab"]],
     ],
     (skill, name) =>
@@ -212,27 +210,19 @@ Deno.test("Policy.load() refuses what would be reinterpreted silently, and says 
   const cases: [Omit<SkillPolicyRule, "state">, string][] = [
     [
       { skill: "{aws,gcp}-*" },
-      'the name "{aws,gcp}-*" contains braces, which have no meaning; write ["aws-*", "gcp-*"] instead',
+      'the name "{aws,gcp}-*" contains braces or brackets, which have no meaning; write a list of names, as in ["a", "b"], or "?" for any one character',
     ],
-    [
-      { skill: ["ok", "{a,b{c,d}}"] },
-      'the name "{a,b{c,d}}" contains braces, which have no meaning; write ["a", "bc", "bd"] instead',
-    ],
-    [
-      { skill: "{a,b}".repeat(1e5) },
-      "instead; until then",
-    ],
-    [
-      { skill: "v[0-9]" },
-      'the name "v[0-9]" contains brackets, which have no meaning; write "?" for any one character, as in "v?", or list the names',
-    ],
+    [{ skill: ["ok", "{a,b{c,d}}"] }, 'the name "{a,b{c,d}}" contains braces'],
+    [{ skill: "v[0-9]" }, 'the name "v[0-9]" contains braces or brackets'],
+    [{ skill: "a[" }, 'the name "a[" contains braces or brackets'],
     [{ in: "" }, 'a folder is empty; write its path, as in "~/code"'],
     [
       { in: "~/code/*" },
-      'the folder "~/code/*" contains wildcards, which have no meaning; name the folders, as in ["~/code/a", "~/code/b"]; everything in a folder matches, at any depth',
+      'the folder "~/code/*" contains wildcards, which have no meaning; write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
     ],
-    [{ in: "~/{a,b}/**" }, 'as in ["~/a", "~/b"]'],
-    [{ in: ["/x", "**/skills"] }, 'as in ["a", "b"]'],
+    [{ in: "~/{a,b}/**" }, 'the folder "~/{a,b}/**" contains wildcards'],
+    [{ in: ["/x", "**/skills"] }, 'the folder "**/skills" contains wildcards'],
+    [{ in: "~/c?de" }, 'the folder "~/c?de" contains wildcards'],
     [{ in: "~/code" }, "is relative to an unknown one; write an absolute path"],
   ];
   for (const [rule, message] of cases) {

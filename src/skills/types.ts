@@ -64,16 +64,7 @@ export interface SkillFrontmatter {
   readonly [field: string]: unknown;
 }
 
-/**
- * How a skill is served according to the user's policy:
- *
- * - `"on"`: listed as usual
- * - `"pinned"`: listed before the others
- * - `"name-only"`: listed after the others, and in the lists of the tools without its
- *   description
- * - `"manual"`: available to the user only
- * - `"off"`: not served
- */
+/** How a skill is served according to the user's policy. `docs/policy.md` explains each state. */
 export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 
 /** A rule of a policy. It applies to the skills that match all of its conditions. */

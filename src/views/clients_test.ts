@@ -30,7 +30,8 @@ function createCatalog(count: number): SkillCatalog {
   const skills = Array.from({ length: count }, (_, index): [string, Skill] => {
     const name = `n${index}x`.padEnd(20, "y");
     const description = "Use <b> & this. ".repeat(index % 60 + 1);
-    return [name, { name, description, scope: "global" } as Skill];
+    const skill = { name, description, scope: "global", state: "on" } as Skill;
+    return [name, skill];
   });
   return { ...EMPTY_CATALOG, skills: new Map(skills) };
 }

@@ -7,11 +7,12 @@
  * @module
  */
 
-import { hasPolicyFault } from "../skills/catalog.ts";
+import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { isForModel } from "../skills/decisions.ts";
 import { listedName } from "../skills/names.ts";
-import type { Skill, SkillCatalog, SkillState } from "../skills/types.ts";
+import { STATES } from "../skills/states.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
@@ -20,21 +21,17 @@ export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
 }
 
-/** The ranks of the user's own skills in lists. Those of a project follow. */
-const RANKS: Partial<Record<SkillState, number>> = {
-  pinned: 1,
-  "name-only": 3,
-};
-const USUAL_RANK = 2;
-const LAST_RANK_OF_USER = 3;
+/** The last rank of the user's own skills in lists. The project's follow. */
+const LAST_RANK_OF_USER = Math.max(
+  ...Object.values(STATES).map(({ rank }) => rank),
+);
 
 /**
- * Returns the rank of a skill in lists: the user's own first, and of these the pinned
- * ones first, and those listed by name only last. A project's skill precedes them only
- * if it is pinned by a rule for projects.
+ * Returns the rank of a skill in lists: the user's own first, by their states. A
+ * project's skill precedes them only if it is pinned by a rule for projects.
  */
 function listRank({ state, scope, rule }: Skill): number {
-  const rank = RANKS[state] ?? USUAL_RANK;
+  const { rank } = STATES[state];
   if (scope !== "project") return rank;
   const isPreferred = state === "pinned" && rule?.scope === "project";
   return isPreferred ? 0 : LAST_RANK_OF_USER + rank;
@@ -124,15 +121,14 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
   const isMarked = (skill: Skill) =>
     skill.scope === "project" && shadowing.has(skill);
   const skills = catalog.skills.values().filter(isForModel);
-  // One that is listed by name only has no description, even if there is room.
   return listByName(skills, catalog, isMarked).map((listed) =>
-    listed.skill.state === "name-only" ? nameOnly(listed) : listed
+    STATES[listed.skill.state].isDescribed ? listed : shorten(listed, 0)
   );
 });
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findPolicyFault(catalog: SkillCatalog): string | undefined {
-  return catalog.served.size === 0 && hasPolicyFault(catalog)
+  return catalog.served.size === 0 && findPolicyProblem(catalog)
     ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
     : undefined;
 }
@@ -207,72 +203,81 @@ interface ListRoom {
 }
 
 /**
- * Returns the skills of a list for which there is room, with descriptions as long as
- * there is room for. The user's own get what they need, but leave room for the names of
- * the project's, up to half of it. The project's get what is left, but at most half of
- * the room while the user's own need more.
+ * Returns the skills of a list for which there is room, with descriptions that fill it.
+ * While the user's own skills need more, the project's take at most a quarter of the
+ * room, and never more than they need.
  */
 export function fitSkills(
   skills: readonly ListedSkill[],
   { room, lengthOf }: ListRoom,
 ): ListedSkill[] {
-  const lengthOfAll = (list: readonly ListedSkill[]) =>
+  const needOf = (list: readonly ListedSkill[]) =>
     list.reduce((sum, listed) => sum + lengthOf(listed), 0);
   const users = skills.filter(({ skill }) => !isAmongProjects(skill));
   const projects = skills.filter(({ skill }) => isAmongProjects(skill));
-  const reserved = Math.min(room / 2, lengthOfAll(projects.map(nameOnly)));
-  const fittedUsers = fitGroup(users, { room: room - reserved, lengthOf });
-  const rest = room - lengthOfAll(fittedUsers);
-  const isWhole = lengthOfAll(fittedUsers) === lengthOfAll(users);
-  const fittedProjects = fitGroup(projects, {
-    room: isWhole ? rest : Math.min(rest, room / 2),
-    lengthOf,
-  });
-  return [...fittedUsers, ...fittedProjects];
+  const reserved = Math.min(room / 4, needOf(projects));
+  const left = Math.max(reserved, room - needOf(users));
+  return [
+    ...fitGroup(users, { room: room - reserved, lengthOf }),
+    ...fitGroup(projects, { room: left, lengthOf }),
+  ];
 }
 
-/** The maximum lengths of descriptions to try. With none, only pinned skills have theirs. */
-const LADDER = [Infinity, 200, 80, 0];
-
 /**
- * Shortens all descriptions alike until the skills fit, or else returns as many names as
- * fit. Pinned skills keep their descriptions as long as possible.
+ * Returns the skills of a group for which there is room: the names first, then the
+ * descriptions of pinned skills, then those of the others.
  */
 function fitGroup(
   skills: readonly ListedSkill[],
-  { room, lengthOf }: ListRoom,
-): ListedSkill[] {
-  for (const limit of LADDER) {
-    const shortened = skills.map((listed) =>
-      listed.skill.state === "pinned" ? listed : shorten(listed, limit)
+  list: ListRoom,
+): readonly ListedSkill[] {
+  const shortenAll = (pinned: number, others: number) =>
+    skills.map((listed) =>
+      shorten(listed, listed.skill.state === "pinned" ? pinned : others)
     );
-    if (takeFitting(shortened, { room, lengthOf }).length === skills.length) {
-      return shortened;
-    }
-  }
-  return takeFitting(skills.map(nameOnly), { room, lengthOf });
+  const names = takeFitting(shortenAll(0, 0), list);
+  if (names.length < skills.length) return names;
+  const fits = (pinned: number, others: number) =>
+    takeFitting(shortenAll(pinned, others), list).length === skills.length;
+  const pinned = findLongest((length) => fits(length, 0));
+  const others = pinned === Infinity
+    ? findLongest((length) => fits(pinned, length))
+    : 0;
+  return shortenAll(pinned, others);
 }
 
 /** Returns the first skills of a list, as many as fit. */
 function takeFitting(
   skills: readonly ListedSkill[],
   { room, lengthOf }: ListRoom,
-): ListedSkill[] {
+): readonly ListedSkill[] {
   let rest = room;
   const end = skills.findIndex((listed) => {
     rest -= lengthOf(listed);
     return rest < 0;
   });
-  return end < 0 ? [...skills] : skills.slice(0, end);
+  return end < 0 ? skills : skills.slice(0, end);
+}
+
+/** The minimum length of a shortened description, in characters. A shorter one says nothing. */
+const MIN_DESCRIPTION_LENGTH = 20;
+
+/** Finds the largest common length of descriptions that fits. If it is infinite, they are whole. */
+function findLongest(fits: (length: number) => boolean): number {
+  if (fits(Infinity)) return Infinity;
+  // A character has one or two code units.
+  let [longest, tooLong] = [0, 2 * MAX_DESCRIPTION_LENGTH];
+  while (longest + 1 < tooLong) {
+    const length = Math.floor((longest + tooLong) / 2);
+    if (fits(length)) longest = length;
+    else tooLong = length;
+  }
+  return longest < MIN_DESCRIPTION_LENGTH ? 0 : longest;
 }
 
 function shorten(listed: ListedSkill, limit: number): ListedSkill {
   if (listed.description.length <= limit) return listed;
   return { ...listed, description: truncate(listed.description, limit) };
-}
-
-function nameOnly(listed: ListedSkill): ListedSkill {
-  return shorten(listed, 0);
 }
 
 /** The maximum length of the line that summarizes the skills, in characters. */

@@ -1,51 +1,67 @@
 import assert from "node:assert/strict";
-import type { Skill } from "../skills/types.ts";
+import fc from "npm:fast-check@^4";
+import type { Skill, SkillScope } from "../skills/types.ts";
+import { byCodeUnits } from "../text.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";
-import { fitList } from "./skill_list.ts";
+import {
+  fitList,
+  fitSkills,
+  formatSkill,
+  type ListedSkill,
+} from "./skill_list.ts";
 
-/** Creates listed skills with descriptions of 300 characters. */
-function listed(start: string, count: number, rest: Partial<Skill> = {}) {
+/** Creates listed skills, by default with descriptions of 300 characters. */
+function listed(
+  start: string,
+  count: number,
+  { length = 300, ...rest }: Partial<Skill> & { length?: number } = {},
+): ListedSkill[] {
   return Array.from({ length: count }, (_, index) => {
     const name = `${start}${index}`;
-    const description = "words and more ".repeat(20);
+    const description = "words and more ".repeat(100).slice(0, length);
     const skill = { name, scope: "global", state: "on", ...rest } as Skill;
     return { skill, name, description };
   });
 }
 
-/** Returns the length of the longest line in a list that begins with a text. */
-function longest(list: string, start: string): number {
+/** Returns the different lengths of the descriptions in a list of the skills whose names begin so. */
+function lengthsIn(list: string, start: string): number[] {
   const lines = list.split("\n")
     .filter((line) => line.startsWith(`- ${start}`));
-  return Math.max(...lines.map(({ length }) => length));
+  const lengths = lines.map((line) => line.split(": ")[1]?.length ?? 0);
+  return [...new Set(lengths)];
 }
 
-Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to none, and those of pinned skills only to none", () => {
+Deno.test("fitList() fills the room with descriptions of one length", () => {
+  for (const count of [200, 300, 400, 800]) {
+    const list = fitList(listed("s", count));
+    assert.ok(list.length <= 36_000);
+    assert.ok(list.length >= 0.95 * 36_000, `${count}: ${list.length}`);
+    assert.equal(list.match(/^- /gm)!.length, count);
+    assert.equal(lengthsIn(list, "s").length, 1);
+  }
+});
+
+Deno.test("fitList() gives room to names, then to descriptions of pinned skills, then to others of at least 20 characters", () => {
   const skills = [...listed("pin", 2, { state: "pinned" }), ...listed("s", 50)];
-  const end = ": ".length + "- s49".length;
   for (
     const [limit, pinned, others] of [
-      [50_000, 300, 300],
-      [16_000, 300, 200],
-      [8_000, 300, 80],
-      [3_000, 300, 0],
-      [600, 0, 0],
+      [50_000, [300], [300]],
+      [8_000, [300], [138]],
+      [2_100, [300], [20]],
+      [2_050, [300], [0]],
+      [600, [105], [0]],
+      [410, [0], [0]],
     ] as const
   ) {
     const list = fitList(skills, limit);
     assert.ok(list.length <= limit);
     assert.equal(list.match(/^- /gm)!.length, 52, `${limit}`);
     assert.doesNotMatch(list, /more: pass/);
-    for (const [start, length] of [["pin", pinned], ["s", others]] as const) {
-      const actual = longest(list, start) - end;
-      assert.ok(actual <= length + 1, `${limit} ${start} ${actual}`);
-      assert.ok(
-        length === 0 || actual > length - 15,
-        `${limit} ${start} ${actual}`,
-      );
-    }
+    assert.deepEqual(lengthsIn(list, "pin"), pinned, `${limit}`);
+    assert.deepEqual(lengthsIn(list, "s"), others, `${limit}`);
   }
   const more = fitList(skills, 300);
   assert.match(more, /\n- s0\n.*\n\(and \d+ more: pass a name/s);
@@ -56,25 +72,84 @@ Deno.test("fitList() shortens all descriptions to 200 characters, to 80, or to n
   assert.equal(fitList(few, names.length + room), names);
 });
 
-Deno.test("fitList() gives a project's skills at most half of the room while the user's own need it", () => {
-  const lengthOf = (list: string, start: string) =>
-    list.split("\n").filter((line) => line.startsWith(`- ${start}`)).join("\n")
-      .length;
-  const counts = [[100, 1_000], [1_000, 1_000], [1_000, 100]] as const;
-  for (const [count, others] of counts) {
-    const own = listed("own", count);
-    const project = listed("project", others, { scope: "project" });
-    const list = fitList([...own, ...project], 10_000);
-    assert.ok(list.length <= 10_000);
-    assert.ok(lengthOf(list, "project") <= 5_000);
-    const isWhole = list.match(/^- own/gm)!.length === count;
-    assert.ok(isWhole || lengthOf(list, "own") >= 4_500);
-    // What one side does not need, the other one gets.
-    const few = fitList([...own.slice(0, 2), ...project], 10_000);
-    assert.ok(lengthOf(few, "own") > 600);
-    assert.ok(lengthOf(few, "project") > Math.min(5_000, 11 * others));
-  }
+Deno.test("fitList() keeps the user's descriptions beside a project of 1,000 skills, and those of 20 skills of a project beside 300 of the user's", () => {
+  const project = (count: number) =>
+    listed("project", count, { scope: "project" });
+  const clone = fitList([...listed("own", 10), ...project(1_000)]);
+  assert.deepEqual(lengthsIn(clone, "own"), [300]);
+  const few = fitList([...listed("own", 300), ...project(20)]);
+  assert.deepEqual(lengthsIn(few, "project"), [300]);
+  assert.ok(few.length >= 0.95 * 36_000);
 });
+
+/** Creates any skills of a scope, the pinned ones first. */
+function anyOf(scope: SkillScope) {
+  const length = fc.nat(200);
+  const state = fc.constantFrom("on" as const, "pinned" as const);
+  return fc.array(fc.record({ length, state }), { maxLength: 20 })
+    .map((skills) =>
+      skills.toSorted((a, b) => byCodeUnits(b.state, a.state))
+        .flatMap((rest, index) =>
+          listed(`${scope}${index}-`, 1, { scope, ...rest })
+        )
+    );
+}
+
+/** Returns how many skills of a group are listed, and the common lengths of their descriptions. */
+function measure(group: ListedSkill[], fitted: readonly ListedSkill[]) {
+  const names = fitted.map(({ name }) => name);
+  assert.deepEqual(names, group.slice(0, names.length).map(({ name }) => name));
+  const [pinned, others] = ["pinned", "on"].map((state) => {
+    const pairs = group
+      .map((whole, index) => [whole, fitted[index]?.description ?? ""] as const)
+      .filter(([{ skill }]) => skill.state === state);
+    const cut = pairs.filter(([whole, shown]) => whole.description !== shown);
+    const [length = Infinity, ...more] = new Set(
+      cut.map(([, shown]) => shown.length),
+    );
+    assert.deepEqual(more, []);
+    assert.ok(length === 0 || length >= 20);
+    assert.ok(pairs.every(([, shown]) => shown.length <= length));
+    return length;
+  }) as [number, number];
+  assert.ok(pinned === Infinity || [0, Infinity].includes(others));
+  return { names: names.length, pinned, others };
+}
+
+const LENGTHS = {
+  text: (listed: ListedSkill) => formatSkill(listed).length,
+  JSON: ({ name, description }: ListedSkill) =>
+    JSON.stringify(JSON.stringify({ name, description })).length,
+};
+
+for (const [format, lengthOf] of Object.entries(LENGTHS)) {
+  Deno.test(`fitSkills() fits any skills as ${format}: in order, a project's in a quarter while the user's are cut, and none shorter in more room`, () => {
+    const fit = (own: ListedSkill[], project: ListedSkill[], room: number) => {
+      const fitted = fitSkills([...own, ...project], { room, lengthOf });
+      const needOf = (list: ListedSkill[]) =>
+        list.reduce((sum, listed) => sum + lengthOf(listed), 0);
+      assert.ok(needOf(fitted) <= room);
+      const { global = [], project: theirs = [] } = Object.groupBy(
+        fitted,
+        ({ skill }) => skill.scope,
+      );
+      assert.deepEqual(fitted, [...global, ...theirs]);
+      const isWhole = needOf(global) === needOf(own);
+      assert.ok(isWhole || needOf(theirs) <= room / 4);
+      return [measure(own, global), measure(project, theirs)]
+        .flatMap((measured) => Object.values(measured));
+    };
+    const any = [anyOf("global"), anyOf("project"), fc.nat(5_000)] as const;
+    fc.assert(
+      fc.property(...any, (own, project, room) => {
+        const before = fit(own, project, room);
+        const after = fit(own, project, room + 1);
+        assert.ok(before.every((value, index) => value <= after[index]!));
+      }),
+      { numRuns: 500 },
+    );
+  });
+}
 
 for (const toolset of Object.keys(toolsets)) {
   Deno.test(`the tools of ${toolset} list a skill in the state name-only last and without its description, though there is room, and a pinned one first`, async () => {

@@ -20,6 +20,7 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { shownName, skillKey } from "../text.ts";
+import { findPolicyProblem } from "../skills/catalog.ts";
 import { isForModel } from "../skills/decisions.ts";
 import { splitKey } from "../skills/names.ts";
 import { SkillIndex } from "../skills/search.ts";
@@ -150,7 +151,7 @@ function explainMissing(
 ): string[] {
   const policyFault = findPolicyFault(catalog);
   if (policyFault !== undefined) {
-    const problem = catalog.problems.find(({ rule }) => rule === "policy")!;
+    const problem = findPolicyProblem(catalog)!;
     return [isRemote ? policyFault : describeProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);

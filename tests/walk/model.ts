@@ -1,6 +1,8 @@
 // The reference model: for a state of the disk and settings, who may see what. It
 // is written from the rules, not from the code, and it keeps nothing.
 import { basename, dirname, join } from "../../src/files/paths.ts";
+import { STATES } from "../../src/skills/states.ts";
+import type { SkillState as State } from "../../src/skills/types.ts";
 import * as disk from "./reading.ts";
 
 /** A rule of a policy, whose folders have absolute paths. */
@@ -11,13 +13,8 @@ export interface Rule {
   in?: string[];
 }
 
-export type State = "on" | "pinned" | "name-only" | "manual" | "off";
-
-/** The states that are stricter than others, the strictest first. */
-const STRICTEST = ["off", "manual", "name-only"] as const;
-
-/** What a hidden folder is hidden from: everyone, or the model. */
-type Hiding = "off" | "manual";
+/** Whom something is hidden from. */
+type Viewer = "everyone" | "model";
 
 /** A folder that is searched for skills. */
 export interface Root {
@@ -91,7 +88,7 @@ export class Model {
   readonly #found = new Map<string, Found>();
   #position = 0;
   /** What is hidden from everyone, and from the model. */
-  readonly #hidden: { folder: string; hiding: Hiding }[] = [];
+  readonly #hidden: { folder: string; from: Viewer }[] = [];
   readonly #world: World;
   readonly project: string[];
   readonly #trusted: string[] = [];
@@ -255,30 +252,31 @@ export class Model {
   /** The strictest answer wins. */
   #judge(skill: Found): State {
     const states = this.#subjects(skill).map((it) => this.#decide(it));
-    return STRICTEST.find((state) => states.includes(state)) ?? states[0]!;
+    const strictness = (state: State) => STATES[state].strictness;
+    return states.sort((a, b) => strictness(b) - strictness(a))[0]!;
   }
 
   #hide(skill: Found): void {
     const { realPath: folder, frontmatter, isRead } = skill;
-    const state = this.#judge(skill);
-    if (state === "off" || !isRead) {
-      this.#hidden.push({ folder, hiding: "off" });
-    } else if (state === "manual" || !frontmatter.forModel) {
-      this.#hidden.push({ folder, hiding: "manual" });
-    }
+    const judged = STATES[this.#judge(skill)].hiddenFrom;
+    const flagged = judged === "nobody" && !frontmatter.forModel
+      ? "model"
+      : judged;
+    const from = isRead ? flagged : "everyone";
+    if (from !== "nobody") this.#hidden.push({ folder, from });
   }
 
   /** Whether a path lies in a hidden folder that the skill does not lie in itself. */
-  #isHidden(path: string, { realPath }: Found, hidings: Hiding[]): boolean {
+  #isHidden(path: string, { realPath }: Found, viewers: Viewer[]): boolean {
     return this.#hidden
-      .filter(({ hiding }) => hidings.includes(hiding))
+      .filter(({ from }) => viewers.includes(from))
       .some(({ folder }) =>
         disk.isWithin(path, folder) &&
         !(disk.isWithin(realPath, folder) && disk.isWithin(path, realPath))
       );
   }
 
-  #listFiles(skill: Found, ...hidings: Hiding[]): Map<string, string> {
+  #listFiles(skill: Found, ...viewers: Viewer[]): Map<string, string> {
     const { realPath, main } = skill;
     const { path } = skill.listings[0]!;
     return disk.listFiles({
@@ -287,7 +285,7 @@ export class Model {
       main: join(path, basename(main)),
     }, {
       isOwn: (target) => this.#isOwn(target, realPath),
-      isOpen: (target) => !this.#isHidden(target, skill, hidings),
+      isOpen: (target) => !this.#isHidden(target, skill, viewers),
     });
   }
 
@@ -296,14 +294,16 @@ export class Model {
     const { name, isValid, forUser } = frontmatter;
     const file = disk.real(main) ?? "";
     const judged = this.#judge(skill);
-    const isOff = judged === "off" || this.#isHidden(file, skill, ["off"]);
+    const { hiddenFrom } = STATES[judged];
+    const isOff = hiddenFrom === "everyone" ||
+      this.#isHidden(file, skill, ["everyone"]);
     if (!isValid || isOff) return [];
-    const isManual = judged === "manual" ||
-      this.#isHidden(file, skill, ["manual"]);
+    const isManual = hiddenFrom === "model" ||
+      this.#isHidden(file, skill, ["model"]);
     const state: State = isManual ? "manual" : judged;
     const forModel = !isManual && frontmatter.forModel;
-    const files = this.#listFiles(skill, "off");
-    const modelFiles = this.#listFiles(skill, "off", "manual");
+    const files = this.#listFiles(skill, "everyone");
+    const modelFiles = this.#listFiles(skill, "everyone", "model");
     const rule = this.#findRule(this.#subjects(skill)[0]!);
     const isLifted = rule?.state === "pinned" && rule.scope === "project";
     const shown = { realPath, scope, state, isLifted, forModel, forUser };

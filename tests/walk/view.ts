@@ -1,5 +1,6 @@
 // What all views show, and what they should show according to the reference model.
 import { createHash } from "node:crypto";
+import { STATES } from "../../src/skills/states.ts";
 import { attempt } from "./reading.ts";
 import type { Sight } from "./model.ts";
 
@@ -89,9 +90,9 @@ const keyOf = ({ name }: Sight) => name.toLowerCase();
 
 /** The user's own come first, and the project's only by a pin that says so. */
 function rankOf({ state, scope, isLifted }: Sight): number {
-  const rank = state === "pinned" ? 1 : state === "name-only" ? 3 : 2;
+  const { rank } = STATES[state];
   if (scope !== "project") return rank;
-  return isLifted ? 0 : 3 + rank;
+  return isLifted ? 0 : 100 + rank;
 }
 
 /** A project's skill that is not for the model takes no name from a user's that is. */

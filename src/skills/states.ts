@@ -1,0 +1,65 @@
+/**
+ * The states that a policy gives to skills, in one table. Everything that depends on a
+ * state follows from it: which rule wins, who sees a skill, and how it is listed.
+ *
+ * @module
+ */
+
+import type { SkillState } from "./types.ts";
+
+/** What follows from a state. */
+interface StateEffects {
+  /** The larger one wins if the rules give the paths of a skill different states. */
+  readonly strictness: number;
+  /** The place in lists, among the user's skills and among the project's: from 1. */
+  readonly rank: number;
+  /** Whom the skill is hidden from. */
+  readonly hiddenFrom: "nobody" | "model" | "everyone";
+  /** Whether the lists of the tools describe it. */
+  readonly isDescribed: boolean;
+  /** What `docs/policy.md` says about it. */
+  readonly meaning: string;
+}
+
+/** What follows from the usual state. The table says how the others differ. */
+const ON: StateEffects = {
+  strictness: 0,
+  rank: 2,
+  hiddenFrom: "nobody",
+  isDescribed: true,
+  meaning: "served as the frontmatter specifies",
+};
+
+/** What follows from each state. */
+export const STATES: Readonly<Record<SkillState, StateEffects>> = {
+  on: ON,
+  pinned: {
+    ...ON,
+    rank: 1,
+    meaning: "before the others, with its full description if there is room",
+  },
+  "name-only": {
+    ...ON,
+    strictness: 1,
+    rank: 3,
+    isDescribed: false,
+    meaning:
+      "after the others, and in the lists of the tools without its description",
+  },
+  manual: {
+    ...ON,
+    strictness: 2,
+    hiddenFrom: "model",
+    meaning:
+      "only for you: available as a prompt and resources, but not through the tools (hosts still see it in `skills/list`)",
+  },
+  off: {
+    ...ON,
+    strictness: 3,
+    hiddenFrom: "everyone",
+    meaning: "not served; a skill that it shadowed is served instead",
+  },
+};
+
+/** The names of the states, as messages list them. */
+export const STATE_NAMES = Object.keys(STATES) as readonly SkillState[];
