@@ -145,14 +145,6 @@ export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
-/** The maximum length of a name where people or models read it, in characters. */
-const MAX_SHOWN_LENGTH = 200;
-
-/** Returns a skill's name as it is shown: on one line, and not too long. */
-export function shownName(name: string): string {
-  return truncate(oneLine(name), MAX_SHOWN_LENGTH);
-}
-
 /** Truncates a text to a number of characters. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -216,26 +208,6 @@ export function jsonText(value: unknown): string {
 /** Compares texts by their UTF-16 code units, so that the order is the same in every locale. */
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Joiners, and characters that are blank although they are not whitespace. */
-const JOINERS = /[\u200c\u200d]/g;
-const BLANKS = /[\u2800\u{1d159}]/gu;
-
-/** A name whose key is the name in lowercase. Nearly all are. */
-const SIMPLE_NAME = /^[!-~]*$/;
-
-/**
- * Returns the key of a name, by which skills are found: the name on one line,
- * without invisible and surrounding blank characters, in Unicode normalization form C,
- * and in lowercase. Joiners do not count, because not all of them can be seen.
- *
- * @returns The key in {@linkcode SkillCatalog.skills}.
- */
-export function skillKey(name: string): string {
-  if (SIMPLE_NAME.test(name)) return name.toLowerCase();
-  const text = oneLine(name.replace(JOINERS, "").replace(BLANKS, " "));
-  return normalizeText(normalizeText(text).toLowerCase());
 }
 
 /**

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { nextId, toolsets } from "../tests/testing/client.ts";
 import { Place } from "../tests/testing/folders.ts";
 import { runServer, Wire } from "../tests/testing/server.ts";
-import { assertLinearTime } from "../tests/testing/waiting.ts";
 import {
   escapeHidden,
   escapeXml,
@@ -12,7 +11,6 @@ import {
   nearestWords,
   oneLine,
   quote,
-  skillKey,
   stringifyJson,
   withoutInvisible,
 } from "./text.ts";
@@ -52,7 +50,6 @@ Deno.test("no displayed text contains a hidden character", () => {
     const text = `gi${character}t`;
     assert.equal(oneLine(` ${text} ${character} x`), "git x", what);
     assert.equal(escapeXml(`<${text}>`), "&lt;git&gt;", what);
-    assert.equal(skillKey(text), skillKey("git"), what);
     for (const shown of [quote(text), escapeHidden(text), jsonText(text)]) {
       assert.match(shown, /^"?gi(?:\\u[\da-f]{4})+t"?\n?$/, what);
     }
@@ -81,8 +78,6 @@ Deno.test("withoutInvisible() keeps joiners in emoji and in scripts without case
   ];
   for (const text of joined) {
     assert.equal(withoutInvisible(text), text);
-    const [first, second] = [text, text.replace(/[\u200c\u200d]/g, "")];
-    assert.equal(skillKey(first), skillKey(second!));
   }
   const dropped = [
     "a\u200db",
@@ -143,31 +138,6 @@ Deno.test("listInvisible() ignores characters that emoji and joining scripts nee
   ]);
   // Scripts with uppercase letters do not join them.
   assert.deepEqual(listInvisible("\u0436\u200d\u0436"), ["U+200D"]);
-});
-
-Deno.test("skillKey() ignores case, surrounding whitespace, and the composition of accents", () => {
-  for (const name of ["Git", " git ", "GIT\n"]) {
-    assert.equal(skillKey(name), "git");
-  }
-  assert.equal(skillKey("Cafe\u0301"), skillKey("CAF\u00c9"));
-  assert.equal(skillKey("Git\n  Hub"), skillKey("git hub"));
-  assert.equal(skillKey("gi\u0007t\u202e"), skillKey("git"));
-  assert.notEqual(skillKey("git"), skillKey("gi t"));
-  assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
-});
-
-Deno.test("skillKey() takes linear time for names with any number of combining marks", async () => {
-  await assertLinearTime(
-    (length) => skillKey(`a${"\u0301\u0316".repeat(length / 2)}`),
-    { length: 100_000, what: "the key" },
-  );
-});
-
-Deno.test("skillKey() composes accents in names of any length", () => {
-  const composed = "\u00e9".repeat(2_000);
-  assert.equal(skillKey("e\u0301".repeat(2_000)), composed);
-  const marks = "\u0316\u0301".repeat(15);
-  assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
 });
 
 /** A quoted string with tag characters, other invisible characters, and a lone surrogate. */

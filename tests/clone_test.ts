@@ -130,7 +130,7 @@ const ATTEMPTS: readonly Attempt[] = [
     },
   },
   {
-    title: "names that look like forms of the user's stand before them",
+    title: "names that look like the user's mean another skill than they say",
     prepare: (place) => {
       place.skill(MINE, "rd", skillMd("R&D", "Mine"));
       place.skill(MINE, "git", skillMd("git", "Mine"));
@@ -140,9 +140,15 @@ const ATTEMPTS: readonly Attempt[] = [
       place.skill(THEIRS, "x", skillMd('"global:git"', "Theirs"));
     },
     check: async (ask) => {
-      for (const name of ["R&D", "R&amp;D", "git", "global:git"]) {
+      for (
+        const name of ["global:R&D", "global:R&amp;D", "git", "global:git"]
+      ) {
         assert.match(await load(ask, name), /Mine/, name);
       }
+      // These are one name, which the project's skill takes as any other does.
+      const list = await ask("tools/list");
+      assert.match(list, /<name>R&amp;D<.*\\n.*Theirs.*\\n<location>project</);
+      assert.match(await load(ask, "R&D"), /Theirs/);
     },
   },
 ];

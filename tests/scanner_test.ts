@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
 import { DiskSpy, Place, runSync, skillMd } from "./testing/folders.ts";
-import { skillKey } from "../src/text.ts";
+import { skillKey } from "../src/skills/names.ts";
 import { lacks } from "./testing/needs.ts";
 import {
   listPaths,

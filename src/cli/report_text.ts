@@ -17,7 +17,7 @@ import {
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { withTilde } from "../program/shell_words.ts";
-import { byCodeUnits, count, escapeHidden, shownName } from "../text.ts";
+import { byCodeUnits, count, escapeHidden } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import type { Report } from "./report.ts";
 
@@ -52,7 +52,7 @@ function formatTables(report: Report, home: string | undefined): string {
     const rule = ruleLine ? `${basename(policy!)}:${ruleLine}` : "";
     const policyCells = policy === undefined ? [] : [state, rule];
     return [
-      shownName(skill.name),
+      skill.name,
       ...policyCells,
       files === undefined ? "" : count(files, "file"),
       showPath(skill.directory, home),
@@ -81,7 +81,7 @@ function describeEffects(
   home: string | undefined,
 ): string {
   const advice = qualifiedName
-    ? `load it as ${shownName(qualifiedName)}`
+    ? `load it as ${qualifiedName}`
     : "rename it to load it";
   const effects: string[] = [];
   if (shadowedBy !== undefined) {

@@ -30,13 +30,8 @@ import {
   textOf,
   writeText,
 } from "../skills/yaml.ts";
-import {
-  byCodeUnits,
-  listInvisible,
-  quote,
-  skillKey,
-  truncate,
-} from "../text.ts";
+import { byCodeUnits, listInvisible, quote, truncate } from "../text.ts";
+import { skillKey } from "../skills/names.ts";
 import { decodeText } from "../views/loading.ts";
 import { findBrokenPaths } from "./markdown_paths.ts";
 

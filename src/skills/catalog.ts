@@ -7,9 +7,9 @@
 
 import { childPath } from "../files/paths.ts";
 import { describeProblem, type Problem } from "../problems.ts";
-import { quote, shownName, skillKey, withoutInvisible } from "../text.ts";
+import { quote, withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isForModel } from "./decisions.ts";
-import { isScopedKey, qualifiedName, servedKey } from "./names.ts";
+import { cleanName, qualifiedName, servedKey, skillKey } from "./names.ts";
 import type { RootVisit, ScanStart } from "./skill_reader.ts";
 import type {
   ShadowedSkill,
@@ -100,7 +100,7 @@ function createSkill(
   const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.said;
   const frontmatter = read.said.frontmatter!;
   return {
-    name: withoutInvisible(frontmatter.name),
+    name: cleanName(frontmatter.name),
     description: withoutInvisible(frontmatter.description),
     frontmatter,
     directory,
@@ -172,7 +172,7 @@ function assignNames(
     ({ read }) => skillKey(read.said.frontmatter!.name),
   );
   for (const key of [...groups.keys()].sort()) {
-    const assigned = assignName(key, groups.get(key)!, create);
+    const assigned = assignName(groups.get(key)!, create);
     skills.set(key, assigned.holder);
     shadowed.push(...assigned.shadowed);
   }
@@ -181,23 +181,18 @@ function assignNames(
   return { skills, shadowed, served: listServed(skills, shadowed), off };
 }
 
-/** Decides which of the skills with a key has the name. */
+/** Decides which of the skills with a name has it. */
 function assignName(
-  key: string,
   group: readonly DecidedSkill[],
   create: (it: DecidedSkill, prefix?: SkillScope) => Skill,
 ): { holder: Skill; shadowed: ShadowedSkill[] } {
   const holder = findHolder(group);
   // Nearly all names belong to one skill.
-  if (group.length === 1) {
-    const prefix = isScopedKey(key) ? holder.scope : undefined;
-    return { holder: create(holder, prefix), shadowed: [] };
-  }
+  if (group.length === 1) return { holder: create(holder), shadowed: [] };
   const firstOfScope = ({ scope }: DecidedSkill) =>
     group.find((it) => it.scope === scope)!;
   const created = new Map(group.map((it) => {
-    const isQualified = it === firstOfScope(it) &&
-      (it !== holder || isScopedKey(key));
+    const isQualified = it === firstOfScope(it) && it !== holder;
     return [it, create(it, isQualified ? it.scope : undefined)];
   }));
   const shadowed = group.filter((it) => it !== holder).map((it) => {
@@ -245,10 +240,10 @@ export function differingKeys<T>(
 }
 
 function describeShadowed({ skill, by }: ShadowedSkill): string {
-  const name = quote(shownName(skill.name));
+  const name = quote(skill.name);
   const advice = skill.prefix === undefined
     ? "rename it to load it"
-    : `load it as ${quote(shownName(qualifiedName(skill)))}`;
+    : `load it as ${quote(qualifiedName(skill))}`;
   return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
     quote(by.file)
   }, which takes precedence; ${advice}`;

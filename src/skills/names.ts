@@ -8,28 +8,69 @@
  * @module
  */
 
-import { escapeXml, oneLine, shownName, skillKey } from "../text.ts";
+import { normalizeText, oneLine } from "../text.ts";
 import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
 export const SKILL_MD = "SKILL.md";
 
-/** A name that begins with a scope. */
-const SCOPED_NAME = /^(project|global):(.+)$/s;
+/** A name that is clean. Nearly all are. */
+const CLEAN_NAME = /^[!-%'-~]+(?: [!-%'-~]+)*$/;
 
-/** Whether the key of a plain name could be taken for that of a qualified one. */
-export function isScopedKey(key: string): boolean {
-  return SCOPED_NAME.test(key);
+/** Characters that are blank although they are not whitespace. */
+const BLANKS = /[\u2800\u{1d159}]/gu;
+
+/** What escaping for XML writes, however often. */
+const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
+
+/**
+ * Cleans a name, so that two names that differ only in what cannot be seen are one name:
+ * on one line, without invisible characters, in Unicode normalization form C. The names
+ * in lists as XML are escaped, and models pass them as they are, so escapes are undone.
+ */
+export function cleanName(name: string): string {
+  if (CLEAN_NAME.test(name)) return name;
+  const line = oneLine(normalizeText(name.replace(BLANKS, " ")));
+  const unescaped = line.replace(
+    XML_ESCAPES,
+    (_, less?: string, greater?: string) => less ? "<" : greater ? ">" : "&",
+  );
+  const cleaned = normalizeText(unescaped);
+  // Each step can leave something to an earlier one.
+  return cleaned === name ? name : cleanName(cleaned);
 }
 
-/** Splits the key of a text that may be a qualified name into the scope and the key of the name. */
-export function splitKey(
-  key: string,
-): { scope: SkillScope; key: string } | undefined {
-  const [, scope, rest] = SCOPED_NAME.exec(key) ?? [];
-  return scope === undefined
-    ? undefined
-    : { scope: scope as SkillScope, key: skillKey(rest!) };
+/** Joiners. In some texts they can be seen, but names do not differ by them alone. */
+const JOINERS = /[\u200c\u200d]/g;
+
+/**
+ * Returns the key of a name, by which skills are found: the clean name in lowercase.
+ *
+ * @returns The key in {@linkcode SkillCatalog.skills}.
+ */
+export function skillKey(name: string): string {
+  if (CLEAN_NAME.test(name)) return name.toLowerCase();
+  const lower = cleanName(name).replace(JOINERS, "").toLowerCase();
+  return normalizeText(lower);
+}
+
+/** A key that begins with a scope, which that of no name does. */
+const QUALIFIED = /^(project|global):(.+)$/s;
+
+/** Whether a clean name begins with a scope. */
+export function isQualified(name: string): boolean {
+  return QUALIFIED.test(name.toLowerCase());
+}
+
+/** Splits a text that may be a qualified name into the scope and the key of the name. */
+export function parseName(
+  text: string,
+): { scope: SkillScope | undefined; key: string } {
+  const key = skillKey(text);
+  const [, scope, name] = QUALIFIED.exec(key) ?? [];
+  return name === undefined
+    ? { scope: undefined, key }
+    : { scope: scope as SkillScope, key: skillKey(name) };
 }
 
 /** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */
@@ -40,27 +81,18 @@ export function servedKey({ name, prefix }: Skill): string {
 
 /** Returns the name by which a skill is loaded: the qualified one, if it has a prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {
-  return prefix === undefined ? name : `${prefix}:${oneLine(name)}`;
+  return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/**
- * Finds a skill by a text: its exact name, its qualified name, or the form in which a
- * list shows one of these. If the text means several skills, the user's own precede the
- * project's, then exact names precede qualified ones, and these precede shown forms. So no
- * name in a project stands before a name of the user's. Of skills with the same exact
- * name, the one that holds it is meant.
- */
+/** Finds a skill by its name or its qualified name, however it is written. */
 export function findSkill(
   text: string,
   catalog: SkillCatalog,
 ): Skill | undefined {
-  const key = skillKey(text);
-  const parts = splitKey(key);
-  const exact = catalog.skills.get(key);
-  const qualified = parts && findInScope(parts.scope, parts.key, catalog);
-  const shown = shownForms(catalog).get(key) ?? [];
-  const meant = [exact, qualified, ...shown].filter((it) => it !== undefined);
-  return meant.find((skill) => skill.scope === "global") ?? meant[0];
+  const { scope, key } = parseName(text);
+  return scope === undefined
+    ? catalog.skills.get(key)
+    : findInScope(scope, key, catalog);
 }
 
 /** Finds the first skill of a scope by the key of its name. */
@@ -70,62 +102,7 @@ function findInScope(
   { skills, served }: SkillCatalog,
 ): Skill | undefined {
   const holder = skills.get(key);
-  return served.get(`${scope}:${key}`) ??
-    (holder?.scope === scope ? holder : undefined);
-}
-
-/** The skills of each catalog whose names lists show in other forms, by the keys of the forms. */
-const formsOf = new WeakMap<SkillCatalog, Map<string, Skill[]>>();
-
-/** Returns the forms of names in a catalog that differ from the names. */
-function shownForms(catalog: SkillCatalog): Map<string, Skill[]> {
-  const known = formsOf.get(catalog);
-  if (known !== undefined) return known;
-  const forms = new Map<string, Skill[]>();
-  for (const skill of catalog.served.values()) {
-    const name = oneLine(skill.name);
-    const qualified = `${skill.scope}:${name}`;
-    // Nearly all names are shown as they are.
-    if (escapeXml(shownName(qualified)) === qualified) continue;
-    for (const written of [name, qualified]) {
-      const shown = shownName(written);
-      for (const key of [shown, escapeXml(shown)].map(skillKey)) {
-        if (key !== skillKey(written)) {
-          forms.set(key, [...forms.get(key) ?? [], skill]);
-        }
-      }
-    }
-  }
-  formsOf.set(catalog, forms);
-  return forms;
-}
-
-/** How a list shows a skill. */
-interface ListedNameOptions {
-  /** Whether the name is to say whom the skill comes from. Default: `false`. */
-  readonly isQualified?: boolean;
-  /** Writes a name in the language of the list. Default: as it is. */
-  readonly write?: (name: string) => string;
-}
-
-/**
- * Returns the name by which a list shows a skill: the first of its names that loads it,
- * both as it is and as the list writes it. Returns `undefined` if there is none.
- */
-export function listedName(
-  skill: Skill,
-  catalog: SkillCatalog,
-  { isQualified = false, write = (name) => name }: ListedNameOptions = {},
-): string | undefined {
-  const { name, scope } = skill;
-  const loads = (text: string) => findSkill(text, catalog) === skill;
-  for (const isLong of [isQualified, !isQualified]) {
-    const shown = shownName(isLong ? `${scope}:${oneLine(name)}` : name);
-    const written = write(shown);
-    const isLoaded = loads(shown) && (written === shown || loads(written));
-    if (isLoaded) return shown;
-  }
-  return undefined;
+  return holder?.scope === scope ? holder : served.get(`${scope}:${key}`);
 }
 
 /** A URI that begins with a scope, and what follows it. */

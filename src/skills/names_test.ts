@@ -1,5 +1,100 @@
 import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
 import { parseSkillUri } from "../../mod.ts";
+import { assertLinearTime } from "../../tests/testing/waiting.ts";
+import { escapeXml } from "../text.ts";
+import { cleanName, skillKey } from "./names.ts";
+
+Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen or was escaped", () => {
+  const cases: [name: string, cleaned: string][] = [
+    ["git", "git"],
+    ["a b", "a b"],
+    [" a \n\t b\u00a0", "a b"],
+    ["\u2800git\u{1d159}", "git"],
+    ["g\u200bi\u202et\u{e0041}\0", "git"],
+    ["e\u0301", "\u00e9"],
+    ["R&amp;D", "R&D"],
+    ["&amp;amp;lt;b&gt;", "<b>"],
+    ["&#82;&quot;", "&#82;&quot;"],
+    ["&lt\u037e", "<"],
+    ["&am\u200bp;", "&"],
+    ["x\ud800", "x\ufffd"],
+    ["\u{1f468}\u200d\u{1f469}", "\u{1f468}\u200d\u{1f469}"],
+    ["\u200b \u2800", ""],
+  ];
+  for (const [name, cleaned] of cases) {
+    assert.equal(cleanName(name), cleaned, JSON.stringify(name));
+  }
+});
+
+Deno.test("names that differ only in what cannot be seen have one key", () => {
+  for (
+    const [a, b] of [
+      ["GIT", "git"],
+      ["J\u030c", "\u01f0"],
+      ["\u{1f468}\u200d\u{1f469}", "\u{1f468}\u{1f469}"],
+      ["\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u062e"],
+      ["gi\u{e0041}t", "git"],
+    ] as const
+  ) assert.equal(skillKey(a), skillKey(b), JSON.stringify(a));
+});
+
+/** What names are made of, and what cleaning changes. */
+const piece = fc.constantFrom(
+  "a",
+  "B",
+  "\u0130",
+  "&",
+  "&amp;",
+  "amp;",
+  "&lt",
+  "&gt;",
+  ";",
+  "\u037e",
+  "<",
+  ">",
+  "\u0338",
+  "\u0301",
+  "\u0301".repeat(31),
+  " ",
+  "\n",
+  "\u2800",
+  "\u00a0",
+  "\u200b",
+  "\u200d",
+  "\u200c",
+  "\ufe0f",
+  "\u{1f468}",
+  "\u0645",
+  "\u1100",
+  "\u1161",
+  "\ud800",
+  "\0",
+  "project:",
+);
+
+Deno.test("a clean name stays as it is, and a list prints it in a form with the same key", () => {
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+      const name = pieces.join("");
+      const cleaned = cleanName(name);
+      assert.equal(cleanName(cleaned), cleaned);
+      const key = skillKey(name);
+      for (const form of [cleaned, key, escapeXml(cleaned), ` ${cleaned}\n`]) {
+        assert.equal(skillKey(form), key, JSON.stringify([name, form]));
+      }
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+Deno.test("cleanName() takes linear time", async () => {
+  for (const piece of ["&amp;", "&amp;amp", "&", " \u200b", "\u0301", "a&lt"]) {
+    await assertLinearTime((length) => {
+      cleanName(piece.repeat(length / piece.length));
+    }, { length: 1_000_000, what: piece });
+  }
+});
 
 Deno.test("parseSkillUri() returns undefined for other URIs", () => {
   for (
@@ -25,4 +120,29 @@ Deno.test("parseSkillUri() returns undefined for other URIs", () => {
       `skill://git/${"x".repeat(1024 * 1024)}`,
     ]
   ) assert.equal(parseSkillUri(uri), undefined, uri);
+});
+
+Deno.test("skillKey() ignores case, surrounding whitespace, and the composition of accents", () => {
+  for (const name of ["Git", " git ", "GIT\n"]) {
+    assert.equal(skillKey(name), "git");
+  }
+  assert.equal(skillKey("Cafe\u0301"), skillKey("CAF\u00c9"));
+  assert.equal(skillKey("Git\n  Hub"), skillKey("git hub"));
+  assert.equal(skillKey("gi\u0007t\u202e"), skillKey("git"));
+  assert.notEqual(skillKey("git"), skillKey("gi t"));
+  assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
+});
+
+Deno.test("skillKey() takes linear time for names with any number of combining marks", async () => {
+  await assertLinearTime(
+    (length) => skillKey(`a${"\u0301\u0316".repeat(length / 2)}`),
+    { length: 100_000, what: "the key" },
+  );
+});
+
+Deno.test("skillKey() composes accents in names of any length", () => {
+  const composed = "\u00e9".repeat(2_000);
+  assert.equal(skillKey("e\u0301".repeat(2_000)), composed);
+  const marks = "\u0316\u0301".repeat(15);
+  assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
 });

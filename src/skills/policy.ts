@@ -17,7 +17,7 @@
 import { dirname, resolveFolder } from "../files/paths.ts";
 import type { BaseFolders } from "../files/types.ts";
 import type { Fault, Problem } from "../problems.ts";
-import { skillKey } from "../text.ts";
+import { skillKey } from "./names.ts";
 import type { LoadedPolicy } from "./policy_file.ts";
 import {
   activateRule,

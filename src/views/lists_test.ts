@@ -107,10 +107,10 @@ Deno.test("skills/list has the user's own skills on the first page, before 999 o
   }
 });
 
-Deno.test("every name in a list loads its skill: those with characters of XML, long ones, and those that look qualified", async () => {
+Deno.test("every name in a list loads its skill: those with characters of XML, long ones, and those that differ only in what cannot be seen", async () => {
   using place = new Place();
-  const long = "x".repeat(250);
-  const names = ["R&D", "<b>", "project:deploy", `${long} one`, `${long} two`];
+  const long = "x".repeat(196);
+  const names = ["R&D", "<b>", "deploy", `${long} one`, `${long} two`];
   for (const [index, name] of names.entries()) {
     place.skill(
       HOME,
@@ -118,7 +118,7 @@ Deno.test("every name in a list loads its skill: those with characters of XML, l
       skillMd(JSON.stringify(name), `Mine ${index}`),
     );
   }
-  for (const [index, name] of ["deploy", "R&amp;D"].entries()) {
+  for (const [index, name] of ["de\u200bploy", "R&amp;D"].entries()) {
     place.skill(
       PROJECT,
       `project-${index}`,
@@ -130,7 +130,7 @@ Deno.test("every name in a list loads its skill: those with characters of XML, l
   const listed: { name: string; description: string }[] = JSON.parse(
     (content[0] as { text: string }).text,
   );
-  assert.ok(listed.length >= 6, JSON.stringify(listed));
+  assert.equal(listed.length, 5, JSON.stringify(listed));
   for (const { name, description } of listed) {
     const { text } = await session.text("read_skill", { name });
     assert.ok(
@@ -140,11 +140,13 @@ Deno.test("every name in a list loads its skill: those with characters of XML, l
   }
   const { tools } = await session.client.listTools();
   const list = tools[0]!.description!;
-  assert.match(list, /\n- R&D: Mine 0\n/);
+  assert.match(list, /\n- project:R&D: Theirs 1\n/);
   assert.match(list, /\n- <b>: Mine 1\n/);
   // The form that lists as XML have, too.
-  const escaped = await session.text("read_skill", { name: "R&amp;D" });
-  assert.match(escaped.text, /Mine 0/);
+  for (const name of ["R&amp;D", "global:R&amp;D"]) {
+    const { text } = await session.text("read_skill", { name });
+    assert.match(text, name === "R&amp;D" ? /Theirs 1/ : /Mine 0/);
+  }
   const { prompts } = await session.client.listPrompts();
   for (const { name, description } of prompts.slice(1)) {
     const { messages: [message] } = await session.client.getPrompt({ name });

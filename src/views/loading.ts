@@ -20,7 +20,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { escapeHidden, log, quote, shownName } from "../text.ts";
+import { escapeHidden, log, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 
@@ -105,7 +105,7 @@ export function logLoad(
   const time = new Date().toISOString();
   const who = client === undefined ? "an unnamed client" : quote(client);
   const where = address === undefined ? "" : ` at ${address}`;
-  const what = quote(shownName(skill.name));
+  const what = quote(skill.name);
   log(`${time} ${who}${where} loaded ${what} of ${skill.scope} as ${way}`);
 }
 
@@ -136,7 +136,7 @@ export function formatLoadedSkill(
 ): string {
   const directory = escapeHidden(directoryOf(skill, options));
   const lines = [
-    `Loading: ${shownName(skill.name)}`,
+    `Loading: ${skill.name}`,
     `Base directory: ${directory}`,
     ...describeRemoteFiles(skill, options),
   ];
@@ -288,7 +288,7 @@ async function listFilesOf(
   const { files, leftOut } = await registry.listFiles(skill, MODEL);
   const paths = files.map(({ path }) => escapeHidden(path))
     .filter((path) => path !== SKILL_MD);
-  const name = quote(shownName(skill.name));
+  const name = quote(skill.name);
   const list = paths.length > 0
     ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
     : `The skill ${name} has no files besides its SKILL.md`;

@@ -104,7 +104,7 @@ function createPromptContent(
 
 /** Lists the skills that the user can load, by all their names. */
 const listForUser = deriveOnce((catalog: SkillCatalog) =>
-  listByName(catalog.served.values().filter(isForUser), catalog)
+  listByName(catalog.served.values().filter(isForUser))
 );
 
 /** Creates the prompt that takes a name. Its description lists the skills. */
@@ -219,7 +219,7 @@ async function listValues(
 function listNames(isForPrompt: boolean, { catalog }: SkillSource): string[] {
   const listed = isForPrompt
     ? listForUser(catalog)
-    : listByName(catalog.skills.values(), catalog);
+    : listByName(catalog.skills.values());
   return listed.map(({ name }) => name);
 }
 

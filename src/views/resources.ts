@@ -62,8 +62,7 @@ export function registerResources(
   const itemsOf = deriveOnce(createResources);
   serveList(server, registry, {
     name: "resources",
-    itemsOf: (catalog) =>
-      listByName(catalog.served.values(), catalog).flatMap(itemsOf),
+    itemsOf: (catalog) => listByName(catalog.served.values()).flatMap(itemsOf),
   });
   server.setRequestHandler(
     "resources/templates/list",

@@ -10,7 +10,7 @@
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { isForModel } from "../skills/decisions.ts";
-import { listedName } from "../skills/names.ts";
+import { qualifiedName } from "../skills/names.ts";
 import { STATES } from "../skills/states.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
@@ -76,37 +76,16 @@ export function listedDescription({ description }: Skill): string {
   return kept.join("") + end;
 }
 
-/** What is known of a skill in lists, by its names there. */
-const knownOf = deriveOnce((_skill: Skill) => new Map<string, ListedSkill>());
-
 /** Describes a skill for lists. An unchanged one stays the same object. */
-function describeSkill(skill: Skill, name: string): ListedSkill {
-  const known = knownOf(skill);
-  const description = known.get(name)?.description ??
-    oneLine(listedDescription(skill));
-  const listed = known.get(name) ?? { skill, name, description };
-  known.set(name, listed);
-  return listed;
-}
+const toListed = deriveOnce((skill: Skill): ListedSkill => ({
+  skill,
+  name: qualifiedName(skill),
+  description: oneLine(listedDescription(skill)),
+}));
 
-/**
- * Lists skills in list order, by names that load them.
- *
- * @param isMarked Whether the name of a skill is to say whom it comes from, though it
- *   has the plain name.
- */
-export function listByName(
-  skills: Iterable<Skill>,
-  catalog: SkillCatalog,
-  isMarked: (skill: Skill) => boolean = () => false,
-): ListedSkill[] {
-  const listed: ListedSkill[] = [];
-  for (const skill of inListOrder(skills)) {
-    const isQualified = skill.prefix !== undefined || isMarked(skill);
-    const name = listedName(skill, catalog, { isQualified });
-    if (name !== undefined) listed.push(describeSkill(skill, name));
-  }
-  return listed;
+/** Lists skills in list order, by the names that load them. */
+export function listByName(skills: Iterable<Skill>): ListedSkill[] {
+  return inListOrder(skills).map(toListed);
 }
 
 /**
@@ -118,12 +97,18 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
     catalog.shadowed.filter(({ skill }) => skill.scope === "global")
       .map(({ by }) => by),
   );
-  const isMarked = (skill: Skill) =>
-    skill.scope === "project" && shadowing.has(skill);
   const skills = catalog.skills.values().filter(isForModel);
-  return listByName(skills, catalog, isMarked).map((listed) =>
-    STATES[listed.skill.state].isDescribed ? listed : shorten(listed, 0)
-  );
+  return listByName(skills).map((listed) => {
+    const { skill, name } = listed;
+    const { isDescribed } = STATES[skill.state];
+    const isMarked = skill.scope === "project" && shadowing.has(skill);
+    if (isDescribed && !isMarked) return listed;
+    return {
+      skill,
+      name: isMarked ? `${skill.scope}:${name}` : name,
+      description: isDescribed ? listed.description : "",
+    };
+  });
 });
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
@@ -148,10 +133,9 @@ export function formatAvailableSkills(
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listForModel(catalog).flatMap(({ skill, description }) => {
+  const skills = listForModel(catalog).map(({ skill, description }) => {
     // The location tells which of the user's and the project's it is.
-    const name = listedName(skill, catalog, { write: escapeXml });
-    if (name === undefined) return [];
+    const { name } = skill;
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })
       .filter(([, text]) => text)

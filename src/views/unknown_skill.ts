@@ -19,10 +19,10 @@ import type {
   SkillRootReport,
   SkillScope,
 } from "../skills/types.ts";
-import { shownName, skillKey } from "../text.ts";
+import { oneLine, truncate } from "../text.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { isForModel } from "../skills/decisions.ts";
-import { splitKey } from "../skills/names.ts";
+import { parseName, skillKey } from "../skills/names.ts";
 import { SkillIndex } from "../skills/search.ts";
 import type { SkillToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
@@ -42,6 +42,9 @@ import {
  */
 const MAX_LISTED_SKILLS = 100;
 
+/** How much of an unknown name is repeated, in characters. */
+const MAX_ECHO_LENGTH = 200;
+
 /** The maximum length of the list of names after a search without results, in characters. */
 const MAX_NAMES_LENGTH = 4_000;
 
@@ -54,7 +57,7 @@ export async function answerUnknownName(
   catalog: SkillCatalog,
   options: SkillToolOptions,
 ): Promise<CallToolResult> {
-  const echo = shownName(name);
+  const echo = truncate(oneLine(name), MAX_ECHO_LENGTH);
   const reasons = explainMissing(name, catalog, options);
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
@@ -99,7 +102,7 @@ export async function findByWords(
   catalog: SkillCatalog,
 ): Promise<ListedSkill[]> {
   const index = await indexOf(catalog);
-  const found = listByName(await index.find(words), catalog);
+  const found = listByName(await index.find(words));
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));
   const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
@@ -155,10 +158,8 @@ function explainMissing(
     return [isRemote ? policyFault : describeProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);
-  const key = skillKey(name);
-  const parts = splitKey(key);
-  const skipped = findSkipped({ key }, catalog) ??
-    (parts && findSkipped(parts, catalog));
+  const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
+    findSkipped(parseName(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return missing.map((it) => explain(it, isRemote));
 }
@@ -175,7 +176,7 @@ interface NotServed {
 
 /** Finds what is skipped under the key of a name, perhaps in one scope: the user's own first. */
 function findSkipped(
-  { key, scope: wanted }: { key: string; scope?: SkillScope },
+  { key, scope: wanted }: { key: string; scope?: SkillScope | undefined },
   catalog: SkillCatalog,
 ): NotServed | undefined {
   const skipped = [
