@@ -16,7 +16,6 @@ import {
   runChecks,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
-import { findSimilar } from "../skills/search.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import {
   fieldOf,
@@ -30,15 +29,9 @@ import {
   textOf,
   writeText,
 } from "../skills/yaml.ts";
-import {
-  byCodeUnits,
-  listInvisible,
-  quote,
-  skillKey,
-  truncate,
-} from "../text.ts";
+import { listInvisible, quote, skillKey, truncate } from "../text.ts";
 import { decodeText } from "../views/loading.ts";
-import { findBrokenPaths } from "./markdown_paths.ts";
+import { findBrokenLinks } from "./markdown_links.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */
 const MAX_SKILL_LINES = 500;
@@ -55,7 +48,7 @@ const TEXT_CHECKS: readonly Check[] = [
   checkAllowedTools,
   checkCharacters,
   checkLength,
-  checkPaths,
+  checkLinks,
 ];
 
 /** Checks a skill, and whether its files can be read. */
@@ -172,15 +165,15 @@ function checkLength({ text }: CheckedSkill): Finding | undefined {
   return { rule: "long", reason, hint };
 }
 
-/** Reports links, and paths in code spans, that lead to no served file. */
-function checkPaths({ text, contents: { files } }: CheckedSkill): Finding[] {
-  return findBrokenPaths(text, files.map(({ path }) => path));
+/** Reports links that lead to no served file. */
+function checkLinks({ text, contents: { files } }: CheckedSkill): Finding[] {
+  return findBrokenLinks(text, files.map(({ path }) => path));
 }
 
-/** Checks skills beside each other: two of the same name, and two that are alike. */
+/** Checks skills beside each other: no two have the same name. */
 export function checkTogether(skills: readonly Skill[]): Problem[] {
   const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
-  const twice = [...byName.values()].flatMap(([first, ...others]) =>
+  return [...byName.values()].flatMap(([first, ...others]) =>
     others.map(({ name, file }): Problem => ({
       rule: "name-twice",
       file,
@@ -188,17 +181,4 @@ export function checkTogether(skills: readonly Skill[]): Problem[] {
       hint: "rename one of the two skills, or remove it",
     }))
   );
-  const distinct = Array.from(byName.values(), ([first]) => first!);
-  return [...twice, ...findSimilar(distinct).map(describeSimilar)];
-}
-
-/** Describes two skills that a model may take for each other. */
-function describeSimilar([skill, other]: [Skill, Skill]): Problem {
-  const names = [skill, other].map(({ name }) => quote(name)).sort(byCodeUnits);
-  return {
-    rule: "similar",
-    file: skill.file,
-    reason: `a model may take ${names.join(" and ")} for each other`,
-    hint: "say in each description when to use the other skill, by its name",
-  };
 }
