@@ -16,6 +16,7 @@ import {
   runChecks,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
+import { describeEntry } from "../skills/frontmatter_faults.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import {
   fieldOf,
@@ -24,9 +25,7 @@ import {
   KNOWN_FIELDS,
   listEntries,
   quoteField,
-  tellToReplace,
   tellToWrite,
-  textOf,
   writeText,
 } from "../skills/yaml.ts";
 import { listInvisible, quote, skillKey, truncate } from "../text.ts";
@@ -81,14 +80,10 @@ export async function checkSkill(
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
 function checkFieldNames({ entries }: CheckedSkill): Finding[] {
   return entries.flatMap((entry): Finding[] => {
-    const { key, value, lines: [, ...others] } = entry;
+    const { key } = entry;
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
     if (field === undefined || findEntry(field, entries)) return [];
-    const known = `${quote(field)} is known`;
-    const reason = `the field ${quote(key)} is unknown, but ${known}`;
-    const finished = [`${field}: ${value}`.trimEnd(), ...others];
-    const advice = tellToReplace(entry, finished);
-    return [{ rule: "field-misspelled", reason, ...advice }];
+    return [{ rule: "field-misspelled", ...describeEntry(field, entry) }];
   });
 }
 
@@ -101,8 +96,8 @@ function checkComment(skill: CheckedSkill): Finding | undefined {
   if (comment === undefined) return undefined;
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
-  const finished = quoteField(field, textOf(entry));
-  const advice = tellToWrite(finished, entry);
+  const finished = quoteField(field, entry.value);
+  const advice = tellToWrite(finished, entry, "put the whole text in quotes");
   return { rule: "description-comment", reason, ...advice };
 }
 
@@ -123,12 +118,10 @@ function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
   const hint = skill.frontmatter[field];
   if (hint === undefined || typeof hint === "string") return undefined;
   const entry = findEntry(field, skill.entries);
-  const text = entry && textOf(entry);
-  const advice = text
-    ? tellToWrite(quoteField(field, text), entry)
-    : { line: entry?.line, hint: "write a text in quotes, or remove it" };
+  const finished = entry?.value ? quoteField(field, entry.value) : undefined;
+  const words = "write a text in quotes, or remove it";
   const reason = `${field} is not a text`;
-  return { rule: field, reason, ...advice };
+  return { rule: field, reason, ...tellToWrite(finished, entry, words) };
 }
 
 /** Reports `allowed-tools` as a list, which is a text in the specification. */
@@ -138,7 +131,8 @@ function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
   if (!Array.isArray(tools)) return undefined;
   const finished = writeText(field, tools.join(" "));
   const reason = `${field} is a list, but the specification says a text`;
-  const advice = tellToWrite(finished, findEntry(field, skill.entries));
+  const entry = findEntry(field, skill.entries);
+  const advice = tellToWrite(finished, entry, "write it as one text");
   return { rule: field, reason, ...advice };
 }
 
