@@ -58,9 +58,7 @@ export type ProblemRule =
   | "allowed-tools"
   | "long"
   | "broken-link"
-  | "broken-path"
   | "name-twice"
-  | "similar"
   | "not-served"
   | "not-searched"
   | "archive";
@@ -106,9 +104,7 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "allowed-tools": "warning",
   "long": "warning",
   "broken-link": "warning",
-  "broken-path": "warning",
   "name-twice": "warning",
-  "similar": "warning",
   "not-served": "warning",
   "not-searched": "warning",
   "archive": "warning",

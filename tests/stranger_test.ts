@@ -224,7 +224,7 @@ Deno.test("of a project's skill that was skipped, the model gets the server's ow
   );
   assert.match(
     await load("own"),
-    /^Skipped ".*own.*" \(line 2\): the field "name" is missing/,
+    /^Skipped ".*own.*" \(line 2\): the field "namee" is almost "name"/,
   );
 });
 

@@ -16,7 +16,7 @@ import {
   runChecks,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
-import { findSimilar } from "../skills/search.ts";
+import { describeEntry } from "../skills/frontmatter_faults.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import {
   fieldOf,
@@ -25,15 +25,13 @@ import {
   KNOWN_FIELDS,
   listEntries,
   quoteField,
-  tellToReplace,
   tellToWrite,
-  textOf,
   writeText,
 } from "../skills/yaml.ts";
-import { byCodeUnits, listInvisible, quote, truncate } from "../text.ts";
+import { listInvisible, quote, truncate } from "../text.ts";
 import { skillKey } from "../skills/names.ts";
 import { decodeText } from "../views/loading.ts";
-import { findBrokenPaths } from "./markdown_paths.ts";
+import { findBrokenLinks } from "./markdown_links.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */
 const MAX_SKILL_LINES = 500;
@@ -50,7 +48,7 @@ const TEXT_CHECKS: readonly Check[] = [
   checkAllowedTools,
   checkCharacters,
   checkLength,
-  checkPaths,
+  checkLinks,
 ];
 
 /** Checks a skill, and whether its files can be read. */
@@ -83,14 +81,10 @@ export async function checkSkill(
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
 function checkFieldNames({ entries }: CheckedSkill): Finding[] {
   return entries.flatMap((entry): Finding[] => {
-    const { key, value, lines: [, ...others] } = entry;
+    const { key } = entry;
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
     if (field === undefined || findEntry(field, entries)) return [];
-    const known = `${quote(field)} is known`;
-    const reason = `the field ${quote(key)} is unknown, but ${known}`;
-    const finished = [`${field}: ${value}`.trimEnd(), ...others];
-    const advice = tellToReplace(entry, finished);
-    return [{ rule: "field-misspelled", reason, ...advice }];
+    return [{ rule: "field-misspelled", ...describeEntry(field, entry) }];
   });
 }
 
@@ -103,8 +97,8 @@ function checkComment(skill: CheckedSkill): Finding | undefined {
   if (comment === undefined) return undefined;
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
-  const finished = quoteField(field, textOf(entry));
-  const advice = tellToWrite(finished, entry);
+  const finished = quoteField(field, entry.value);
+  const advice = tellToWrite(finished, entry, "put the whole text in quotes");
   return { rule: "description-comment", reason, ...advice };
 }
 
@@ -125,12 +119,10 @@ function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
   const hint = skill.frontmatter[field];
   if (hint === undefined || typeof hint === "string") return undefined;
   const entry = findEntry(field, skill.entries);
-  const text = entry && textOf(entry);
-  const advice = text
-    ? tellToWrite(quoteField(field, text), entry)
-    : { line: entry?.line, hint: "write a text in quotes, or remove it" };
+  const finished = entry?.value ? quoteField(field, entry.value) : undefined;
+  const words = "write a text in quotes, or remove it";
   const reason = `${field} is not a text`;
-  return { rule: field, reason, ...advice };
+  return { rule: field, reason, ...tellToWrite(finished, entry, words) };
 }
 
 /** Reports `allowed-tools` as a list, which is a text in the specification. */
@@ -140,7 +132,8 @@ function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
   if (!Array.isArray(tools)) return undefined;
   const finished = writeText(field, tools.join(" "));
   const reason = `${field} is a list, but the specification says a text`;
-  const advice = tellToWrite(finished, findEntry(field, skill.entries));
+  const entry = findEntry(field, skill.entries);
+  const advice = tellToWrite(finished, entry, "write it as one text");
   return { rule: field, reason, ...advice };
 }
 
@@ -167,15 +160,15 @@ function checkLength({ text }: CheckedSkill): Finding | undefined {
   return { rule: "long", reason, hint };
 }
 
-/** Reports links, and paths in code spans, that lead to no served file. */
-function checkPaths({ text, contents: { files } }: CheckedSkill): Finding[] {
-  return findBrokenPaths(text, files.map(({ path }) => path));
+/** Reports links that lead to no served file. */
+function checkLinks({ text, contents: { files } }: CheckedSkill): Finding[] {
+  return findBrokenLinks(text, files.map(({ path }) => path));
 }
 
-/** Checks skills beside each other: two of the same name, and two that are alike. */
+/** Checks skills beside each other: no two have the same name. */
 export function checkTogether(skills: readonly Skill[]): Problem[] {
   const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
-  const twice = [...byName.values()].flatMap(([first, ...others]) =>
+  return [...byName.values()].flatMap(([first, ...others]) =>
     others.map(({ name, file }): Problem => ({
       rule: "name-twice",
       file,
@@ -183,17 +176,4 @@ export function checkTogether(skills: readonly Skill[]): Problem[] {
       hint: "rename one of the two skills, or remove it",
     }))
   );
-  const distinct = Array.from(byName.values(), ([first]) => first!);
-  return [...twice, ...findSimilar(distinct).map(describeSimilar)];
-}
-
-/** Describes two skills that a model may take for each other. */
-function describeSimilar([skill, other]: [Skill, Skill]): Problem {
-  const names = [skill, other].map(({ name }) => quote(name)).sort(byCodeUnits);
-  return {
-    rule: "similar",
-    file: skill.file,
-    reason: `a model may take ${names.join(" and ")} for each other`,
-    hint: "say in each description when to use the other skill, by its name",
-  };
 }

@@ -19,14 +19,10 @@ import {
 } from "../text.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
-  type Advice,
   findEntry,
   REQUIRED_FIELDS,
-  tellToReplace,
   tellToWrite,
   validName,
-  writeField,
-  writeNested,
   writeText,
   type YamlEntry,
 } from "./yaml.ts";
@@ -115,9 +111,9 @@ function checkName(skill: CheckedSkill): Finding[] {
   } else if (name !== valid) {
     const rules = "a-z, 0-9, and single hyphens between them";
     const reason = `the name ${quote(name)} does not consist of ${rules}`;
-    const advice = valid === undefined
-      ? { line, hint: "write a name of these characters" }
-      : tellToWrite(writeField("name", valid), entry);
+    const finished = valid && writeText("name", valid);
+    const hint = "write a name of these characters";
+    const advice = tellToWrite(finished, entry, hint);
     findings.push({ rule: "name-characters", reason, ...advice });
   }
   if (valid !== undefined && valid !== normalizeText(folder)) {
@@ -188,8 +184,7 @@ function checkCompatibility(skill: CheckedSkill): Finding | undefined {
 function checkMetadata(skill: CheckedSkill): Finding[] {
   const rule = "metadata";
   const { metadata = {} } = skill.frontmatter;
-  const entry = findEntry(rule, skill.entries);
-  const line = entry?.line;
+  const line = findEntry(rule, skill.entries)?.line;
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of texts";
     const hint = "write a key and a text in quotes on each line below it";
@@ -199,32 +194,8 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
     .filter((key) => typeof metadata[key] !== "string");
   return keys.map((key): Finding => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
-    const advice = entry && tellToWriteText(key, metadata[key], entry) ||
-      { line, hint: "write it as one text in quotes" };
-    return { rule, reason, ...advice };
+    return { rule, line, reason, hint: "write it as one text in quotes" };
   });
-}
-
-/** Tells to write a value in metadata as a text, if there is one for it. */
-function tellToWriteText(
-  key: string,
-  value: unknown,
-  entry: YamlEntry,
-): Advice | undefined {
-  const start = entry.lines.findIndex((line) =>
-    line.trimStart().startsWith(`${key}:`)
-  );
-  const [line, ...rest] = entry.lines.slice(start);
-  if (start < 1 || line === undefined || isObject(value)) return undefined;
-  const [indentation] = /^\s*/.exec(line)!;
-  const finished = Array.isArray(value)
-    ? indentation + writeText(key, value.join(", "))
-    : writeNested(line);
-  if (finished === line) return undefined;
-  const next = rest.findIndex((other) => !/^\s*- /.test(other));
-  const items = next === -1 ? rest : rest.slice(0, next);
-  const before = { line: entry.line + start, lines: [line, ...items] };
-  return tellToReplace(before, [finished]);
 }
 
 /** Checks the list of a skill's files. */

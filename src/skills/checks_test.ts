@@ -20,16 +20,11 @@ async function problemsWith(place: Place, text: string, folder = "git") {
 const violations: [fields: string, problem: string, written?: string][] = [
   ["description: d\ncompatibility: []", "error compatibility 4"],
   ["description: d\nmetadata: x", "error metadata 4"],
-  [
-    "description: d\nmetadata:\n  a: b\n  version: 1.0",
-    "error metadata 6",
-    '  version: "1.0"',
-  ],
-  ["description: d\nmetadata:\n  a: [b, c]", "error metadata 5", "  a: b, c"],
+  ["description: d\nmetadata:\n  a: b\n  version: 1.0", "error metadata 4"],
+  ["description: d\nmetadata:\n  a: [b, c]", "error metadata 4"],
   [
     "description: d\nmetadata:\n  a:\n    - 1\n    - x\n  b: c",
-    "error metadata 5",
-    "  a: 1, x",
+    "error metadata 4",
   ],
   ["description: d\nmetadata:\n  a: { b: c }", "error metadata 4"],
   ["description: d\nmetadata: { a: 1 }", "error metadata 4"],
@@ -61,17 +56,20 @@ const violations: [fields: string, problem: string, written?: string][] = [
     'argument-hint: "[file]"',
   ],
   ["description: d\nargument-hint:", "warning argument-hint 4"],
+  ["description: d\nargument-hint:\n  - file", "warning argument-hint 4"],
   [
     "description: d\nallowed-tools: [Read, Bash(git:*)]",
     "warning allowed-tools 4",
     "allowed-tools: Read Bash(git:*)",
   ],
+  ["description: d\nallowed-tools:\n  - Read", "warning allowed-tools 4"],
   ["description: Fill <form> in", "warning description-tag 3"],
   [
     "description: Fix issue #1 in it",
     "warning description-comment 3",
     'description: "Fix issue #1 in it"',
   ],
+  ["description: Fix\n  issue #1", "warning description-comment 3"],
   [
     "description: d\nalowed-tools: Read",
     "warning field-misspelled 4",
@@ -316,55 +314,31 @@ Deno.test("--check reports at most 20 broken links of a skill", async () => {
   assert.equal((await findingsIn(place)).length, 20);
 });
 
-/** Descriptions that a model can, or cannot, tell apart from that of another skill. */
-const CONVERTER =
-  "Convert spreadsheets from Excel to CSV with headings, formats, quoted cells, and named columns, for databases, charts, and reports";
-
-Deno.test("--check reports two skills that a model would confuse, and a name that is taken twice", async () => {
+Deno.test("--check reports a name that is taken twice", async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
-  for (let id = 0; id < 20; id++) {
-    const words = `${id}`.repeat(3);
-    place.skill(
-      skills,
-      `s-${id}`,
-      skillMd(`s-${id}`, `About x${words} y${id}`),
-    );
-  }
-  place.skill(skills, "xls", skillMd("xls", CONVERTER));
-  place.skill(skills, "excel", skillMd("excel", `${CONVERTER} in them`));
-  // Each of these has a topic of its own.
-  const scan = "Scan cloud accounts for open buckets, idle machines, and bills";
-  place.skill(skills, "aws-scan", skillMd("aws-scan", `${scan} in AWS`));
-  place.skill(skills, "azure-scan", skillMd("azure-scan", `${scan} in Azure`));
-  const told = "Resize pictures, rotate photographs, and crop portraits";
-  place.skill(skills, "first", skillMd("first", `${told}. For GIF: second`));
-  place.skill(skills, "second", skillMd("second", `${told}. For PNG: first`));
-  place.skill(skills, "third", skillMd("s-1", "Something else"));
+  place.skill(skills, "first");
+  const file = join(place.skill(skills, "git"), "SKILL.md");
+  place.skill(skills, "third", skillMd("git"));
   const findings = await findingsIn(place);
-  const reasons = findings.filter((it) => /similar|name-twice/.test(it))
-    .map((it) => it.split(": ").slice(1).join(": ").replaceAll("\\", "/"));
-  assert.deepEqual(reasons, [
-    `the name "s-1" is also that of "${
-      join(place.home, ".claude/skills/s-1/SKILL.md").replaceAll("\\", "/")
+  assert.deepEqual(findings.filter((it) => it.includes("name-twice")), [
+    `warning name-twice third/SKILL.md: the name "git" is also that of "${
+      file.replaceAll("\\", "/")
     }"`,
-    'a model may take "excel" and "xls" for each other',
   ]);
 });
 
-Deno.test("--check reports paths in code spans that lead to no file, and says which one is meant", async () => {
+Deno.test("--check says which file a broken link most likely means", async () => {
   using place = new Place();
   const skills = "home/.claude/skills";
   place.skill(
     skills,
-    "paths",
-    `${skillMd("paths")}
-See \`references/form.md\`, \`references/forms.md\`, and \`references/other.md\`.
-Elsewhere \`src/main.ts\`, \`forms.md\`, \`references/*.md\`, \`references/<x>.md\`
-[x](forms.md) \`scripts/\` \`references/forms.md --all\`
-`,
+    "links",
+    `${
+      skillMd("links")
+    }[x](forms.md) [y](references/form.md)\n[z](other.md) \`references/none.md\`\n`,
   );
-  place.file(`${skills}/paths/references/forms.md`, "");
+  place.file(`${skills}/links/references/forms.md`, "");
   const folder = join(place.home, ".claude", "skills");
   const found = await problemsIn("--check", folder);
   assert.deepEqual(
@@ -374,9 +348,9 @@ Elsewhere \`src/main.ts\`, \`forms.md\`, \`references/*.md\`, \`references/<x>.m
       hint.split('"')[1],
     ]),
     [
-      ["broken-path 8", "references/form.md", "references/forms.md"],
-      ["broken-path 8", "references/other.md", undefined],
-      ["broken-link 10", "forms.md", "references/forms.md"],
+      ["broken-link 7", "forms.md", "references/forms.md"],
+      ["broken-link 7", "references/form.md", "references/forms.md"],
+      ["broken-link 8", "other.md", undefined],
     ],
   );
 });

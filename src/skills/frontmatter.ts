@@ -2,9 +2,9 @@
  * The frontmatter of a `SKILL.md`: finding it, parsing it, and reading its flags.
  *
  * People write values that YAML does not allow without quotes, above all those with a
- * colon. Many programs read them anyway. So if the frontmatter does not parse, a value
- * that can only be meant as a text is put in quotes, and it is parsed again. Anything
- * else that is malformed is skipped, and `frontmatter_faults.ts` says how to fix it.
+ * colon. Many programs read them anyway. So if the frontmatter does not parse, such
+ * values are put in quotes, and it is parsed once more. Anything else that is malformed
+ * is skipped, and `frontmatter_faults.ts` says how to fix it.
  *
  * A valid frontmatter costs no more than one match and the YAML parser. No
  * expression takes more than linear time, whatever the text.
@@ -15,30 +15,33 @@
  */
 
 import type { Fault } from "../problems.ts";
-import { editDistance, isObject, oneLine, quote } from "../text.ts";
+import { isObject, oneLine, quote } from "../text.ts";
 import {
+  describeEntry,
   describeMalformed,
-  describeMalformedEntry,
   describeMissing,
   describeMissingEnd,
   describeMissingStart,
-  describeSize,
   MAX_FAULTS,
+  meantBy,
+  NO_END,
 } from "./frontmatter_faults.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import {
+  fieldOf,
   findEntry,
-  isClearlyText,
-  isMalformed,
-  isSeparated,
+  isNear,
   lettersOf,
   listEntries,
+  listRefused,
   MAX_FRONTMATTER_SIZE,
+  parseMapping,
   parseYaml,
   quoteField,
+  replaceLines,
   REQUIRED_FIELDS,
   tellToWrite,
-  textOf,
+  withoutQuotes,
   type YamlEntry,
 } from "./yaml.ts";
 
@@ -55,7 +58,7 @@ const START = /^\ufeff?---[ \t]*(?:[\r\n]|$)/;
 /** The ends of lines in YAML. */
 const LINE_BREAK = /\r\n?/g;
 
-/** Whom the flags hide a skill from, even if the rest does not parse. */
+/** Whom the flags hide a skill from. */
 interface Hiding {
   readonly isHiddenFromModel: boolean;
   readonly isHiddenFromUser: boolean;
@@ -121,13 +124,13 @@ export function findYaml(text: string): string | Fault {
   if (frontmatter === undefined || yaml === undefined) {
     const lines = start.replace(LINE_BREAK, "\n");
     return START.test(start)
-      ? describeMissingEnd(lines, text.length <= MAX_FRONTMATTER_SIZE)
+      ? describeMissingEnd(lines)
       : describeMissingStart(lines);
   }
   // A character of UTF-16 takes at most three bytes in UTF-8.
   const isSmall = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
     new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
-  if (!isSmall) return describeSize();
+  if (!isSmall) return NO_END;
   return yaml.includes("\r") ? yaml.replace(LINE_BREAK, "\n") : yaml;
 }
 
@@ -170,10 +173,9 @@ function readFields(
     return skip(yaml, [...describeMissing(missing, yaml), ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
-  const { hiding, unclear } = readFlags(listFields(fields));
+  const { unclear, ...hiding } = readFlags(fields);
   const entries = unclear.length > 0 ? listEntries(yaml) : [];
-  const faults = unclear.slice(0, MAX_FAULTS)
-    .map((flag) => describeFlag(flag, entries));
+  const faults = unclear.map((flag) => describeFlag(flag, entries));
   return {
     frontmatter,
     name: frontmatter.name,
@@ -184,52 +186,51 @@ function readFields(
 }
 
 /**
- * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
- * If a flag on some line is not set then, something else has become a part of a text.
+ * A value that can only be meant as a text, with the colon before it: it contains a
+ * colon with a blank, or ends with a colon; it begins with `@` or a backtick; or it begins
+ * with a bracket that closes and goes on. YAML does not end lines at the characters that
+ * it must not contain, but others do, so they could hide a flag behind it.
  */
-function readMalformed(yaml: string, error: Error): SkillText {
-  const lines = yaml.split("\n");
-  const repaired = listEntries(yaml).filter(needsOnlyQuotes);
-  for (const { key, value, line } of repaired) {
-    lines[line - 1] = quoteField(key, value);
-  }
-  const finished = lines.join("\n");
-  const parsed = parseYaml(finished);
-  if (parsed instanceof Error) {
-    return skip(yaml, describeMalformed(yaml, error));
-  }
-  const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
-    rule: "yaml-repaired",
-    ...describeMalformedEntry(entry),
-  }));
-  const said = readFields(parsed, finished, repairs);
-  const { hiding } = readFlags(listStatements(yaml));
-  const isLoosened = hiding.isHiddenFromModel && !said.isHiddenFromModel ||
-    hiding.isHiddenFromUser && !said.isHiddenFromUser;
-  return isLoosened ? skip(yaml, describeMalformed(yaml, error)) : said;
-}
+const ONLY_TEXT =
+  /^:[ \t]+(?![^]*[\v\f\x85\u2028\u2029])(?:[@`]|[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}].|(?!["'*&!|>#[{]).*:(?:[ \t]|$))/;
 
 /**
- * Whether an entry on one line is malformed only because its text needs quotes. Metadata
- * is no text.
+ * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
+ * If a quote is open elsewhere, they could become a part of something else.
  */
-function needsOnlyQuotes(entry: YamlEntry): boolean {
-  return entry.key !== "metadata" && entry.lines.length === 1 &&
-    isSeparated(entry) &&
-    isClearlyText(entry.value) && isMalformed(entry);
+function readMalformed(yaml: string, error: Error): SkillText {
+  const repaired = listRefused(listEntries(yaml))
+    .filter(({ separator, value }) => ONLY_TEXT.test(separator + value));
+  const lines = repaired.map(({ line, key, value }) =>
+    [line, quoteField(key, value)] as const
+  );
+  const finished = replaceLines(yaml, new Map(lines));
+  const fields = parseMapping(finished);
+  const isRead = fields &&
+    repaired.every(({ key, value }) => fields[key] === value);
+  if (!isRead) return skip(yaml, describeMalformed(yaml, error));
+  const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
+    rule: "yaml-repaired",
+    ...describeEntry(meantBy(entry), entry),
+  }));
+  return readFields(fields, finished, repairs);
 }
 
-/** Returns what a file says that is skipped. A name or a flag on any line counts. */
+/** A mention of `disable-model-invocation`, each word of which may end a letter off. */
+const HIDING_MENTION = /disab.{1,3}mode.{0,2}invo/;
+
+/** Returns what a file says that is skipped. Any mention of the flag hides it. */
 function skip(text: string, problems: readonly Fault[]): SkillText {
   // UTF-16 is decoded with NUL between its characters.
   const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));
-  const name = findEntry("name", entries);
-  const { hiding } = readFlags(listStatements(start));
+  const { value = "" } = findEntry("name", entries) ?? {};
+  const name = withoutQuotes(value) ?? value;
   return {
-    name: name && isText(textOf(name)) ? textOf(name) : undefined,
+    name: isText(name) ? name : undefined,
     isRepaired: false,
-    ...hiding,
+    isHiddenFromModel: HIDING_MENTION.test(lettersOf(start)),
+    isHiddenFromUser: false,
     problems,
   };
 }
@@ -240,78 +241,48 @@ function isText(value: unknown): value is string {
     (/[!-~]/.test(value) || oneLine(value) !== "");
 }
 
-/** A flag. */
-interface Flag {
-  readonly field: string;
-  /** Its name without hyphens, as {@linkcode lettersOf} returns it. */
-  readonly letters: string;
-  /** What it sets, and the value with which it hides a skill. */
-  readonly sets: keyof Hiding;
-  readonly hidingValue: boolean;
-}
-
-const FLAGS: readonly Flag[] = [
+const FLAGS = [
   {
     field: "disable-model-invocation",
-    letters: "disablemodelinvocation",
-    sets: "isHiddenFromModel",
+    hides: "isHiddenFromModel",
     hidingValue: true,
   },
-  {
-    field: "user-invocable",
-    letters: "userinvocable",
-    sets: "isHiddenFromUser",
-    hidingValue: false,
-  },
-];
+  { field: "user-invocable", hides: "isHiddenFromUser", hidingValue: false },
+] as const;
 
 /** Whether a field is a flag. */
 export function isFlag(field: string): boolean {
   return FLAGS.some((flag) => flag.field === field);
 }
 
-/** A flag whose name is misspelled, or whose value is neither true nor false. */
+/** A flag whose name is a letter off, or whose value is neither true nor false. */
 interface UnclearFlag {
-  readonly flag: Flag;
+  readonly flag: (typeof FLAGS)[number];
   /** The key as it is written. */
   readonly key: string;
-  readonly isMisspelled: boolean;
+  /** Its value, if it is clear. */
+  readonly said: boolean | undefined;
 }
 
-/** What the flags of a skill say. What is unclear hides it. */
-interface ReadFlags {
-  readonly hiding: Hiding;
-  readonly unclear: readonly UnclearFlag[];
-}
+/** The least length of a key that can be a flag. Others need no comparison, which takes a while. */
+const MIN_FLAG_LENGTH = "userinvocable".length - 1;
 
-/** A key and its value. */
-type Statement = readonly [key: string, value: unknown];
-
-/** Fields that are no flags. Nearly all are among these, and comparing takes a while. */
-const USUAL_FIELDS: ReadonlySet<string> = new Set([
-  "name",
-  "description",
-  "license",
-  "metadata",
-  "allowed-tools",
-]);
-
-/** Reads the flags among some keys and values. Of a flag that occurs twice, either can hide. */
-function readFlags(statements: Iterable<Statement>): ReadFlags {
+/** Reads the flags among the fields. Of a flag that occurs twice, either can hide. */
+function readFlags(
+  fields: Record<string, unknown>,
+): Hiding & { unclear: readonly UnclearFlag[] } {
   const hiding = { isHiddenFromModel: false, isHiddenFromUser: false };
   const unclear: UnclearFlag[] = [];
-  for (const [key, value] of statements) {
-    if (USUAL_FIELDS.has(key)) continue;
-    const letters = lettersOf(key);
-    const flag = FLAGS.find((it) => editDistance(letters, it.letters, 1) <= 1);
+  for (const [key, value] of Object.entries(fields)) {
+    if (key.length < MIN_FLAG_LENGTH) continue;
+    const flag = FLAGS.find(({ field }) => key === field || isNear(key, field));
     if (flag === undefined) continue;
-    const isMisspelled = letters !== flag.letters;
-    const said = isMisspelled ? undefined : toBoolean(value);
-    if (said === undefined) unclear.push({ flag, key, isMisspelled });
-    const hides = said === undefined || said === flag.hidingValue;
-    if (hides) hiding[flag.sets] = true;
+    const said = toBoolean(value);
+    if (said !== !flag.hidingValue) hiding[flag.hides] = true;
+    const isClear = said !== undefined && fieldOf(key) === flag.field;
+    if (!isClear) unclear.push({ flag, key, said });
   }
-  return { hiding, unclear };
+  return { ...hiding, unclear: unclear.slice(0, MAX_FAULTS) };
 }
 
 /** Reads a boolean as people write it. Returns `undefined` for anything else. */
@@ -322,70 +293,27 @@ function toBoolean(value: unknown): boolean | undefined {
   return ["false", "no", "off", "0"].includes(text) ? false : undefined;
 }
 
-/**
- * Lists the fields of a mapping, and those that its merge key `<<` adds. With aliases, a
- * short text can name the same mapping millions of times, so each is listed once.
- */
-function listFields(fields: Record<string, unknown>): Statement[] {
-  if (!Object.hasOwn(fields, "<<")) return Object.entries(fields);
-  const mappings = new Set([fields]);
-  for (const { "<<": merged } of mappings) {
-    if (isObject(merged)) mappings.add(merged);
-    if (!Array.isArray(merged)) continue;
-    for (const other of new Set(merged)) {
-      if (isObject(other)) mappings.add(other);
-    }
-  }
-  return [...mappings].flatMap((mapping) => Object.entries(mapping));
-}
-
-/**
- * Lists what the lines of a text state that may not be YAML, at any indentation. Other
- * programs end lines at more characters than YAML does.
- */
-function listStatements(text: string): Statement[] {
-  const lines = text.split(/[\r\n\v\f\u0085\u2028\u2029]+/)
-    .map((line) => line.trim()).filter((line) => !line.startsWith("#"));
-  return lines.flatMap((line) => {
-    // There may be a mapping on the line, such as that of a merge key.
-    const parts = line.includes("{") ? line.split(/[{,]/) : [line];
-    return parts.map(readStatement);
-  });
-}
-
-function readStatement(line: string): Statement {
-  const end = line.search(/[:=\uff1a]/);
-  if (end === -1) return readWithoutColon(line);
-  const value = line.slice(end + 1).replace(/(?:^|\s)#.*/, "");
-  return [line.slice(0, end), value.replace(/[\s"'}]/g, "")];
-}
-
-/** Reads a line on which a flag is not followed by a colon. Then it has no clear value. */
-function readWithoutColon(line: string): Statement {
-  const letters = lettersOf(line);
-  const flag = FLAGS.find((it) => letters.startsWith(it.letters));
-  return [flag?.letters ?? "", undefined];
-}
-
-/** Describes a flag that hides a skill because it is unclear. */
+/** Describes a flag that is unclear. */
 function describeFlag(
-  { flag, key, isMisspelled }: UnclearFlag,
+  { flag: { field, hidingValue }, key, said }: UnclearFlag,
   entries: readonly YamlEntry[],
 ): Fault {
   const rule = "flags";
-  const { field, hidingValue } = flag;
-  const entry = findEntry(key, entries);
   const name = quote(key);
-  const reason = isMisspelled
-    ? `the field ${name} hides the skill, because it is almost ${quote(field)}`
-    : `the value of ${name} is neither true nor false, so it hides the skill`;
-  const other = findEntry(field, entries);
-  if (isMisspelled && entry && other) {
-    const { line } = entry;
-    const hint = `delete line ${line}, because line ${other.line} has the flag`;
+  const reason = said === undefined
+    ? `the value of ${name} is neither true nor false, so it hides the skill`
+    : `the field ${name} is almost ${quote(field)}`;
+  const entry = findEntry(key, entries);
+  const line = entry?.line;
+  const other = key === field ? undefined : findEntry(field, entries);
+  if (other !== undefined) {
+    const hint = `delete it, because line ${other.line} has the flag`;
     return { rule, line, reason, hint };
   }
-  const advice = tellToWrite(`${field}: ${hidingValue}`, entry);
-  const hint = `to keep it hidden, ${advice.hint}`;
+  const finished = `${field}: ${said ?? hidingValue}`;
+  const advice = tellToWrite(finished, entry, `write ${quote(finished)}`);
+  const hint = said === undefined
+    ? `to keep it hidden, ${advice.hint}`
+    : advice.hint;
   return { rule, reason, ...advice, hint };
 }

@@ -8,148 +8,194 @@ import { eventually } from "../../tests/testing/waiting.ts";
 import { basename, dirname, join } from "../files/paths.ts";
 import { readSkillText } from "./frontmatter.ts";
 
+/** What is reported: the line, a part of the reason, and a part of the hint, unless there is a finished line. */
+type Reported = readonly [line: number, reason: string, hint?: string];
+
 /** A mistake that people make in a `SKILL.md`. */
 interface Mistake {
   /** The name of the skill and its folder. */
   readonly name: string;
   readonly text: string;
-  /** The lines that are reported, and a part of each reason. */
-  readonly reported: readonly [line: number, reason: string][];
+  readonly reported: readonly Reported[];
 }
+
+const NO_QUOTES = 'the value of "description" needs quotes';
+const CHECK_LINE = "check the quotes, colons, and indentation of this line";
 
 const MISTAKES: readonly Mistake[] = [
   {
     name: "no-space",
     text: "---\nname:no-space\ndescription: d\n---\n",
-    reported: [[2, 'there is no space after the colon of "name"']],
+    reported: [[2, 'there is no colon and space after "name"']],
   },
   {
     name: "nowhere",
     text: "---\nname:nowhere\ndescription:Fill forms\n---\n",
     reported: [
-      [2, 'there is no space after the colon of "name"'],
-      [3, 'there is no space after the colon of "description"'],
+      [2, 'there is no colon and space after "name"'],
+      [3, 'there is no colon and space after "description"'],
     ],
   },
   {
     name: "equals",
     text: "---\nname=equals\ndescription: d\n---\n",
-    reported: [[2, 'there is no colon after "name"']],
+    reported: [[2, 'there is no colon and space after "name"']],
   },
   {
     name: "odd-space",
     text: "---\nname:\u00a0odd-space\ndescription: d\n---\n",
-    reported: [
-      [2, 'the space after the colon of "name" is not an ordinary one'],
-    ],
+    reported: [[2, 'there is no colon and space after "name"']],
+  },
+  {
+    name: "wide-colon",
+    text: "---\nname\uff1awide-colon\ndescription: d\n---\n",
+    reported: [[2, 'there is no colon and space after "name"']],
   },
   {
     name: "not-closed",
     text: "---\nname: not-closed\ndescription: d\n\n# Title\n\nUse: it\n",
-    reported: [[3, 'there is no line "---" after the frontmatter']],
+    reported: [[
+      1,
+      'there is no line "---" after the frontmatter',
+      'write a line "---" below the last field',
+    ]],
   },
   {
     name: "closed-by-rule",
     text:
       "---\nname: closed-by-rule\ndescription: d\n\n# Title\n\nText: it's\n\nProse\n\n---\n\nEnd\n",
-    reported: [[3, 'there is no line "---" after the frontmatter']],
+    reported: [[11, "the YAML is malformed", "and the line before it"]],
   },
   {
     name: "closed-by-four",
     text: "---\nname: closed-by-four\ndescription: d\n----\n\n# Title\n",
-    reported: [[4, "is almost"]],
+    reported: [[4, 'the line is almost "---"']],
+  },
+  {
+    name: "rule-below",
+    text: "---\nname: rule-below\ndescription: d\n\nText\n\n-----\n",
+    reported: [[
+      1,
+      'there is no line "---" after the frontmatter',
+      'write a line "---" below the last field',
+    ]],
   },
   {
     name: "opened-by-dashes",
     text: "\u2014-\nname: opened-by-dashes\ndescription: d\n---\n",
-    reported: [[1, 'the first line is almost "---"']],
+    reported: [[1, 'the line is almost "---"']],
   },
   {
     name: "blank-before",
     text: "\n\n---\nname: blank-before\ndescription: d\n---\n",
-    reported: [[1, "the frontmatter starts on line 3, not on line 1"]],
+    reported: [[
+      1,
+      "the frontmatter starts on line 3, not on line 1",
+      "delete the lines above it",
+    ]],
   },
   {
     name: "title-before",
     text: "# Title\n---\nname: title-before\ndescription: d\n---\n",
-    reported: [[1, "the frontmatter starts on line 2, not on line 1"]],
+    reported: [[
+      1,
+      "the frontmatter starts on line 2, not on line 1",
+      "delete the lines above it",
+    ]],
   },
   {
     name: "no-fences",
     text: "name: no-fences\ndescription: d\n\n# Title\n",
-    reported: [[1, 'there is no line "---" before the frontmatter']],
+    reported: [[
+      1,
+      'the first line is not "---"',
+      'start the file with a line "---"',
+    ]],
   },
   {
     name: "not-opened",
     text: "name: not-opened\ndescription: d\n---\n",
-    reported: [[1, 'there is no line "---" before the frontmatter']],
+    reported: [[
+      1,
+      'the first line is not "---"',
+      'start the file with a line "---"',
+    ]],
   },
   {
     name: "key-twice",
-    text: "---\nname: key-twice\ndescription: d\nname: key-twice\n---\n",
-    reported: [[4, 'the field "name" is already on line 2']],
+    text: "---\nname: key-twice\ndescription: d: e\nname: key-twice\n---\n",
+    reported: [[
+      4,
+      'the field "name" is already on line 2',
+      "delete line 2 or line 4",
+    ]],
   },
   {
     name: "tabs",
     text:
       "---\nname: tabs\ndescription: d\nmetadata:\n\tversion: '1'\n\tauthor: me\n---\n",
-    reported: [[5, "a line is indented with a tab"]],
+    reported: [[5, "tab characters", "indent this line with spaces"]],
   },
   {
     name: "123",
     text: "---\nname: 123\ndescription: d\n---\n",
-    reported: [[2, 'the value of "name" is not a text']],
+    reported: [[2, 'the value of "name" needs quotes']],
+  },
+  {
+    name: "list",
+    text: "---\nname: list\ndescription:\n- d\n---\n",
+    reported: [[
+      3,
+      'the field "description" has no text',
+      'write a text in quotes after "description:"',
+    ]],
   },
   {
     name: "open-quote",
     text: '---\nname: open-quote\ndescription: "Fill forms\nlicense: M\n---\n',
-    reported: [[
-      3,
-      'quotation marks of "description" do not enclose its value',
-    ]],
+    reported: [[3, NO_QUOTES]],
   },
   {
     name: "apostrophe",
     text: "---\nname: apostrophe\ndescription: 'don't do it'\n---\n",
-    reported: [[
-      3,
-      'quotation marks of "description" do not enclose its value',
-    ]],
+    reported: [[3, NO_QUOTES]],
   },
   {
     name: "backslash",
     text: '---\nname: backslash\ndescription: "in C:\\Windows"\n---\n',
-    reported: [[
-      3,
-      'quotation marks of "description" do not enclose its value',
-    ]],
+    reported: [[3, NO_QUOTES]],
+  },
+  {
+    name: "inner-quotes",
+    text: '---\nname: inner-quotes\ndescription: "a" or "b"\n---\n',
+    reported: [[3, NO_QUOTES, "put it in quotes that do not occur in it"]],
   },
   {
     name: "open-bracket",
     text: "---\nname: open-bracket\ndescription: [a, b\n---\n",
-    reported: [[3, 'the brackets of "description" do not enclose its value']],
+    reported: [[3, NO_QUOTES]],
   },
   {
     name: "continued",
     text: "---\nname: continued\ndescription: Fill\n  Note: forms\n---\n",
-    reported: [[3, "has a colon on another line than its first"]],
+    reported: [[4, "the YAML is malformed", CHECK_LINE]],
   },
   {
     name: "indented-flag",
     text:
       "---\nname: indented-flag\ndescription: d\n  disable-model-invocation: true\n---\n",
-    reported: [[4, "has a colon on another line than its first"]],
+    reported: [[4, "the YAML is malformed", CHECK_LINE]],
   },
   {
     name: "number-sign",
     text: "---\nname: number-sign\ndescription: #1 for forms\n---\n",
-    reported: [[3, 'YAML takes the value of "description" for a comment']],
+    reported: [[3, NO_QUOTES]],
   },
   {
     name: "colon",
     text: "---\nname: colon\ndescription: Fill: it's\nlicense: a:\n---\n",
     reported: [
-      [3, 'the value of "description" needs quotes'],
+      [3, NO_QUOTES],
       [4, 'the value of "license" needs quotes'],
     ],
   },
@@ -161,31 +207,46 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "both-misspelled",
     text: "---\nnam: both-misspelled\ndescripton: d\n---\n",
-    reported: [[2, 'there is "nam"'], [3, 'there is "descripton"']],
+    reported: [
+      [2, 'the field "nam" is almost "name"'],
+      [3, 'the field "descripton" is almost "description"'],
+    ],
+  },
+  {
+    name: "other-case",
+    text: "---\nName: other-case\nDescription: |\n  d: e\n---\n",
+    reported: [
+      [2, 'the field "Name" is almost "name"'],
+      [3, 'the field "Description" is almost "description"'],
+    ],
   },
   {
     name: "flag-misspelled",
     text:
       "---\nname: flag-misspelled\ndescription: d\ndisable-model-invocaton: true\n---\n",
-    reported: [[4, "hides the skill, because it is almost"]],
+    reported: [[4, 'is almost "disable-model-invocation"']],
   },
   {
     name: "flag-beside",
     text:
       "---\nname: flag-beside\ndescription: d\ndisable-model-invocaton: true\ndisable-model-invocation: true\nName: x\n---\n",
-    reported: [[4, "hides the skill, because it is almost"]],
+    reported: [[
+      4,
+      'is almost "disable-model-invocation"',
+      "delete it, because line 5 has the flag",
+    ]],
   },
   {
     name: "version-beside",
     text:
       "---\nname: version-beside\ndescription: d\nmetadata: version: 1.0\n---\n",
-    reported: [[4, 'a value in "metadata" needs quotes']],
+    reported: [[4, "the YAML is malformed", CHECK_LINE]],
   },
   {
     name: "two-brackets",
     text:
       "---\nname: two-brackets\ndescription: d\nargument-hint: [file] [format]\n---\n",
-    reported: [[4, 'the brackets of "argument-hint" do not enclose its value']],
+    reported: [[4, 'the value of "argument-hint" needs quotes']],
   },
   {
     name: "spaced-name",
@@ -194,7 +255,11 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-Deno.test("the lines that --check prints, written literally, leave nothing to report", async () => {
+function isFinished(reported: readonly Reported[]): boolean {
+  return reported.every(([, , hint]) => hint === undefined);
+}
+
+Deno.test("--check prints each mistake with its line, and finished lines that leave nothing to report, or a hint", async () => {
   using place = new Place();
   const skills = join(place.path, "skills");
   for (const { name, text } of MISTAKES) place.skill("skills", name, text);
@@ -207,14 +272,19 @@ Deno.test("the lines that --check prints, written literally, leave nothing to re
     const found = problems.get(name) ?? [];
     const lines = reported.map(([line]) => line);
     assert.deepEqual(found.map(({ line }) => line), lines, name);
-    for (const [index, { reason }] of found.entries()) {
-      const [, expected] = reported[index]!;
-      assert.ok(reason.includes(expected), `${name}: ${reason}`);
+    for (const [index, problem] of found.entries()) {
+      const [, reason, hint] = reported[index]!;
+      assert.ok(problem.reason.includes(reason), `${name}: ${problem.reason}`);
+      assert.equal(problem.lines.length, hint === undefined ? 1 : 0, name);
+      assert.ok(problem.hint.includes(hint ?? ""), `${name}: ${problem.hint}`);
     }
-    place.file(join("skills", name, "SKILL.md"), followHints(text, found));
+    place.remove(join("skills", name));
+    if (isFinished(reported)) {
+      place.skill("skills", name, followHints(text, found));
+    }
   }
   const second = await printedReport(place, "--check", skills);
-  const count = MISTAKES.length;
+  const count = MISTAKES.filter(({ reported }) => isFinished(reported)).length;
   assert.equal(second.text, `Checked ${count} skills: no problems\n`);
 });
 
@@ -226,7 +296,7 @@ function loggedPlace(): Place {
   place.skill(
     skills,
     "two",
-    "---\nname: two\ndescription: d\nmetadata:\n\tversion: '1'\n---\n",
+    "---\nname: two\ndescription: 'don't'\n---\n",
   );
   place.skill(skills, "three", skillMd("three", "##[error]x: y"));
   const forged = 'skill-server: Serving: "all"';
@@ -245,11 +315,11 @@ Deno.test("the log and the tool print finished lines at the beginning of a line,
   const call = { name: "skill", arguments: { name: "two" } };
   const { result } = await wire.ask(1, "tools/call", call);
   const [{ text }] = result.content;
-  assert.match(text, /write this line instead:\n {2}version: '1'\n/);
+  assert.match(text, /write this line instead:\ndescription: "don't"\n/);
   const lines: string[] = [];
   const isLogged = () => {
     lines.push(...wire.stderrLines.takeAll());
-    return lines.some((line) => line.startsWith("  version")) &&
+    return lines.some((line) => line.startsWith('description: "don')) &&
       lines.some((line) => line.startsWith('description: "Use'));
   };
   await eventually(isLogged, "the finished lines");
@@ -279,12 +349,27 @@ Deno.test("readSkillText() names all missing fields at once", () => {
   assert.deepEqual(others, []);
 });
 
-Deno.test("readSkillText() tells no line to replace for an unclear flag in a merge key", () => {
-  const flag = "{disable-model-invocation: maybe}";
-  const text = `---\nname: a\ndescription: d\n<<: ${flag}\n---\n`;
-  const [problem] = readSkillText(text).problems;
-  assert.deepEqual([problem!.rule, problem!.line], ["flags", undefined]);
-  assert.match(problem!.hint, /write "disable-model-invocation: true"$/);
+Deno.test("readSkillText() prints no line for a field that is on no line of its own, or on several", () => {
+  const texts: [yaml: string, line: number | undefined][] = [
+    ["{name: a, description: d, disable-model-invocation: maybe}", undefined],
+    [
+      "name: a\ndescription: d\ndisable-model-invocation: >\n  maybe",
+      4,
+    ],
+  ];
+  for (const [yaml, line] of texts) {
+    const [problem] = readSkillText(`---\n${yaml}\n---\n`).problems;
+    assert.deepEqual([problem!.rule, problem!.line], ["flags", line]);
+    assert.match(problem!.hint, /write "disable-model-invocation: true"$/);
+  }
+});
+
+Deno.test("readSkillText() prints the finished lines only if all of the text can be read with them", () => {
+  const yaml = "name:a\ndescription: 'don't\nlicense: [a,\n  b: c";
+  const { problems } = readSkillText(`---\n${yaml}\n---\n`);
+  assert.deepEqual(problems.map(({ line, lines }) => [line, lines]), [
+    [2, undefined],
+  ]);
 });
 
 /** What people write by mistake, and what they put beside it. */
@@ -350,18 +435,20 @@ Deno.test("no line to copy looks like the log, hides something, or is a command"
   );
 });
 
-Deno.test("a file that is skipped or repaired keeps each flag that a line states", () => {
+Deno.test("a file that is repaired keeps its flags, and one that is skipped what hides it from the model", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+      // One of the YAML parsers reads the lines in these brackets as metadata.
+      fc.pre(!lines.includes("metadata: {"));
       const text = `---\n${lines.join("\n")}\n---\n`;
       const read = readSkillText(text);
       if (read.frontmatter !== undefined && !read.isRepaired) return;
-      const stated = (flag: RegExp) => lines.some((line) => flag.test(line));
-      const isDisabled = stated(/^\s*disable.model.invoca/);
-      const isForModel = stated(/^user.?invocable/i);
-      const end = lines.indexOf("---");
-      if (end !== -1) return;
-      assert.ok(!isDisabled || read.isHiddenFromModel, text);
+      if (lines.includes("---")) return;
+      const states = (flag: RegExp) => lines.some((line) => flag.test(line));
+      const isForUser = states(/^disable.mod/) ||
+        !read.isRepaired && states(/disable.mod/);
+      assert.ok(!isForUser || read.isHiddenFromModel, text);
+      const isForModel = read.isRepaired && states(/^user-invocable/);
       assert.ok(!isForModel || read.isHiddenFromUser, text);
     }),
     { numRuns: 2_000 },

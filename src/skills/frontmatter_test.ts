@@ -67,13 +67,19 @@ const unreadable: Unreadable[] = [
   ["has a list", "---\n- name\n---\n", /are missing/, 1, /name: …/],
   [
     "has an odd line",
-    "---\nname: a\ndescription: b\n%x\n---\n",
+    "---\nname: a\n- b\n---\n",
     /malformed: /,
     3,
-    /check the quotes|write/,
+    /check the quotes/,
   ],
   ["has no name", "---\ndescription: b\n---\n", /"name" is m/, 1, /"name: …"/],
-  ["has an empty name", "---\nname:\ndescription: b\n---\n", /empty/, 2, /wri/],
+  [
+    "has an empty name",
+    "---\nname:\ndescription: b\n---\n",
+    /"name" has no text/,
+    2,
+    /write a text in quotes after "name:"/,
+  ],
   ["has no description", "---\nname: a\n---\n", /is missing/, 1, /write/],
 ];
 
@@ -104,11 +110,12 @@ const repairs: [value: string, finished: string][] = [
   ["@me", '"@me"'],
   ["`code` first", '"`code` first"'],
   ["100%: all", '"100%: all"'],
-  ["%d", '"%d"'],
-  [", then", '", then"'],
+  ["%d: all", '"%d: all"'],
+  [", then: go", '", then: go"'],
   ["[draft] do things", '"[draft] do things"'],
   ["[a] [b: c]", '"[a] [b: c]"'],
   ["{a: [b]} c", '"{a: [b]} c"'],
+  ["[a], [b]", '"[a], [b]"'],
   ["C:\\x: y", "'C:\\x: y'"],
   ["a: Fill \u001b[31mforms", '"a: Fill \\u001b[31mforms"'],
   ["a\u200b: b", '"a\\u200b: b"'],
@@ -145,9 +152,12 @@ for (const [value, finished] of repairs) {
 
 /** Values with more than one reading, or none. */
 const notRepaired = [
+  "%d",
+  ", then",
   '"abc',
   "'abc",
   "[a, b",
+  "[a, [b], c",
   "{a: b",
   "*abc",
   "!!int abc",
@@ -174,7 +184,9 @@ for (const value of notRepaired) {
       assert.equal(frontmatter, undefined, text);
       const [problem] = problems;
       assert.equal(problem!.rule, "yaml");
-      assert.match(problem!.reason, /the YAML is malformed: .+/);
+      const reason =
+        /^the (?:YAML is malformed: .|value of ".+" needs quotes$|field ".+" is already)/;
+      assert.match(problem!.reason, reason);
     }
   });
 }
@@ -232,10 +244,11 @@ Deno.test("readSkillText() reads flags as people write them, and hides what is n
     const texts = [yaml, `${yaml}\nlicense: @x`, `${yaml}\n:`, `${yaml}\nx`];
     for (const text of texts) {
       const read = readSkillText(`---\n${text}\n---\n`);
-      assert.equal(read.isHiddenFromModel, expected !== false, text);
-      assert.equal(read.isHiddenFromUser, expected !== true, text);
-      const hasProblem = read.problems.some(({ rule }) => rule === "flags");
       const isServed = read.frontmatter !== undefined;
+      const isHidden = [read.isHiddenFromModel, read.isHiddenFromUser];
+      const said = [expected !== false, expected !== true];
+      assert.deepEqual(isHidden, isServed ? said : [true, false], text);
+      const hasProblem = read.problems.some(({ rule }) => rule === "flags");
       assert.equal(hasProblem, isServed && expected === undefined, text);
       assert.equal(read.name, "a");
     }
@@ -256,11 +269,9 @@ const disabling = [
   "disable-model-invocation : true",
   "'disable-model-invocation': true",
   "disable model invocation: true",
-  "<<: {disable-model-invocation: true}",
-  "disable-model-invocaton: false",
-  "<<: [{<<: {a: b}}, {disable-model-invocation: true}]",
-  "x: &x {disable-model-invocation: true}\n<<: *x",
+  "disable-model-invocaton: maybe",
   "disable-model-invocation: false\ndisable_model_invocation: true",
+  "disable-model-invocation: false\ndisable-model-invocatio: true",
 ];
 
 Deno.test("readSkillText() reads a flag in every spelling, whether or not the rest can be read", () => {
@@ -280,11 +291,62 @@ Deno.test("readSkillText() reads a flag in every spelling, whether or not the re
     const text = `---\nname: a\n${line}\ndescription: b\n---\n`;
     assert.ok(readSkillText(text).isHiddenFromModel, text);
   }
-  for (const line of ["# disable-model-invocation: true", "disable: true"]) {
+  for (
+    const line of [
+      "# disable-model-invocation: true",
+      "disable: true",
+      "metadata: {disable-model-invocation: true}",
+      "<<: {disable-model-invocation: true}",
+    ]
+  ) {
     const text = `---\nname: a\n${line}\ndescription: b: c\n---\n`;
     const { frontmatter, isHiddenFromModel } = readSkillText(text);
     assert.deepEqual([frontmatter?.name, isHiddenFromModel], ["a", false]);
   }
+});
+
+Deno.test("readSkillText() counts a flag that is a letter off with its value, and reports it", () => {
+  const read = readSkillText(
+    "---\nname: a\ndescription: b\ndisable-model-invocaton: false\nuser_invocabel: no\n---\n",
+  );
+  assert.deepEqual(
+    [read.isHiddenFromModel, read.isHiddenFromUser],
+    [false, true],
+  );
+  assert.deepEqual(
+    read.problems.map(({ rule, line, lines }) => [rule, line, lines]),
+    [
+      ["flags", 4, ["disable-model-invocation: false"]],
+      ["flags", 5, ["user-invocable: false"]],
+    ],
+  );
+});
+
+/** A mention of the flag in a file that is skipped. */
+const mentions = [
+  "# disable-model-invocation",
+  "Disable Model Invocation",
+  "disable__model__invocaton=x",
+  "disabled-modell-invoke",
+  "  disableModelInvocation: false",
+  "dis\u200bable-model\u00ad-invocation",
+  Array.from("disable-model-invocation").join("\0"),
+];
+
+Deno.test("readSkillText() hides what it skips from the model if it mentions the flag anywhere, and never from the user", () => {
+  for (const mention of mentions) {
+    for (const start of ["---\n", ""]) {
+      const text = `${start}x\n${mention}\nuser-invocable: false\n---\n`;
+      const { frontmatter, ...read } = readSkillText(text);
+      assert.equal(frontmatter, undefined);
+      assert.deepEqual(
+        [read.isHiddenFromModel, read.isHiddenFromUser],
+        [true, false],
+        text,
+      );
+    }
+  }
+  assert.equal(readSkillText("disable the model").isHiddenFromModel, false);
 });
 
 Deno.test("readSkillText() skips what a repair would swallow a flag of", () => {
@@ -294,8 +356,13 @@ Deno.test("readSkillText() skips what a repair would swallow a flag of", () => {
     const { frontmatter, isHiddenFromModel } = readSkillText(text);
     assert.deepEqual([frontmatter, isHiddenFromModel], [undefined, true]);
   }
-  const nested = `---\nname: a\ndescription: b: c\nmetadata:\n  ${flag}\n---\n`;
-  assert.equal(readSkillText(nested).frontmatter, undefined);
+  // One of the YAML parsers reads lines without indentation as parts of a text in quotes.
+  const open = `name: a\ndescription: "b\n  c\n${flag}\nlicense: d: e\n`;
+  const read = readSkillText(`---\n${open}---\n`);
+  assert.deepEqual(
+    [read.frontmatter, read.isHiddenFromModel],
+    [undefined, true],
+  );
   const cr = readSkillText(`---\nname: a\ndescription: b: c\r${flag}\n---\n`);
   assert.deepEqual([cr.isRepaired, cr.isHiddenFromModel], [true, true]);
 });
@@ -489,11 +556,20 @@ Deno.test("readSkillText() takes milliseconds for malformed text", async () => {
     "\u00e9",
     "name: ",
     "\nuser-invocable: x #",
+    "\nuser--invocable: x",
+    "a: [] ",
+    "a: [a] \t",
+    "[{",
+    "[[]",
+    "[a]",
+    "a: : \u2028",
+    "----\n",
+    "disable model ",
   ];
   for (const piece of pieces) {
     await assertLinearTime((length) => {
       const text = piece.repeat(length / piece.length);
-      for (const start of ["---\n", "", "---\nx: y: "]) {
+      for (const start of ["---\n", "", "---\nx: y: ", "---\nx: "]) {
         for (const end of ["\n---\n", ""]) readSkillText(start + text + end);
       }
     }, { length: 16_000, what: JSON.stringify(piece) });
@@ -519,7 +595,7 @@ Deno.test("parseSkillMd() accepts frontmatter of just under 16 KiB in any script
   }
 });
 
-Deno.test("readSkillText() reads each mapping once that merge keys name millions of times, and all of their flags", () => {
+Deno.test("readSkillText() follows no merge keys, which could name mappings millions of times", () => {
   const many = (alias: string) => Array(200).fill(alias).join(",");
   const text = `---
 name: x
@@ -533,5 +609,5 @@ d: &d {<<: [${many("*c")}]}
 `;
   const { frontmatter, isHiddenFromModel } = readSkillText(text);
   assert.equal(frontmatter?.name, "x");
-  assert.equal(isHiddenFromModel, true);
+  assert.equal(isHiddenFromModel, false);
 });

@@ -133,7 +133,7 @@ async function countTurns(work: () => Promise<unknown>): Promise<number> {
 
 Deno.test("SkillIndex.create() lets other tasks run", async () => {
   const skills = Array.from(
-    { length: 2_000 },
+    { length: 6_000 },
     (_, i) => [`skill-${i}`, `Do the thing number ${i} `.repeat(40)] as const,
   );
   const catalog = catalogOf(...skills);

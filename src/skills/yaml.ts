@@ -1,6 +1,6 @@
 /**
  * YAML as people write it: parsing it, finding the entries on its lines even if it is
- * malformed, and writing finished lines that are valid.
+ * malformed, and finishing a line, so that it is valid.
  *
  * @module
  */
@@ -14,7 +14,6 @@ import {
   isCopyable,
   isObject,
   oneLine,
-  quote,
   withoutInvisible,
 } from "../text.ts";
 
@@ -40,7 +39,9 @@ export function parseYaml(yaml: string): unknown {
 }
 
 /** Parses a mapping. Returns `undefined` if the YAML is malformed, or something else. */
-function parseMapping(yaml: string): Record<string, unknown> | undefined {
+export function parseMapping(
+  yaml: string,
+): Record<string, unknown> | undefined {
   const parsed = parseYaml(yaml);
   return isObject(parsed) && !(parsed instanceof Error) ? parsed : undefined;
 }
@@ -75,16 +76,9 @@ export const KNOWN_FIELDS: readonly string[] = [
   "user-invocable",
 ];
 
-/** The known fields whose values are no texts. */
-const NO_TEXTS: ReadonlySet<string> = new Set([
-  "metadata",
-  "disable-model-invocation",
-  "user-invocable",
-]);
-
-/** Returns the letters and digits of a key, in lowercase: what a person sees in it. */
-export function lettersOf(key: string): string {
-  return withoutInvisible(key).replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+/** Returns the letters and digits of a text, in lowercase: what a person sees in a key. */
+export function lettersOf(text: string): string {
+  return withoutInvisible(text).replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 }
 
 /** The known fields, by their letters. */
@@ -167,32 +161,21 @@ export function findEntry(
   return entries.find(({ key }) => key === field);
 }
 
-/** Whether the lines of an entry, by themselves, are not a mapping in YAML. */
-export function isMalformed({ lines }: YamlEntry): boolean {
-  return parseMapping(lines.join("\n")) === undefined;
+/** Finds the texts on one line that the parser refuses by themselves. Metadata is no text. */
+export function listRefused(entries: readonly YamlEntry[]): YamlEntry[] {
+  return entries.filter(({ key, lines: [line = "", ...others] }) =>
+    key !== "metadata" && others.length === 0 &&
+    parseMapping(line) === undefined
+  );
 }
 
-/**
- * Whether a value that YAML refuses can only be meant as a text: it contains a colon
- * with a blank, begins with a character with which no value begins, or begins with a
- * bracket that closes before the end. What begins like anything else could be part
- * of something longer.
- */
-export function isClearlyText(value: string): boolean {
-  if (/^["'*&!|>#]/.test(value)) return false;
-  if (/^[`@%,]/.test(value)) return true;
-  if (/^[[{]/.test(value)) return closesEarly(value);
-  return /:(?:[ \t]|$)/.test(value);
-}
-
-/** Whether the bracket with which a text begins closes before the end of the text. */
-function closesEarly(text: string): boolean {
-  let depth = 0;
-  for (const { 0: bracket, index } of text.matchAll(/[[\]{}]/g)) {
-    depth += "[{".includes(bracket) ? 1 : -1;
-    if (depth === 0) return index < text.length - 1;
-  }
-  return false;
+/** Replaces lines, which are given by their numbers. */
+export function replaceLines(
+  yaml: string,
+  finished: ReadonlyMap<number, string>,
+): string {
+  return yaml.split("\n")
+    .map((line, index) => finished.get(index + 1) ?? line).join("\n");
 }
 
 /** Writes a field with a text in quotes that keep every character. */
@@ -206,23 +189,6 @@ export function quoteField(key: string, text: string): string {
   return `${key}: ${quoted}`;
 }
 
-/**
- * Writes a field on a line, with quotes only if YAML would read something else without
- * them. A name gets the form that hosts accept, if there is one.
- */
-export function writeField(key: string, text: string): string {
-  if (key === "name") return writeName(text);
-  if (!NO_TEXTS.has(key)) return writeText(key, text);
-  const line = `${key}: ${text}`.trimEnd();
-  const isRead = parseMapping(line) !== undefined && isCopyable(line);
-  return isRead ? line : quoteField(key, text);
-}
-
-function writeName(text: string): string {
-  const withoutComment = text.replace(/\s#[^]*/, "");
-  return writeText("name", validName(withoutComment) ?? text);
-}
-
 /** Writes a key with a text, in quotes only if YAML would read something else without. */
 export function writeText(key: string, text: string): string {
   const line = `${key}: ${text}`;
@@ -230,16 +196,38 @@ export function writeText(key: string, text: string): string {
   return isRead ? line : quoteField(key, text);
 }
 
-/** A key and its value on a line of their own, indented or not. */
-const NESTED = /^([ \t]*)([\p{L}\p{N}_.-]+):[ \t](.*)$/u;
+/**
+ * Finishes the first line of an entry that means a field: the field rightly spelled, a
+ * colon and a space, and the value, in quotes if YAML cannot read it. A name gets the
+ * form that hosts accept. Returns `undefined` if it is not clear what the text is.
+ */
+export function finishLine(
+  field: string,
+  { value, lines }: YamlEntry,
+): string | undefined {
+  const line = `${field}: ${value}`.trimEnd();
+  if (lines.length > 1) return line === lines[0] ? undefined : line;
+  const read = parseMapping(line)?.[field];
+  const isText = typeof read === "string";
+  const text = isText ? read : withoutQuotes(value);
+  if (text === undefined || oneLine(text) === "") return undefined;
+  if (field === "name") return writeText(field, validName(text) ?? text);
+  const isRead = isText || read !== undefined && field !== "description";
+  return isRead ? line : quoteField(field, text);
+}
 
-/** Writes the value on an indented line as a text, in quotes if it needs them. */
-export function writeNested(line: string): string {
-  const [, indentation = "", key, written = ""] = NESTED.exec(line) ?? [];
-  if (key === undefined) return line;
-  const isText = typeof parseMapping(line.trim())?.[key] === "string";
-  const value = written.replace(/\s#.*/, "").trim();
-  return isText ? line : indentation + writeText(key, withoutQuotes(value));
+/**
+ * Removes quotation marks around a text, even if the last one is missing. Returns
+ * `undefined` if there are others of their kind within the text.
+ */
+export function withoutQuotes(text: string): string | undefined {
+  const [mark = ""] = text;
+  if (!/["']/.test(mark)) return text;
+  const isClosed = text.length > 1 && text.endsWith(mark);
+  const inner = isClosed ? text.slice(1, -1) : text.slice(1);
+  // An apostrophe within a word is no quotation mark.
+  const others = inner.replace(/(?<=\p{L})'(?=\p{L})/gu, "");
+  return others.includes(mark) ? undefined : inner;
 }
 
 /**
@@ -256,82 +244,21 @@ export function validName(name: string): string | undefined {
   return valid === "" ? undefined : valid;
 }
 
-/**
- * Returns the text that the value of an entry most likely means: all its lines joined,
- * without quotation marks and other marks at the beginning that are not closed.
- */
-export function textOf({ value, lines }: YamlEntry): string {
-  const [first = "", ...others] = [value, ...lines.slice(1)]
-    .map((line) => line.trim()).filter((line) => line !== "");
-  const isList = (value === "" || others.length > 0) &&
-    [first, ...others].every(isItem);
-  const text = isList
-    ? [first, ...others].map((item) => item.slice(1).trim()).join(", ")
-    : [first, ...others].join(" ");
-  return withoutQuotes(text.replace(/^(?:!!\S+|[|>][+-]?|&\S+)\s+/, ""));
-}
-
-function isItem(line: string): boolean {
-  return /^-\s/.test(line);
-}
-
-/** Removes quotation marks around a text, even if the last one is missing. */
-function withoutQuotes(text: string): string {
-  const [mark = ""] = text;
-  if (!/["']/.test(mark)) return text;
-  const isClosed = text.length > 1 && text.endsWith(mark);
-  const inner = isClosed ? text.slice(1, -1) : text.slice(1);
-  // An apostrophe within a word is no quotation mark.
-  const others = inner.replace(/(?<=\p{L})'(?=\p{L})/gu, "");
-  return others.includes(mark) ? text : inner;
-}
-
 /** Where to write what: a part of a fault. */
-export type Advice = Pick<Fault, "line" | "hint" | "lines">;
-
-/** Lines of a file, such as those of an entry, and the number of the first. */
-type Lines = Pick<YamlEntry, "line" | "lines">;
-
-/** Tells to write a line instead of an entry, if it is known where that is. */
-export function tellToWrite(finished: string, entry?: Lines): Advice {
-  return entry === undefined
-    ? { hint: `write ${quote(finished)}` }
-    : tellToReplace(entry, [finished]);
-}
+type Advice = Pick<Fault, "line" | "hint" | "lines">;
 
 /**
- * Tells to replace lines with finished ones, except for those at both ends that are the
- * same. If the others cannot be printed, it only says where to look.
+ * Tells to write a finished line instead of an entry, if there is one that can be
+ * printed, and the entry has no other lines. Otherwise the advice is in words.
  */
-export function tellToReplace(
-  before: Lines,
-  finished: readonly string[],
+export function tellToWrite(
+  finished: string | undefined,
+  entry: Pick<YamlEntry, "line" | "lines"> | undefined,
+  otherwise: string,
 ): Advice {
-  const { start, end } = countEqual(before.lines, finished);
-  const first = before.line + start;
-  const last = before.line + before.lines.length - 1 - end;
-  const lines = finished.slice(start, finished.length - end);
-  if (!lines.every(isCopyable)) {
-    const hint = "check the quotes, colons, and indentation of this line";
-    return { line: first, hint };
-  }
-  const what = lines.length === 1 ? "this line" : "these lines";
-  const which = first === last ? `line ${first}` : `lines ${first} to ${last}`;
-  const hint = first === last && lines.length === 1
-    ? "write this line instead:"
-    : `write ${what} instead of ${which}:`;
-  return { line: first, hint, lines };
-}
-
-/** Counts the lines at both ends that are the same. At least one is left between them. */
-function countEqual(
-  a: readonly string[],
-  b: readonly string[],
-): { start: number; end: number } {
-  const most = Math.min(a.length, b.length) - 1;
-  let start = 0;
-  while (start < most && a[start] === b[start]) start++;
-  let end = 0;
-  while (start + end < most && a.at(-1 - end) === b.at(-1 - end)) end++;
-  return { start, end };
+  const isFinished = finished !== undefined && entry?.lines.length === 1 &&
+    isCopyable(finished);
+  return isFinished
+    ? { line: entry.line, hint: "write this line instead:", lines: [finished] }
+    : { line: entry?.line, hint: otherwise };
 }

@@ -1,0 +1,119 @@
+/**
+ * The links in the Markdown of a skill that lead to no file of the skill.
+ *
+ * @module
+ */
+
+import { attempt } from "../files/faults.ts";
+import { normalize } from "../files/paths.ts";
+import type { Fault } from "../problems.ts";
+import { editDistance, quote } from "../text.ts";
+
+/** The maximum number of links that are reported for a skill. */
+const MAX_LINKS = 20;
+
+/** The maximum length of a path that can be one, in characters. */
+const MAX_PATH_LENGTH = 4_096;
+
+/** Fenced code, which may be in a list or a quotation. Without an end, it reaches to that of the text. */
+const FENCED_CODE =
+  /^[ \t>*+\-\d.)]*(?<fence>`{3,}|~{3,})[^]*?(?:\n[ \t>]*\k<fence>[ \t]*$|$(?![^]))/;
+
+/** A code span. */
+const SPAN = /(?<!\\)(?<ticks>`{1,2})[^`\n]+\k<ticks>/;
+
+/** A comment. Without an end, it reaches to that of the text. */
+const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
+
+/** What begins first hides the others in it. */
+const CODE = new RegExp(
+  [FENCED_CODE, SPAN, COMMENT].map(({ source }) => source).join("|"),
+  "gm",
+);
+
+/** The target of a link or an image, in angle brackets or plain. */
+const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
+
+/** What the path of a file of the skill does not contain: a URL, an absolute path, or a placeholder. */
+const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
+
+/** A link as it is written, and where it leads. */
+interface Link {
+  readonly written: string;
+  readonly path: string;
+  readonly line: number;
+}
+
+/** Describes the links that lead to no served file, each once. */
+export function findBrokenLinks(
+  markdown: string,
+  files: readonly string[],
+): Fault[] {
+  const served = new Set([".", ...files.flatMap(withFolders)]);
+  const broken = findLinks(markdown).filter(({ path }) => !served.has(path));
+  return [...Map.groupBy(broken, ({ path }) => path).values()]
+    .slice(0, MAX_LINKS)
+    .map(([first]) => describeLink(first!, files));
+}
+
+/** Lists the path of a file, and those of the folders around it. */
+function withFolders(path: string): string[] {
+  const names = path.split("/");
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+/** Finds the relative links outside of code and comments. */
+function findLinks(markdown: string): Link[] {
+  const lines = withoutCode(markdown.replace(/\r\n?/g, "\n")).split("\n");
+  return lines.flatMap((text, index) =>
+    Array.from(
+      text.matchAll(LINK),
+      ([, bracketed, plain = ""]) => bracketed ?? plain,
+    )
+      .filter((link) => !NO_PATH.test(link))
+      .map((written) => ({ written, path: pathOf(written), line: index + 1 }))
+  );
+}
+
+/** Removes code and comments, but not their lines. */
+function withoutCode(markdown: string): string {
+  return markdown.replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
+}
+
+/** Finds where a link leads: normalized to slashes, but none at its end. */
+function pathOf(written: string): string {
+  const [encoded = ""] = written.split(/[?#]/, 1);
+  const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
+  // No file has a longer path, and normalizing it takes time.
+  const target = decoded.slice(0, MAX_PATH_LENGTH);
+  return normalize(target).replaceAll("\\", "/").replace(/\/$/, "");
+}
+
+function describeLink(
+  { written, path, line }: Link,
+  files: readonly string[],
+): Fault {
+  const reason = `the link ${quote(written)} does not point to a served file`;
+  return { rule: "broken-link", line, reason, hint: findAdvice(path, files) };
+}
+
+function findAdvice(path: string, files: readonly string[]): string {
+  if (path.startsWith("../")) {
+    return "name the other skill instead, because a path cannot leave its skill";
+  }
+  const near = findNear(path, files);
+  return near === undefined
+    ? "write the path of a file of the skill that is not hidden, or add the file"
+    : `did you mean ${quote(near)}?`;
+}
+
+/** Finds the file that a path most likely means: in another folder, or misspelled. */
+function findNear(path: string, files: readonly string[]): string | undefined {
+  const name = nameIn(path).toLowerCase();
+  return files.find((file) => nameIn(file).toLowerCase() === name) ??
+    files.find((file) => editDistance(path, file, 2) <= 2);
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
