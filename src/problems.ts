@@ -26,6 +26,7 @@ export type ProblemRule =
   | "frontmatter-missing"
   | "yaml"
   | "name-missing"
+  | "name-malformed"
   | "description-missing"
   | "too-large"
   | "not-a-file"
@@ -72,6 +73,7 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "frontmatter-missing": "skipped",
   "yaml": "skipped",
   "name-missing": "skipped",
+  "name-malformed": "skipped",
   "description-missing": "skipped",
   "too-large": "skipped",
   "not-a-file": "skipped",

@@ -9,7 +9,7 @@ import { childPath } from "../files/paths.ts";
 import { describeProblem, type Problem } from "../problems.ts";
 import { quote, withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isForModel } from "./decisions.ts";
-import { cleanName, qualifiedName, servedKey, skillKey } from "./names.ts";
+import { qualifiedName, servedKey, skillKey } from "./names.ts";
 import type { RootVisit, ScanStart } from "./skill_reader.ts";
 import type {
   ShadowedSkill,
@@ -100,7 +100,7 @@ function createSkill(
   const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.said;
   const frontmatter = read.said.frontmatter!;
   return {
-    name: cleanName(frontmatter.name),
+    name: read.said.name!,
     description: withoutInvisible(frontmatter.description),
     frontmatter,
     directory,
@@ -169,7 +169,7 @@ function assignNames(
   const shadowed: ShadowedSkill[] = [];
   const groups = Map.groupBy(
     valid.filter(({ state }) => state !== "off"),
-    ({ read }) => skillKey(read.said.frontmatter!.name),
+    ({ read }) => skillKey(read.said.name!),
   );
   for (const key of [...groups.keys()].sort()) {
     const assigned = assignName(groups.get(key)!, create);

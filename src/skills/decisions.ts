@@ -115,7 +115,7 @@ export function subjectOf(
 
 /** Returns the name of a skill, or the names that a folder without a valid one may have. */
 function namesOf({ said }: ReadSkill, paths: readonly string[]): string[] {
-  if (said.frontmatter !== undefined) return [said.frontmatter.name];
+  if (said.frontmatter !== undefined) return [said.name!];
   const names = paths.map((path) => basename(path));
   if (said.name !== undefined) names.unshift(said.name);
   return [...new Set(names)];

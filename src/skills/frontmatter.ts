@@ -22,10 +22,12 @@ import {
   describeMissing,
   describeMissingEnd,
   describeMissingStart,
+  describeName,
   MAX_FAULTS,
   meantBy,
   NO_END,
 } from "./frontmatter_faults.ts";
+import { cleanName } from "./names.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import {
   fieldOf,
@@ -72,7 +74,7 @@ export interface SkillText extends Hiding {
   readonly isRepaired: boolean;
   /** What is wrong with it. */
   readonly problems: readonly Fault[];
-  /** The name as far as it can be read, even if the rest cannot. */
+  /** The clean name, or what can be read of it if the file is skipped. */
   readonly name?: string | undefined;
 }
 
@@ -80,7 +82,8 @@ export interface SkillText extends Hiding {
  * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two `---`
  * lines, the first of which is the file's first line. A byte order mark, spaces
  * after the dashes, CRLF, and CR are allowed. `name` and `description` must be
- * non-empty strings. Dates stay strings, as in YAML's core schema. A value on one
+ * non-empty strings, and the name at most 200 characters that do not begin with
+ * `project:` or `global:`. Dates stay strings, as in YAML's core schema. A value on one
  * line that can only be meant as a text is read as if it had the quotes it needs.
  *
  * ```ts
@@ -173,12 +176,15 @@ function readFields(
     return skip(yaml, [...describeMissing(missing, yaml), ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
+  const name = cleanName(frontmatter.name);
+  const nameFault = describeName(name, yaml);
+  if (nameFault !== undefined) return skip(yaml, [nameFault, ...repairs]);
   const { unclear, ...hiding } = readFlags(fields);
   const entries = unclear.length > 0 ? listEntries(yaml) : [];
   const faults = unclear.map((flag) => describeFlag(flag, entries));
   return {
     frontmatter,
-    name: frontmatter.name,
+    name,
     isRepaired: repairs.length > 0,
     ...hiding,
     problems: [...repairs, ...faults],

@@ -8,6 +8,7 @@
 
 import type { Fault } from "../problems.ts";
 import { quote, withoutInvisible } from "../text.ts";
+import { isQualified } from "./names.ts";
 import {
   describeYamlError,
   fieldOf,
@@ -22,7 +23,9 @@ import {
   replaceLines,
   type RequiredField,
   tellToWrite,
+  validName,
   withoutQuotes,
+  writeText,
   type YamlEntry,
 } from "./yaml.ts";
 
@@ -192,6 +195,32 @@ export function describeMissing(
     return entry ? [{ rule, ...describeEntry(field, entry) }] : [];
   });
   return [...describeAbsent(absent), ...faults];
+}
+
+/** The maximum length of a clean name, in characters. */
+const MAX_NAME_LENGTH = 200;
+
+/** Describes a clean name under which no skill can be served. */
+export function describeName(name: string, yaml: string): Fault | undefined {
+  const reason = findNameFault(name);
+  if (reason === undefined) return undefined;
+  const entry = findEntry("name", listEntries(yaml));
+  const valid = validName(name);
+  const finished = valid === undefined || valid.length > MAX_NAME_LENGTH
+    ? undefined
+    : writeText("name", valid);
+  const advice = tellToWrite(finished, entry, "write another name");
+  return { rule: "name-malformed", reason, ...advice };
+}
+
+function findNameFault(name: string): string | undefined {
+  if (name === "") return "nothing of the name can be seen";
+  if (name.length > MAX_NAME_LENGTH) {
+    return `the name has more than ${MAX_NAME_LENGTH} characters`;
+  }
+  return isQualified(name)
+    ? 'the name begins with "project:" or "global:", which say whose a skill is'
+    : undefined;
 }
 
 /** Describes the required fields that nothing is meant as, all at once. */

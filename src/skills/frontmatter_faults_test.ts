@@ -253,6 +253,25 @@ const MISTAKES: readonly Mistake[] = [
     text: "---\nname: Spaced Name\ndescription: d\n---\n",
     reported: [[2, 'the name "Spaced Name" does not consist of']],
   },
+  {
+    name: "project-deploy",
+    text: '---\nname: "Project: deploy"\ndescription: d\n---\n',
+    reported: [[2, 'the name begins with "project:" or "global:"']],
+  },
+  {
+    name: "long",
+    text: `---\nname: ${"x".repeat(201)}\ndescription: d\n---\n`,
+    reported: [[
+      2,
+      "the name has more than 200 characters",
+      "write another name",
+    ]],
+  },
+  {
+    name: "unseen",
+    text: '---\nname: "\u2800"\ndescription: d\n---\n',
+    reported: [[2, "nothing of the name can be seen", "write another name"]],
+  },
 ];
 
 function isFinished(reported: readonly Reported[]): boolean {

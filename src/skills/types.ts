@@ -95,7 +95,7 @@ export interface SkillPolicy {
 
 /** A skill. */
 export interface Skill {
-  /** The name in its frontmatter, without invisible characters. */
+  /** The name in its frontmatter, on one line and without invisible characters. */
   readonly name: string;
   /** The description in its frontmatter, without invisible characters. */
   readonly description: string;

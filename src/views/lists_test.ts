@@ -140,7 +140,7 @@ Deno.test("every name in a list loads its skill: those with characters of XML, l
   }
   const { tools } = await session.client.listTools();
   const list = tools[0]!.description!;
-  assert.match(list, /\n- project:R&D: Theirs 1\n/);
+  assert.match(list, /\n- project:R&D: Theirs 1$/);
   assert.match(list, /\n- <b>: Mine 1\n/);
   // The form that lists as XML have, too.
   for (const name of ["R&amp;D", "global:R&amp;D"]) {

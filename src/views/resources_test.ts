@@ -160,19 +160,6 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   await expectUpdates(uris.other, uris.all);
 });
 
-Deno.test("resources/subscribe reports changes to a skill whose name begins with a scope", async () => {
-  using place = filesPlace();
-  place.skill("home/.claude/skills", "odd", skillMd('"global:git"'));
-  await using session = await Session.open(place);
-  const uri = "skill://global%3Agit/SKILL.md";
-  await session.client.subscribeResource({ uri });
-  place.replace(
-    "home/.claude/skills/odd/SKILL.md",
-    skillMd('"global:git"') + "More",
-  );
-  await session.updated(uri);
-});
-
 Deno.test("resources/unsubscribe ends the subscription", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);

@@ -248,6 +248,7 @@ const REASONS: Partial<Record<ProblemRule, string>> = {
     "the frontmatter of its SKILL.md is missing, is not closed, or is too large",
   "yaml": "the frontmatter of its SKILL.md is not valid YAML",
   "name-missing": "its SKILL.md has no valid name",
+  "name-malformed": "its SKILL.md has no valid name",
   "description-missing": "its SKILL.md has no valid description",
   "too-large": "its SKILL.md is too large",
   "too-many":
