@@ -6,7 +6,6 @@
  * @module
  */
 
-import { byCodeUnits } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   CONFIRM_ROUNDS,
@@ -67,12 +66,12 @@ export async function walk<Folder extends PlacedFolder>(
   const queue = [top];
   let room = steps.maxEntries;
   for (const folder of queue) {
+    if (!steps.isListed(folder)) {
+      steps.onFolder(folder);
+      continue;
+    }
     if (slice.isOver) await slice.pause();
     try {
-      if (!steps.isListed(folder)) {
-        steps.onFolder(folder);
-        continue;
-      }
       const { entries, snapshot } = listFolder(folder);
       steps.onFolder(folder, entries);
       for (const entry of entries.filter((it) => steps.isLookedAt(it))) {
@@ -115,10 +114,12 @@ function listFolder(
   const { path, parent } = folder;
   const status = Deno.statSync(path);
   const isProven = proofOf(folder)?.holds() === true;
-  const entries = [...Deno.readDirSync(path)]
-    .sort((a, b) => byCodeUnits(a.name, b.name));
+  const byName = new Map<string, Deno.DirEntry>();
+  for (const entry of Deno.readDirSync(path)) byName.set(entry.name, entry);
   // What is proven later relies on this status.
   if (!isProven) confirmPlace(folder, { status, rounds: CONFIRM_ROUNDS });
   const isExposed = parent?.isExposed ?? folder.isExposed ?? false;
+  // Sorting texts is faster than sorting objects by a function.
+  const entries = [...byName.keys()].sort().map((name) => byName.get(name)!);
   return { entries, snapshot: new FolderSnapshot(path, status, isExposed) };
 }

@@ -218,8 +218,8 @@ function readSkillFile(
   { maxFileSize, project: { trusted }, known: remembered }: ReadOptions,
 ): ReadSkill {
   const { name: fileName } = found;
-  const { status, ...file } = locateSkillFile(found, folder, trusted);
-  const { path, realPath, isLink } = file;
+  const file = locateSkillFile(found, folder, trusted);
+  const { path, realPath, isLink, status } = file;
   const mainFolder = isLink ? dirname(realPath) : folder.realPath;
   const version = versionOf(status);
   const known = remembered.get(folder.realPath);
