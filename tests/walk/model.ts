@@ -214,7 +214,7 @@ export class Model {
       main,
       frontmatter,
       scope: this.#scopeOf(realPath),
-      isRead: text !== "",
+      isRead: text !== "" && !disk.isFolder(text),
     };
     listing.position = ++this.#position;
     const listings = [...known.listings, listing];
