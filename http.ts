@@ -19,7 +19,10 @@
 import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, hostnameOf, refuse } from "./src/http/access.ts";
 import { servePage } from "./src/http/page.ts";
-import { createHttpSettings, type HttpSettings } from "./src/http/settings.ts";
+import {
+  createHttpSettings,
+  type HttpSettings,
+} from "./src/http/http_settings.ts";
 import { logWarnings } from "./src/program/settings.ts";
 import { MCP_PATH, UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";

@@ -57,14 +57,13 @@ import {
   differingKeys,
   EMPTY_CATALOG,
   logProblems,
-  nameSkills,
 } from "./src/skills/catalog.ts";
 import {
   decideSkills,
   type Decisions,
   listWatchedFolders,
   subjectOf,
-} from "./src/skills/decisions.ts";
+} from "./src/scan/decide.ts";
 import {
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_ROOTS,
@@ -72,27 +71,17 @@ import {
   ROOT_IS_MISSING,
   skillFaultOf,
   tooManyFolders,
-} from "./src/skills/faults.ts";
+} from "./src/skills/root_faults.ts";
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
-import { Policy } from "./src/skills/policy.ts";
+import { Policy } from "./src/policy/policy.ts";
 import {
   byOwner,
   DEFAULT_REFRESH_SECONDS,
-  Project,
-} from "./src/skills/roots.ts";
-import {
-  createFailure,
-  type Failure,
-  isSkillFileName,
-  isSkillFolder,
   MAX_SEARCH_DEPTH,
-  type Reading,
-  readSkills,
-  type RootVisit,
-  type ScanStart,
+  Project,
   UNSEARCHED_NAMES,
-  type VisitedFolder,
-} from "./src/skills/skill_reader.ts";
+} from "./src/skills/roots.ts";
+import { readSkills } from "./src/scan/read.ts";
 import type {
   Fault,
   ScanOptions,
@@ -115,6 +104,16 @@ import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { registerTools, type SkillToolServer } from "./src/views/tools.ts";
+import { nameSkills } from "./src/scan/name.ts";
+import {
+  createFailure,
+  type Failure,
+  type Reading,
+  type RootVisit,
+  type ScanStart,
+  type VisitedFolder,
+} from "./src/scan/record.ts";
+import { isSkillFileName, isSkillFolder } from "./src/skills/skill_file.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";

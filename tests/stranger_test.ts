@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
-import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/clients.ts";
+import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/views/profiles.ts";
 import { createInstructions } from "../src/views/views.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { listToolEntries } from "../src/views/tools.ts";

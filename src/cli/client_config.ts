@@ -12,7 +12,7 @@ import {
   MCP_PATH,
   UsageError,
 } from "../program/command_line.ts";
-import { quoteWord } from "../program/shell_words.ts";
+import { quoteWord } from "./command_words.ts";
 import {
   escapeCodePoint,
   escapeHidden,

@@ -21,7 +21,7 @@ import {
 } from "../program/settings.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
-import { OTHER_CLIENTS } from "../views/clients.ts";
+import { OTHER_CLIENTS } from "../views/profiles.ts";
 import {
   type ClientConfig,
   createClientConfig,

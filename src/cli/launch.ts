@@ -16,7 +16,7 @@ import {
   realPathOf,
 } from "../files/paths.ts";
 import { ALLOW_SHELL, findShell } from "../views/shell.ts";
-import { listRuleFolders } from "../skills/policy_file.ts";
+import { listRuleFolders } from "../policy/policy_file.ts";
 import { Project, resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";
 

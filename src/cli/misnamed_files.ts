@@ -9,9 +9,9 @@ import { attempt } from "../files/faults.ts";
 import { basename, childPath, extname } from "../files/paths.ts";
 import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
-import { isSkillFileName } from "../skills/skill_reader.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { quote } from "../text.ts";
+import { isSkillFileName } from "../skills/skill_file.ts";
 
 /** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt` or `SKILL copy.md`. */
 const LIKE_SKILL_MD =

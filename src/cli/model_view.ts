@@ -11,7 +11,7 @@ import {
   DEFAULT_PROFILE,
   OTHER_CLIENTS,
   profileOfOption,
-} from "../views/clients.ts";
+} from "../views/profiles.ts";
 import { createInstructions } from "../views/views.ts";
 import type { SkillToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
-import { CLIENT_PROFILES } from "../views/clients.ts";
+import { CLIENT_PROFILES } from "../views/profiles.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";

@@ -20,17 +20,18 @@ import type { FolderSnapshot } from "../files/snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "../files/walker.ts";
 import type { Problem } from "../problems.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
-import { quoteWord, withTilde } from "../program/shell_words.ts";
+import { quoteWord, withTilde } from "./command_words.ts";
 import { listAll } from "../skills/catalog.ts";
-import { byOwner, Project } from "../skills/roots.ts";
 import {
-  isSkillFileName,
+  byOwner,
   MAX_SEARCH_DEPTH,
+  Project,
   UNSEARCHED_NAMES,
-} from "../skills/skill_reader.ts";
+} from "../skills/roots.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
 import { findMisnamed } from "./misnamed_files.ts";
+import { isSkillFileName } from "../skills/skill_file.ts";
 
 /** The maximum number of folders and links that one search looks at. */
 const MAX_FOLDERS = 20_000;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SkillFileContent } from "./types.ts";
+import type { SkillFileContent } from "./served_files.ts";
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 

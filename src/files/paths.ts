@@ -8,7 +8,7 @@ import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
 import { attempt } from "./faults.ts";
 import { quote } from "../text.ts";
-import type { BaseFolders } from "./types.ts";
+import type { BaseFolders } from "./served_files.ts";
 
 /** Whether the operating system is Windows. */
 export const isWindows = Deno.build.os === "windows";

@@ -23,7 +23,7 @@ import {
   requireReadable,
   statLocated,
 } from "./reading.ts";
-import type { SkillFileContent, SkillFiles } from "./types.ts";
+import type { SkillFileContent, SkillFiles } from "./served_files.ts";
 
 /** The total size of the files that are remembered, in bytes. */
 const MAX_KNOWN_SIZE = 2 * 1024 * 1024;

@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_SHELL_TIMEOUT } from "../views/shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import { OTHER_CLIENTS } from "../views/clients.ts";
+import { OTHER_CLIENTS } from "../views/profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
 import { TOOLSET_NAMES } from "../views/toolsets.ts";
 import { nearestWords, quote } from "../text.ts";

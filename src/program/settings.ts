@@ -23,7 +23,6 @@ import {
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { isSkillFolder } from "../skills/skill_reader.ts";
 import { log, quote } from "../text.ts";
 import type { SkillToolOptions, Toolset } from "../views/options.ts";
 import type {
@@ -31,6 +30,7 @@ import type {
   SkillRegistryOptions,
   SkillRoot,
 } from "../skills/types.ts";
+import { isSkillFolder } from "../skills/skill_file.ts";
 
 export interface Settings {
   /** The options, with absolute paths, and the size limit of the environment. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { EMPTY_CATALOG, nameSkills } from "./catalog.ts";
-import { type DecidedSkill, HiddenFolders } from "./decisions.ts";
+import { EMPTY_CATALOG } from "./catalog.ts";
+import { type DecidedSkill, HiddenFolders } from "../scan/decide.ts";
 import { readSkillText } from "./frontmatter.ts";
 import { findResource, findSkill, qualifiedName, skillMdUri } from "./names.ts";
-import type { RootVisit, VisitedFolder } from "./skill_reader.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
+import { nameSkills } from "../scan/name.ts";
+import type { RootVisit, VisitedFolder } from "../scan/record.ts";
 
 const ROOTS: Record<SkillScope, SkillRoot> = {
   project: { path: "/project", scope: "project", recursive: false },

@@ -17,9 +17,9 @@ import {
   relative,
   resolveFolder,
 } from "../files/paths.ts";
-import type { BaseFolders } from "../files/types.ts";
+import type { BaseFolders } from "../files/served_files.ts";
 import type { Problem } from "../problems.ts";
-import { LINK_OUT_OF_PROJECT } from "./faults.ts";
+import { LINK_OUT_OF_PROJECT } from "./root_faults.ts";
 import type {
   ScanOptions,
   SkillRoot,
@@ -29,6 +29,18 @@ import type {
 
 /** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
+
+/** How many levels below a recursive root are searched. */
+export const MAX_SEARCH_DEPTH = 6;
+
+/** The names of folders that a recursive search skips, because tools fill them. */
+export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
+  `.git .hg .jj .svn
+  .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
+  .parcel-cache .pnpm-store .pytest_cache .ruff_cache .rustup .svelte-kit
+  .terraform .tox .turbo .venv .yarn __pycache__ node_modules site-packages`
+    .split(/\s+/),
+);
 
 /**
  * Lists the roots in the order in which they are searched. The default roots

@@ -10,7 +10,7 @@ import type {
   SkillFile,
   SkillFileContent,
   SkillFiles,
-} from "../files/types.ts";
+} from "../files/served_files.ts";
 import type { Fault, Problem, ProblemRule } from "../problems.ts";
 
 export type {

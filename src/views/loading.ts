@@ -12,7 +12,6 @@ import type { Problem } from "../problems.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
 import { totalSize } from "../skills/checks.ts";
-import { isForModel } from "../skills/decisions.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type {
   Skill,
@@ -23,6 +22,7 @@ import type {
 import { escapeHidden, log, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
+import { isForModel } from "../policy/states.ts";
 
 /** Whatever the tools read is for the model. */
 const MODEL = { forModel: true };

@@ -15,7 +15,7 @@ import type { Params } from "../protocol/requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
-import { profileOfClient } from "./clients.ts";
+import { profileOfClient } from "./profiles.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
 import { readForRequest } from "./resources.ts";

@@ -9,9 +9,8 @@
 
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
-import { isForModel } from "../skills/decisions.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { STATES } from "../skills/states.ts";
+import { isForModel, STATES } from "../policy/states.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";

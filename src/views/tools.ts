@@ -23,7 +23,7 @@ import {
   type ClientProfile,
   DEFAULT_PROFILE,
   profileOfClient,
-} from "./clients.ts";
+} from "./profiles.ts";
 import { notifyWhenChanged } from "./paging.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import {

@@ -16,7 +16,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "../files/paths.ts";
-import { DEFAULT_PROFILE } from "./clients.ts";
+import { DEFAULT_PROFILE } from "./profiles.ts";
 import { listToolEntries } from "./tools.ts";
 
 /** A server of the SDK with a tool of its own, and a registry of skills. */

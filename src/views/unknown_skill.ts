@@ -21,9 +21,8 @@ import type {
 } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
-import { isForModel } from "../skills/decisions.ts";
 import { parseName, skillKey } from "../skills/names.ts";
-import { SkillIndex } from "../skills/search.ts";
+import { SkillIndex } from "./search.ts";
 import type { SkillToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import {
@@ -35,6 +34,7 @@ import {
   type ListedSkill,
   listForModel,
 } from "./skill_list.ts";
+import { isForModel } from "../policy/states.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If

@@ -10,7 +10,7 @@ import {
 } from "../../mod.ts";
 import { Boundary } from "../../src/files/boundary.ts";
 import { KnownFiles, ServedFolder } from "../../src/files/served_folder.ts";
-import { skillFaultOf } from "../../src/skills/faults.ts";
+import { skillFaultOf } from "../../src/skills/root_faults.ts";
 import { Project } from "../../src/skills/roots.ts";
 import type {
   FileAccessOptions,

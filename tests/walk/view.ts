@@ -1,6 +1,6 @@
 // What all views show, and what they should show according to the reference model.
 import { createHash } from "node:crypto";
-import { STATES } from "../../src/skills/states.ts";
+import { STATES } from "../../src/policy/states.ts";
 import { attempt } from "./reading.ts";
 import type { Sight } from "./model.ts";
 

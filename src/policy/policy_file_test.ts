@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { join } from "../files/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
-import { Project } from "./roots.ts";
+import { Project } from "../skills/roots.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";

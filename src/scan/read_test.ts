@@ -8,14 +8,10 @@ import {
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../files/paths.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { Project } from "./roots.ts";
-import {
-  type Reading,
-  type ReadOptions,
-  readSkills,
-  type RootVisit,
-} from "./skill_reader.ts";
-import type { SkillScope } from "./types.ts";
+import { Project } from "../skills/roots.ts";
+import { type ReadOptions, readSkills } from "./read.ts";
+import type { SkillScope } from "../skills/types.ts";
+import type { Reading, RootVisit } from "./record.ts";
 
 /** Describes folders that a root lists. */
 function visitOf(

@@ -7,13 +7,17 @@
 
 import { attempt, faultOf } from "../files/faults.ts";
 import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
-import type { BaseFolders } from "../files/types.ts";
+import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault } from "../problems.ts";
 import { normalizeText, quote } from "../text.ts";
-import { skillKey } from "./names.ts";
-import type { Project } from "./roots.ts";
+import { skillKey } from "../skills/names.ts";
+import type { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
-import type { SkillPolicyRule, SkillScope, SkillState } from "./types.ts";
+import type {
+  SkillPolicyRule,
+  SkillScope,
+  SkillState,
+} from "../skills/types.ts";
 
 /** What is decided on: a skill, or a folder without a valid one. */
 export interface PolicySubject {

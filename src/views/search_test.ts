@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SkillIndex } from "./search.ts";
-import type { Skill, SkillCatalog } from "./types.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 
 /** Creates a catalog of skills with names, descriptions, and instructions. */
 function catalogOf(

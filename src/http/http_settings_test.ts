@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename } from "../files/paths.ts";
-import { createHttpSettings, type HttpSettings } from "./settings.ts";
+import { createHttpSettings, type HttpSettings } from "./http_settings.ts";
 import { UsageError } from "../program/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";
 

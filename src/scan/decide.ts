@@ -15,9 +15,16 @@ import {
 } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import type { Problem } from "../problems.ts";
-import { DEFAULT_DECISION, type PolicyDecision } from "./policy.ts";
-import type { PolicySubject } from "./policy_rules.ts";
-import type { Project } from "./roots.ts";
+import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
+import type { PolicySubject } from "../policy/policy_rules.ts";
+import type { Project } from "../skills/roots.ts";
+import { isForModel, STATES } from "../policy/states.ts";
+import type {
+  SkillRootReport,
+  SkillScope,
+  SkillViewer,
+  SkippedSkill,
+} from "../skills/types.ts";
 import type {
   Failure,
   Reading,
@@ -25,15 +32,7 @@ import type {
   RootVisit,
   ScanStart,
   VisitedFolder,
-} from "./skill_reader.ts";
-import { STATES } from "./states.ts";
-import type {
-  Skill,
-  SkillRootReport,
-  SkillScope,
-  SkillViewer,
-  SkippedSkill,
-} from "./types.ts";
+} from "./record.ts";
 
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
@@ -136,13 +135,6 @@ function hideWithFile(
   return isHiddenFromModel
     ? { ...skill, state: "manual", rule: undefined }
     : skill;
-}
-
-/** Whether the model can load a skill. */
-export function isForModel(
-  { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,
-): boolean {
-  return STATES[state].hiddenFrom === "nobody" && !isHiddenFromModel;
 }
 
 /** Lists the real paths of the folders that an early end of the scan left unjudged. */

@@ -11,10 +11,10 @@ import { dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
 import { resolveRuleFolder } from "./policy_rules.ts";
-import { Project } from "./roots.ts";
+import { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
-import { describeYamlError, parseYaml } from "./yaml.ts";
-import type { SkillPolicyRule } from "./types.ts";
+import { describeYamlError, parseYaml } from "../skills/yaml.ts";
+import type { SkillPolicyRule } from "../skills/types.ts";
 
 /** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;

@@ -3,7 +3,7 @@ import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { join, resolve } from "../files/paths.ts";
 import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
-import { Project } from "./roots.ts";
+import { Project } from "../skills/roots.ts";
 import { describeProblem } from "../problems.ts";
 import { isWindows, REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { SkillState } from "./types.ts";
+import type { Skill, SkillState } from "../skills/types.ts";
 
 /** What follows from a state. */
 interface StateEffects {
@@ -63,3 +63,10 @@ export const STATES: Readonly<Record<SkillState, StateEffects>> = {
 
 /** The names of the states, as messages list them. */
 export const STATE_NAMES = Object.keys(STATES) as readonly SkillState[];
+
+/** Whether the model can load a skill. */
+export function isForModel(
+  { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,
+): boolean {
+  return STATES[state].hiddenFrom === "nobody" && !isHiddenFromModel;
+}

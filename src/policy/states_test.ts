@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { STATES } from "./states.ts";
+import { STATES } from "../policy/states.ts";
 
 Deno.test("docs/policy.md says what each state in the table means", () => {
   const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));

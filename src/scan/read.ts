@@ -1,21 +1,19 @@
 /**
- * The first two steps of a scan: what it visits, and what each `SKILL.md` says, which is
- * remembered for the next scan.
+ * The second step of a scan: what each `SKILL.md` says, which is remembered for the next
+ * scan.
  *
  * @module
  */
 
+import { Boundary } from "../files/boundary.ts";
 import {
-  attempt,
-  isAbsence,
   isTemporary,
   LINK_OUTSIDE,
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import { Boundary } from "../files/boundary.ts";
 import { isSettled, versionOf } from "../files/file_status.ts";
-import { childPath, dirname, isCaseBlind, mayRead } from "../files/paths.ts";
+import { childPath, dirname } from "../files/paths.ts";
 import {
   CONFIRM_ROUNDS,
   type Located,
@@ -23,117 +21,24 @@ import {
   requireReadable,
 } from "../files/reading.ts";
 import { type PlacedFolder, proofOf } from "../files/walker.ts";
-import type { Problem } from "../problems.ts";
-import type { TimeSlice } from "../time_slice.ts";
-import { PROJECT_IS_SLOW, skillFaultOf } from "./faults.ts";
-import { readSkillText, type SkillText } from "./frontmatter.ts";
-import { SKILL_MD } from "./names.ts";
-import type { Policy } from "./policy.ts";
-import { byOwner, type Project } from "./roots.ts";
-import type { SkillCatalog, SkillRoot, SkillRootReport } from "./types.ts";
-import { MAX_FRONTMATTER_SIZE } from "./yaml.ts";
-
-/** The allowed names of a skill's main file, starting with the standard one. */
-const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
+import { readSkillText } from "../skills/frontmatter.ts";
+import { SKILL_MD } from "../skills/names.ts";
+import { PROJECT_IS_SLOW, skillFaultOf } from "../skills/root_faults.ts";
+import { byOwner } from "../skills/roots.ts";
+import { findSkillFile, type FoundFile } from "../skills/skill_file.ts";
+import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
+import {
+  createFailure,
+  type Failure,
+  type Reading,
+  type ReadSkill,
+  type RootVisit,
+  type ScanStart,
+  type VisitedFolder,
+} from "./record.ts";
 
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
-
-/** How many levels below a recursive root are searched. */
-export const MAX_SEARCH_DEPTH = 6;
-
-/** The names of folders that a recursive search skips, because tools fill them. */
-export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
-  `.git .hg .jj .svn
-  .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
-  .parcel-cache .pnpm-store .pytest_cache .ruff_cache .rustup .svelte-kit
-  .terraform .tox .turbo .venv .yarn __pycache__ node_modules site-packages`
-    .split(/\s+/),
-);
-
-/** A folder that a root lists, and that may be a skill. */
-export interface VisitedFolder extends PlacedFolder {
-  readonly root: SkillRoot;
-}
-
-/** What visiting a root found. */
-export interface RootVisit {
-  readonly report: SkillRootReport;
-  /** The folders that may be skills, in their order. There are none in a refused root. */
-  readonly folders: readonly VisitedFolder[];
-  /** The real paths of those that a root had when it was refused, which nobody reads. */
-  readonly abandoned: readonly string[];
-  readonly failures: readonly Failure[];
-}
-
-/** What a scan starts from. */
-export interface ScanStart {
-  readonly roots: readonly SkillRoot[];
-  readonly project: Project;
-  readonly policy: Policy;
-  /** What is wrong with the policy, and with the folders that options name. */
-  readonly problems: readonly Problem[];
-  readonly maxFileSize?: number | undefined;
-  /** What the last scan that counts found. */
-  readonly previous: SkillCatalog;
-  /** What it read, by the real path of the folder. */
-  readonly known: ReadonlyMap<string, ReadSkill>;
-  /** Lets other tasks run in the meantime. */
-  readonly slice: TimeSlice;
-}
-
-/** Something in a root that could not be visited or read. */
-export interface Failure {
-  readonly problem: Problem;
-  readonly root: SkillRoot;
-  /** Whether it may pass by itself. */
-  readonly isTemporary: boolean;
-}
-
-/** Describes an error with a file or folder in a root. */
-export function createFailure(
-  error: unknown,
-  file: string,
-  root: SkillRoot,
-): Failure {
-  const problem = { ...skillFaultOf(error), file };
-  return { problem, root, isTemporary: isTemporary(error) };
-}
-
-/** What the `SKILL.md` in a folder says, or why it cannot be read. */
-export interface ReadSkill {
-  /** The name of the file. */
-  readonly fileName: string;
-  /** The real path of the folder that contains the file, which can be a link. */
-  readonly mainFolder: string;
-  readonly said: SkillText;
-  /** Whether the file could be read. */
-  readonly isRead: boolean;
-  /** The frontmatter. */
-  readonly text: string;
-  /** The beginning of the instructions. */
-  readonly excerpt: string;
-  /** When the file was modified, in milliseconds. */
-  readonly modified: number;
-  readonly version: string;
-  /** Whether the version identifies the content. */
-  readonly isSettled: boolean;
-}
-
-/** Whether a file with this name is the main file of a skill. */
-export function isSkillFileName(name: string): boolean {
-  return SKILL_FILE_NAMES.includes(name) ||
-    isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase();
-}
-
-/** What a scan read. */
-export interface Reading {
-  /** What each `SKILL.md` says, valid or not, by the real path of its folder. */
-  readonly skills: ReadonlyMap<string, ReadSkill>;
-  /** The real paths of folders for which there was no time. */
-  readonly unread: readonly string[];
-  readonly failures: readonly Failure[];
-}
 
 /**
  * How long a scan reads unknown skills in the roots of a project, in milliseconds. A
@@ -274,39 +179,6 @@ const NOTHING_READ = {
   modified: 0,
   isSettled: false,
 };
-
-/** A `SKILL.md` in a folder, or a link with this name. */
-interface FoundFile {
-  readonly name: string;
-  readonly path: string;
-  readonly status: Deno.FileInfo;
-}
-
-/** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
-function findSkillFile(folder: string): FoundFile | undefined {
-  for (const asked of SKILL_FILE_NAMES) {
-    try {
-      const status = Deno.lstatSync(childPath(folder, asked));
-      const name = isCaseBlind ? nameOnDisk(asked, folder) : asked;
-      return { name, path: childPath(folder, name), status };
-    } catch (error) {
-      if (!isAbsence(error)) throw error;
-    }
-  }
-}
-
-/** Whether a folder has a `SKILL.md`, valid or not. */
-export function isSkillFolder(folder: string): boolean {
-  return mayRead(folder) && attempt(() => findSkillFile(folder)) !== undefined;
-}
-
-/** Returns a name with its capitalization on disk, which real paths have too. */
-function nameOnDisk(name: string, folder: string): string {
-  const key = name.toLowerCase();
-  const names = Array.from(Deno.readDirSync(folder), (entry) => entry.name)
-    .filter((other) => other.toLowerCase() === key);
-  return names.includes(name) ? name : names[0] ?? name;
-}
 
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);

@@ -15,9 +15,9 @@
  */
 
 import { dirname, resolveFolder } from "../files/paths.ts";
-import type { BaseFolders } from "../files/types.ts";
+import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault, Problem } from "../problems.ts";
-import { skillKey } from "./names.ts";
+import { skillKey } from "../skills/names.ts";
 import type { LoadedPolicy } from "./policy_file.ts";
 import {
   activateRule,
@@ -29,9 +29,13 @@ import {
   requireState,
   resolveRuleFolder,
 } from "./policy_rules.ts";
-import type { Project } from "./roots.ts";
+import type { Project } from "../skills/roots.ts";
 import { STATES } from "./states.ts";
-import type { ScanOptions, SkillPolicyRule, SkillState } from "./types.ts";
+import type {
+  ScanOptions,
+  SkillPolicyRule,
+  SkillState,
+} from "../skills/types.ts";
 
 /** What a policy decides. */
 export interface PolicyDecision {

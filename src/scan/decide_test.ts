@@ -7,12 +7,12 @@ import {
   decideSkills,
   type Decisions,
   listWatchedFolders,
-} from "./decisions.ts";
-import { readSkillText } from "./frontmatter.ts";
-import { Policy } from "./policy.ts";
-import { Project } from "./roots.ts";
-import type { ReadSkill, RootVisit, VisitedFolder } from "./skill_reader.ts";
-import type { SkillPolicyRule, SkillRoot } from "./types.ts";
+} from "./decide.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
+import { Policy } from "../policy/policy.ts";
+import { Project } from "../skills/roots.ts";
+import type { SkillPolicyRule, SkillRoot } from "../skills/types.ts";
+import type { ReadSkill, RootVisit, VisitedFolder } from "./record.ts";
 
 const PROJECT = resolve("/project");
 const MINE: SkillRoot = { path: "/mine", scope: "global", recursive: false };

@@ -11,7 +11,7 @@ import {
   CLIENT_PROFILES,
   DEFAULT_PROFILE,
   profileOfClient,
-} from "./clients.ts";
+} from "./profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
 import { listToolEntries } from "./tools.ts";
 import { createInstructions } from "./views.ts";

@@ -1,0 +1,222 @@
+/**
+ * The fourth step of a scan: which skill has which name, in a catalog.
+ *
+ * @module
+ */
+
+import { childPath } from "../files/paths.ts";
+import { isForModel } from "../policy/states.ts";
+import { listAll } from "../skills/catalog.ts";
+import { servedKey, skillKey } from "../skills/names.ts";
+import type {
+  ShadowedSkill,
+  Skill,
+  SkillCatalog,
+  SkillRoot,
+  SkillRootReport,
+  SkillScope,
+} from "../skills/types.ts";
+import { withoutInvisible } from "../text.ts";
+import type { DecidedSkill, Decisions } from "./decide.ts";
+import type { RootVisit, ScanStart } from "./record.ts";
+
+/** What a scan visited and decided. */
+interface ScanOutcome extends Pick<ScanStart, "problems" | "previous"> {
+  readonly visits: readonly RootVisit[];
+  readonly decisions: Decisions;
+}
+
+/**
+ * Decides which skill has which name. Returns the previous catalog if nothing changed. If
+ * only its problems are others, the new one has the maps of the previous one.
+ */
+export function nameSkills(
+  { visits, decisions, problems, previous }: ScanOutcome,
+): SkillCatalog {
+  const valid = decisions.skills
+    .filter(({ read }) => read.said.frontmatter !== undefined);
+  const known = new Map(
+    listAll(previous).map((skill) => [skill.realDirectory, skill]),
+  );
+  const hasSameSkills = valid.length === known.size &&
+    valid.every((it) => isUnchanged(it, known.get(it.realPath)));
+  const rest = {
+    problems: [...problems, ...decisions.problems],
+    skipped: decisions.skipped,
+    roots: countSkills(visits, valid),
+  };
+  if (hasSameSkills && isSameRest(rest, previous)) return previous;
+  const { skills, shadowed, served, off } = hasSameSkills
+    ? previous
+    : assignNames(valid, known);
+  const revision = previous.revision + 1;
+  return { skills, shadowed, served, off, ...rest, revision };
+}
+
+/** Whether two catalogs differ in nothing but their skills. */
+function isSameRest(
+  a: Pick<SkillCatalog, "problems" | "skipped" | "roots">,
+  b: SkillCatalog,
+): boolean {
+  return JSON.stringify([a.problems, a.skipped, a.roots]) ===
+    JSON.stringify([b.problems, b.skipped, b.roots]);
+}
+
+/** Reports how many skills each root has, by the first path that lists them. */
+function countSkills(
+  visits: readonly RootVisit[],
+  valid: readonly DecidedSkill[],
+): SkillRootReport[] {
+  const counts = new Map<SkillRoot, number>();
+  for (const { listings: [listing], state } of valid) {
+    if (state === "off") continue;
+    const { root } = listing!;
+    counts.set(root, (counts.get(root) ?? 0) + 1);
+  }
+  return visits.map(({ report }) => ({
+    ...report,
+    skills: counts.get(report.root) ?? 0,
+  }));
+}
+
+/** Creates a skill from a folder whose frontmatter is valid. */
+function createSkill(
+  { realPath, scope, listings: [listing], read, state, rule }: DecidedSkill,
+  prefix: SkillScope | undefined,
+): Skill {
+  const { path: directory, root } = listing!;
+  const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.said;
+  const frontmatter = read.said.frontmatter!;
+  return {
+    name: read.said.name!,
+    description: withoutInvisible(frontmatter.description),
+    frontmatter,
+    directory,
+    realDirectory: realPath,
+    file: childPath(directory, read.fileName),
+    excerpt: read.excerpt,
+    version: read.version,
+    scope,
+    root,
+    state,
+    rule,
+    isRepaired,
+    isHiddenFromModel,
+    isHiddenFromUser,
+    prefix,
+  };
+}
+
+/** Whether a skill is as it was, but perhaps for its name. */
+function isUnchanged(
+  { scope, listings: [listing], read, state, rule }: DecidedSkill,
+  skill: Skill | undefined,
+): skill is Skill {
+  return skill !== undefined &&
+    skill.frontmatter === read.said.frontmatter &&
+    skill.version === read.version &&
+    skill.directory === listing!.path && skill.root === listing!.root &&
+    skill.scope === scope && skill.state === state && skill.rule === rule;
+}
+
+/**
+ * Returns the skill that has a name: the first one. But if the user has one that the model
+ * may load, a project's skill that the model may not load is passed over.
+ *
+ * @param skills The skills with the name, in the order of their roots.
+ */
+function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
+  const isLoadable = ({ state, read }: DecidedSkill) =>
+    isForModel({ state, ...read.said });
+  const isUsers = ({ scope }: DecidedSkill) => scope === "global";
+  const userHasOne = skills.some((it) => isUsers(it) && isLoadable(it));
+  const candidates = userHasOne
+    ? skills.filter((it) => isUsers(it) || isLoadable(it))
+    : skills;
+  return candidates[0]!;
+}
+
+/** What was decided on the name of a skill. */
+interface NamedSkill {
+  readonly decided: DecidedSkill;
+  /** Its scope, if it has only a qualified name. */
+  readonly prefix?: SkillScope;
+  /** The skill that has the name instead, if one has. */
+  readonly by?: DecidedSkill;
+}
+
+/**
+ * Decides which skill has which name, and then creates the skills.
+ *
+ * @param valid The skills, in the order of their roots.
+ * @param known Skills by real path. Those that did not change stay the same objects, so
+ *   that views recognize them.
+ */
+function assignNames(
+  valid: readonly DecidedSkill[],
+  known: ReadonlyMap<string, Skill>,
+): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
+  const { on = [], off = [] } = Object.groupBy(
+    valid,
+    ({ state }) => state === "off" ? "off" : "on",
+  );
+  const groups = Map.groupBy(on, ({ read }) => skillKey(read.said.name!));
+  const named = [...groups.keys()].sort()
+    .flatMap((key) => nameGroup(groups.get(key)!));
+  const created = new Map(
+    named.map(({ decided, prefix }) => [
+      decided,
+      keepOrCreate(decided, prefix, known),
+    ]),
+  );
+  const skills = new Map<string, Skill>();
+  const shadowed: ShadowedSkill[] = [];
+  for (const { decided, by } of named) {
+    const skill = created.get(decided)!;
+    if (by === undefined) skills.set(skillKey(skill.name), skill);
+    else shadowed.push({ skill, by: created.get(by)! });
+  }
+  return {
+    skills,
+    shadowed,
+    served: listServed(skills, shadowed),
+    off: off.map((decided) => keepOrCreate(decided, undefined, known)),
+  };
+}
+
+/** Decides which of the skills with a name has it, and which have a qualified name. */
+function nameGroup(group: readonly DecidedSkill[]): NamedSkill[] {
+  const holder = findHolder(group);
+  return group.map((decided) => {
+    if (decided === holder) return { decided };
+    const first = group.find(({ scope }) => scope === decided.scope)!;
+    return decided === first
+      ? { decided, prefix: decided.scope, by: holder }
+      : { decided, by: first };
+  });
+}
+
+/** Returns the known skill of a folder if it did not change, or else a new one. */
+function keepOrCreate(
+  decided: DecidedSkill,
+  prefix: SkillScope | undefined,
+  known: ReadonlyMap<string, Skill>,
+): Skill {
+  const skill = known.get(decided.realPath);
+  return isUnchanged(decided, skill) && skill.prefix === prefix
+    ? skill
+    : createSkill(decided, prefix);
+}
+
+/** Lists all skills that can be loaded, by the keys of their plain or qualified names. */
+function listServed(
+  skills: ReadonlyMap<string, Skill>,
+  shadowed: readonly ShadowedSkill[],
+): Map<string, Skill> {
+  const served = new Map<string, Skill>();
+  for (const skill of skills.values()) served.set(servedKey(skill), skill);
+  for (const { skill } of shadowed) {
+    if (skill.prefix !== undefined) served.set(servedKey(skill), skill);
+  }
+  return served;
+}

@@ -1,0 +1,98 @@
+/**
+ * The record of a scan, which grows from step to step: what it starts from, what it
+ * visits, and what it reads.
+ *
+ * @module
+ */
+
+import { isTemporary } from "../files/faults.ts";
+import type { PlacedFolder } from "../files/walker.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { Problem } from "../problems.ts";
+import type { SkillText } from "../skills/frontmatter.ts";
+import { skillFaultOf } from "../skills/root_faults.ts";
+import type { Project } from "../skills/roots.ts";
+import type {
+  SkillCatalog,
+  SkillRoot,
+  SkillRootReport,
+} from "../skills/types.ts";
+import type { TimeSlice } from "../time_slice.ts";
+
+/** A folder that a root lists, and that may be a skill. */
+export interface VisitedFolder extends PlacedFolder {
+  readonly root: SkillRoot;
+}
+
+/** What visiting a root found. */
+export interface RootVisit {
+  readonly report: SkillRootReport;
+  /** The folders that may be skills, in their order. There are none in a refused root. */
+  readonly folders: readonly VisitedFolder[];
+  /** The real paths of those that a root had when it was refused, which nobody reads. */
+  readonly abandoned: readonly string[];
+  readonly failures: readonly Failure[];
+}
+
+/** What a scan starts from. */
+export interface ScanStart {
+  readonly roots: readonly SkillRoot[];
+  readonly project: Project;
+  readonly policy: Policy;
+  /** What is wrong with the policy, and with the folders that options name. */
+  readonly problems: readonly Problem[];
+  readonly maxFileSize?: number | undefined;
+  /** What the last scan that counts found. */
+  readonly previous: SkillCatalog;
+  /** What it read, by the real path of the folder. */
+  readonly known: ReadonlyMap<string, ReadSkill>;
+  /** Lets other tasks run in the meantime. */
+  readonly slice: TimeSlice;
+}
+
+/** Something in a root that could not be visited or read. */
+export interface Failure {
+  readonly problem: Problem;
+  readonly root: SkillRoot;
+  /** Whether it may pass by itself. */
+  readonly isTemporary: boolean;
+}
+
+/** Describes an error with a file or folder in a root. */
+export function createFailure(
+  error: unknown,
+  file: string,
+  root: SkillRoot,
+): Failure {
+  const problem = { ...skillFaultOf(error), file };
+  return { problem, root, isTemporary: isTemporary(error) };
+}
+
+/** What the `SKILL.md` in a folder says, or why it cannot be read. */
+export interface ReadSkill {
+  /** The name of the file. */
+  readonly fileName: string;
+  /** The real path of the folder that contains the file, which can be a link. */
+  readonly mainFolder: string;
+  readonly said: SkillText;
+  /** Whether the file could be read. */
+  readonly isRead: boolean;
+  /** The frontmatter. */
+  readonly text: string;
+  /** The beginning of the instructions. */
+  readonly excerpt: string;
+  /** When the file was modified, in milliseconds. */
+  readonly modified: number;
+  readonly version: string;
+  /** Whether the version identifies the content. */
+  readonly isSettled: boolean;
+}
+
+/** What a scan read. */
+export interface Reading {
+  /** What each `SKILL.md` says, valid or not, by the real path of its folder. */
+  readonly skills: ReadonlyMap<string, ReadSkill>;
+  /** The real paths of folders for which there was no time. */
+  readonly unread: readonly string[];
+  readonly failures: readonly Failure[];
+}
