@@ -39,41 +39,46 @@
  */
 
 import { Boundary } from "./src/files/boundary.ts";
+import { Digests } from "./src/files/digests.ts";
 import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
 import { isUnsettledAbove } from "./src/files/file_status.ts";
-import {
-  childPath,
-  currentFolder,
-  isAtOrBelowAny,
-  realPathOf,
-  resolveFolder,
-} from "./src/files/paths.ts";
-import { sha256 } from "./src/files/reading.ts";
+import { childPath, currentFolder, resolveFolder } from "./src/files/paths.ts";
 import { Rescans } from "./src/files/rescans.ts";
 import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import type { FolderSnapshot } from "./src/files/snapshot.ts";
 import { walk, type WalkSteps } from "./src/files/walker.ts";
-import {
-  differingKeys,
-  EMPTY_CATALOG,
-  logProblems,
-} from "./src/skills/catalog.ts";
+import { Policy } from "./src/policy/policy.ts";
 import {
   decideSkills,
   type Decisions,
   listWatchedFolders,
   subjectOf,
 } from "./src/scan/decide.ts";
+import { nameSkills } from "./src/scan/name.ts";
+import { readSkills } from "./src/scan/read.ts";
+import {
+  createFailure,
+  type Failure,
+  findTrouble,
+  type Reading,
+  type RootVisit,
+  type ScanStart,
+  type VisitedFolder,
+} from "./src/scan/record.ts";
+import {
+  differingKeys,
+  EMPTY_CATALOG,
+  logProblems,
+} from "./src/skills/catalog.ts";
+import { LinkRules } from "./src/skills/links.ts";
+import { findSkill, SKILL_MD } from "./src/skills/names.ts";
 import {
   LINK_OUT_OF_PROJECT,
-  LINK_OUT_OF_ROOTS,
   ROOT_IS_A_FILE,
   ROOT_IS_MISSING,
   skillFaultOf,
   tooManyFolders,
 } from "./src/skills/root_faults.ts";
-import { findSkill, SKILL_MD } from "./src/skills/names.ts";
-import { Policy } from "./src/policy/policy.ts";
 import {
   byOwner,
   DEFAULT_REFRESH_SECONDS,
@@ -81,9 +86,8 @@ import {
   Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
-import { readSkills } from "./src/scan/read.ts";
+import { isSkillFileName, isSkillFolder } from "./src/skills/skill_file.ts";
 import type {
-  Fault,
   ScanOptions,
   ScanSubscriber,
   Skill,
@@ -103,17 +107,9 @@ import type {
 import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
-import { registerTools, type SkillToolServer } from "./src/views/tools.ts";
-import { nameSkills } from "./src/scan/name.ts";
-import {
-  createFailure,
-  type Failure,
-  type Reading,
-  type RootVisit,
-  type ScanStart,
-  type VisitedFolder,
-} from "./src/scan/record.ts";
-import { isSkillFileName, isSkillFolder } from "./src/skills/skill_file.ts";
+import { notifyWhenChanged } from "./src/views/paging.ts";
+import { hostFor, type SkillToolServer } from "./src/views/tool_hosts.ts";
+import { listTools } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
@@ -127,7 +123,7 @@ export type {
   ProgramToolServer,
   SdkToolServer,
   SkillToolServer,
-} from "./src/views/tools.ts";
+} from "./src/views/tool_hosts.ts";
 export type * from "./src/skills/types.ts";
 
 /**
@@ -173,8 +169,8 @@ const MAX_PROJECT_FOLDERS = 1_000;
 interface SearchedFolder extends VisitedFolder {
   /** How many levels it is below the root. */
   readonly depth: number;
-  /** The folder that contains it, unless it is the root. */
-  readonly container: SearchedFolder | undefined;
+  /** The real path of the skill around it, if there is one. */
+  readonly around: string | undefined;
 }
 
 /** Visits a root: finds the folders in it that may be skills. */
@@ -182,8 +178,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly maxEntries: number;
   readonly #root: SkillRoot;
   readonly #project: Project;
-  /** Where the links in a root that confines them may lead. */
-  readonly #confinement: readonly string[];
+  readonly #links: LinkRules;
   readonly #maxDepth: number;
   readonly #slice: TimeSlice;
   readonly #folders: VisitedFolder[] = [];
@@ -197,8 +192,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     this.#root = root;
     this.#slice = slice;
     this.#project = project;
-    this.#confinement = roots.filter(({ confinesLinks }) => confinesLinks)
-      .map(({ path }) => realPathOf(path)).concat(project.trusted);
+    this.#links = new LinkRules(root, { project, roots });
     this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 1;
     const isOfProject = root.scope === "project";
     this.maxEntries = isOfProject ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
@@ -273,7 +267,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       isLink: true,
       root,
       depth: 0,
-      container: undefined,
+      around: undefined,
       parent: undefined,
       // Other users may be able to write to the folder of a project.
       isExposed: root.scope === "project" && isUnsettledAbove(path),
@@ -292,9 +286,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** Notes a folder if it may be a skill. Whether one is that is not listed, reading shows. */
   onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
     const { recursive, includesItself = recursive } = this.#root;
-    const { realPath, container } = folder;
+    const { realPath, depth } = folder;
     if (entries !== undefined) this.#listed.add(realPath);
-    if (container === undefined && !includesItself) return;
+    if (depth === 0 && !includesItself) return;
     const isSkill = entries?.some(({ name }) => isSkillFileName(name));
     if (isSkill) this.#skills.add(realPath);
     if (isSkill !== false) this.#folders.push(folder);
@@ -310,21 +304,14 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const place = container.realPath === container.path
       ? path
       : childPath(container.realPath, name);
-    const realPath = isSymlink
-      ? this.#followLink(path, place, container)
-      : place;
+    const around = this.#skills.has(container.realPath)
+      ? container.realPath
+      : container.around;
+    const realPath = isSymlink ? this.#followLink(path, place, around) : place;
     if (realPath === undefined) return undefined;
     const depth = container.depth + 1;
     const root = this.#root;
-    return {
-      path,
-      realPath,
-      isLink: isSymlink,
-      root,
-      depth,
-      container,
-      parent,
-    };
+    return { path, realPath, isLink: isSymlink, root, depth, around, parent };
   }
 
   onFailure(
@@ -333,7 +320,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     entry?: Deno.DirEntry,
   ): void {
     // Without its own list, the root cannot be searched.
-    if (entry === undefined && folder.container === undefined) throw error;
+    if (entry === undefined && folder.depth === 0) throw error;
     const isLink = entry?.isSymlink ?? folder.isLink;
     const path = entry ? childPath(folder.path, entry.name) : folder.path;
     if (this.#isHarmless(error, isLink)) return;
@@ -351,40 +338,23 @@ class RootSearch implements WalkSteps<SearchedFolder> {
    * Returns the real path of the folder that a link leads to, if it counts.
    *
    * @param place Where the link really lies.
+   * @param around The real path of the skill around it, if there is one.
    * @throws {SkillFileError} If it leads to a skill where it may not.
    */
   #followLink(
     path: string,
     place: string,
-    container: SearchedFolder,
+    around: string | undefined,
   ): string | undefined {
     const realPath = Deno.realPathSync(path);
-    const isForeign = !this.#isInSkillAround(container, realPath);
+    const { trusted } = this.#project;
+    const isForeign = around !== undefined &&
+      !new Boundary({ realDirectory: around, trusted }).includes(realPath);
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    const fault = this.#findLinkFault(place, realPath);
+    const fault = this.#links.findFault(place, realPath);
     if (fault === undefined) return realPath;
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, fault);
-  }
-
-  /** Whether a link in a folder leads to what belongs to the skill around it, if there is one. */
-  #isInSkillAround(folder: SearchedFolder, realPath: string): boolean {
-    let around: SearchedFolder | undefined = folder;
-    while (around !== undefined && !this.#skills.has(around.realPath)) {
-      around = around.container;
-    }
-    if (around === undefined) return true;
-    const { trusted } = this.#project;
-    const skill = { realDirectory: around.realPath, trusted };
-    return new Boundary(skill).includes(realPath);
-  }
-
-  /** Says why a link may not lead where it does, if it may not. */
-  #findLinkFault(place: string, realPath: string): Fault | undefined {
-    if (!this.#project.allowsLink(place, realPath)) return LINK_OUT_OF_PROJECT;
-    const isFree = !this.#root.confinesLinks ||
-      isAtOrBelowAny(realPath, this.#confinement);
-    return isFree ? undefined : LINK_OUT_OF_ROOTS;
   }
 }
 
@@ -420,29 +390,12 @@ async function scan(start: ScanStart): Promise<ScanResult> {
   return { project: start.project, reading, decisions, catalog, trouble };
 }
 
-/** Says what is temporarily unreadable in the user's own roots, if anything is. */
-function findTrouble(
-  visits: readonly RootVisit[],
-  reading: Reading,
-): string | undefined {
-  const failures = [
-    ...visits.flatMap((visit) => visit.failures),
-    ...reading.failures,
-  ];
-  const trouble = failures
-    .find((failure) => failure.isTemporary && failure.root.scope !== "project");
-  return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
-}
-
 /** The options of a registry, some of them with their defaults. */
 type RegistryOptions =
   & SkillRegistryOptions
   & Required<
     Pick<SkillRegistryOptions, "refreshSeconds" | "watchFolders" | "log">
   >;
-
-/** The maximum number of remembered digests. */
-const MAX_DIGESTS = 100_000;
 
 /** Scans in a row that do not count. The next one does. */
 const MAX_VOID_SCANS = 4;
@@ -454,8 +407,7 @@ const MAX_VOID_SCANS = 4;
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #policy: Policy;
-  /** Digests of files, by version and path. */
-  readonly #digests = new Map<string, string>();
+  readonly #digests = new Digests();
   readonly #known = new KnownFiles();
   readonly #options: RegistryOptions;
   /** The lines about problems that were logged and still exist. */
@@ -547,18 +499,10 @@ export class SkillRegistry implements SkillSource {
    */
   async digest(
     skill: Skill,
-    { path, version, size }: SkillFile,
+    file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    // The path is part of the key because a number cannot represent every inode exactly.
-    const keyOf = (fileVersion: string) =>
-      `${fileVersion}:${skill.realDirectory}:${path}`;
-    const known = this.#digests.get(keyOf(version));
-    if (known !== undefined) return { digest: known, size };
-    const read = await this.#open(skill).read(path);
-    const digest = sha256(read.bytes);
-    if (this.#digests.size >= MAX_DIGESTS) this.#digests.clear();
-    if (read.isSettled) this.#digests.set(keyOf(read.version), digest);
-    return { digest, size: read.size };
+    const read = () => this.#open(skill).read(file.path);
+    return await this.#digests.find(file, skill.realDirectory, read);
   }
 
   /** Opens the folder of a skill for someone. */
@@ -786,7 +730,13 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions = { toolset: "skill" },
 ): void {
-  registerTools(server, registry, options);
+  const host = hostFor(server, registry, options);
+  for (const tool of listTools(options)) host.register(tool);
+  notifyWhenChanged(
+    registry,
+    (catalog) => host.listSent(catalog),
+    () => host.update(),
+  );
 }
 
 if (import.meta.main) {

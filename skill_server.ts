@@ -20,7 +20,7 @@ import {
 } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
-import { findShellFault } from "./src/views/shell.ts";
+import { findShellFault } from "./src/views/toolsets/shell.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";

@@ -15,7 +15,7 @@ import {
   isAtOrBelow,
   realPathOf,
 } from "../files/paths.ts";
-import { ALLOW_SHELL, findShell } from "../views/shell.ts";
+import { ALLOW_SHELL, findShell } from "../views/toolsets/shell.ts";
 import { listRuleFolders } from "../policy/policy_file.ts";
 import { Project, resolveSkillRoots } from "../skills/roots.ts";
 import { quote } from "../text.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "../files/paths.ts";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./launch.ts";
-import { ALLOW_SHELL } from "../views/shell.ts";
+import { ALLOW_SHELL } from "../views/toolsets/shell.ts";
 import {
   assertMisuse,
   PROGRAM,

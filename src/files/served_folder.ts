@@ -53,7 +53,7 @@ export class KnownFiles {
 }
 
 /** The content of a file, whatever the path that leads there. */
-type FileContent = Omit<SkillFileContent, "path"> & {
+export type FileContent = Omit<SkillFileContent, "path"> & {
   /** Whether its version identifies the content. See `isSettled` in `file_status.ts`. */
   readonly isSettled: boolean;
 };

@@ -7,11 +7,11 @@
  */
 
 import { parseArgs } from "node:util";
-import { DEFAULT_SHELL_TIMEOUT } from "../views/shell.ts";
+import { DEFAULT_SHELL_TIMEOUT } from "../views/toolsets/shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { OTHER_CLIENTS } from "../views/profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
-import { TOOLSET_NAMES } from "../views/toolsets.ts";
+import { TOOLSET_NAMES } from "../views/toolsets/toolsets.ts";
 import { nearestWords, quote } from "../text.ts";
 
 /** An option, with what `parseArgs` of `node:util` needs to know about it. */

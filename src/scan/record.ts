@@ -96,3 +96,17 @@ export interface Reading {
   readonly unread: readonly string[];
   readonly failures: readonly Failure[];
 }
+
+/** Says what is temporarily unreadable in the user's own roots, if anything is. */
+export function findTrouble(
+  visits: readonly RootVisit[],
+  reading: Reading,
+): string | undefined {
+  const failures = [
+    ...visits.flatMap((visit) => visit.failures),
+    ...reading.failures,
+  ];
+  const trouble = failures
+    .find((failure) => failure.isTemporary && failure.root.scope !== "project");
+  return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
+}

@@ -1,6 +1,6 @@
 /**
- * Serves the tools of a toolset: lists and calls them. Their descriptions list the
- * skills where the client shows them.
+ * What clients see of a tool, and calling one. Descriptions list the skills where the
+ * client shows them.
  *
  * @module
  */
@@ -11,20 +11,10 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import type {
-  RequestContext,
-  RequestDispatcher,
-} from "../protocol/dispatcher.ts";
-import { invalidParams } from "../protocol/json_rpc.ts";
 import { describeIssues, PARSE_OPTIONS } from "../protocol/requests.ts";
-import type { SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import {
-  type ClientProfile,
-  DEFAULT_PROFILE,
-  profileOfClient,
-} from "./profiles.ts";
-import { notifyWhenChanged } from "./paging.ts";
+import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -34,7 +24,8 @@ import {
   summarizeSkills,
 } from "./skill_list.ts";
 import type { SkillToolOptions } from "./options.ts";
-import { listTools, type SkillTool } from "./toolsets.ts";
+import { listTools } from "./toolsets/toolsets.ts";
+import type { SkillTool } from "./toolsets/tool.ts";
 
 /** The annotations of a tool, unless it says otherwise. */
 const READ_ONLY: ToolAnnotations = {
@@ -43,124 +34,6 @@ const READ_ONLY: ToolAnnotations = {
   idempotentHint: true,
   openWorldHint: false,
 };
-
-/**
- * A server that tools can be registered on: the `McpServer` of `@modelcontextprotocol/sdk`,
- * or a server of this program. Only what tools need of them is declared, because the
- * SDK's own types would pull undocumented ones into the library's documentation.
- */
-export type SkillToolServer = SdkToolServer | ProgramToolServer;
-
-/** An `McpServer` of `@modelcontextprotocol/sdk`. */
-export interface SdkToolServer {
-  /** Registers a tool, and returns what updates it. */
-  registerTool(
-    name: string,
-    config: never,
-    call: never,
-  ): { update(changes: { description: string }): void };
-}
-
-/** A server of this program. */
-export interface ProgramToolServer {
-  /** Sets the handler for the requests with a method. */
-  setRequestHandler(method: "tools/list" | "tools/call", handler: never): void;
-  /** Notifies the clients that listen to a list that it changed. */
-  notifyListChanged(list: "tools"): void;
-}
-
-/**
- * Registers the tools of a toolset. Their descriptions reflect the current catalog, and
- * clients are notified when the skills in them change.
- *
- * @throws {TypeError} If the server is none that tools can be registered on.
- * @throws {Error} If the server has a tool of the same name already.
- */
-export function registerTools(
-  server: SkillToolServer,
-  registry: SkillSource,
-  options: SkillToolOptions,
-): void {
-  if ("registerTool" in server) return joinTools(server, registry, options);
-  if ("notifyListChanged" in server) {
-    return serveTools(server as RequestDispatcher, registry, options);
-  }
-  throw new TypeError(
-    "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
-  );
-}
-
-/** Sets the request handlers of the tools. Each client sees them in its own way. */
-function serveTools(
-  server: RequestDispatcher,
-  registry: SkillSource,
-  options: SkillToolOptions,
-): void {
-  const tools = listTools(options);
-  /** The profiles of the clients that know the list. */
-  const profiles = new Set<ClientProfile>();
-  server.setRequestHandler("tools/list", (_params, { client }) => {
-    const profile = profileOfClient(client);
-    profiles.add(profile);
-    const { catalog } = registry;
-    return { tools: listToolEntries({ profile, catalog, options }) };
-  });
-  server.setRequestHandler("tools/call", (params, context) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) {
-      const names = tools.map(({ name }) => quote(name)).join(", ");
-      throw invalidParams(
-        `Unknown tool ${quote(params.name)}: the tools are ${names}`,
-      );
-    }
-    const input = params.arguments ?? {};
-    return callTool(tool, input, { ...context, registry, options });
-  });
-  if (!tools.some(({ describe }) => describe)) return;
-  const listAll = (catalog: SkillCatalog) => {
-    // Whoever listens and has not listed yet may be any client.
-    const known = profiles.size > 0 ? [...profiles] : [DEFAULT_PROFILE];
-    return known.flatMap((profile) =>
-      listToolEntries({ profile, catalog, options })
-    );
-  };
-  notifyWhenChanged(
-    registry,
-    listAll,
-    () => server.notifyListChanged("tools"),
-  );
-}
-
-/** Registers the tools on a server of the SDK, as clients that were not measured see them. */
-function joinTools(
-  server: SdkToolServer,
-  registry: SkillSource,
-  options: SkillToolOptions,
-): void {
-  for (const tool of listTools(options)) {
-    const describe = (catalog: SkillCatalog) =>
-      describeEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
-    const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
-      callTool(tool, input, { registry, options, signal, client: undefined });
-    const registered = server.registerTool(
-      tool.name,
-      {
-        ...describe(registry.catalog),
-        inputSchema: tool.input,
-        outputSchema: tool.output,
-      } as never,
-      call as never,
-    );
-    notifyWhenChanged(
-      registry,
-      (catalog) => [describe(catalog).description],
-      () => {
-        const { description } = describe(registry.catalog);
-        registered.update({ description: description! });
-      },
-    );
-  }
-}
 
 /** Calls a tool. Turns errors into results that report to the model what failed. */
 export async function callTool(
@@ -186,11 +59,11 @@ export interface ToolView {
 
 /** Lists the entries of the tools in `tools/list` for a client. */
 export function listToolEntries(view: ToolView): Tool[] {
-  return listTools(view.options).map((tool) => describeEntry(tool, view));
+  return listTools(view.options).map((tool) => toEntry(tool, view));
 }
 
-/** Describes a tool as an entry of `tools/list`. */
-function describeEntry(tool: SkillTool, view: ToolView): Tool {
+/** Returns the entry of a tool in `tools/list`. */
+export function toEntry(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
   const { description, parameter = "" } = describeTool(tool, view);
   const inputSchema = toJsonSchema(input);

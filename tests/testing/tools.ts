@@ -3,7 +3,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import type { SkillRegistry } from "../../mod.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
 import { callTool } from "../../src/views/tools.ts";
-import { TOOLSETS } from "../../src/views/toolsets.ts";
+import { TOOLSETS } from "../../src/views/toolsets/toolsets.ts";
 
 /** Returns a function that calls a tool of a toolset. */
 export function toolCaller(

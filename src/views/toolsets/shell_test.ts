@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { Session } from "../../tests/testing/client.ts";
-import { flagsWith } from "../../tests/testing/environment.ts";
-import { filesPlace, Place, runSync } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
-import { Wire } from "../../tests/testing/server.ts";
-import { eventually } from "../../tests/testing/waiting.ts";
-import { attempt } from "../files/faults.ts";
-import { basename, join } from "../files/paths.ts";
+import { Session } from "../../../tests/testing/client.ts";
+import { flagsWith } from "../../../tests/testing/environment.ts";
+import { filesPlace, Place, runSync } from "../../../tests/testing/folders.ts";
+import { lacks } from "../../../tests/testing/needs.ts";
+import { Wire } from "../../../tests/testing/server.ts";
+import { eventually } from "../../../tests/testing/waiting.ts";
+import { attempt } from "../../files/faults.ts";
+import { basename, join } from "../../files/paths.ts";
 
 /** How the server is started with the tool that runs shell commands. */
 const shellOptions = (run = "--allow-run", args: string[] = []) => ({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { Session, toolsets } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
-import { join } from "../files/paths.ts";
+import { Session, toolsets } from "../../../tests/testing/client.ts";
+import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
+import { lacks } from "../../../tests/testing/needs.ts";
+import { join } from "../../files/paths.ts";
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
   Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {

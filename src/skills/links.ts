@@ -1,0 +1,41 @@
+/**
+ * Where the links in a root may lead.
+ *
+ * @module
+ */
+
+import { isAtOrBelowAny, realPathOf } from "../files/paths.ts";
+import type { Fault } from "../problems.ts";
+import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_ROOTS } from "./root_faults.ts";
+import type { Project } from "./roots.ts";
+import type { SkillRoot } from "./types.ts";
+
+/** The rules for the links in a root. Each link is looked at alone. */
+export class LinkRules {
+  readonly #project: Project;
+  /** Where links may lead if the root confines them: into roots that do, and trusted folders. */
+  readonly #confinement: readonly string[] | undefined;
+
+  constructor(
+    root: SkillRoot,
+    { project, roots }: { project: Project; roots: readonly SkillRoot[] },
+  ) {
+    this.#project = project;
+    if (!root.confinesLinks) return;
+    this.#confinement = roots.filter(({ confinesLinks }) => confinesLinks)
+      .map(({ path }) => realPathOf(path)).concat(project.trusted);
+  }
+
+  /**
+   * Says why a link may not lead where it does, if it may not.
+   *
+   * @param link Where the link really lies.
+   * @param target The real path of what it leads to.
+   */
+  findFault(link: string, target: string): Fault | undefined {
+    if (!this.#project.allowsLink(link, target)) return LINK_OUT_OF_PROJECT;
+    const isConfined = this.#confinement !== undefined &&
+      !isAtOrBelowAny(target, this.#confinement);
+    return isConfined ? LINK_OUT_OF_ROOTS : undefined;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The servers that tools can be registered on: `McpServer` of the SDK, and those of this
+ * program. Each shows the tools in its own way.
+ *
+ * @module
+ */
+
+import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type {
+  RequestContext,
+  RequestDispatcher,
+} from "../protocol/dispatcher.ts";
+import { invalidParams } from "../protocol/json_rpc.ts";
+import type { SkillCatalog, SkillSource } from "../skills/types.ts";
+import { quote } from "../text.ts";
+import type { SkillToolOptions } from "./options.ts";
+import {
+  type ClientProfile,
+  DEFAULT_PROFILE,
+  profileOfClient,
+} from "./profiles.ts";
+import { callTool, toEntry } from "./tools.ts";
+import type { SkillTool } from "./toolsets/tool.ts";
+
+/**
+ * A server that tools can be registered on: the `McpServer` of `@modelcontextprotocol/sdk`,
+ * or a server of this program. Only what tools need of them is declared, because the
+ * SDK's own types would pull undocumented ones into the library's documentation.
+ */
+export type SkillToolServer = SdkToolServer | ProgramToolServer;
+
+/** An `McpServer` of `@modelcontextprotocol/sdk`. */
+export interface SdkToolServer {
+  /** Registers a tool, and returns what updates it. */
+  registerTool(
+    name: string,
+    config: never,
+    call: never,
+  ): { update(changes: { description: string }): void };
+}
+
+/** A server of this program. */
+export interface ProgramToolServer {
+  /** Sets the handler for the requests with a method. */
+  setRequestHandler(method: "tools/list" | "tools/call", handler: never): void;
+  /** Notifies the clients that listen to a list that it changed. */
+  notifyListChanged(list: "tools"): void;
+}
+
+/** What shows tools to clients. */
+export interface ToolHost {
+  /** Registers a tool. Clients can call it from then on. */
+  register(tool: SkillTool): void;
+  /** Lists the entries of the tools that clients are sent while a catalog is current. */
+  listSent(catalog: SkillCatalog): Tool[];
+  /** Tells clients that the entries changed. */
+  update(): void;
+}
+
+/**
+ * Returns what shows tools to the clients of a server.
+ *
+ * @throws {TypeError} If the server is none that tools can be registered on.
+ */
+export function hostFor(
+  server: SkillToolServer,
+  registry: SkillSource,
+  options: SkillToolOptions,
+): ToolHost {
+  if ("registerTool" in server) return new SdkHost(server, registry, options);
+  if ("notifyListChanged" in server) {
+    return new ProgramHost(server as RequestDispatcher, registry, options);
+  }
+  throw new TypeError(
+    "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
+  );
+}
+
+/** Shows tools on a server of this program. Each client sees them in its own way. */
+class ProgramHost implements ToolHost {
+  readonly #server: RequestDispatcher;
+  readonly #registry: SkillSource;
+  readonly #options: SkillToolOptions;
+  readonly #tools: SkillTool[] = [];
+  /** The profiles of the clients that know the list. */
+  readonly #profiles = new Set<ClientProfile>();
+
+  constructor(
+    server: RequestDispatcher,
+    registry: SkillSource,
+    options: SkillToolOptions,
+  ) {
+    this.#server = server;
+    this.#registry = registry;
+    this.#options = options;
+    server.setRequestHandler("tools/list", (_params, { client }) => {
+      const profile = profileOfClient(client);
+      this.#profiles.add(profile);
+      return { tools: this.#listFor(profile, registry.catalog) };
+    });
+    server.setRequestHandler(
+      "tools/call",
+      (params, context) => this.#call(params, context),
+    );
+  }
+
+  register(tool: SkillTool): void {
+    this.#tools.push(tool);
+  }
+
+  listSent(catalog: SkillCatalog): Tool[] {
+    // Whoever listens and has not listed yet may be any client.
+    const profiles = this.#profiles.size > 0
+      ? [...this.#profiles]
+      : [DEFAULT_PROFILE];
+    return profiles.flatMap((profile) => this.#listFor(profile, catalog));
+  }
+
+  update(): void {
+    this.#server.notifyListChanged("tools");
+  }
+
+  #listFor(profile: ClientProfile, catalog: SkillCatalog): Tool[] {
+    const view = { profile, catalog, options: this.#options };
+    return this.#tools.map((tool) => toEntry(tool, view));
+  }
+
+  #call(
+    { name, arguments: input = {} }: {
+      name: string;
+      arguments?: Record<string, unknown> | undefined;
+    },
+    context: RequestContext,
+  ) {
+    const tool = this.#tools.find((it) => it.name === name);
+    if (tool === undefined) {
+      const names = this.#tools.map((it) => quote(it.name)).join(", ");
+      throw invalidParams(
+        `Unknown tool ${quote(name)}: the tools are ${names}`,
+      );
+    }
+    const registry = this.#registry;
+    return callTool(tool, input, {
+      ...context,
+      registry,
+      options: this.#options,
+    });
+  }
+}
+
+/** Shows tools on a server of the SDK, as clients that were not measured see them. */
+class SdkHost implements ToolHost {
+  readonly #server: SdkToolServer;
+  readonly #registry: SkillSource;
+  readonly #options: SkillToolOptions;
+  /** The tools, each with what updates it. */
+  readonly #tools = new Map<
+    SkillTool,
+    ReturnType<SdkToolServer["registerTool"]>
+  >();
+
+  constructor(
+    server: SdkToolServer,
+    registry: SkillSource,
+    options: SkillToolOptions,
+  ) {
+    this.#server = server;
+    this.#registry = registry;
+    this.#options = options;
+  }
+
+  register(tool: SkillTool): void {
+    const registry = this.#registry;
+    const options = this.#options;
+    const config = {
+      ...this.#toEntry(tool, registry.catalog),
+      inputSchema: tool.input,
+      outputSchema: tool.output,
+    };
+    const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
+      callTool(tool, input, { registry, options, signal, client: undefined });
+    const registered = this.#server
+      .registerTool(tool.name, config as never, call as never);
+    this.#tools.set(tool, registered);
+  }
+
+  listSent(catalog: SkillCatalog): Tool[] {
+    return Array.from(this.#tools.keys(), (it) => this.#toEntry(it, catalog));
+  }
+
+  update(): void {
+    for (const [tool, registered] of this.#tools) {
+      const { description } = this.#toEntry(tool, this.#registry.catalog);
+      // The SDK tells clients of each update, so the others get none.
+      if (tool.describe) registered.update({ description: description! });
+    }
+  }
+
+  #toEntry(tool: SkillTool, catalog: SkillCatalog): Tool {
+    const options = this.#options;
+    return toEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Lists of skills as JSON, in the results of tools.
+ *
+ * @module
+ */
+
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type { SkillCatalog } from "../../skills/types.ts";
+import { jsonText } from "../../text.ts";
+import { createTextResult } from "../loading.ts";
+import { deriveOnce } from "../paging.ts";
+import {
+  explainEmptyList,
+  fitSkills,
+  formatMore,
+  type ListedSkill,
+  listForModel,
+} from "../skill_list.ts";
+
+/** The maximum size of a list of skills as JSON, in bytes. A message has room for two. */
+const MAX_JSON_SIZE = 4 * 1024 * 1024;
+
+/**
+ * Returns the skills that fit into a list as JSON, with shorter descriptions if they do
+ * not fit otherwise.
+ *
+ * @param entryOf Returns what the list contains for a skill.
+ */
+export function fitJsonList(
+  catalog: SkillCatalog,
+  entryOf: (listed: ListedSkill) => object,
+): ListedSkill[] {
+  const encoder = new TextEncoder();
+  const lengthOf = deriveOnce((listed: ListedSkill) => {
+    // The list is a text in a message, which is JSON in JSON.
+    const escaped = JSON.stringify(jsonText([entryOf(listed)]));
+    return encoder.encode(escaped).length;
+  });
+  return fitSkills(listForModel(catalog), { room: MAX_JSON_SIZE, lengthOf });
+}
+
+/** Creates the result of a tool that lists skills, and says what is missing and why. */
+export function createJsonList(
+  list: object,
+  count: number,
+  catalog: SkillCatalog,
+): CallToolResult {
+  const missing = listForModel(catalog).length - count;
+  const note = missing > 0
+    ? formatMore(missing).trim()
+    : explainEmptyList(catalog);
+  const json = jsonText(list).trimEnd();
+  return note === undefined
+    ? createTextResult(json)
+    : createTextResult(json, note);
+}

@@ -1,0 +1,60 @@
+/**
+ * The toolset `reference`: lists the skills, and reads one.
+ *
+ * @module
+ */
+
+import * as z from "npm:zod@^4/mini";
+import { createJsonList, fitJsonList } from "./json_list.ts";
+import { loadWhole } from "../loading.ts";
+import {
+  findPolicyFault,
+  formatSkill,
+  type ListedSkill,
+  listForModel,
+} from "../skill_list.ts";
+import { defineTool, describedString, type SkillTool } from "./tool.ts";
+
+const listTool = defineTool({
+  name: "list_skills",
+  title: "List Available Skills",
+  describe: (catalog) => {
+    const lines = listForModel(catalog).map(formatSkill);
+    const list = lines.length > 0
+      ? lines.join("")
+      : `\n${findPolicyFault(catalog) ?? "none"}`;
+    return `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${list}`;
+  },
+  usage:
+    "List all available skills. Read one with read_skill when a task needs it.",
+  input: z.object({}),
+  output: z.object({
+    skills: z.array(z.object({
+      name: z.string(),
+      description: z.string(),
+    })),
+  }),
+  call: (_input, { registry: { catalog } }) => {
+    const entryOf = ({ name, description }: ListedSkill) => ({
+      name,
+      description,
+    });
+    const skills = fitJsonList(catalog, entryOf).map(entryOf);
+    const result = createJsonList(skills, skills.length, catalog);
+    return { ...result, structuredContent: { skills } };
+  },
+});
+
+const readTool = defineTool({
+  name: "read_skill",
+  title: "Read Skill Instructions",
+  usage:
+    "Read the full instructions of a skill by name. Returns the complete SKILL.md content.",
+  input: z.object({
+    name: describedString("The skill name to read (from list_skills)"),
+  }),
+  call: ({ name }, context) => loadWhole(name, context),
+});
+
+/** The tools of the toolset. */
+export const REFERENCE_TOOLS: readonly SkillTool[] = [listTool, readTool];

@@ -1,0 +1,58 @@
+/**
+ * The toolset `skilljack`: loads a skill, and reads its files.
+ *
+ * @module
+ */
+
+import * as z from "npm:zod@^4/mini";
+import { skillMdUri } from "../../skills/names.ts";
+import type { Skill } from "../../skills/types.ts";
+import { escapeHidden } from "../../text.ts";
+import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
+import { formatAvailableSkills } from "../skill_list.ts";
+import { defineTool, describedString, type SkillTool } from "./tool.ts";
+
+const loadTool = defineTool({
+  name: "skill",
+  title: "Activate Skill",
+  describe: (catalog, { isRemote }) => {
+    const locationOf = (skill: Skill) =>
+      isRemote ? skillMdUri(skill) : escapeHidden(skill.file);
+    const list = formatAvailableSkills(catalog, locationOf);
+    return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
+
+# Skills
+
+When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
+
+${list}`;
+  },
+  usage:
+    "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
+  input: z.object({
+    name: describedString("Skill name, as listed"),
+  }),
+  call: ({ name }, context) => loadWhole(name, context),
+});
+
+const readTool = defineTool({
+  name: "skill-resource",
+  title: "Read Skill File",
+  usage:
+    "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
+  input: z.object({
+    skill: describedString("Skill name"),
+    path: describedString(
+      "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
+    ),
+  }),
+  call: ({ skill: name, path }, context) =>
+    withSkill(
+      name,
+      context,
+      (skill) => readPath(skill, pathInSkill(path, skill), context.registry),
+    ),
+});
+
+/** The tools of the toolset. */
+export const SKILLJACK_TOOLS: readonly SkillTool[] = [loadTool, readTool];

@@ -1,0 +1,52 @@
+/**
+ * What a tool of a toolset is.
+ *
+ * @module
+ */
+
+import type {
+  CallToolResult,
+  ToolAnnotations,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import * as z from "npm:zod@^4/mini";
+import type { SkillCatalog } from "../../skills/types.ts";
+import type { ToolContext } from "../loading.ts";
+import type { SkillToolOptions } from "../options.ts";
+
+/** A tool: an entry in the table of a toolset. */
+export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
+  /** The name that clients call. */
+  readonly name: string;
+  /** The display name. */
+  readonly title: string;
+  /** What it is for. If its description lists the skills: in brief, without the list. */
+  readonly usage: string;
+  /** Returns the description that lists the skills, in the wording of the tool's contract. */
+  readonly describe?: (
+    catalog: SkillCatalog,
+    options: SkillToolOptions,
+  ) => string;
+  /** If it has the parameter `name`, the list can stand in the description of that instead. */
+  readonly input: Input;
+  /** The schema of its structured result, if it has one. */
+  readonly output?: z.ZodMiniObject;
+  /** Hints for clients about its effects. Default: it only reads. */
+  readonly annotations?: ToolAnnotations;
+  /** Runs the tool. If that fails, throws an error with a message for the model. */
+  call(
+    input: z.infer<Input>,
+    context: ToolContext,
+  ): CallToolResult | Promise<CallToolResult>;
+}
+
+/** Defines a tool. TypeScript infers the type of its input from the schema. */
+export function defineTool<Input extends z.ZodMiniObject>(
+  tool: SkillTool<Input>,
+): SkillTool {
+  return tool;
+}
+
+/** Creates the schema of a text with a description. */
+export function describedString(description: string): z.ZodMiniString {
+  return z.string().check(z.describe(description));
+}

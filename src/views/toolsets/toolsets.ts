@@ -1,0 +1,33 @@
+/**
+ * The toolsets, each of which is in a file of its own in `toolsets/`.
+ *
+ * @module
+ */
+
+import type { SkillToolOptions, Toolset } from "../options.ts";
+import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
+import { REFERENCE_TOOLS } from "./reference.ts";
+import { findShell } from "./shell.ts";
+import { SKILL_TOOLS } from "./skill.ts";
+import { SKILLJACK_TOOLS } from "./skilljack.ts";
+import type { SkillTool } from "./tool.ts";
+
+/** The tools of each toolset. */
+export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
+  skill: SKILL_TOOLS,
+  skilljack: SKILLJACK_TOOLS,
+  reference: REFERENCE_TOOLS,
+  agentskills: AGENTSKILLS_TOOLS,
+};
+
+/** The names of the toolsets. */
+export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
+
+/** Returns the tools that the options and Deno's permissions allow. */
+export function listTools(
+  { toolset, allowShell = true }: SkillToolOptions,
+): SkillTool[] {
+  const mayRun = allowShell && findShell() !== undefined;
+  return TOOLSETS[toolset]
+    .filter((tool) => mayRun || tool !== shellTool);
+}
