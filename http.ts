@@ -29,7 +29,7 @@ import { onEndSignal } from "./src/program/end_signals.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
-import { describeServer, registerViews } from "./src/views/views.ts";
+import { createDescription, registerViews } from "./src/views/views.ts";
 
 /** How long requests under way have to end when the process ends, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
@@ -41,7 +41,7 @@ const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
 const mcp = new McpHttpServer(
-  describeServer(registry, settings.options),
+  createDescription(registry, settings.options),
 );
 
 logWarnings(settings);
@@ -77,12 +77,12 @@ function onListen(address: Deno.Addr): void {
   else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-    log(describeService(`http://${host}:${port}${MCP_PATH}`));
+    log(formatService(`http://${host}:${port}${MCP_PATH}`));
   }
 }
 
 /** Says what is served, and to whom. */
-function describeService(url: string): string {
+function formatService(url: string): string {
   const skills = count(registry.catalog.served.size, "skill");
   const required = access.requiresToken
     ? "a token is required"

@@ -211,7 +211,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       return {
         report: { root, scope, status: "found", realPath, skills: 0 },
         folders: this.#folders,
-        abandoned: [],
+        unread: [],
         failures: this.#failures,
       };
     } catch (error) {
@@ -233,14 +233,14 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       const failures = root.mustExist
         ? [createFailure(missing, path, root)]
         : [];
-      return { report, folders: [], abandoned, failures };
+      return { report, folders: [], unread: abandoned, failures };
     }
     const failure = createFailure(error, path, root);
     const { problem } = failure;
     return {
       report: { root, scope, status: "refused", skills: 0, problem },
       folders: [],
-      abandoned,
+      unread: abandoned,
       failures: [...this.#failures, failure],
     };
   }

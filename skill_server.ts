@@ -25,7 +25,7 @@ import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { registerSubscriptions } from "./src/views/resources.ts";
-import { describeServer, registerViews } from "./src/views/views.ts";
+import { createDescription, registerViews } from "./src/views/views.ts";
 
 // Compiling the schemas would take longer than this process spends using them.
 z.config({ jitless: true });
@@ -74,7 +74,7 @@ async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
-  const server = new McpServer(describeServer(registry, settings.options));
+  const server = new McpServer(createDescription(registry, settings.options));
   const transport = new StdioTransport();
   transport.onerror = (error) =>
     log(`Cannot handle a message: ${error.message}`);

@@ -149,17 +149,17 @@ export function isError(fault: Fault): boolean {
  * Describes a problem for the log and for the model: a sentence, and then the lines to
  * write, as they are.
  */
-export function describeProblem(
+export function formatProblem(
   problem: Problem,
 ): [sentence: string, ...lines: string[]] {
   const { file, line, reason, hint, lines = [] } = problem;
   const position = line === undefined ? "" : ` (line ${line})`;
-  const start = `${describeEffect(problem)} ${quote(file)}${position}`;
+  const start = `${formatEffect(problem)} ${quote(file)}${position}`;
   return [oneLine(`${start}: ${reason}; ${hint}`), ...lines];
 }
 
 /** Says what follows from a problem. */
-function describeEffect(problem: Problem): string {
+function formatEffect(problem: Problem): string {
   if (problem.rule === "policy") return "Cannot use the policy";
   return hasEffect(problem, "skipped") ? "Skipped" : "Check";
 }

@@ -36,7 +36,7 @@ const LOG_PREFIX = "skill-server: ";
 export function isCopyable(line: string): boolean {
   const isCommand = /^\s*::|##\[/.test(line);
   return !isCommand && !line.startsWith(LOG_PREFIX.trimEnd()) &&
-    escapeHidden(line) === line;
+    escapeInvisible(line) === line;
 }
 
 /** Waits until all lines logged so far have been written. */
@@ -49,7 +49,7 @@ const MAX_QUOTE_LENGTH = 5_000;
 
 /** Puts a value in quotes, escapes its invisible characters, and truncates it if it is very long. */
 export function quote(value: string): string {
-  return `"${escapeHidden(truncate(value, MAX_QUOTE_LENGTH))}"`;
+  return `"${escapeInvisible(truncate(value, MAX_QUOTE_LENGTH))}"`;
 }
 
 /**
@@ -82,7 +82,7 @@ const HARMLESS = new RegExp(
  * @param text The text.
  * @param escapeOf Escapes one character. Default: as in JSON.
  */
-export function escapeHidden(
+export function escapeInvisible(
   text: string,
   escapeOf: (character: string) => string = escapeUnits,
 ): string {
@@ -202,7 +202,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  */
 export function jsonText(value: unknown): string {
   const lines = stringifyJson(value, 2).split("\n");
-  return `${lines.map((line) => escapeHidden(line)).join("\n")}\n`;
+  return `${lines.map((line) => escapeInvisible(line)).join("\n")}\n`;
 }
 
 /** Compares texts by their UTF-16 code units, so that the order is the same in every locale. */

@@ -3,7 +3,7 @@ import { nextId, toolsets } from "../tests/testing/client.ts";
 import { Place } from "../tests/testing/folders.ts";
 import { runServer, Wire } from "../tests/testing/server.ts";
 import {
-  escapeHidden,
+  escapeInvisible,
   escapeXml,
   isCopyable,
   jsonText,
@@ -50,7 +50,7 @@ Deno.test("no displayed text contains a hidden character", () => {
     const text = `gi${character}t`;
     assert.equal(oneLine(` ${text} ${character} x`), "git x", what);
     assert.equal(escapeXml(`<${text}>`), "&lt;git&gt;", what);
-    for (const shown of [quote(text), escapeHidden(text), jsonText(text)]) {
+    for (const shown of [quote(text), escapeInvisible(text), jsonText(text)]) {
       assert.match(shown, /^"?gi(?:\\u[\da-f]{4})+t"?\n?$/, what);
     }
     assert.equal(JSON.parse(quote(text)), text, what);

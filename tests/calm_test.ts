@@ -7,7 +7,7 @@ import { McpServer } from "../src/protocol/mcp_server.ts";
 import type { Skill, SkillCatalog } from "../src/skills/types.ts";
 import { deriveOnce, notifyWhenChanged } from "../src/views/paging.ts";
 import { registerSubscriptions } from "../src/views/resources.ts";
-import { describeServer, registerViews } from "../src/views/views.ts";
+import { createDescription, registerViews } from "../src/views/views.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -170,7 +170,7 @@ class Views implements Disposable {
 
   private constructor(registry: SkillRegistry) {
     const options = { toolset: "skill" } as const;
-    const server = new McpServer(describeServer(registry, options));
+    const server = new McpServer(createDescription(registry, options));
     registerSkillTools(server, registry, options);
     registerViews(server, registry, options);
     registerSubscriptions(server, registry);

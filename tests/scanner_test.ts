@@ -44,7 +44,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
-    version: (await listSkillFiles(skills.get("zebra")!))[0]!.version,
+    fileVersion: (await listSkillFiles(skills.get("zebra")!))[0]!.version,
     scope: "global",
     root: root(folder),
     state: "on",

@@ -15,7 +15,7 @@ import {
 import { quoteWord } from "./command_words.ts";
 import {
   escapeCodePoint,
-  escapeHidden,
+  escapeInvisible,
   jsonText,
   quote,
   stringifyJson,
@@ -58,7 +58,7 @@ export function createClientConfig(
   const clone = mainModule !== undefined && isAbsolute(mainModule)
     ? mainModule
     : undefined;
-  notes.push(...describeLaunch(client, { launch, entry, clone }));
+  notes.push(...listLaunchNotes(client, { launch, entry, clone }));
   return configFor(client, { entry, notes, os: program.os });
 }
 
@@ -84,7 +84,7 @@ function refuseVariables(
 }
 
 /** Says how the entry starts, and how to add it in a terminal. */
-function describeLaunch(
+function listLaunchNotes(
   client: McpClient,
   { launch, entry, clone }: {
     launch: Launch;
@@ -119,7 +119,7 @@ function describeLaunch(
 /** Whether every shell, and JSON, leaves words as they are in quotes. Paths on Windows change. */
 function canBeQuoted(words: readonly string[]): boolean {
   const text = words.join(" ");
-  return !/['"\\]/.test(text) && text === escapeHidden(text);
+  return !/['"\\]/.test(text) && text === escapeInvisible(text);
 }
 
 /** What the entry for a server over HTTP depends on. */
@@ -158,8 +158,8 @@ export function createUrlConfig(
   const needsToken = hasToken || !isLocal;
   const isSafe = isLocal || url.protocol === "https:";
   notes.push(
-    ...describeIneffective(command),
-    ...describeToken(client, { needsToken, isSafe }),
+    ...listIneffectiveNotes(command),
+    ...listTokenNotes(client, { needsToken, isSafe }),
   );
   return configFor(client, {
     entry: { ...urlEntry(url.href), ...needsToken ? tokenFields : undefined },
@@ -170,7 +170,7 @@ export function createUrlConfig(
 }
 
 /** Says which options have no effect on an entry for a URL. */
-function describeIneffective({ values, positionals }: CommandLine): string[] {
+function listIneffectiveNotes({ values, positionals }: CommandLine): string[] {
   const ignored = Object.keys(values)
     .filter((option) => !URL_OPTIONS.includes(option))
     .map((option) => `--${option}`);
@@ -198,7 +198,7 @@ function completeUrl(written: string): { url: URL; notes: string[] } {
 }
 
 /** Says where the token comes from, and who can read it. */
-function describeToken(
+function listTokenNotes(
   { title, tokenAdvice }: McpClient,
   { needsToken, isSafe }: { needsToken: boolean; isSafe: boolean },
 ): string[] {
@@ -266,7 +266,7 @@ function configFile(
 /** Formats a table with texts and lists of texts as TOML, which writes them as JSON does. */
 function tomlText(name: string, entry: object): string {
   const fields = Object.entries(entry).map(([key, value]) =>
-    `${key} = ${escapeHidden(stringifyJson(value), escapeCodePoint)}\n`
+    `${key} = ${escapeInvisible(stringifyJson(value), escapeCodePoint)}\n`
   );
   return `[${name}]\n${fields.join("")}`;
 }

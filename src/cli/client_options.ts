@@ -60,7 +60,7 @@ export function addClientOptions(
       `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`,
     );
   }
-  notes.push(...describeOwnList(client, situation));
+  notes.push(...listOwnSkillNotes(client, situation));
   return { values: added, notes };
 }
 
@@ -73,7 +73,7 @@ function needsAgents(
 }
 
 /** Says what a client shows itself, in addition to what its entry takes into account. */
-function describeOwnList(
+function listOwnSkillNotes(
   client: McpClient,
   situation: ClientSituation,
 ): string[] {

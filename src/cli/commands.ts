@@ -6,7 +6,7 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { describeProblem, isError } from "../problems.ts";
+import { formatProblem, isError } from "../problems.ts";
 import {
   type ClientName,
   type CommandLine,
@@ -89,7 +89,7 @@ async function inspectSituation(
 function requireValidPolicy({ catalog }: ClientSituation): void {
   const problem = findPolicyProblem(catalog);
   if (problem === undefined) return;
-  const [sentence] = describeProblem(problem);
+  const [sentence] = formatProblem(problem);
   throw new UsageError(`${sentence}, and no entry is printed`);
 }
 

@@ -8,7 +8,7 @@ import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
 
 /** Lists how each option is written, and what it does. */
-export function describeOptions(): [usage: string, help: string][] {
+export function listOptionHelp(): [usage: string, help: string][] {
   return Object.entries<Option>(OPTIONS).map(
     ([name, { value, short, help }]) => {
       const valueText = value === undefined ? "" : ` ${value}`;
@@ -20,7 +20,7 @@ export function describeOptions(): [usage: string, help: string][] {
 
 /** Returns the help text, in which the program has its own name, however it is started. */
 export function helpText(): string {
-  const options = describeOptions()
+  const options = listOptionHelp()
     .map(([usage, help]) => `  ${usage}\n      ${help}`);
   return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.

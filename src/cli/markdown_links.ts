@@ -53,7 +53,7 @@ export function findBrokenLinks(
   const broken = findLinks(markdown).filter(({ path }) => !served.has(path));
   return [...Map.groupBy(broken, ({ path }) => path).values()]
     .slice(0, MAX_LINKS)
-    .map(([first]) => describeLink(first!, files));
+    .map(([first]) => toLinkFault(first!, files));
 }
 
 /** Lists the path of a file, and those of the folders around it. */
@@ -89,7 +89,7 @@ function pathOf(written: string): string {
   return normalize(target).replaceAll("\\", "/").replace(/\/$/, "");
 }
 
-function describeLink(
+function toLinkFault(
   { written, path, line }: Link,
   files: readonly string[],
 ): Fault {

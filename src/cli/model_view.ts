@@ -17,7 +17,7 @@ import type { SkillToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
 import { listToolEntries, type ToolView } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { count, escapeHidden } from "../text.ts";
+import { count, escapeInvisible } from "../text.ts";
 
 /** How the view of a model is configured and printed. */
 interface ModelViewOptions extends SkillToolOptions {
@@ -36,7 +36,7 @@ export function formatModelView(
   const passages = listPassages({ profile, catalog, options });
   if (json) return jsonWithoutCommands(passages);
   const skills = count(listForModel(catalog).length, "skill");
-  const title = describeClient(client, profile);
+  const title = formatClient(client, profile);
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
@@ -48,7 +48,7 @@ export function formatModelView(
 }
 
 /** Names a client. What those that were not measured show the model is not known. */
-function describeClient(client: string, profile: ClientProfile): string {
+function formatClient(client: string, profile: ClientProfile): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
   return profile === DEFAULT_PROFILE
     ? `${client}, which was not measured`
@@ -63,7 +63,7 @@ interface Passage {
 
 /** Formats a text with its length, and indents its lines. */
 function formatPassage({ title, text }: Passage): string {
-  const lines = text.split("\n").map((line) => `  ${escapeHidden(line)}`);
+  const lines = text.split("\n").map((line) => `  ${escapeInvisible(line)}`);
   return [`${title}: ${sizeText(text.length)}`, ...lines].join("\n");
 }
 

@@ -62,8 +62,8 @@ export async function findNearMisses(
   for (const target of listUnsearchedFolders(catalog, settings)) {
     const found = await NearMisses.find(target, known);
     problems.push(
-      ...found.describeUnsearched(),
-      ...found.describeDeeper(settings),
+      ...found.listUnsearched(),
+      ...found.listDeeper(settings),
     );
   }
   const skills = listSkillFolders(catalog);
@@ -79,7 +79,7 @@ export async function findNearMisses(
       maxDepth: recursive ? 1 : MAX_SEARCH_DEPTH,
       isOfProject: scope === "project",
     }, known);
-    problems.push(...found.misnamed, ...found.describeDeeper(settings));
+    problems.push(...found.misnamed, ...found.listDeeper(settings));
   }
   return problems;
 }
@@ -249,7 +249,7 @@ class NearMisses implements WalkSteps<SearchedFolder> {
   }
 
   /** Says how many skills are directly in the folder, which is not searched. */
-  describeUnsearched(): Problem[] {
+  listUnsearched(): Problem[] {
     const number = this.countSkills();
     if (number === 0) return [];
     const atLeast = this.#isComplete ? "" : "at least ";
@@ -261,7 +261,7 @@ class NearMisses implements WalkSteps<SearchedFolder> {
   }
 
   /** Says which folders in the folder hold skills that lie too deep. */
-  describeDeeper({ home }: Settings): Problem[] {
+  listDeeper({ home }: Settings): Problem[] {
     return Array.from(this.#countDeeper(), ([file, number]) => {
       const skillsLie = number === 1 ? "1 skill lies" : `${number} skills lie`;
       const start = this.#isComplete ? skillsLie : `at least ${skillsLie}`;

@@ -41,7 +41,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...await findNearMisses(catalog, settings),
   ];
   const checked = listChecked(catalog, found);
-  if (check) problems.push(...describeEmptiness(checked, problems, settings));
+  if (check) problems.push(...listEmptyFolders(checked, problems, settings));
   return {
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
@@ -50,7 +50,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     unusedRules: list && policy !== undefined
       ? listUnusedRules(registry)
       : undefined,
-    roots: catalog.roots.map(describeRoot),
+    roots: catalog.roots.map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
     problems: problems.map((problem) => ({
       severity: isError(problem) ? "error" : "warning",
@@ -59,7 +59,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   };
 }
 
-function describeRoot({ root, scope, status, skills }: SkillRootReport) {
+function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
   const { path, recursive } = root;
   return { path, scope, recursive, status, skills };
 }
@@ -75,7 +75,7 @@ function listUnusedRules(registry: SkillSource): number[] {
  * Says in which of the named folders there was nothing to check, or that there was nothing
  * at all. Other errors say more, and near misses say where skills are.
  */
-function describeEmptiness(
+function listEmptyFolders(
   checked: ReadonlySet<string>,
   problems: readonly Problem[],
   { directories }: Settings,

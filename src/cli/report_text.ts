@@ -17,7 +17,7 @@ import {
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { withTilde } from "./command_words.ts";
-import { byCodeUnits, count, escapeHidden } from "../text.ts";
+import { byCodeUnits, count, escapeInvisible } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import type { Report } from "./report.ts";
 
@@ -32,7 +32,7 @@ export function reportAsText(
   );
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : "",
-    problems.map((problem) => formatProblem(problem, home)).join(""),
+    problems.map((problem) => formatReported(problem, home)).join(""),
     `${summarize(report)}${adviseOn(report, home)}\n`,
   ];
   return sections.filter((section) => section !== "").join("\n");
@@ -56,7 +56,7 @@ function formatTables(report: Report, home: string | undefined): string {
       ...policyCells,
       files === undefined ? "" : count(files, "file"),
       showPath(skill.directory, home),
-      describeEffects(skill, home),
+      formatEffects(skill, home),
     ];
   });
   const tables = [
@@ -70,13 +70,13 @@ function formatTables(report: Report, home: string | undefined): string {
 /** Says which rules of the policy match no skill, in one line. */
 function formatUnusedRules({ policy = "", unusedRules = [] }: Report): string {
   if (unusedRules.length === 0) return "";
-  const file = escapeHidden(basename(policy));
+  const file = escapeInvisible(basename(policy));
   const lines = unusedRules.join(", ");
   return `Lines of ${file} with rules that match no skill: ${lines}\n`;
 }
 
 /** Describes who cannot load a skill by its name, and why. */
-function describeEffects(
+function formatEffects(
   { shadowedBy, qualifiedName, unlisted }: Report["skills"][number],
   home: string | undefined,
 ): string {
@@ -100,7 +100,7 @@ const MAX_PADDING = 80;
 /** Formats rows as padded columns, one line for each. Without rows, there is no table. */
 function formatTable(title: string, rows: readonly string[][]): string {
   if (rows.length === 0) return "";
-  const cells = rows.map((row) => row.map((cell) => escapeHidden(cell)));
+  const cells = rows.map((row) => row.map((cell) => escapeInvisible(cell)));
   const widths = cells[0]!.map((_, column) => {
     const lengths = cells.map((row) => row[column]!.length);
     return Math.min(MAX_PADDING, Math.max(...lengths));
@@ -116,15 +116,15 @@ function formatTable(title: string, rows: readonly string[][]): string {
  * Formats a problem. Its position has the form that editors and terminals turn into a
  * link. GitHub Actions shows it beside the line.
  */
-function formatProblem(
+function formatReported(
   problem: Report["problems"][number],
   home: string | undefined,
 ): string {
   const { rule, severity, line, lines = [] } = problem;
-  const file = escapeHidden(showPath(problem.file, home));
+  const file = escapeInvisible(showPath(problem.file, home));
   const position = line === undefined ? file : `${file}:${line}`;
-  const reason = escapeHidden(problem.reason);
-  const fix = `fix: ${escapeHidden(problem.hint)}`;
+  const reason = escapeInvisible(problem.reason);
+  const fix = `fix: ${escapeInvisible(problem.hint)}`;
   if (isInActions()) {
     // The log of the step shows only the message.
     const message = [`${position}: ${reason}`, fix, ...lines].join("\n");

@@ -16,7 +16,7 @@ import {
   runChecks,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
-import { describeEntry } from "../skills/frontmatter_faults.ts";
+import { toEntryFault } from "../skills/frontmatter_faults.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import {
   fieldOf,
@@ -84,7 +84,7 @@ function checkFieldNames({ entries }: CheckedSkill): Finding[] {
     const { key } = entry;
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
     if (field === undefined || findEntry(field, entries)) return [];
-    return [{ rule: "field-misspelled", ...describeEntry(field, entry) }];
+    return [{ rule: "field-misspelled", ...toEntryFault(field, entry) }];
   });
 }
 

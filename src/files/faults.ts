@@ -100,7 +100,7 @@ export function faultOf(error: unknown): Fault {
     return NO_PERMISSION;
   }
   if (isAbsence(error)) return LINK_TO_NOTHING;
-  const description = describeSystemError(error as Error);
+  const description = formatSystemError(error as Error);
   return {
     rule: "skipped",
     reason: `the operating system refuses to read it (${description})`,
@@ -112,7 +112,7 @@ export function faultOf(error: unknown): Fault {
  * Describes an error of the operating system without the path in it, which may be
  * one that only this machine knows.
  */
-function describeSystemError(
+function formatSystemError(
   { message, name, code = name }: Error & { code?: string },
 ): string {
   const [described = code] = /^.*?\(os error \d+\)/.exec(message) ?? [];

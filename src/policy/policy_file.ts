@@ -13,7 +13,7 @@ import { quote } from "../text.ts";
 import { resolveRuleFolder } from "./policy_rules.ts";
 import { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
-import { describeYamlError, parseYaml } from "../skills/yaml.ts";
+import { parseYaml, toYamlFault } from "../skills/yaml.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 
 /** The maximum size of a policy file, in bytes. */
@@ -67,14 +67,14 @@ export function loadPolicy(
 function parseRules(text: string): LoadedPolicy | Fault[] {
   const yaml = parseYaml(text);
   if (yaml instanceof Error) {
-    return [{ rule: "policy", ...describeYamlError(yaml) }];
+    return [{ rule: "policy", ...toYamlFault(yaml) }];
   }
   const lines = findRuleLines(text);
   const { data, error } = z.safeParse(POLICY, yaml);
   if (error) {
     const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
-      return { ...describeIssue(issue), line };
+      return { ...toIssueFault(issue), line };
     });
     return faults.sort((a, b) => a.line - b.line);
   }
@@ -84,7 +84,7 @@ function parseRules(text: string): LoadedPolicy | Fault[] {
 }
 
 /** Describes how a policy differs from the schema. */
-function describeIssue(issue: z.core.$ZodIssue): Fault {
+function toIssueFault(issue: z.core.$ZodIssue): Fault {
   const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"

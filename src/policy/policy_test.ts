@@ -4,7 +4,7 @@ import { join, resolve } from "../files/paths.ts";
 import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
 import { Project } from "../skills/roots.ts";
-import { describeProblem } from "../problems.ts";
+import { formatProblem } from "../problems.ts";
 import { isWindows, REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -229,7 +229,7 @@ Deno.test("Policy.load() refuses what would be reinterpreted silently, and says 
     const rules = [{ ...rule, state: "off" } as const];
     const policy = new Policy({ policy: { rules } });
     const [problem] = await policy.load(new Project({}));
-    const text = describeProblem(problem!)[0];
+    const text = formatProblem(problem!)[0];
     assert.ok(text.includes(message), text);
     assert.match(text, /; until then, no skills are served$/);
     assert.equal(policy.isUsable, false);
@@ -273,7 +273,7 @@ Deno.test("a policy is not valid if a folder of a rule exists and cannot be reso
   });
   const [problem] = await policy.load(new Project({}));
   assert.match(
-    describeProblem(problem!)[0],
+    formatProblem(problem!)[0],
     /^Cannot use the policy .*: the folder ".*" cannot be used: Deno is not allowed to read it; add it to/,
   );
 });

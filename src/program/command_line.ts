@@ -250,12 +250,12 @@ function parse(args: readonly string[]): CommandLine {
       allowPositionals: true,
     });
   } catch (error) {
-    throw new UsageError(describeParseError((error as Error).message));
+    throw new UsageError(formatParseError((error as Error).message));
   }
 }
 
 /** Says what to do about a message of `parseArgs`. */
-function describeParseError(message: string): string {
+function formatParseError(message: string): string {
   const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
   if (unknown !== undefined) {
     const word = unknown.replace(/^-+/, "");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { join } from "../files/paths.ts";
 import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
-import { describeOptions, helpText } from "../cli/help.ts";
+import { helpText, listOptionHelp } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -114,7 +114,7 @@ Deno.test("helpText() shows every option and client", () => {
 
 /** Returns the page that describes the options, as it is before `deno fmt` pads its cells. */
 function optionsPage(): string {
-  const rows = describeOptions().map(([usage, help]) =>
+  const rows = listOptionHelp().map(([usage, help]) =>
     `| ${
       usage.split(", ").map((text) => `\`${text}\``).join(", ")
     } | ${help} |\n`

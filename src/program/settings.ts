@@ -66,7 +66,7 @@ export function createSettings(command: CommandLine): Settings {
   const warnings: string[] = [];
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   if (size !== undefined && !isValidSize) {
-    warnings.push(describeIgnoredSize(size));
+    warnings.push(formatIgnoredSize(size));
   }
   const given = { values, home, directories, warnings };
   return { ...given, ...deriveSettings(values, directories, bases) };
@@ -225,7 +225,7 @@ export function folderOf(file: string): string | undefined {
 }
 
 /** Says that the size limit of the environment is ignored. */
-function describeIgnoredSize(size: string): string {
+function formatIgnoredSize(size: string): string {
   return `Ignoring MAX_FILE_SIZE_MB=${
     quote(size)
   }: expected a number of megabytes greater than 0`;

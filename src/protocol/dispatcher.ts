@@ -13,7 +13,7 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { invalidParams, rpcError } from "./json_rpc.ts";
 import {
-  describeIssues,
+  formatIssues,
   type Method,
   type Params,
   PARSE_OPTIONS,
@@ -105,6 +105,6 @@ export abstract class RequestDispatcher {
     const { success, data, error } = REQUESTS[method as Method]
       .safeParse(params, PARSE_OPTIONS);
     if (success) return handler(data as Params<Method>, context);
-    throw invalidParams(`Invalid params: ${describeIssues(error)}`);
+    throw invalidParams(`Invalid params: ${formatIssues(error)}`);
   }
 }

@@ -39,7 +39,7 @@ export function serializeMessage(message: JSONRPCMessage): string {
     return stringifyJson({
       jsonrpc: "2.0",
       id: isShort ? id : undefined,
-      error: describeError(error as Error),
+      error: toErrorObject(error as Error),
     });
   }
 }
@@ -115,7 +115,7 @@ export function invalidParams(message: string, data?: unknown): Error {
 }
 
 /** Returns what a reply reports about an error. */
-export function describeError(
+export function toErrorObject(
   error: Error & { code?: unknown; data?: unknown },
 ): JSONRPCErrorResponse["error"] {
   const { code, message, data } = error;

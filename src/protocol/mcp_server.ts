@@ -37,7 +37,7 @@ import {
   META,
   MODERN_VERSIONS,
 } from "./eras.ts";
-import { describeError } from "./json_rpc.ts";
+import { toErrorObject } from "./json_rpc.ts";
 import type { SubscriptionFilter } from "./requests.ts";
 import type { Permit } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
@@ -188,7 +188,7 @@ export class McpServer extends RequestDispatcher {
     using permit = await this.#acquirePermit(request);
     const reply = await this.#respond(request, { id, signal, permit }).then(
       (result) => ({ id, result }),
-      (error) => ({ id, error: describeError(error) }),
+      (error) => ({ id, error: toErrorObject(error) }),
     );
     if (!signal.aborted) this.#send(reply);
     this.#running.delete(id);

@@ -99,7 +99,7 @@ export const PARSE_OPTIONS = {
 const MAX_ISSUES_LENGTH = 5_000;
 
 /** Describes what is wrong with a value, and where. */
-export function describeIssues({ issues }: z.core.$ZodError): string {
+export function formatIssues({ issues }: z.core.$ZodError): string {
   return issues.map(({ path, message }) =>
     path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
   ).join("; ").slice(0, MAX_ISSUES_LENGTH);

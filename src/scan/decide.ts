@@ -139,7 +139,7 @@ function hideWithFile(
 
 /** Lists the real paths of the folders that an early end of the scan left unjudged. */
 function findUnjudged({ visits, reading }: Findings): string[] {
-  const abandoned = visits.flatMap((visit) => visit.abandoned);
+  const abandoned = visits.flatMap((visit) => visit.unread);
   return [...reading.unread, ...abandoned]
     .filter((realPath) => !reading.skills.has(realPath));
 }

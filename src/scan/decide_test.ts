@@ -40,7 +40,7 @@ function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
     }));
   const { scope } = root;
   const report = { root, scope, status: "found", skills: 0 } as const;
-  return { report, folders, abandoned: [], failures: [] };
+  return { report, folders, unread: [], failures: [] };
 }
 
 function readingOf(text: string, mainFolder: string): ReadSkill {
@@ -52,7 +52,7 @@ function readingOf(text: string, mainFolder: string): ReadSkill {
     text,
     excerpt: "",
     modified: 0,
-    version: "1",
+    fileVersion: "1",
     isSettled: true,
   };
 }
@@ -84,7 +84,7 @@ async function decide(
   const policy = new Policy({ policy: { rules } });
   await policy.load(project);
   const visits = [THEIRS, MINE].map((root) => visitOf(root, listed));
-  visits[1] = { ...visits[1]!, abandoned: abandoned.map((it) => resolve(it)) };
+  visits[1] = { ...visits[1]!, unread: abandoned.map((it) => resolve(it)) };
   const reading = { skills, unread: [], failures: [] };
   const slice = new TimeSlice();
   const findings = { visits, reading, policy, project, slice };

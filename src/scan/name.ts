@@ -95,7 +95,7 @@ function createSkill(
     realDirectory: realPath,
     file: childPath(directory, read.fileName),
     excerpt: read.excerpt,
-    version: read.version,
+    fileVersion: read.fileVersion,
     scope,
     root,
     state,
@@ -114,7 +114,7 @@ function isUnchanged(
 ): skill is Skill {
   return skill !== undefined &&
     skill.frontmatter === read.said.frontmatter &&
-    skill.version === read.version &&
+    skill.fileVersion === read.fileVersion &&
     skill.directory === listing!.path && skill.root === listing!.root &&
     skill.scope === scope && skill.state === state && skill.rule === rule;
 }

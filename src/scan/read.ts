@@ -126,9 +126,9 @@ function readSkillFile(
   const file = locateSkillFile(found, folder, trusted);
   const { path, realPath, isLink, status } = file;
   const mainFolder = isLink ? dirname(realPath) : folder.realPath;
-  const version = versionOf(status);
+  const fileVersion = versionOf(status);
   const known = remembered.get(folder.realPath);
-  const isSameFile = known?.version === version &&
+  const isSameFile = known?.fileVersion === fileVersion &&
     known.mainFolder === mainFolder && known.fileName === fileName;
   if (isSameFile && known.isSettled) return known;
   requireReadable(path, { status, maxFileSize });
@@ -144,7 +144,15 @@ function readSkillFile(
   }
   const said = readSkillText(text);
   const modified = status.mtime?.getTime() ?? 0;
-  const read = { fileName, mainFolder, version, text, excerpt, said, modified };
+  const read = {
+    fileName,
+    mainFolder,
+    fileVersion,
+    text,
+    excerpt,
+    said,
+    modified,
+  };
   return { ...read, isRead: true, isSettled: isSettled(status) };
 }
 
@@ -175,7 +183,7 @@ const NOTHING_READ = {
   isRead: false,
   text: "",
   excerpt: "",
-  version: "",
+  fileVersion: "",
   modified: 0,
   isSettled: false,
 };

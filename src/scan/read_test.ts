@@ -31,7 +31,7 @@ function visitOf(
     };
   });
   const report = { root: skills, scope, status: "found", skills: 0 } as const;
-  return { report, folders, abandoned: [], failures: [] };
+  return { report, folders, unread: [], failures: [] };
 }
 
 async function read(

@@ -30,7 +30,7 @@ export interface RootVisit {
   /** The folders that may be skills, in their order. There are none in a refused root. */
   readonly folders: readonly VisitedFolder[];
   /** The real paths of those that a root had when it was refused, which nobody reads. */
-  readonly abandoned: readonly string[];
+  readonly unread: readonly string[];
   readonly failures: readonly Failure[];
 }
 
@@ -83,7 +83,7 @@ export interface ReadSkill {
   readonly excerpt: string;
   /** When the file was modified, in milliseconds. */
   readonly modified: number;
-  readonly version: string;
+  readonly fileVersion: string;
   /** Whether the version identifies the content. */
   readonly isSettled: boolean;
 }

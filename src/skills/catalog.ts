@@ -4,7 +4,7 @@
  * @module
  */
 
-import { describeProblem, type Problem } from "../problems.ts";
+import { formatProblem, type Problem } from "../problems.ts";
 import { quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
 import type { ShadowedSkill, Skill, SkillCatalog } from "./types.ts";
@@ -45,7 +45,7 @@ export function differingKeys<T>(
   );
 }
 
-function describeShadowed({ skill, by }: ShadowedSkill): string {
+function formatShadowed({ skill, by }: ShadowedSkill): string {
   const name = quote(skill.name);
   const advice = skill.prefix === undefined
     ? "rename it to load it"
@@ -59,9 +59,9 @@ function describeShadowed({ skill, by }: ShadowedSkill): string {
 const MAX_NAMED_SHADOWED = 3;
 
 /** Describes the shadowed skills, one line each if they are few. */
-function describeAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
+function formatAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
   return shadowed.length <= MAX_NAMED_SHADOWED
-    ? shadowed.map(describeShadowed)
+    ? shadowed.map(formatShadowed)
     : [
       `Shadowed ${shadowed.length} skills, whose names are taken by others: use --list to see them`,
     ];
@@ -80,8 +80,8 @@ export function logProblems(
   },
 ): ReadonlySet<string> {
   const messages = [
-    ...problems.map(describeProblem),
-    ...describeAllShadowed(shadowed).map((line): [string] => [line]),
+    ...problems.map(formatProblem),
+    ...formatAllShadowed(shadowed).map((line): [string] => [line]),
   ];
   const now = new Set<string>();
   for (const message of messages) {

@@ -43,7 +43,7 @@ function decided(
       text,
       excerpt: "",
       modified: 0,
-      version: "1",
+      fileVersion: "1",
       isSettled: true,
     },
     listings: [listing],
@@ -61,7 +61,7 @@ function catalogOf(
   const visits = Object.values(ROOTS).map((root): RootVisit => ({
     report: { root, scope: root.scope, status: "found", skills: 0 },
     folders: [],
-    abandoned: [],
+    unread: [],
     failures: [],
   }));
   return nameSkills({ decisions, visits, problems: [], previous });

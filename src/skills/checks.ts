@@ -67,7 +67,7 @@ export type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
 export const CHECKS: readonly Check[] = [
   checkName,
   checkDescription,
-  checkHiddenCharacters,
+  checkInvisible,
   checkJson,
   checkCompatibility,
   checkMetadata,
@@ -137,7 +137,7 @@ function checkDescription(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function checkHiddenCharacters(skill: CheckedSkill): Finding[] {
+function checkInvisible(skill: CheckedSkill): Finding[] {
   return REQUIRED_FIELDS.flatMap((field): Finding[] => {
     const [first] = listInvisible(skill.frontmatter[field]);
     if (first === undefined) return [];

@@ -17,15 +17,15 @@
 import type { Fault } from "../problems.ts";
 import { isObject, oneLine, quote } from "../text.ts";
 import {
-  describeEntry,
-  describeMalformed,
-  describeMissing,
-  describeMissingEnd,
-  describeMissingStart,
-  describeName,
+  findNameFault,
+  listMissingFields,
+  listYamlFaults,
   MAX_FAULTS,
   meantBy,
   NO_END,
+  toEndFault,
+  toEntryFault,
+  toStartFault,
 } from "./frontmatter_faults.ts";
 import { cleanName } from "./names.ts";
 import type { SkillFrontmatter } from "./types.ts";
@@ -126,9 +126,7 @@ export function findYaml(text: string): string | Fault {
   const [frontmatter, yaml] = FRONTMATTER.exec(start) ?? [];
   if (frontmatter === undefined || yaml === undefined) {
     const lines = start.replace(LINE_BREAK, "\n");
-    return START.test(start)
-      ? describeMissingEnd(lines)
-      : describeMissingStart(lines);
+    return START.test(start) ? toEndFault(lines) : toStartFault(lines);
   }
   // A character of UTF-16 takes at most three bytes in UTF-8.
   const isSmall = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
@@ -173,15 +171,15 @@ function readFields(
   const fields = isObject(parsed) ? parsed : {};
   const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]));
   if (missing.length > 0) {
-    return skip(yaml, [...describeMissing(missing, yaml), ...repairs]);
+    return skip(yaml, [...listMissingFields(missing, yaml), ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
   const name = cleanName(frontmatter.name);
-  const nameFault = describeName(name, yaml);
+  const nameFault = findNameFault(name, yaml);
   if (nameFault !== undefined) return skip(yaml, [nameFault, ...repairs]);
   const { unclear, ...hiding } = readFlags(fields);
   const entries = unclear.length > 0 ? listEntries(yaml) : [];
-  const faults = unclear.map((flag) => describeFlag(flag, entries));
+  const faults = unclear.map((flag) => toFlagFault(flag, entries));
   return {
     frontmatter,
     name,
@@ -214,10 +212,10 @@ function readMalformed(yaml: string, error: Error): SkillText {
   const fields = parseMapping(finished);
   const isRead = fields &&
     repaired.every(({ key, value }) => fields[key] === value);
-  if (!isRead) return skip(yaml, describeMalformed(yaml, error));
+  if (!isRead) return skip(yaml, listYamlFaults(yaml, error));
   const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
     rule: "yaml-repaired",
-    ...describeEntry(meantBy(entry), entry),
+    ...toEntryFault(meantBy(entry), entry),
   }));
   return readFields(fields, finished, repairs);
 }
@@ -300,7 +298,7 @@ function toBoolean(value: unknown): boolean | undefined {
 }
 
 /** Describes a flag that is unclear. */
-function describeFlag(
+function toFlagFault(
   { flag: { field, hidingValue }, key, said }: UnclearFlag,
   entries: readonly YamlEntry[],
 ): Fault {

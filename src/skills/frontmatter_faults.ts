@@ -10,7 +10,6 @@ import type { Fault } from "../problems.ts";
 import { quote, withoutInvisible } from "../text.ts";
 import { isQualified } from "./names.ts";
 import {
-  describeYamlError,
   fieldOf,
   findEntry,
   finishLine,
@@ -23,6 +22,7 @@ import {
   replaceLines,
   type RequiredField,
   tellToWrite,
+  toYamlFault,
   validName,
   withoutQuotes,
   writeText,
@@ -33,7 +33,7 @@ import {
 export const MAX_FAULTS = 20;
 
 /** A fault whose rule depends on what follows from it. */
-type Description = Omit<Fault, "rule">;
+type BareFault = Omit<Fault, "rule">;
 
 /** A line that is almost `---`: with other dashes, more of them, or something invisible. */
 const ALMOST_FENCE = /^(?:[-\u2010-\u2015]\s*){2,}$/;
@@ -43,7 +43,7 @@ function isAlmostFence(line: string): boolean {
 }
 
 /** Describes a line that is almost `---`. */
-function describeAlmostFence(line: number): Fault {
+function toFenceFault(line: number): Fault {
   const reason = 'the line is almost "---", but not exactly';
   const hint = "write this line instead:";
   return { rule: "frontmatter-missing", line, reason, hint, lines: ["---"] };
@@ -54,7 +54,7 @@ const LINES_BEFORE =
   /^(?:.*\n){1,10}?(?=---[ \t]*\n(?:name|description)[ \t]*:)/;
 
 /** Describes frontmatter that does not begin with the first line. */
-export function describeMissingStart(text: string): Fault {
+export function toStartFault(text: string): Fault {
   const fault = { rule: "frontmatter-missing", line: 1 } as const;
   if (/^(?:\ufffd\ufffd|-\0|\0-)/.test(text)) {
     const reason = "the file is UTF-16, not UTF-8";
@@ -62,7 +62,7 @@ export function describeMissingStart(text: string): Fault {
     return { ...fault, reason, hint };
   }
   const [first = ""] = text.split("\n", 1);
-  if (isAlmostFence(first)) return describeAlmostFence(1);
+  if (isAlmostFence(first)) return toFenceFault(1);
   const [before] = LINES_BEFORE.exec(text) ?? [];
   if (before !== undefined) {
     const start = before.split("\n").length;
@@ -89,7 +89,7 @@ export const NO_END: Fault = {
 };
 
 /** Describes frontmatter without a line `---` after it. */
-export function describeMissingEnd(text: string): Fault {
+export function toEndFault(text: string): Fault {
   const lines = text.split("\n");
   const end = lines.findIndex((line, index) =>
     index > 0 && isAlmostFence(line)
@@ -97,22 +97,22 @@ export function describeMissingEnd(text: string): Fault {
   // Below the frontmatter, such a line can be a part of the Markdown.
   const isEnd = end > 0 &&
     parseMapping(lines.slice(1, end).join("\n")) !== undefined;
-  return isEnd ? describeAlmostFence(end + 1) : NO_END;
+  return isEnd ? toFenceFault(end + 1) : NO_END;
 }
 
 /**
  * Describes YAML that is malformed: each line that the parser refuses by itself, if all
  * is well once these are finished, or else one fault.
  */
-export function describeMalformed(yaml: string, error: Error): Fault[] {
+export function listYamlFaults(yaml: string, error: Error): Fault[] {
   const rule = "yaml";
   const entries = listEntries(yaml);
   const refused = listRefused(entries);
   const isFinished = parsesFinished(yaml, refused);
   const described = refused.slice(0, MAX_FAULTS)
-    .map((entry) => describeEntry(meantBy(entry), entry, { isFinished }));
+    .map((entry) => toEntryFault(meantBy(entry), entry, { isFinished }));
   const descriptions = isFinished ? described : [
-    describeDuplicate(entries) ?? described[0] ?? describeError(yaml, error),
+    findDuplicateKey(entries) ?? described[0] ?? toParserFault(yaml, error),
   ];
   return descriptions.map((description) => ({ rule, ...description }));
 }
@@ -134,21 +134,21 @@ function parsesFinished(yaml: string, entries: readonly YamlEntry[]): boolean {
 }
 
 /** Describes an entry that YAML does not read as the field that it means. */
-export function describeEntry(
+export function toEntryFault(
   field: string,
   entry: YamlEntry,
   { isFinished = true } = {},
-): Description {
+): BareFault {
   const { line, lines: [first = ""], value } = entry;
   const finished = isFinished ? finishLine(field, entry) : undefined;
   const hint = withoutQuotes(value) === undefined
     ? "put it in quotes that do not occur in it, ' or \""
     : `write a text in quotes after "${field}:"`;
-  const reason = describeReason(field, entry);
+  const reason = formatReason(field, entry);
   return { reason, ...tellToWrite(finished, { line, lines: [first] }, hint) };
 }
 
-function describeReason(field: string, entry: YamlEntry): string {
+function formatReason(field: string, entry: YamlEntry): string {
   const key = quote(entry.key);
   if (entry.key !== field) return `the field ${key} is almost ${quote(field)}`;
   if (!isSeparated(entry)) return `there is no colon and space after ${key}`;
@@ -158,9 +158,9 @@ function describeReason(field: string, entry: YamlEntry): string {
 }
 
 /** Describes a key that occurs twice, if there is one. */
-function describeDuplicate(
+function findDuplicateKey(
   entries: readonly YamlEntry[],
-): Description | undefined {
+): BareFault | undefined {
   const byKey = Map.groupBy(entries, ({ key }) => key).values();
   const [first, second] = byKey.find((same) => same.length > 1) ?? [];
   return first && second && {
@@ -171,8 +171,8 @@ function describeDuplicate(
 }
 
 /** Describes what the parser says. */
-function describeError(yaml: string, error: Error): Description {
-  const description = describeYamlError(error);
+function toParserFault(yaml: string, error: Error): BareFault {
+  const description = toYamlFault(error);
   const isTab = /^ *\t/.test(yaml.split("\n")[description.line - 1] ?? "");
   return isTab
     ? { ...description, hint: "indent this line with spaces" }
@@ -180,7 +180,7 @@ function describeError(yaml: string, error: Error): Description {
 }
 
 /** Describes the required fields that are missing, are no texts, or have other names. */
-export function describeMissing(
+export function listMissingFields(
   missing: readonly RequiredField[],
   yaml: string,
 ): Fault[] {
@@ -192,17 +192,17 @@ export function describeMissing(
   const faults = missing.flatMap((field): Fault[] => {
     const entry = find(field);
     const rule = `${field}-missing` as const;
-    return entry ? [{ rule, ...describeEntry(field, entry) }] : [];
+    return entry ? [{ rule, ...toEntryFault(field, entry) }] : [];
   });
-  return [...describeAbsent(absent), ...faults];
+  return [...listAbsentFields(absent), ...faults];
 }
 
 /** The maximum length of a clean name, in characters. */
 const MAX_NAME_LENGTH = 200;
 
 /** Describes a clean name under which no skill can be served. */
-export function describeName(name: string, yaml: string): Fault | undefined {
-  const reason = findNameFault(name);
+export function findNameFault(name: string, yaml: string): Fault | undefined {
+  const reason = findNameReason(name);
   if (reason === undefined) return undefined;
   const entry = findEntry("name", listEntries(yaml));
   const valid = validName(name);
@@ -213,7 +213,7 @@ export function describeName(name: string, yaml: string): Fault | undefined {
   return { rule: "name-malformed", reason, ...advice };
 }
 
-function findNameFault(name: string): string | undefined {
+function findNameReason(name: string): string | undefined {
   if (name === "") return "nothing of the name can be seen";
   if (name.length > MAX_NAME_LENGTH) {
     return `the name has more than ${MAX_NAME_LENGTH} characters`;
@@ -224,7 +224,7 @@ function findNameFault(name: string): string | undefined {
 }
 
 /** Describes the required fields that nothing is meant as, all at once. */
-function describeAbsent(absent: readonly RequiredField[]): Fault[] {
+function listAbsentFields(absent: readonly RequiredField[]): Fault[] {
   const [first] = absent;
   if (first === undefined) return [];
   const names = absent.map(quote).join(" and ");

@@ -110,7 +110,7 @@ export interface Skill {
   /** The beginning of its instructions, for searching: up to 800 bytes of UTF-8. */
   readonly excerpt: string;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
-  readonly version: string;
+  readonly fileVersion: string;
   /** Whether it is the project's or the user's own. See {@linkcode ScanOptions}. */
   readonly scope: SkillScope;
   /** The root it was found in. */

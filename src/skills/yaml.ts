@@ -10,7 +10,7 @@ import type { Fault } from "../problems.ts";
 import {
   editDistance,
   escapeCodePoint,
-  escapeHidden,
+  escapeInvisible,
   isCopyable,
   isObject,
   oneLine,
@@ -47,7 +47,7 @@ export function parseMapping(
 }
 
 /** Describes an error of {@linkcode parseYaml}. Lines are numbered from 1. */
-export function describeYamlError(
+export function toYamlFault(
   { message }: Error,
 ): { line: number; reason: string; hint: string } {
   const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
@@ -184,7 +184,7 @@ export function quoteField(key: string, text: string): string {
   // Quotes and backslashes are easier to read in single quotes.
   const isPlain = json === `"${text}"` && isCopyable(text);
   const quoted = isPlain || !isCopyable(text)
-    ? escapeHidden(json, escapeCodePoint).replaceAll("##[", "\\u0023#[")
+    ? escapeInvisible(json, escapeCodePoint).replaceAll("##[", "\\u0023#[")
     : `'${text.replaceAll("'", "''")}'`;
   return `${key}: ${quoted}`;
 }

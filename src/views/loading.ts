@@ -19,7 +19,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { escapeHidden, log, quote } from "../text.ts";
+import { escapeInvisible, log, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
 import { isForModel } from "../policy/states.ts";
@@ -72,7 +72,7 @@ async function findWithText(
   const file = known === undefined
     ? undefined
     : await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
-  if (known !== undefined && file?.version === known.version) {
+  if (known !== undefined && file?.version === known.fileVersion) {
     return { skill: known, text: decodeText(file) };
   }
   const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
@@ -134,11 +134,11 @@ export function formatLoadedSkill(
   text: string,
   options: SkillToolOptions & { input?: string | undefined },
 ): string {
-  const directory = escapeHidden(directoryOf(skill, options));
+  const directory = escapeInvisible(directoryOf(skill, options));
   const lines = [
     `Loading: ${skill.name}`,
     `Base directory: ${directory}`,
-    ...describeRemoteFiles(skill, options),
+    ...formatRemoteFiles(skill, options),
   ];
   // The toolsets of other servers return the text as it is.
   const filled = options.toolset === "skill"
@@ -151,7 +151,7 @@ export function formatLoadedSkill(
 }
 
 /** Says in one line how to read the files of a skill that are on another machine. */
-function describeRemoteFiles(
+function formatRemoteFiles(
   skill: Skill,
   { isRemote, toolset }: SkillToolOptions,
 ): string[] {
@@ -200,7 +200,7 @@ export async function loadWhole(
 ): Promise<CallToolResult> {
   return await withSkill(name, context, (skill, text) => {
     logLoad(skill, "a tool", context);
-    const lines = describeRemoteFiles(skill, context.options);
+    const lines = formatRemoteFiles(skill, context.options);
     return createTextResult(text, ...lines);
   });
 }
@@ -270,12 +270,12 @@ async function readFolder(
   const content = await readTogether(inFolder, async (file) => {
     const item = await readContent(skill, file.path, registry);
     if (item.type === "text") {
-      item.text = `--- ${escapeHidden(file.path)} ---\n${item.text}`;
+      item.text = `--- ${escapeInvisible(file.path)} ---\n${item.text}`;
     }
     return item;
   });
   const missing = leftOut.filter(({ file }) => file.startsWith(prefix));
-  const note = describeLeftOut(missing);
+  const note = formatLeftOut(missing);
   if (note !== "") content.push({ type: "text", text: note });
   return { content };
 }
@@ -286,13 +286,13 @@ async function listFilesOf(
   registry: SkillSource,
 ): Promise<CallToolResult> {
   const { files, leftOut } = await registry.listFiles(skill, MODEL);
-  const paths = files.map(({ path }) => escapeHidden(path))
+  const paths = files.map(({ path }) => escapeInvisible(path))
     .filter((path) => path !== SKILL_MD);
   const name = quote(skill.name);
   const list = paths.length > 0
     ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
     : `The skill ${name} has no files besides its SKILL.md`;
-  const note = describeLeftOut(leftOut);
+  const note = formatLeftOut(leftOut);
   return createTextResult(note === "" ? list : `${list}\n\n${note}`);
 }
 
@@ -303,7 +303,7 @@ const MAX_LEFT_OUT = 20;
  * Names what of a skill is left out, and why. What a link leads to outside the skill
  * does not exist.
  */
-function describeLeftOut(problems: readonly Problem[]): string {
+function formatLeftOut(problems: readonly Problem[]): string {
   const named = problems.filter(({ rule }) => !rule.startsWith("link-"));
   if (named.length === 0) return "";
   const lines = named.slice(0, MAX_LEFT_OUT)

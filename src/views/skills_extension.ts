@@ -16,7 +16,7 @@ import { findUnlisting } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
-import { escapeHidden, quote } from "../text.ts";
+import { escapeInvisible, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type ListItem, loadPage, serveList } from "./paging.ts";
 import {
@@ -63,7 +63,7 @@ export function registerSkillsExtension(
       const { skill, children } = await listChildren(uri, registry);
       const { entries, nextCursor } = await loadPage(children, {
         cursor,
-        load: (child) => describeChild(child, skill),
+        load: (child) => toResource(child, skill),
       });
       return { resources: entries, nextCursor };
     },
@@ -145,9 +145,9 @@ async function listChildren(
   return { skill, children: items };
 }
 
-function describeChild({ path, size }: Child, skill: Skill): Resource {
+function toResource({ path, size }: Child, skill: Skill): Resource {
   const uri = skillFileUri(skill, path);
-  const name = escapeHidden(path.slice(path.lastIndexOf("/") + 1));
+  const name = escapeInvisible(path.slice(path.lastIndexOf("/") + 1));
   return size === undefined
     ? { uri, name, mimeType: "inode/directory" }
     : { uri, name, mimeType: mediaTypeOfName(path), size };

@@ -11,7 +11,7 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import { describeIssues, PARSE_OPTIONS } from "../protocol/requests.ts";
+import { formatIssues, PARSE_OPTIONS } from "../protocol/requests.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
@@ -44,7 +44,7 @@ export async function callTool(
   try {
     const { success, data, error } = schema.safeParse(input, PARSE_OPTIONS);
     if (success) return await call(data, context);
-    throw new Error(`Cannot call ${quote(name)}: ${describeIssues(error)}`);
+    throw new Error(`Cannot call ${quote(name)}: ${formatIssues(error)}`);
   } catch (error) {
     return { ...createTextResult((error as Error).message), isError: true };
   }
@@ -65,7 +65,7 @@ export function listToolEntries(view: ToolView): Tool[] {
 /** Returns the entry of a tool in `tools/list`. */
 export function toEntry(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
-  const { description, parameter = "" } = describeTool(tool, view);
+  const { description, parameter = "" } = formatTexts(tool, view);
   const inputSchema = toJsonSchema(input);
   if (parameter !== "") {
     const field = inputSchema.properties!.name as { description: string };
@@ -84,39 +84,76 @@ export function toEntry(tool: SkillTool, view: ToolView): Tool {
   return entry;
 }
 
+/** The texts of a tool that tell of the skills. */
+interface ToolTexts {
+  readonly description: string;
+  /** What follows the description of the parameter `name`. */
+  readonly parameter?: string;
+}
+
+/**
+ * Formats the texts of a tool. If it lists the skills: in the wording of its contract if
+ * the client was not measured and it fits, or else in brief. The list stands in the
+ * description of the tool, or of its parameter if the client truncates that of the tool.
+ */
+function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
+  const { describe, usage, input } = tool;
+  if (describe === undefined) return { description: usage };
+  const contract = formatContract(describe, view);
+  if (contract !== undefined) return { description: contract };
+  const absence = explainEmptyList(view.catalog);
+  if (absence !== undefined) return { description: `${absence}\n${usage}` };
+  const isCut = view.profile.cutsDescriptionsAt !== undefined;
+  return isCut && "name" in input.shape
+    ? formatInParameter(tool, view)
+    : { description: formatBrief(tool, view) };
+}
+
 /** No entry of a list in the wording of a contract is shorter, in characters. */
 const MIN_ENTRY_LENGTH = 10;
 
-/**
- * Describes a tool. If it lists the skills: in the wording of its contract if the client
- * was not measured and it fits, or else in brief. The list stands in the description
- * of the tool, or of its parameter if the client truncates that of the tool.
- */
-function describeTool(
-  { describe, usage, input }: SkillTool,
+/** Formats a list in the wording of a contract, for clients that were not measured, if it fits. */
+function formatContract(
+  describe: NonNullable<SkillTool["describe"]>,
   { profile, catalog, options }: ToolView,
-): { description: string; parameter?: string } {
-  if (describe === undefined) return { description: usage };
-  const { cutsDescriptionsAt = Infinity } = profile;
-  const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
-  const limit = descriptionLimit || Infinity;
-  const skills = listForModel(catalog);
-  const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
-  if (profile === DEFAULT_PROFILE && mayFit) {
-    const description = describe(catalog, options);
-    if (description.length <= limit) return { description };
-  }
-  const summary = summarizeSkills(catalog, "Load instructions for a task");
-  const brief = `${summary}\n${usage}`;
-  const absence = explainEmptyList(catalog);
-  if (absence !== undefined) return { description: `${absence}\n${usage}` };
-  if (cutsDescriptionsAt < Infinity && "name" in input.shape) {
-    const description = `${brief}\n(its parameter lists the skills)`;
-    return { description, parameter: `. Skills:${fitList(skills, limit)}` };
-  }
-  const start = `${brief}\n\nSkills:`;
-  const room = Math.min(limit, cutsDescriptionsAt - start.length);
-  return { description: start + fitList(skills, room) };
+): string | undefined {
+  const limit = limitOf(options);
+  const mayFit = listForModel(catalog).length * MIN_ENTRY_LENGTH <= limit;
+  if (profile !== DEFAULT_PROFILE || !mayFit) return undefined;
+  const description = describe(catalog, options);
+  return description.length <= limit ? description : undefined;
+}
+
+/** Formats a list in the description of the parameter, which no client truncates. */
+function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
+  const { catalog, options } = view;
+  const list = fitList(listForModel(catalog), limitOf(options));
+  return {
+    description: `${formatStart(tool, view)}\n(its parameter lists the skills)`,
+    parameter: `. Skills:${list}`,
+  };
+}
+
+/** Formats a list in brief, in the description of the tool. */
+function formatBrief(tool: SkillTool, view: ToolView): string {
+  const { profile: { cutsDescriptionsAt = Infinity }, catalog, options } = view;
+  const start = `${formatStart(tool, view)}\n\nSkills:`;
+  const room = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
+  return start + fitList(listForModel(catalog), room);
+}
+
+/** Formats what the skills are about, and how to use the tool. */
+function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {
+  return `${
+    summarizeSkills(catalog, "Load instructions for a task")
+  }\n${usage}`;
+}
+
+/** Returns the maximum length of a list, in characters. */
+function limitOf(
+  { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT }: SkillToolOptions,
+): number {
+  return descriptionLimit || Infinity;
 }
 
 function toJsonSchema(type: z.ZodMiniObject): Tool["inputSchema"] {

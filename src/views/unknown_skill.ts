@@ -9,7 +9,7 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { basename, dirname } from "../files/paths.ts";
 import {
-  describeProblem,
+  formatProblem,
   hasEffect,
   type Problem,
   type ProblemRule,
@@ -155,7 +155,7 @@ function explainMissing(
   const policyFault = findPolicyFault(catalog);
   if (policyFault !== undefined) {
     const problem = findPolicyProblem(catalog)!;
-    return [isRemote ? policyFault : describeProblem(problem).join("\n")];
+    return [isRemote ? policyFault : formatProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);
   const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
@@ -268,7 +268,7 @@ function explain(
   isRemote: boolean,
 ): string {
   if (scope === "global" && !isRemote) {
-    return problems.flatMap(describeProblem).join("\n");
+    return problems.flatMap(formatProblem).join("\n");
   }
   const reasons = new Set(
     problems.map(({ rule }) => REASONS[rule] ?? "the server cannot read it"),

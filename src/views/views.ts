@@ -38,7 +38,7 @@ const CAPABILITIES = {
 const MAX_TTL_SECONDS = 5;
 
 /** Creates the description of the server for clients of both eras of the protocol. */
-export function describeServer(
+export function createDescription(
   registry: SkillSource,
   { toolset, refreshSeconds = DEFAULT_REFRESH_SECONDS }:
     & SkillToolOptions

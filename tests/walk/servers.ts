@@ -10,7 +10,7 @@ import { McpHttpServer } from "../../src/protocol/http_server.ts";
 import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
 import { registerSubscriptions } from "../../src/views/resources.ts";
-import { describeServer, registerViews } from "../../src/views/views.ts";
+import { createDescription, registerViews } from "../../src/views/views.ts";
 import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
@@ -183,7 +183,7 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
 }
 
 function describe({ options }: Settings, registry: SkillRegistry) {
-  return describeServer(registry, options);
+  return createDescription(registry, options);
 }
 
 /** Creates a connection for each era. */

@@ -178,7 +178,7 @@ function expectedSkill(
 }
 
 /** Describes where a view differs from the expected one. */
-export function describeDifferences(seen: View, expected: View): string {
+export function formatDifferences(seen: View, expected: View): string {
   return (Object.keys(expected) as (keyof View)[]).flatMap((key) => {
     const [now, due] = [seen, expected].map((view) =>
       Object.entries(view[key]).map(([name, value]) =>

@@ -15,7 +15,7 @@ import {
   worldOf,
 } from "./start.ts";
 import { type Ask, Observer } from "./observer.ts";
-import { describeDifferences, expectedView } from "./view.ts";
+import { expectedView, formatDifferences } from "./view.ts";
 
 /** The share of the steps after which all views are checked. */
 const VIEWS_PER_STEP = 0.1;
@@ -153,7 +153,7 @@ export class Walk implements Disposable {
     const observer = new Observer(ask, toolset);
     const seen = await observer.look({ names, paths });
     const expected = expectedView(sights, { toolset, names });
-    assert.equal(describeDifferences(seen, expected), "");
+    assert.equal(formatDifferences(seen, expected), "");
     assert.deepEqual(observer.findLeaks(sights), []);
   }
 
@@ -189,7 +189,7 @@ export class Walk implements Disposable {
       JSON.stringify({ ...this.#start, rules: this.#world.rules }),
       JSON.stringify(this.#launch),
       ...this.#disk.log.slice(-8),
-      ...files.map((file) => `${file.path} ${describeFile(file)}`),
+      ...files.map((file) => `${file.path} ${formatFile(file)}`),
     ].map((line) => line.replaceAll(path, "@"));
   }
 
@@ -230,7 +230,7 @@ function briefly<T extends { name: string; scope: string; state?: string }>(
   ).sort();
 }
 
-function describeFile(
+function formatFile(
   { path, isSymlink }: { path: string; isSymlink: boolean },
 ): string {
   try {

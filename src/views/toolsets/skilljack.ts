@@ -7,7 +7,7 @@
 import * as z from "npm:zod@^4/mini";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
-import { escapeHidden } from "../../text.ts";
+import { escapeInvisible } from "../../text.ts";
 import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
 import { formatAvailableSkills } from "../skill_list.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
@@ -17,7 +17,7 @@ const loadTool = defineTool({
   title: "Activate Skill",
   describe: (catalog, { isRemote }) => {
     const locationOf = (skill: Skill) =>
-      isRemote ? skillMdUri(skill) : escapeHidden(skill.file);
+      isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
     const list = formatAvailableSkills(catalog, locationOf);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
