@@ -73,7 +73,7 @@ export async function checkSkill(
     }
   }
   const yaml = findYaml(text);
-  const entries = listEntries(typeof yaml === "string" ? yaml : "");
+  const entries = listEntries(yaml ?? "");
   const checked = { ...skill, contents, text, entries };
   return [...runChecks([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
 }

@@ -14,6 +14,7 @@
  * @module
  */
 
+import { attempt } from "../files/faults.ts";
 import { dirname, resolveFolder } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault, Problem } from "../problems.ts";
@@ -25,6 +26,7 @@ import {
   comparablePath,
   isInAny,
   isMatch,
+  PolicyError,
   type PolicySubject,
   requireState,
   resolveRuleFolder,
@@ -84,17 +86,39 @@ export class Policy {
 
   /** Loads the policy, and resolves its folders. Returns what is wrong with it. */
   async load(project: Project): Promise<readonly Problem[]> {
-    const { policy, nameOnlyFolders = [] } = this.#options;
+    const { nameOnlyFolders = [] } = this.#options;
     this.#nameOnly = new Set(
       [...nameOnlyFolders, ...project.resolveAll(nameOnlyFolders)]
         .map(comparablePath),
     );
-    const faults = this.file !== undefined
-      ? await this.#loadFile(this.file, project)
-      : this.#apply(typeof policy === "object" ? policy.rules : [], project);
-    if (faults.length === 0) return [];
+    try {
+      await this.#loadRules(project);
+      return [];
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error;
+      return this.#toProblems(error.faults, project);
+    }
+  }
+
+  /** @throws {PolicyError} If the policy cannot be used. */
+  async #loadRules(project: Project): Promise<void> {
+    const { policy } = this.#options;
+    if (this.file === undefined) {
+      return this.#apply(
+        typeof policy === "object" ? policy.rules : [],
+        project,
+      );
+    }
+    // Only a policy file needs a parser.
+    const { loadPolicy } = await import("./policy_file.ts");
+    this.#loaded = loadPolicy(this.file, project, this.#loaded);
+    this.#apply(this.#loaded.rules, project);
+  }
+
+  /** Says what is wrong with the policy, and what applies until it is fixed. */
+  #toProblems(faults: readonly Fault[], project: Project): Problem[] {
     // The folders of the last valid policy may lead elsewhere by now.
-    if (this.isUsable) this.#apply(this.#valid, project);
+    if (this.isUsable) attempt(() => this.#apply(this.#valid, project));
     const effect = this.isUsable
       ? "until then, the last valid policy applies"
       : "until then, no skills are served";
@@ -105,29 +129,25 @@ export class Policy {
     }));
   }
 
-  /** Applies the rules in a policy file. Returns what is wrong with them. */
-  async #loadFile(file: string, project: Project): Promise<readonly Fault[]> {
-    // Only a policy file needs a parser.
-    const { loadPolicy } = await import("./policy_file.ts");
-    const loaded = loadPolicy(file, project, this.#loaded);
-    if (!("rules" in loaded)) return loaded;
-    this.#loaded = loaded;
-    return this.#apply(loaded.rules, project);
-  }
-
-  /** Makes rules apply, unless something is wrong with one of them, which is returned. */
-  #apply(rules: readonly SkillPolicyRule[], project: Project): Fault[] {
+  /**
+   * Makes rules apply.
+   *
+   * @throws {PolicyError} If one of them cannot be used. Then none of them applies.
+   */
+  #apply(rules: readonly SkillPolicyRule[], project: Project): void {
     const active: ActiveRule[] = [];
     const faults: Fault[] = [];
     for (const rule of rules) {
-      const result = activateRule(rule, this.#base, project);
-      if ("reason" in result) faults.push(result);
-      else active.push(result);
+      try {
+        active.push(activateRule(rule, this.#base, project));
+      } catch (error) {
+        if (!(error instanceof PolicyError)) throw error;
+        faults.push(...error.faults);
+      }
     }
-    if (faults.length > 0) return faults;
+    if (faults.length > 0) throw new PolicyError(...faults);
     this.#rules = active.reverse();
     this.#valid = rules;
-    return [];
   }
 
   /** The folders that those of the rules are relative to. */

@@ -6,11 +6,11 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
+import { attempt, faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
-import { resolveRuleFolder } from "./policy_rules.ts";
+import { PolicyError, resolveRuleFolder } from "./policy_rules.ts";
 import { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
 import { parseYaml, toYamlFault } from "../skills/yaml.ts";
@@ -50,47 +50,50 @@ export interface LoadedPolicy {
  * @param file The path of the file.
  * @param project The project, whose links must not lead to the file from elsewhere.
  * @param last The policy that was loaded before.
- * @returns The policy, or what is wrong with it, in the order of the lines.
+ * @throws {PolicyError} If it cannot be read or is malformed.
  */
 export function loadPolicy(
   file: string,
   project: Project,
   last?: LoadedPolicy,
-): LoadedPolicy | Fault[] {
+): LoadedPolicy {
   const text = readPolicyText(file, project);
-  if (typeof text !== "string") return [text];
-  if (text === last?.text) return last;
-  return parseRules(text);
+  return text === last?.text ? last : { text, rules: parseRules(text) };
 }
 
-/** Parses the YAML of a policy. Returns the policy, or what is wrong with it. */
-function parseRules(text: string): LoadedPolicy | Fault[] {
-  const yaml = parseYaml(text);
-  if (yaml instanceof Error) {
-    return [{ rule: "policy", ...toYamlFault(yaml) }];
-  }
+/** Parses the YAML of a policy. */
+function parseRules(text: string): SkillPolicyRule[] {
   const lines = findRuleLines(text);
-  const { data, error } = z.safeParse(POLICY, yaml);
+  const { data, error } = z.safeParse(POLICY, parsePolicyYaml(text));
   if (error) {
     const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
       return { ...toIssueFault(issue), line };
     });
-    return faults.sort((a, b) => a.line - b.line);
+    throw new PolicyError(...faults.sort((a, b) => a.line - b.line));
   }
-  const rules = data.rules
+  return data.rules
     .map((rule, index) => ({ ...rule, line: lines[index] ?? 1 }));
-  return { text, rules };
+}
+
+function parsePolicyYaml(text: string): unknown {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw new PolicyError(toYamlFault(error as Error));
+  }
 }
 
 /** Describes how a policy differs from the schema. */
-function toIssueFault(issue: z.core.$ZodIssue): Fault {
+function toIssueFault(
+  issue: z.core.$ZodIssue,
+): Pick<Fault, "reason" | "hint"> {
   const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
     : `the value of ${quote(kind)} is missing or malformed`;
-  return { rule: "policy", reason, hint: FORM };
+  return { reason, hint: FORM };
 }
 
 const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
@@ -110,16 +113,22 @@ function findRuleLines(text: string): number[] {
   );
 }
 
-/** Reads the text of a policy file, or says why it cannot be read. */
-function readPolicyText(file: string, project: Project): string | Fault {
+/** Reads the text of a policy file. */
+function readPolicyText(file: string, project: Project): string {
+  const fault = findFileFault(file, project);
+  if (fault !== undefined) throw new PolicyError(fault);
+  return Deno.readTextFileSync(file);
+}
+
+/** Says why a policy file cannot be read, without opening it, because a FIFO would block. */
+function findFileFault(file: string, project: Project): Fault | undefined {
   try {
     if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
-    // Check first, because opening a FIFO can block.
     const { isFile, size } = Deno.statSync(file);
     if (!isFile) return NOT_A_FILE;
-    return size > MAX_POLICY_SIZE ? TOO_LARGE : Deno.readTextFileSync(file);
+    return size > MAX_POLICY_SIZE ? TOO_LARGE : undefined;
   } catch (error) {
-    return isAbsence(error) ? NO_FILE : { ...faultOf(error), rule: "policy" };
+    return isAbsence(error) ? NO_FILE : faultOf(error);
   }
 }
 
@@ -150,9 +159,8 @@ export function listRuleFolders(
   homeDirectory: string | undefined,
 ): { path: string; text: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
-  const loaded = loadPolicy(file, new Project({}));
-  if (!("rules" in loaded)) return [];
-  return loaded.rules.flatMap((rule) => [rule.in ?? []].flat())
+  const { rules = [] } = attempt(() => loadPolicy(file, new Project({}))) ?? {};
+  return rules.flatMap((rule) => [rule.in ?? []].flat())
     .flatMap((text) => {
       const path = resolveRuleFolder(text, base);
       return path === undefined ? [] : [{ path, text }];

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { join } from "../files/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
+import { PolicyError } from "./policy_rules.ts";
+import type { Fault } from "../problems.ts";
 import { Project } from "../skills/roots.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -13,26 +15,28 @@ function load(file: string, last?: LoadedPolicy) {
   return loadPolicy(file, new Project({}), last);
 }
 
-/** Loads a valid file. */
-function loadValid(file: string, last?: LoadedPolicy): LoadedPolicy {
-  const loaded = load(file, last);
-  assert.ok("rules" in loaded, JSON.stringify(loaded));
-  return loaded;
-}
-
 /** Loads an invalid file and lists the errors. */
 function errorsIn(file: string, last?: LoadedPolicy): string[] {
-  const loaded = load(file, last);
-  assert.ok(!("rules" in loaded), JSON.stringify(loaded));
-  return loaded.map(({ line, reason, hint }) =>
+  const faults = faultsIn(() => load(file, last));
+  return faults.map(({ line, reason, hint }) =>
     `(line ${line}): ${reason}; ${hint}`
   );
 }
 
+/** Returns what is wrong with a policy that cannot be loaded. */
+function faultsIn(work: () => unknown): readonly Fault[] {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof PolicyError, String(error));
+    return error.faults;
+  }
+  assert.fail("the policy was loaded");
+}
+
 Deno.test("loadPolicy() returns rules with their line numbers", () => {
   using place = new Place();
-  const rulesIn = (yaml: string) =>
-    loadValid(place.file("policy.yaml", yaml)).rules;
+  const rulesIn = (yaml: string) => load(place.file("policy.yaml", yaml)).rules;
   const yaml = `\ufeff# My skills
 "rules" :
   - { scope: project, state: off }   # a comment
@@ -107,7 +111,7 @@ rule: []
 Deno.test("loadPolicy() returns the same policy until the file changes, and what is wrong while it is invalid", () => {
   using place = new Place();
   const file = place.file("policy.yaml", "rules: [{ state: manual }]");
-  const good = loadValid(file);
+  const good = load(file);
   assert.equal(good.rules[0]!.state, "manual");
   assert.equal(load(file, good), good);
   for (const broken of ["rules: [{ state: of }]", "", "rules: ]"]) {
@@ -117,7 +121,7 @@ Deno.test("loadPolicy() returns the same policy until the file changes, and what
   place.remove("policy.yaml");
   assert.match(errorsIn(file, good)[0]!, /there is no such file/);
   place.file("policy.yaml", "rules: []");
-  assert.deepEqual(loadValid(file, good).rules, []);
+  assert.deepEqual(load(file, good).rules, []);
 });
 
 Deno.test("loadPolicy() accepts states and scopes in any case, and lists of names and folders", () => {
@@ -126,7 +130,7 @@ Deno.test("loadPolicy() accepts states and scopes in any case, and lists of name
     "policy.yaml",
     "rules:\n- { state: Off, scope: PROJECT }\n- { state: ' Name-Only', skill: [a, b], in: [~/x] }",
   );
-  assert.deepEqual(loadValid(file).rules, [
+  assert.deepEqual(load(file).rules, [
     { state: "off", scope: "project", line: 2 },
     { state: "name-only", skill: ["a", "b"], in: ["~/x"], line: 3 },
   ]);
@@ -147,15 +151,15 @@ Deno.test("loadPolicy() follows no link of the project out of it", {
   const project = new Project({ workingDirectory: place.project });
   const outside = place.file("other/policy.yaml", "rules: []");
   const file = place.link(outside, "project/policy.yaml");
-  assert.deepEqual(loadPolicy(file, project), [{
+  assert.deepEqual(faultsIn(() => loadPolicy(file, project)), [{
     rule: "policy",
     reason: "a link of the project leads out of the project to it",
     hint: "pass the path of the file itself",
   }]);
-  assert.ok("rules" in loadPolicy(outside, project));
+  assert.ok(loadPolicy(outside, project).rules);
   const inside = place.file("project/mine.yaml", "rules: []");
   const link = place.link(inside, "project/linked.yaml");
-  assert.ok("rules" in loadPolicy(link, project));
+  assert.ok(loadPolicy(link, project).rules);
 });
 
 Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {

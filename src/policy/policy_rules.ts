@@ -19,6 +19,22 @@ import type {
   SkillState,
 } from "../skills/types.ts";
 
+/** What is wrong with a policy. */
+type PolicyFault = Omit<Fault, "rule">;
+
+/** Thrown if a policy cannot be used. */
+export class PolicyError extends Error {
+  /** What is wrong with it, in the order of the lines. */
+  readonly faults: readonly Fault[];
+
+  /** Creates an error from what is wrong with a policy. */
+  constructor(...faults: PolicyFault[]) {
+    super(faults.map(({ reason }) => reason).join("; "));
+    this.name = "PolicyError";
+    this.faults = faults.map((fault) => ({ ...fault, rule: "policy" }));
+  }
+}
+
 /** What is decided on: a skill, or a folder without a valid one. */
 export interface PolicySubject {
   /** Its name, or the names that it may have. */
@@ -43,28 +59,28 @@ export interface ActiveRule {
  * @param rule The rule.
  * @param base The folders that its own folders are relative to.
  * @param project Resolves these folders.
- * @returns The rule, or why it cannot be used.
+ * @throws {PolicyError} If it cannot be used.
  */
 export function activateRule(
   rule: SkillPolicyRule,
   base: BaseFolders,
   project: Project,
-): ActiveRule | Fault {
-  const faults = textsOf(rule.skill).flatMap((name) =>
-    findNameFault(name) ?? []
+): ActiveRule {
+  const names = textsOf(rule.skill);
+  const folders = textsOf(rule.in);
+  const [fault] = [
+    ...names.map(findNameFault),
+    ...folders.map(findFolderFault),
+  ].filter((it) => it !== undefined);
+  const { line } = rule;
+  if (fault !== undefined) throw new PolicyError({ line, ...fault });
+  const located = folders.flatMap((folder) =>
+    locateFolder(folder, { base, project, line })
   );
-  const folders: string[] = [];
-  for (const folder of textsOf(rule.in)) {
-    const located = locateFolder(folder, base, project);
-    if ("reason" in located) faults.push(located);
-    else folders.push(...located);
-  }
-  const [fault] = faults;
-  if (fault !== undefined) return { rule: "policy", line: rule.line, ...fault };
   return {
     rule,
     matchesName: compileNames(rule.skill),
-    folders: rule.in === undefined ? undefined : folders,
+    folders: rule.in === undefined ? undefined : located,
   };
 }
 
@@ -102,11 +118,8 @@ function textsOf(condition: string | readonly string[] | undefined): string[] {
   return [condition ?? []].flat();
 }
 
-/** Why a rule cannot be used. */
-type RuleFault = Pick<Fault, "reason" | "hint">;
-
 /** Says why a name cannot be used. An `off` must not become a literal silently. */
-function findNameFault(name: string): RuleFault | undefined {
+function findNameFault(name: string): PolicyFault | undefined {
   if (!/[{}[\]]/.test(name)) return undefined;
   return {
     reason: `the name ${
@@ -123,40 +136,48 @@ const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
 /** Wildcards, and alternatives in braces. */
 const WILDCARDS = /[*?]|\{[^{}]*,/;
 
-/** Resolves a folder of a rule to comparable paths, or says why it cannot be used. */
-function locateFolder(
-  folder: string,
-  base: BaseFolders,
-  project: Project,
-): string[] | RuleFault {
+/** Says why the path of a folder cannot be used, from its text alone. */
+function findFolderFault(folder: string): PolicyFault | undefined {
   if (folder.trim() === "") {
     return {
       reason: "a folder is empty",
       hint: 'write its path, as in "~/code"',
     };
   }
-  if (WILDCARDS.test(folder.replace(FOLDER_END, ""))) {
-    return {
-      reason: `the folder ${
-        quote(folder)
-      } contains wildcards, which have no meaning`,
-      hint:
-        'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
-    };
-  }
+  if (!WILDCARDS.test(folder.replace(FOLDER_END, ""))) return undefined;
+  return {
+    reason: `the folder ${
+      quote(folder)
+    } contains wildcards, which have no meaning`,
+    hint:
+      'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
+  };
+}
+
+/**
+ * Resolves a folder of a rule to comparable paths.
+ *
+ * @throws {PolicyError} If it cannot be resolved.
+ */
+function locateFolder(
+  folder: string,
+  { base, project, line }: {
+    base: BaseFolders;
+    project: Project;
+    line: number | undefined;
+  },
+): string[] {
   const path = resolveRuleFolder(folder, base);
   if (path === undefined) {
-    return {
-      reason: `the folder ${quote(folder)} is relative to an unknown one`,
-      hint: "write an absolute path",
-    };
+    const reason = `the folder ${quote(folder)} is relative to an unknown one`;
+    throw new PolicyError({ line, reason, hint: "write an absolute path" });
   }
   try {
     return [path, project.resolve(path)].map(comparablePath);
   } catch (error) {
     const { reason, hint } = faultOf(error);
     const what = `the folder ${quote(path)} cannot be used`;
-    return { reason: `${what}: ${reason}`, hint };
+    throw new PolicyError({ line, reason: `${what}: ${reason}`, hint });
   }
 }
 

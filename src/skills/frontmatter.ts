@@ -113,26 +113,38 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 /** Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it. */
 export function readSkillText(text: string): SkillText {
   const yaml = findYaml(text);
-  if (typeof yaml !== "string") return skip(text, [yaml]);
-  const parsed = parsePlain(yaml) ?? parseYaml(yaml);
-  return parsed instanceof Error
-    ? readMalformed(yaml, parsed)
-    : readFields(parsed, yaml);
+  if (yaml === undefined) return skip(text, [toMissingFault(text)]);
+  let parsed: unknown;
+  try {
+    parsed = parsePlain(yaml) ?? parseYaml(yaml);
+  } catch (error) {
+    return readMalformed(yaml, error as Error);
+  }
+  return readFields(parsed, yaml);
 }
 
-/** Returns the YAML between the lines `---`, or what is wrong with these. */
-export function findYaml(text: string): string | Fault {
-  const start = text.slice(0, MAX_FRONTMATTER_SIZE + 2);
-  const [frontmatter, yaml] = FRONTMATTER.exec(start) ?? [];
-  if (frontmatter === undefined || yaml === undefined) {
-    const lines = start.replace(LINE_BREAK, "\n");
-    return START.test(start) ? toEndFault(lines) : toStartFault(lines);
-  }
+/** Finds the YAML between the lines `---`, unless it is too large. */
+export function findYaml(text: string): string | undefined {
+  const [frontmatter, yaml] = FRONTMATTER.exec(startOf(text)) ?? [];
+  if (frontmatter === undefined || yaml === undefined) return undefined;
   // A character of UTF-16 takes at most three bytes in UTF-8.
   const isSmall = frontmatter.length * 3 <= MAX_FRONTMATTER_SIZE ||
     new TextEncoder().encode(frontmatter).length <= MAX_FRONTMATTER_SIZE;
-  if (!isSmall) return NO_END;
+  if (!isSmall) return undefined;
   return yaml.includes("\r") ? yaml.replace(LINE_BREAK, "\n") : yaml;
+}
+
+/** Says why there is no YAML between lines `---`. */
+function toMissingFault(text: string): Fault {
+  const start = startOf(text);
+  if (FRONTMATTER.test(start)) return NO_END;
+  const lines = start.replace(LINE_BREAK, "\n");
+  return START.test(start) ? toEndFault(lines) : toStartFault(lines);
+}
+
+/** Returns as much of a text as frontmatter can have, and the end of its last line. */
+function startOf(text: string): string {
+  return text.slice(0, MAX_FRONTMATTER_SIZE + 2);
 }
 
 /** A key that YAML reads as it is written. */

@@ -6,6 +6,7 @@
  */
 
 import { parse } from "jsr:@std/yaml@^1/parse";
+import { attempt } from "../files/faults.ts";
 import type { Fault } from "../problems.ts";
 import {
   editDistance,
@@ -23,27 +24,27 @@ export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 /** A line that is indented with a tab, which YAML forbids, but not every parser. */
 const TAB_INDENTED = /^\t[\t ]*[^\s#]/m;
 
-/** Parses YAML. Returns the error if it is malformed. */
+/**
+ * Parses YAML.
+ *
+ * @throws {SyntaxError} If it is malformed. See {@linkcode toYamlFault}.
+ */
 export function parseYaml(yaml: string): unknown {
   const tab = TAB_INDENTED.exec(yaml);
   if (tab !== null) {
     const line = yaml.slice(0, tab.index).split("\n").length;
     const reason = "tab characters must not be used in indentation";
-    return new SyntaxError(`${reason} at line ${line}, column 1`);
+    throw new SyntaxError(`${reason} at line ${line}, column 1`);
   }
-  try {
-    return parse(yaml, { schema: "core" });
-  } catch (error) {
-    return error;
-  }
+  return parse(yaml, { schema: "core" });
 }
 
 /** Parses a mapping. Returns `undefined` if the YAML is malformed, or something else. */
 export function parseMapping(
   yaml: string,
 ): Record<string, unknown> | undefined {
-  const parsed = parseYaml(yaml);
-  return isObject(parsed) && !(parsed instanceof Error) ? parsed : undefined;
+  const parsed = attempt(() => parseYaml(yaml));
+  return isObject(parsed) ? parsed : undefined;
 }
 
 /** Describes an error of {@linkcode parseYaml}. Lines are numbered from 1. */
