@@ -1,4 +1,4 @@
-// The server stays calm: long tasks pause between operations on the disk, and do
+// Long tasks pause between operations on the disk, and do
 // not repeat work. The tests count operations instead of measuring time.
 
 import assert from "node:assert/strict";
