@@ -26,6 +26,25 @@ Deno.test("server reports its name, version, and capabilities", async () => {
   assert.match(session.client.getInstructions()!, /the tool skill/);
 });
 
+Deno.test("the first of the four default folders that has a name serves it, in their order", async () => {
+  using place = new Place();
+  const folders = [
+    "project/.agent/skills",
+    "home/.agent/skills",
+    "project/.claude/skills",
+    "home/.claude/skills",
+  ];
+  for (const folder of folders) {
+    place.skill(folder, "git", skillMd("git", `From ${folder}`));
+  }
+  for (const folder of folders) {
+    await using session = await Session.open(place);
+    const { text } = await session.load("git");
+    assert.ok(text.includes(`From ${folder}`), text);
+    place.remove(folder);
+  }
+});
+
 Deno.test("skill_server.ts runs as the main module, too", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
