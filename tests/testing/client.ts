@@ -32,6 +32,8 @@ export function clientTransport(wire: Wire): Transport {
     },
   };
   wire.onLine = (line) => transport.onmessage?.(JSON.parse(line));
+  // Pending requests then fail.
+  wire.onEnd = () => transport.onclose?.();
   return transport;
 }
 

@@ -102,6 +102,8 @@ export class Wire implements AsyncDisposable {
   readonly lines = new Inbox<string>();
   readonly stderrLines = new Inbox<string>();
   onLine = (line: string) => this.lines.put(line);
+  /** Called when the server sends no more. */
+  onEnd = () => {};
   readonly process: Deno.ChildProcess;
   stderr = "";
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -160,6 +162,8 @@ export class Wire implements AsyncDisposable {
 
   async #readLines(): Promise<void> {
     for await (const line of linesOf(this.process.stdout)) this.onLine(line);
+    this.lines.end(`the server ended its output\n${this.stderr}`);
+    this.onEnd();
   }
 
   async #readStderr(): Promise<void> {
@@ -167,6 +171,7 @@ export class Wire implements AsyncDisposable {
       this.stderr += `${line}\n`;
       this.stderrLines.put(line);
     }
+    this.stderrLines.end("the server ended its log");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -47,9 +47,21 @@ export async function eventually(
 export class Inbox<T> {
   readonly values: T[] = [];
   #wake = Promise.withResolvers<void>();
+  /** Why no more values arrive. */
+  #end: string | undefined;
 
   put(value: T): void {
     this.values.push(value);
+    this.#wakeUp();
+  }
+
+  /** Makes whoever waits for a value fail at once. */
+  end(reason: string): void {
+    this.#end = reason;
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
   }
@@ -61,13 +73,16 @@ export class Inbox<T> {
 
   /** Waits for a value that matches and takes it. */
   take(matches: (value: T) => boolean, what: string): Promise<T> {
-    return within(this.#take(matches), what);
+    return within(this.#take(matches, what), what);
   }
 
-  async #take(matches: (value: T) => boolean): Promise<T> {
+  async #take(matches: (value: T) => boolean, what: string): Promise<T> {
     for (;;) {
       const index = this.values.findIndex(matches);
       if (index >= 0) return this.values.splice(index, 1)[0]!;
+      if (this.#end !== undefined) {
+        throw new Error(`Cannot wait for ${what}: ${this.#end}`);
+      }
       await this.#wake.promise;
     }
   }
