@@ -42,7 +42,12 @@ import { Boundary } from "./src/files/boundary.ts";
 import { Digests } from "./src/files/digests.ts";
 import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
 import { isUnsettledAbove } from "./src/files/file_status.ts";
-import { childPath, currentFolder, resolveFolder } from "./src/files/paths.ts";
+import {
+  childPath,
+  currentFolder,
+  isThere,
+  resolveFolder,
+} from "./src/files/paths.ts";
 import { Rescans } from "./src/files/rescans.ts";
 import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import type { FolderSnapshot } from "./src/files/snapshot.ts";
@@ -74,6 +79,7 @@ import { LinkRules } from "./src/skills/links.ts";
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
 import {
   LINK_OUT_OF_PROJECT,
+  NAME_IS_NOT_UTF_8,
   ROOT_IS_A_FILE,
   ROOT_IS_MISSING,
   skillFaultOf,
@@ -309,6 +315,11 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       : container.around;
     const realPath = isSymlink ? this.#followLink(path, place, around) : place;
     if (realPath === undefined) return undefined;
+    // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
+    const isFolderOfSkills = !this.#root.recursive;
+    if (isFolderOfSkills && name.includes("\ufffd") && !isThere(path)) {
+      throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
+    }
     const depth = container.depth + 1;
     const root = this.#root;
     return { path, realPath, isLink: isSymlink, root, depth, around, parent };

@@ -35,6 +35,7 @@ export type ProblemRule =
   | "permission"
   | "changed"
   | "too-many"
+  | "file-missing"
   | "skipped"
   | "yaml-repaired"
   | "name-characters"
@@ -82,6 +83,7 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "permission": "skipped",
   "changed": "skipped",
   "too-many": "skipped",
+  "file-missing": "skipped",
   "skipped": "skipped",
   "yaml-repaired": "unlisted",
   "name-characters": "unlisted",

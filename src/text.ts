@@ -47,6 +47,14 @@ export function logged(): Promise<unknown> {
 /** The maximum length of a quoted value, in characters. It is longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
+/** The maximum length of what a client sent where it is repeated, in characters. */
+const MAX_ECHO_LENGTH = 1_000;
+
+/** Returns as much of a text that a client sent as is repeated to it. */
+export function echo(text: string): string {
+  return truncate(text, MAX_ECHO_LENGTH);
+}
+
 /** Puts a value in quotes, escapes its invisible characters, and truncates it if it is very long. */
 export function quote(value: string): string {
   return `"${escapeInvisible(truncate(value, MAX_QUOTE_LENGTH))}"`;

@@ -79,6 +79,7 @@ function listOwnTexts(result: any): string[] {
 }
 
 /** What can hide text, or control a terminal. */
+// deno-lint-ignore no-control-regex -- control characters are what it looks for
 const INVISIBLE = /[\u202e\u200b\u{e0041}\u001b]/u;
 
 /** A line that the hostile text would add. */

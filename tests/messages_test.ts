@@ -168,7 +168,6 @@ Deno.test("no single message ends the server, even if its reply cannot be sent",
     [long, "tools/list", {}],
     [long, "subscriptions/listen", { _meta: MODERN_META, notifications: {} }],
     [long, "resources/read", { uri: "skill://git/none.md" }],
-    [1, "resources/read", { uri: `skill://git/${long}` }],
     [2, "tools/list", { _meta: modern }],
   ];
   for (const [id, method, params] of messages) {

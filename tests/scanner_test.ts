@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
-import { DiskSpy, Place, runSync, skillMd } from "./testing/folders.ts";
+import {
+  createInvalidNames,
+  DiskSpy,
+  Place,
+  runSync,
+  skillMd,
+} from "./testing/folders.ts";
 import { skillKey } from "../src/skills/names.ts";
 import { lacks } from "./testing/needs.ts";
 import {
@@ -310,3 +316,28 @@ Deno.test("scanSkillRoots() finds skills with names that look like paths or prot
   for (const name of odd) assert.equal(skills.get(skillKey(name))?.name, name);
   assert.equal(skills.size, odd.length);
 });
+
+Deno.test(
+  "scanSkillRoots() reports a folder whose name is not UTF-8, which cannot be opened",
+  { ignore: lacks("names") || lacks("sh") },
+  async () => {
+    using place = new Place();
+    const folder = place.folder("skills");
+    place.skill("skills", "good");
+    place.skill("skills", "good\ufffd");
+    createInvalidNames(folder);
+    const { skills, problems } = await scanSkillRoots([root(folder)]);
+    assert.deepEqual([...skills.keys()].length, 2);
+    const reason =
+      "the name of the folder is not UTF-8, so it cannot be opened";
+    const dangling = "it is a link to a missing file or folder";
+    assert.deepEqual(
+      problems.map((problem) => [basename(problem.file), problem.reason]),
+      [
+        ["\ufffd", reason],
+        ["\ufffdl", dangling],
+        ["\ufffd".repeat(100), reason],
+      ],
+    );
+  },
+);

@@ -6,7 +6,7 @@
  */
 
 import { faultOf } from "../files/faults.ts";
-import { basename, join } from "../files/paths.ts";
+import { join } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import {
   type Check,
@@ -29,7 +29,7 @@ import {
   writeText,
 } from "../skills/yaml.ts";
 import { listInvisible, quote, truncate } from "../text.ts";
-import { skillKey } from "../skills/names.ts";
+import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { decodeText } from "../views/loading.ts";
 import { findBrokenLinks } from "./markdown_links.ts";
 
@@ -59,10 +59,10 @@ export async function checkSkill(
   const problems: Problem[] = [];
   let text = "";
   for (const { path } of contents.files) {
-    const file = join(skill.directory, path);
+    const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
     try {
       const content = await source.readFile(skill, path);
-      if (path !== basename(skill.file)) continue;
+      if (path !== SKILL_MD) continue;
       text = decodeText(content);
       if (content.text !== undefined) continue;
       const reason = "it is not valid UTF-8";

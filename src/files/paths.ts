@@ -81,6 +81,11 @@ export function realPathIfThere(path: string): string | undefined {
   return attempt(() => Deno.realPathSync(path));
 }
 
+/** Whether a path exists. Loading `node:fs` for that would delay the start. */
+export function isThere(path: string): boolean {
+  return attempt(() => Deno.statSync(path)) !== undefined;
+}
+
 /** Returns the real path of a file or folder, or of the nearest folder above it that has one. */
 export function realPathOf(path: string): string {
   for (let folder = path;; folder = dirname(folder)) {

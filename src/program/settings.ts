@@ -17,6 +17,7 @@ import {
   currentFolder,
   dirname,
   isAbsolute,
+  isThere,
   isWindows,
   join,
   resolveFolder,
@@ -212,11 +213,6 @@ function refuseOptionName(folder: string, path: string): void {
   throw new UsageError(
     `Cannot find the folder ${quote(folder)}: did you mean --${folder}?`,
   );
-}
-
-/** Whether a path exists. Loading `node:fs` for that would delay the start. */
-function isThere(path: string): boolean {
-  return attempt(() => Deno.statSync(path)) !== undefined;
 }
 
 /** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */

@@ -11,7 +11,7 @@ import type {
   JSONRPCMessage,
   RequestId,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { isObject, stringifyJson } from "../text.ts";
+import { echo, isObject, stringifyJson } from "../text.ts";
 
 /** The maximum length of a line that is read, in characters. */
 export const MAX_LINE_LENGTH = 10 * 1024 * 1024;
@@ -75,21 +75,29 @@ export function parseMessage(
   }
   if (isMessage(value)) return { message: value };
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
-  const message = "The line is not a JSON-RPC message of MCP";
+  const message = `The line is not a JSON-RPC message: ${findFault(value)}`;
   return createErrorResponse(-32600, message, id);
 }
 
 /**
- * Whether a value is a JSON-RPC message. Checks only that the params are an
- * object; the schema of the method checks the rest.
+ * Says which part of a value keeps it from being a JSON-RPC message. Checks only that
+ * the params are an object; the schema of the method checks the rest.
  */
+function findFault(value: unknown): string | undefined {
+  if (!isObject(value)) return "it is not an object";
+  const { jsonrpc, id, method, params = {} } = value;
+  if (jsonrpc !== "2.0") return '"jsonrpc" must be "2.0"';
+  if ("id" in value && !isId(id)) return '"id" must be a string or an integer';
+  if (!("method" in value)) {
+    const isReply = "result" in value || "error" in value;
+    return isReply ? undefined : '"method" is missing';
+  }
+  if (typeof method !== "string") return '"method" must be a string';
+  return isObject(params) ? undefined : '"params" must be an object';
+}
+
 function isMessage(value: unknown): value is JSONRPCMessage {
-  if (!isObject(value) || value.jsonrpc !== "2.0") return false;
-  if ("id" in value && !isId(value.id)) return false;
-  const { method, params = {} } = value;
-  return "method" in value
-    ? typeof method === "string" && isObject(params)
-    : "result" in value || "error" in value;
+  return findFault(value) === undefined;
 }
 
 function isId(value: unknown): value is RequestId {
@@ -109,16 +117,36 @@ export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 
+/** The code of the JSON-RPC error "invalid params". */
+export const INVALID_PARAMS = -32602;
+
 /** Creates the JSON-RPC error "invalid params". */
 export function invalidParams(message: string, data?: unknown): Error {
-  return rpcError(-32602, message, data);
+  return rpcError(INVALID_PARAMS, message, data);
 }
 
-/** Returns what a reply reports about an error. */
+/**
+ * Creates the error for a resource that does not exist. Its code is -32002 up to the
+ * revision 2025-11-25, and "invalid params" from 2026-07-28 on.
+ */
+export function resourceNotFound(message: string, uri: string): Error {
+  const error = invalidParams(message, { uri: echo(uri) });
+  return Object.assign(error, { legacyCode: -32002 });
+}
+
+/** An error as handlers throw it. */
+type ThrownError = Error & {
+  code?: unknown;
+  legacyCode?: unknown;
+  data?: unknown;
+};
+
+/** Returns what a reply reports about an error, to a client of the modern era or not. */
 export function toErrorObject(
-  error: Error & { code?: unknown; data?: unknown },
+  { code, legacyCode = code, message, data }: ThrownError,
+  { isModern = true } = {},
 ): JSONRPCErrorResponse["error"] {
-  const { code, message, data } = error;
-  const known = Number.isSafeInteger(code) ? code as number : -32603;
+  const sent = isModern ? code : legacyCode;
+  const known = Number.isSafeInteger(sent) ? sent as number : -32603;
   return { code: known, message, data };
 }

@@ -188,7 +188,10 @@ export class McpServer extends RequestDispatcher {
     using permit = await this.#acquirePermit(request);
     const reply = await this.#respond(request, { id, signal, permit }).then(
       (result) => ({ id, result }),
-      (error) => ({ id, error: toErrorObject(error) }),
+      (error) => {
+        const era = { isModern: isModern(request) };
+        return { id, error: toErrorObject(error, era) };
+      },
     );
     if (!signal.aborted) this.#send(reply);
     this.#running.delete(id);

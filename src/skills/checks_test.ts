@@ -3,7 +3,7 @@ import { followHints } from "../../tests/testing/fixes.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { dirname, join } from "../files/paths.ts";
+import { basename, dirname, join } from "../files/paths.ts";
 import { findUnlisting } from "./checks.ts";
 import type { Skill } from "./types.ts";
 
@@ -376,4 +376,19 @@ Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill 
   assert.equal(ruleFor(limit, "a/", "b.md"), undefined);
   assert.equal(ruleFor(limit + 1), "size");
   assert.equal(ruleFor(0, ""), "unreadable");
+});
+
+Deno.test("--check looks at the text of a skill.md in lower case, too", async () => {
+  using place = new Place();
+  const text =
+    "---\nname: low\ndescription: Fill <b>forms</b>\n---\n[x](none.md)\n";
+  place.file("skills/low/skill.md", text);
+  const problems = await problemsIn("--check", join(place.path, "skills"));
+  const found = problems.map(({ rule, file, line }) =>
+    `${rule} ${basename(file)} ${line}`
+  );
+  assert.deepEqual(found.sort(), [
+    "broken-link skill.md 5",
+    "description-tag skill.md 3",
+  ]);
 });

@@ -19,6 +19,12 @@ export const LINK_OUT_OF_ROOTS: Fault = {
   hint: "replace it with the folder itself",
 };
 
+export const NAME_IS_NOT_UTF_8: Fault = {
+  rule: "skipped",
+  reason: "the name of the folder is not UTF-8, so it cannot be opened",
+  hint: "rename it",
+};
+
 export const ROOT_IS_MISSING: Fault = {
   rule: "folder-missing",
   reason: "there is no such folder",

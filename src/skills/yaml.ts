@@ -248,6 +248,9 @@ export function validName(name: string): string | undefined {
 /** Where to write what: a part of a fault. */
 type Advice = Pick<Fault, "line" | "hint" | "lines">;
 
+/** The maximum length of a line that is printed to be copied, in characters. */
+const MAX_FINISHED_LENGTH = 1_500;
+
 /**
  * Tells to write a finished line instead of an entry, if there is one that can be
  * printed, and the entry has no other lines. Otherwise the advice is in words.
@@ -258,7 +261,7 @@ export function tellToWrite(
   otherwise: string,
 ): Advice {
   const isFinished = finished !== undefined && entry?.lines.length === 1 &&
-    isCopyable(finished);
+    finished.length <= MAX_FINISHED_LENGTH && isCopyable(finished);
   return isFinished
     ? { line: entry.line, hint: "write this line instead:", lines: [finished] }
     : { line: entry?.line, hint: otherwise };

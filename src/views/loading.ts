@@ -224,15 +224,20 @@ export async function readContent(
 
 /**
  * Makes an absolute path or a URI relative to the skill's directory. The model
- * knows that directory, and some models pass absolute paths.
+ * knows that directory, and some models pass absolute paths. Clients on other machines
+ * do not know it.
  */
-export function pathInSkill(path: string, skill: Skill): string {
+export function pathInSkill(
+  path: string,
+  skill: Skill,
+  { isRemote = false }: SkillToolOptions,
+): string {
   const uri = skillFileUri(skill, "");
   if (path.startsWith(uri)) {
     // The URI may contain the scope of the skill, which is no part of its name.
     return parseSkillUri(path.replace(uri, "skill://name/"))?.path ?? path;
   }
-  if (!isAbsolute(path)) return path;
+  if (isRemote || !isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
   const base = [directory, realDirectory].find((folder) =>

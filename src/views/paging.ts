@@ -8,7 +8,7 @@
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
-import { byCodeUnits, quote, stringifyJson } from "../text.ts";
+import { byCodeUnits, echo, quote, stringifyJson } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 
 /** The maximum number of entries on a page. Many clients read only the first page. */
@@ -50,7 +50,7 @@ export async function loadPage<T>(
 ): Promise<{ entries: unknown[]; nextCursor?: string }> {
   if (!cursor.startsWith(AFTER)) {
     const fix = "pass the nextCursor of the previous page, or omit the cursor";
-    throw invalidParams(`Unknown cursor ${quote(cursor)}: ${fix}`);
+    throw invalidParams(`Unknown cursor ${quote(echo(cursor))}: ${fix}`);
   }
   let last = cursor.slice(AFTER.length);
   const rest = items.filter(({ key }) => key > last);

@@ -1,6 +1,5 @@
 /**
- * Serves skills as prompts, which users load by name, and completes the names of
- * skills and the paths of their files.
+ * Serves skills as prompts, which users load by name.
  *
  * @module
  */
@@ -14,7 +13,7 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
-import { nearestWords, quote } from "../text.ts";
+import { echo, nearestWords, quote } from "../text.ts";
 import { profileOfClient } from "./profiles.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
@@ -31,7 +30,7 @@ import {
 import type { SkillToolOptions, Toolset } from "./options.ts";
 
 /** The prompt that takes a skill's name as its argument. */
-const SKILL_PROMPT = "skill";
+export const SKILL_PROMPT = "skill";
 
 /** The arguments of a skill's own prompt in the toolset `skill`. */
 const PROMPT_ARGUMENTS = [{
@@ -69,10 +68,6 @@ export function registerPrompts(
     const messages = [{ role: "user", content }];
     return { description: skill.description, messages };
   });
-  server.setRequestHandler(
-    "completion/complete",
-    (params) => complete(params, registry),
-  );
 }
 
 /** A skill that a user loads, and what for. */
@@ -103,7 +98,7 @@ function createPromptContent(
 }
 
 /** Lists the skills that the user can load, by all their names. */
-const listForUser = deriveOnce((catalog: SkillCatalog) =>
+export const listForUser = deriveOnce((catalog: SkillCatalog) =>
   listByName(catalog.served.values().filter(isForUser))
 );
 
@@ -155,7 +150,12 @@ function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
 ): Skill {
-  const name = prompt === SKILL_PROMPT ? input?.name ?? "" : prompt;
+  const name = prompt === SKILL_PROMPT ? input?.name : prompt;
+  if (!name) {
+    throw invalidParams(
+      'Missing argument "name": pass the name of a skill, which prompts/list lists',
+    );
+  }
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
   const names = listForUser(registry.catalog).map((listed) => listed.name);
@@ -166,70 +166,5 @@ function requirePrompt(
   const hint = near.length === 0
     ? known
     : `similar names are ${near.join(", ")}`;
-  throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
-}
-
-/** The maximum number of values that a completion lists. */
-const MAX_COMPLETIONS = 100;
-
-/** Completes the name of a skill, or the path of one of its files. */
-async function complete(
-  { ref, argument, context }: Params<"completion/complete">,
-  registry: SkillSource,
-) {
-  const values = await listValues(argument.name, {
-    registry,
-    isForPrompt: ref.type === "ref/prompt",
-    skillName: context?.arguments?.name,
-  });
-  const start = argument.value.toLowerCase();
-  const matches = values.filter((value) =>
-    value.toLowerCase().startsWith(start)
-  );
-  return {
-    completion: {
-      values: matches.slice(0, MAX_COMPLETIONS),
-      total: matches.length,
-      hasMore: matches.length > MAX_COMPLETIONS,
-    },
-  };
-}
-
-/** Lists the values that an argument of a prompt or a template can have. */
-async function listValues(
-  argument: string,
-  { registry, isForPrompt, skillName }: {
-    registry: SkillSource;
-    isForPrompt: boolean;
-    /** The name that the client has entered for the argument `name`, if any. */
-    skillName: string | undefined;
-  },
-): Promise<string[]> {
-  switch (argument) {
-    case "name":
-      return listNames(isForPrompt, registry);
-    case "path":
-      return await listPaths(skillName, registry);
-    default:
-      return [];
-  }
-}
-
-/** Lists the names of prompts, or of the skills in the URIs of resources. */
-function listNames(isForPrompt: boolean, { catalog }: SkillSource): string[] {
-  const listed = isForPrompt
-    ? listForUser(catalog)
-    : listByName(catalog.skills.values());
-  return listed.map(({ name }) => name);
-}
-
-/** Lists the paths of the files of a skill, if there is one. */
-async function listPaths(
-  name: string | undefined,
-  registry: SkillSource,
-): Promise<string[]> {
-  const skill = registry.find(name ?? "");
-  if (skill === undefined) return [];
-  const { files } = await registry.listFiles(skill);
-  return files.map(({ path }) => path);
+  throw invalidParams(`Unknown skill ${quote(echo(name))}: ${hint}`);
 }

@@ -147,16 +147,19 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
 Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
+  const unknown = /Unknown skill "none": prompts\/list lists the names/;
+  const missing = /Missing argument "name": pass the name of a skill/;
   const gets = [
-    { name: "none" },
-    ...["none", ""].map((name) => ({ name: "skill", arguments: { name } })),
-    { name: "skill" },
-  ];
-  for (const params of gets) {
+    [{ name: "none" }, unknown],
+    [{ name: "skill", arguments: { name: "none" } }, unknown],
+    [{ name: "skill", arguments: { name: "" } }, missing],
+    [{ name: "skill" }, missing],
+  ] as const;
+  for (const [params, expected] of gets) {
     const { code, message } = await session.client.getPrompt(params)
       .then(() => assert.fail(), (error) => error);
     assert.equal(code, -32602);
-    assert.match(message, /Unknown skill ".*": prompts\/list lists the names/);
+    assert.match(message, expected);
   }
   for (const name of ["gi", "skill"]) {
     const params = { name, arguments: { name: "gi" } };
@@ -223,4 +226,23 @@ Deno.test("completion/complete returns a hundred values and the total", async ()
   });
   const { values, total, hasMore } = completion;
   assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
+});
+
+Deno.test("completion/complete refuses an unknown prompt", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const argument = { name: "name", value: "" };
+  const complete = async (name: string) => {
+    const ref = { type: "ref/prompt", name };
+    return await wire.ask(1, "completion/complete", { ref, argument });
+  };
+  assert.equal((await complete("none")).error!.code, -32602);
+  assert.match(
+    (await complete("x".repeat(9_000))).error!.message,
+    /^.{0,1100}$/,
+  );
+  for (const name of ["skill", "git"]) {
+    assert.ok((await complete(name)).result.completion.values.includes("git"));
+  }
 });

@@ -9,9 +9,14 @@ import type {
   Resource,
   ResourceTemplate,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { NOT_THERE, SkillFileError } from "../files/faults.ts";
 import { resourceContents } from "../files/media_types.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
-import { invalidParams } from "../protocol/json_rpc.ts";
+import {
+  INVALID_PARAMS,
+  invalidParams,
+  resourceNotFound,
+} from "../protocol/json_rpc.ts";
 import type { McpServer } from "../protocol/mcp_server.ts";
 import { differingKeys } from "../skills/catalog.ts";
 import {
@@ -22,7 +27,7 @@ import {
   skillMdUri,
 } from "../skills/names.ts";
 import type { ScanSubscriber, Skill, SkillSource } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { echo, quote } from "../text.ts";
 import { SharedTask, TimeSlice } from "../time_slice.ts";
 import { logLoad, readTogether, type Requester } from "./loading.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
@@ -69,9 +74,27 @@ export function registerResources(
     () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
   );
   server.setRequestHandler("resources/read", async ({ uri }, requester) => {
-    const reading = readResource(uri, registry, { ...requester, options });
-    return { contents: await readForRequest(uri, reading) };
+    try {
+      const reader = { ...requester, options };
+      return { contents: await readResource(uri, registry, reader) };
+    } catch (error) {
+      throw toResourceError(error as Error, uri);
+    }
   });
+}
+
+/** Returns the JSON-RPC error for a resource that does not exist or cannot be read. */
+function toResourceError(
+  error: Error & { code?: unknown },
+  uri: string,
+): Error {
+  const { code, message } = error;
+  const isUnknown = code === INVALID_PARAMS;
+  const isMissing = error instanceof SkillFileError &&
+    error.rule === NOT_THERE.rule;
+  return isUnknown || isMissing
+    ? resourceNotFound(message, uri)
+    : invalidParams(message, { uri: echo(uri) });
 }
 
 /** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
@@ -127,8 +150,8 @@ export function requireResource(
   const found = findResource(uri, catalog);
   if (found !== undefined) return found;
   throw invalidParams(
-    `Unknown resource ${quote(uri)}: resources/list lists the skills`,
-    { uri },
+    `Unknown resource ${quote(echo(uri))}: resources/list lists the skills`,
+    { uri: echo(uri) },
   );
 }
 
@@ -143,7 +166,7 @@ export function readForRequest<T>(
   reading: Promise<T>,
 ): Promise<T> {
   return reading.catch(({ message }: Error) => {
-    throw invalidParams(message, { uri });
+    throw invalidParams(message, { uri: echo(uri) });
   });
 }
 

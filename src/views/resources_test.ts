@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { MODERN_META } from "../../tests/testing/modern.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
@@ -72,7 +73,7 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
   ]);
 });
 
-Deno.test("resources/read returns an invalid-params error with the URI for an unknown URI", async () => {
+Deno.test("resources/read returns an error with the URI for an unknown URI, whose code is that of the era", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -81,10 +82,19 @@ Deno.test("resources/read returns an invalid-params error with the URI for an un
     .map((path) => `skill://git/${path}`);
   for (const uri of [...uris, "skill://none", "file:///etc/passwd", ""]) {
     const { error } = await wire.ask(1, "resources/read", { uri });
-    assert.equal(error!.code, -32602);
+    // A folder is there.
+    const isMissing = !uri.endsWith("/references");
+    assert.equal(error!.code, isMissing ? -32002 : -32602, uri);
     assert.deepEqual(error!.data, { uri });
     assert.ok(!error!.message.includes(place.path));
+    const params = { uri, _meta: MODERN_META };
+    const modern = await wire.ask(2, "resources/read", params);
+    assert.deepEqual(modern.error, { ...error, code: -32602 });
   }
+  const { error } = await wire.ask(3, "resources/read", {
+    uri: `skill://${"x".repeat(9_000)}`,
+  });
+  assert.ok(JSON.stringify(error).length < 2_500);
 });
 
 Deno.test(

@@ -16,7 +16,7 @@ import { findUnlisting } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
-import { escapeInvisible, quote } from "../text.ts";
+import { echo, escapeInvisible, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type ListItem, loadPage, serveList } from "./paging.ts";
 import {
@@ -48,12 +48,14 @@ export function registerSkillsExtension(
     const { skill } = requireResource(uri, registry);
     if (skillMdUri(skill) !== uri) {
       throw invalidParams(
-        `${quote(uri)} is not the URI of a SKILL.md: skills/list lists these`,
-        { uri },
+        `${
+          quote(echo(uri))
+        } is not the URI of a SKILL.md: skills/list lists these`,
+        { uri: echo(uri) },
       );
     }
     const loading = loadEntry(skill, registry).catch(({ message }: Error) => {
-      throw new Error(`Cannot get the skill ${quote(uri)}: ${message}`);
+      throw new Error(`Cannot get the skill ${quote(echo(uri))}: ${message}`);
     });
     return { skill: await readForRequest(uri, loading) };
   });
@@ -139,7 +141,9 @@ async function listChildren(
   if (children.size === 0) {
     const fix =
       "the directory of a skill is skill://<name>, without a trailing slash";
-    throw invalidParams(`${quote(uri)} is not a directory: ${fix}`, { uri });
+    throw invalidParams(`${quote(echo(uri))} is not a directory: ${fix}`, {
+      uri: echo(uri),
+    });
   }
   const items = Array.from(children, ([key, value]) => ({ key, value }));
   return { skill, children: items };

@@ -12,7 +12,7 @@ import type {
 } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { echo, quote } from "../text.ts";
 import type { SkillToolOptions } from "./options.ts";
 import {
   type ClientProfile,
@@ -136,7 +136,7 @@ class ProgramHost implements ToolHost {
     if (tool === undefined) {
       const names = this.#tools.map((it) => quote(it.name)).join(", ");
       throw invalidParams(
-        `Unknown tool ${quote(name)}: the tools are ${names}`,
+        `Unknown tool ${quote(echo(name))}: the tools are ${names}`,
       );
     }
     const registry = this.#registry;

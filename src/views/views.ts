@@ -17,6 +17,7 @@ import type {
   SkillRegistryOptions,
   SkillSource,
 } from "../skills/types.ts";
+import { registerCompletion } from "./completion.ts";
 import { registerPrompts } from "./prompts.ts";
 import { summarizeSkills } from "./skill_list.ts";
 import { registerResources } from "./resources.ts";
@@ -63,6 +64,7 @@ export function registerViews(
   options: SkillToolOptions,
 ): void {
   registerPrompts(server, registry, options);
+  registerCompletion(server, registry);
   registerResources(server, registry, options);
   registerSkillsExtension(server, registry);
 }

@@ -61,8 +61,9 @@ const readTool = defineTool({
   }),
   call: ({ skill_name, file_name }, context) =>
     withSkill(skill_name, context, async (skill) => {
-      const path = pathInSkill(file_name, skill);
-      return { content: [await readContent(skill, path, context.registry)] };
+      const { registry, options } = context;
+      const path = pathInSkill(file_name, skill, options);
+      return { content: [await readContent(skill, path, registry)] };
     }),
 });
 

@@ -47,11 +47,10 @@ const readTool = defineTool({
     ),
   }),
   call: ({ skill: name, path }, context) =>
-    withSkill(
-      name,
-      context,
-      (skill) => readPath(skill, pathInSkill(path, skill), context.registry),
-    ),
+    withSkill(name, context, (skill) => {
+      const { registry, options } = context;
+      return readPath(skill, pathInSkill(path, skill, options), registry);
+    }),
 });
 
 /** The tools of the toolset. */

@@ -1,0 +1,104 @@
+/**
+ * Completes the names of skills, and the paths of their files.
+ *
+ * @module
+ */
+
+import type { RequestDispatcher } from "../protocol/dispatcher.ts";
+import { invalidParams } from "../protocol/json_rpc.ts";
+import type { Params } from "../protocol/requests.ts";
+import type { SkillSource } from "../skills/types.ts";
+import { echo, quote } from "../text.ts";
+import { listForUser, SKILL_PROMPT } from "./prompts.ts";
+import { listByName } from "./skill_list.ts";
+
+/** The maximum number of values that a completion lists. */
+const MAX_COMPLETIONS = 100;
+
+/** Sets the request handler of completion. */
+export function registerCompletion(
+  server: RequestDispatcher,
+  registry: SkillSource,
+): void {
+  server.setRequestHandler(
+    "completion/complete",
+    (params) => complete(params, registry),
+  );
+}
+
+/**
+ * Completes the name of a skill, or the path of one of its files.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt.
+ */
+async function complete(
+  { ref, argument, context }: Params<"completion/complete">,
+  registry: SkillSource,
+) {
+  const isForPrompt = ref.type === "ref/prompt";
+  if (isForPrompt && !isPrompt(ref.name, registry)) {
+    throw invalidParams(
+      `Unknown prompt ${quote(echo(ref.name))}: prompts/list lists the names`,
+    );
+  }
+  const values = await listValues(argument.name, {
+    registry,
+    isForPrompt,
+    skillName: context?.arguments?.name,
+  });
+  const start = argument.value.toLowerCase();
+  const matches = values.filter((value) =>
+    value.toLowerCase().startsWith(start)
+  );
+  return {
+    completion: {
+      values: matches.slice(0, MAX_COMPLETIONS),
+      total: matches.length,
+      hasMore: matches.length > MAX_COMPLETIONS,
+    },
+  };
+}
+
+function isPrompt(name: string, { catalog }: SkillSource): boolean {
+  return name === SKILL_PROMPT ||
+    listForUser(catalog).some((listed) => listed.name === name);
+}
+
+/** Lists the values that an argument of a prompt or a template can have. */
+async function listValues(
+  argument: string,
+  { registry, isForPrompt, skillName }: {
+    registry: SkillSource;
+    isForPrompt: boolean;
+    /** The name that the client has entered for the argument `name`, if any. */
+    skillName: string | undefined;
+  },
+): Promise<string[]> {
+  switch (argument) {
+    case "name":
+      return listNames(isForPrompt, registry);
+    case "path":
+      return await listPaths(skillName, registry);
+    default:
+      return [];
+  }
+}
+
+/** Lists the names of prompts, or of the skills in the URIs of resources. */
+function listNames(isForPrompt: boolean, { catalog }: SkillSource): string[] {
+  const listed = isForPrompt
+    ? listForUser(catalog)
+    : listByName(catalog.skills.values());
+  return listed.map(({ name }) => name);
+}
+
+/** Lists the paths of the files of a skill, if there is one. */
+async function listPaths(
+  name: string | undefined,
+  registry: SkillSource,
+): Promise<string[]> {
+  const skill = registry.find(name ?? "");
+  if (skill === undefined) return [];
+  const { files } = await registry.listFiles(skill);
+  return files.map(({ path }) => path);
+}
