@@ -55,9 +55,13 @@ export function echo(text: string): string {
   return truncate(text, MAX_ECHO_LENGTH);
 }
 
-/** Puts a value in quotes, escapes its invisible characters, and truncates it if it is very long. */
+/**
+ * Puts a value in quotes, escapes its invisible characters and its own quotes, and
+ * truncates it if it is very long.
+ */
 export function quote(value: string): string {
-  return `"${escapeInvisible(truncate(value, MAX_QUOTE_LENGTH))}"`;
+  const shown = escapeInvisible(truncate(value, MAX_QUOTE_LENGTH));
+  return `"${shown.replaceAll('"', "\\u0022")}"`;
 }
 
 /**

@@ -29,13 +29,13 @@ import {
 } from "./client_config.ts";
 import { addClientOptions, type ClientSituation } from "./client_options.ts";
 import { MCP_CLIENTS } from "./clients.ts";
-import { jsonWithoutCommands } from "./github_actions.ts";
+import { formatJson } from "./github_actions.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { countInstalledSkills } from "./near_misses.ts";
-import { print } from "./print.ts";
+import { print, printLines } from "./print.ts";
 import { createReport } from "./report.ts";
-import { reportAsText } from "./report_text.ts";
+import { formatReport } from "./report_text.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (
@@ -109,7 +109,7 @@ async function printModelView(
   const entrySettings = withOptions(settings, values);
   const catalog = await openSkills(entrySettings).refresh();
   const options = { ...entrySettings.options, json, notes };
-  return await print(formatModelView(as, catalog, options));
+  return await printLines(formatModelView(as, catalog, options));
 }
 
 /** Returns the options that the entry for the client of `--as` has, and why. */
@@ -131,10 +131,8 @@ async function printReport(
 ): Promise<number> {
   const report = await createReport(openSkills(settings, SILENT), settings);
   const { check = false, json = false } = settings.values;
-  const text = json
-    ? jsonWithoutCommands(report)
-    : reportAsText(report, settings);
-  const code = await print(text);
+  const lines = json ? formatJson(report) : formatReport(report, settings);
+  const code = await printLines(lines);
   const isBad = check && report.problems.some(isError);
   return code === 0 && isBad ? 1 : code;
 }

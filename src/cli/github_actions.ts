@@ -8,42 +8,42 @@
  */
 
 import { readEnvironment } from "../program/settings.ts";
-import { jsonText } from "../text.ts";
+import { escapeInvisible, jsonText } from "../text.ts";
 
 /** Whether this process runs in GitHub Actions. */
 export function isInActions(): boolean {
   return readEnvironment("GITHUB_ACTIONS") === "true";
 }
 
-/** Returns the command that shows a message beside a line of a file. */
+/** Returns the command that shows the lines of a message beside a line of a file. */
 export function annotation(
   severity: string,
   properties: Readonly<Record<string, string | number | undefined>>,
-  message: string,
+  message: readonly string[],
 ): string {
   const list = Object.entries(properties)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
-  return `::${severity} ${list.join(",")}::${escapeMessage(message)}\n`;
+  const lines = message.map(escapeMessage).join("%0A");
+  return `::${severity} ${list.join(",")}::${lines}`;
 }
 
 function escapeMessage(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\n", "%0A");
+  return escapeInvisible(text).replaceAll("%", "%25");
 }
 
 function escapeProperty(text: string): string {
   return escapeMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/** Keeps GitHub Actions from obeying a text that contains text of skills. */
-export function withoutCommands(text: string): string {
+/** Keeps GitHub Actions from obeying lines that contain text of skills. */
+export function withoutCommands(lines: readonly string[]): readonly string[] {
+  if (lines.length === 0 || !isInActions()) return lines;
   const token = crypto.randomUUID();
-  return text === "" || !isInActions()
-    ? text
-    : `::stop-commands::${token}\n${text}::${token}::\n`;
+  return [`::stop-commands::${token}`, ...lines, `::${token}::`];
 }
 
-/** Formats a value as JSON in which GitHub Actions finds no commands of the old form. */
-export function jsonWithoutCommands(value: unknown): string {
-  return jsonText(value).replaceAll("##[", "\\u0023#[");
+/** Formats a value as lines of JSON, in which GitHub Actions finds no commands of the old form. */
+export function formatJson(value: unknown): string[] {
+  return jsonText(value).trimEnd().replaceAll("##[", "\\u0023#[").split("\n");
 }

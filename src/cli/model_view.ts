@@ -5,7 +5,7 @@
  * @module
  */
 
-import { jsonWithoutCommands, withoutCommands } from "./github_actions.ts";
+import { formatJson, withoutCommands } from "./github_actions.ts";
 import {
   type ClientProfile,
   DEFAULT_PROFILE,
@@ -17,7 +17,7 @@ import type { SkillToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
 import { listToolEntries, type ToolView } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { count, escapeInvisible } from "../text.ts";
+import { count } from "../text.ts";
 
 /** How the view of a model is configured and printed. */
 interface ModelViewOptions extends SkillToolOptions {
@@ -26,15 +26,15 @@ interface ModelViewOptions extends SkillToolOptions {
   readonly notes: readonly string[];
 }
 
-/** Formats what the model of a client sees, as JSON or as text. */
+/** Formats what the model of a client sees as lines of text or JSON. */
 export function formatModelView(
   client: string,
   catalog: SkillCatalog,
   { json, notes, ...options }: ModelViewOptions,
-): string {
+): readonly string[] {
   const profile = profileOfOption(client);
   const passages = listPassages({ profile, catalog, options });
-  if (json) return jsonWithoutCommands(passages);
+  if (json) return formatJson(passages);
   const skills = count(listForModel(catalog).length, "skill");
   const title = formatClient(client, profile);
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
@@ -42,9 +42,9 @@ export function formatModelView(
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
     ...notes,
     ...passages.map(formatPassage),
-    `Total: ${sizeText(total)} (estimated as characters / 4)\n`,
+    `Total: ${sizeText(total)} (estimated as characters / 4)`,
   ];
-  return withoutCommands(sections.join("\n\n"));
+  return withoutCommands(sections.join("\n\n").split("\n"));
 }
 
 /** Names a client. What those that were not measured show the model is not known. */
@@ -63,7 +63,7 @@ interface Passage {
 
 /** Formats a text with its length, and indents its lines. */
 function formatPassage({ title, text }: Passage): string {
-  const lines = text.split("\n").map((line) => `  ${escapeInvisible(line)}`);
+  const lines = text.split("\n").map((line) => `  ${line}`);
   return [`${title}: ${sizeText(text.length)}`, ...lines].join("\n");
 }
 

@@ -1,11 +1,21 @@
 /**
- * Writes what people read to a standard stream.
+ * Writes what people read to a standard stream. The one place in which text for a
+ * terminal is escaped.
  *
  * @module
  */
 
 import { type ByteWriter, writeAll } from "../protocol/stdio_transport.ts";
-import { log, logged } from "../text.ts";
+import { escapeInvisible, log, logged } from "../text.ts";
+
+/**
+ * Prints lines, in which nothing can add a line or control the terminal. Returns the
+ * exit code.
+ */
+export async function printLines(lines: readonly string[]): Promise<number> {
+  const escaped = lines.map((line) => `${escapeInvisible(line)}\n`);
+  return await print(escaped.join(""));
+}
 
 /**
  * Prints a text below what has been logged, and returns the exit code. It is not

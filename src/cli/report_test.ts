@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { basename, join, resolve } from "../files/paths.ts";
 import { createReport, type Report } from "./report.ts";
-import { reportAsText } from "./report_text.ts";
+import { formatReport } from "./report_text.ts";
 import { isError, RULES } from "../problems.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
@@ -248,7 +248,7 @@ Deno.test("--json prints the report as JSON", async () => {
   });
 });
 
-Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, and escapes them", () => {
+Deno.test("formatReport() prints annotations for GitHub Actions, one line each, and escapes them", () => {
   const problem: Report["problems"][number] = {
     rule: "yaml-repaired",
     severity: "error",
@@ -272,7 +272,7 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
   const settings = settingsFor("--check");
   const text = withVariables(
     { GITHUB_ACTIONS: "true" },
-    () => reportAsText(report, settings),
+    () => formatReport(report, settings).join("\n"),
   );
   const message =
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
@@ -281,8 +281,7 @@ Deno.test("reportAsText() prints annotations for GitHub Actions, one line each, 
     `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
 ::warning file=a%2Cb%3Ac/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
 
-Checked 0 skills: 1 error, 1 warning
-`,
+Checked 0 skills: 1 error, 1 warning`,
   );
 });
 
@@ -305,6 +304,30 @@ Deno.test("no text of a skill is a command of GitHub Actions", async () => {
     assert.match(JSON.stringify(JSON.parse(report)), /##\[add-mask]x/);
     assert.doesNotMatch(report, /##\[/);
   }
+});
+
+Deno.test({
+  name: "no name of a folder adds a line to what is printed",
+  ignore: lacks("names"),
+  fn: async () => {
+    using place = new Place();
+    const folder = "a\u001b[2J\n::error::x\nskill-server: y";
+    place.skill(`home/.claude/skills/${folder}`, "git", "no frontmatter");
+    place.skill(`home/.claude/skills/${folder}/more`, "pdf");
+    const searched = join(place.path, "home/.claude/skills", folder);
+    for (const print of [["--list"], ["--check"]]) {
+      for (const GITHUB_ACTIONS of ["true", "false"]) {
+        const { stdout, stderr } = await runServer(place, {
+          args: [searched, ...print],
+          env: { GITHUB_ACTIONS },
+        });
+        const printed = stdout + stderr;
+        assert.match(printed, /skills.a\\u001b\[2J\\u000a::error::x/);
+        assert.ok(!printed.includes("\u001b"), printed);
+        assert.doesNotMatch(printed, /^(?:::error::x|skill-server: y)/m);
+      }
+    }
+  },
 });
 
 /** Creates a place with good skills beside broken ones, here and in the home folder. */

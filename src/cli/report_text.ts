@@ -17,29 +17,35 @@ import {
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { withTilde } from "./command_words.ts";
-import { byCodeUnits, count, escapeInvisible } from "../text.ts";
+import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import type { Report } from "./report.ts";
 
-/** Formats a report as text. */
-export function reportAsText(
+/** Formats a report as lines. */
+export function formatReport(
   report: Report,
   { values: { list }, home }: Pick<Settings, "values" | "home">,
-): string {
+): string[] {
   const problems = report.problems.toSorted((a, b) =>
     byCodeUnits(a.severity, b.severity) || byCodeUnits(a.file, b.file) ||
     (a.line ?? 0) - (b.line ?? 0)
   );
   const sections = [
-    list ? withoutCommands(formatTables(report, home)) : "",
-    problems.map((problem) => formatReported(problem, home)).join(""),
-    `${summarize(report)}${adviseOn(report, home)}\n`,
+    list ? withoutCommands(formatTables(report, home)) : [],
+    problems.flatMap((problem) => formatReported(problem, home)),
+    [`${summarize(report)}${adviseOn(report, home)}`],
   ];
-  return sections.filter((section) => section !== "").join("\n");
+  return joinSections(sections);
+}
+
+/** Joins the sections that have lines, with a blank line between them. */
+function joinSections(sections: readonly (readonly string[])[]): string[] {
+  return sections.filter((lines) => lines.length > 0)
+    .flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
 }
 
 /** Formats what was found. */
-function formatTables(report: Report, home: string | undefined): string {
+function formatTables(report: Report, home: string | undefined): string[] {
   const { policy, roots, skills } = report;
   const folderRows = roots.map((root) => [
     root.status,
@@ -59,20 +65,21 @@ function formatTables(report: Report, home: string | undefined): string {
       formatEffects(skill, home),
     ];
   });
-  const tables = [
+  return joinSections([
     formatTable("Folders", folderRows),
     formatTable("Skills", skillRows),
     formatUnusedRules(report),
-  ];
-  return tables.filter((table) => table !== "").join("\n");
+  ]);
 }
 
 /** Says which rules of the policy match no skill, in one line. */
-function formatUnusedRules({ policy = "", unusedRules = [] }: Report): string {
-  if (unusedRules.length === 0) return "";
-  const file = escapeInvisible(basename(policy));
+function formatUnusedRules(
+  { policy = "", unusedRules = [] }: Report,
+): string[] {
+  if (unusedRules.length === 0) return [];
+  const file = basename(policy);
   const lines = unusedRules.join(", ");
-  return `Lines of ${file} with rules that match no skill: ${lines}\n`;
+  return [`Lines of ${file} with rules that match no skill: ${lines}`];
 }
 
 /** Describes who cannot load a skill by its name, and why. */
@@ -98,18 +105,17 @@ function formatEffects(
 const MAX_PADDING = 80;
 
 /** Formats rows as padded columns, one line for each. Without rows, there is no table. */
-function formatTable(title: string, rows: readonly string[][]): string {
-  if (rows.length === 0) return "";
-  const cells = rows.map((row) => row.map((cell) => escapeInvisible(cell)));
-  const widths = cells[0]!.map((_, column) => {
-    const lengths = cells.map((row) => row[column]!.length);
+function formatTable(title: string, rows: readonly string[][]): string[] {
+  if (rows.length === 0) return [];
+  const widths = rows[0]!.map((_, column) => {
+    const lengths = rows.map((row) => row[column]!.length);
     return Math.min(MAX_PADDING, Math.max(...lengths));
   });
-  const lines = cells.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`
-  );
-  return [`${title} (${rows.length})`, ...lines]
-    .map((line) => `${line.trimEnd()}\n`).join("");
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column]!));
+    return `  ${cells.join("  ")}`.trimEnd();
+  });
+  return [`${title} (${rows.length})`, ...lines];
 }
 
 /**
@@ -119,20 +125,19 @@ function formatTable(title: string, rows: readonly string[][]): string {
 function formatReported(
   problem: Report["problems"][number],
   home: string | undefined,
-): string {
-  const { rule, severity, line, lines = [] } = problem;
-  const file = escapeInvisible(showPath(problem.file, home));
+): string[] {
+  const { rule, severity, line, reason, hint, lines = [] } = problem;
+  const file = showPath(problem.file, home);
   const position = line === undefined ? file : `${file}:${line}`;
-  const reason = escapeInvisible(problem.reason);
-  const fix = `fix: ${escapeInvisible(problem.hint)}`;
+  const fix = `fix: ${hint}`;
   if (isInActions()) {
     // The log of the step shows only the message.
-    const message = [`${position}: ${reason}`, fix, ...lines].join("\n");
-    return annotation(severity, { file, line, title: rule }, message);
+    const message = [`${position}: ${reason}`, fix, ...lines];
+    return [annotation(severity, { file, line, title: rule }, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
   // Lines to copy stand at the beginning of the line.
-  return [start, `  ${fix}`, ...lines, ""].join("\n");
+  return [start, `  ${fix}`, ...lines];
 }
 
 /** Summarizes a report in its last line. */

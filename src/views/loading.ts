@@ -117,12 +117,6 @@ export function directoryOf(
   return isRemote ? skillFileUri(skill, "") : skill.directory;
 }
 
-/** What stands for the skill's directory in instructions. */
-const DIRECTORY_PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}/;
-
-/** What stands for the arguments of a prompt, but not for one of them. */
-const ARGUMENTS_PLACEHOLDER = /\$ARGUMENTS\b(?!\[)/;
-
 /**
  * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
  * instructions may refer to files in it.
@@ -142,10 +136,7 @@ export function formatLoadedSkill(
   ];
   // The toolsets of other servers return the text as it is.
   const filled = options.toolset === "skill"
-    ? fill(fillArguments(text, options.input), {
-      placeholder: DIRECTORY_PLACEHOLDER,
-      value: directory.replace(/\/$/, ""),
-    })
+    ? fill(text, directory.replace(/\/$/, ""), options.input)
     : text;
   return `${lines.join("\n")}\n\n${filled}`;
 }
@@ -165,32 +156,33 @@ function formatRemoteFiles(
   ];
 }
 
-/**
- * Puts the arguments of a prompt in place of `$ARGUMENTS` or, if that does not occur,
- * on a last line.
- */
-function fillArguments(text: string, input: string | undefined): string {
-  if (input === undefined) return text;
-  const filled = fill(text, {
-    placeholder: ARGUMENTS_PLACEHOLDER,
-    value: input,
-  });
-  return filled !== text || input === ""
-    ? filled
-    : `${text.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
-}
+/** What stands for the skill's directory, or for the arguments of a prompt, but not for one of them. */
+const PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}|\$ARGUMENTS\b(?!\[)/g;
 
-/** The maximum length of all that stands for a placeholder, in characters. */
+/** The maximum length of all that stands for placeholders, in characters. */
 const MAX_FILLED_LENGTH = 1024 * 1024;
 
-/** Puts a value in place of each placeholder, unless that takes too much memory. */
+/**
+ * Puts the directory and the arguments of a prompt in place of what stands for them, in
+ * one pass, so that neither is looked at again. Arguments for which nothing stands follow
+ * on a last line.
+ */
 function fill(
   text: string,
-  { placeholder, value }: { placeholder: RegExp; value: string },
+  directory: string,
+  input: string | undefined,
 ): string {
-  const parts = text.split(placeholder);
-  const length = (parts.length - 1) * value.length;
-  return length > MAX_FILLED_LENGTH ? text : parts.join(value);
+  const isArguments = (placeholder: string) => placeholder === "$ARGUMENTS";
+  const valueOf = (placeholder: string) =>
+    isArguments(placeholder) ? input ?? placeholder : directory;
+  const placeholders = text.match(PLACEHOLDER) ?? [];
+  const length = placeholders
+    .reduce((sum, placeholder) => sum + valueOf(placeholder).length, 0);
+  const fits = length <= MAX_FILLED_LENGTH;
+  const filled = fits ? text.replace(PLACEHOLDER, valueOf) : text;
+  return !input || (fits && placeholders.some(isArguments))
+    ? filled
+    : `${filled.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
 }
 
 /** Returns the whole `SKILL.md` of a skill. */

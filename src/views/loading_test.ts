@@ -8,6 +8,8 @@ import {
 } from "../../tests/testing/folders.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
+import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
+import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
@@ -229,6 +231,30 @@ Deno.test("--log-loads logs each skill that a client loads, and nothing else log
     'skill-server: TIME "test" loaded "git" of global as a resource',
   ]);
   assert.deepEqual(await use([]), []);
+});
+
+Deno.test("--log-loads logs the name of a client so that it can pretend nothing", async () => {
+  using place = filesPlace();
+  const name =
+    'a" loaded "pdf" of project as a tool\nskill-server: \u001b[2Jb\\';
+  const args = ["--log-loads"];
+  await using wire = new Wire(place, { args });
+  const params = { name: "skill", arguments: { name: "git" } };
+  await askModern(wire, "tools/call", params, {
+    ...MODERN_META,
+    "io.modelcontextprotocol/clientInfo": { name, version: "1" },
+  });
+  const line = await wire.stderrLines.take(
+    (line) => line.includes("loaded"),
+    "the line about the skill",
+  );
+  assert.ok(
+    line.endsWith(
+      String
+        .raw` "a\u0022 loaded \u0022pdf\u0022 of project as a tool\u000askill-server: \u001b[2Jb\" loaded "git" of global as a tool`,
+    ),
+    line,
+  );
 });
 
 Deno.test("--log-loads logs what the tools of every toolset load", async () => {

@@ -91,6 +91,10 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
       `${directory}/x.sh $1 $& $1\nnow $ARGUMENTS[0] $ARGUMENTS_X\n`,
     ),
   );
+  // What the user writes is not looked at again.
+  const placeholders = "${CLAUDE_SKILL_DIR} $ARGUMENTS";
+  const written = await get("git", { arguments: placeholders });
+  assert.ok(written.includes(`x.sh $1 ${placeholders} $ARGUMENTS[0]`), written);
   assert.match(await get("git"), /x.sh \$1 {2}\$ARGUMENTS\[0\]/);
   assert.equal(await get("plain", input), "ARGUMENTS: $& $1\nnow");
   // What stands for all placeholders has a limit.
