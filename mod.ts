@@ -189,6 +189,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #slice: TimeSlice;
   readonly #folders: VisitedFolder[] = [];
   readonly #failures: Failure[] = [];
+  /** The real paths of the folders that could not be listed just now. */
+  readonly #unread: string[] = [];
   /** The real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
@@ -217,7 +219,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       return {
         report: { root, scope, status: "found", realPath, skills: 0 },
         folders: this.#folders,
-        unread: [],
+        unread: this.#unread,
         failures: this.#failures,
       };
     } catch (error) {
@@ -334,6 +336,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     if (entry === undefined && folder.depth === 0) throw error;
     const isLink = entry?.isSymlink ?? folder.isLink;
     const path = entry ? childPath(folder.path, entry.name) : folder.path;
+    if (entry === undefined && isTemporary(error)) {
+      this.#unread.push(folder.realPath);
+    }
     if (this.#isHarmless(error, isLink)) return;
     this.#failures.push(createFailure(error, path, this.#root));
   }
@@ -342,7 +347,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   #isHarmless(error: unknown, isLink: boolean): boolean {
     const isOfSystem = !(error instanceof SkillFileError) &&
       !isTemporary(error);
-    return this.#root.recursive && (isAbsence(error) || isLink && isOfSystem);
+    return this.#root.recursive && (isAbsence(error) || (isLink && isOfSystem));
   }
 
   /**

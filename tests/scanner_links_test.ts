@@ -56,6 +56,53 @@ Deno.test(
 );
 
 Deno.test(
+  "scanSkillRoots() lets no root that a link of the project leads away widen where links may lead",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.link(place.skill("documents", "private"), "home/skills/private");
+    place.link(join(place.path, "documents"), "project/root");
+    const confinesLinks = true;
+    const roots = [
+      root(join(place.project, "root"), { scope: "project", confinesLinks }),
+      root(join(place.home, "skills"), { confinesLinks }),
+    ];
+    const catalog = await scanSkillRoots(roots, {
+      workingDirectory: place.project,
+      homeDirectory: place.home,
+    });
+    assert.deepEqual(names(catalog), []);
+    assert.deepEqual(
+      catalog.problems.map(({ file }) => basename(file)),
+      ["private", "root"],
+    );
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() reports a folder of an option that leads out of the project or cannot be resolved, and none that is missing",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const home = place.link(place.home, "linked-home");
+    const out = place.link(place.folder("documents"), "project/out");
+    const denied = place.folder("denied");
+    using _disk = new DiskSpy((path, operation) =>
+      path === denied && operation === "realPathSync"
+        ? new Deno.errors.NotCapable("Requires read access")
+        : undefined
+    );
+    const { problems } = await scanSkillRoots([], {
+      workingDirectory: place.project,
+      homeDirectory: home,
+      trustLinks: [join(place.project, "missing"), join(home, "missing")],
+      nameOnlyFolders: [out, denied],
+    });
+    assert.deepEqual(problems.map(({ file }) => file), [out, denied]);
+  },
+);
+
+Deno.test(
   "scanSkillRoots() reveals no names from a folder that is swapped in during the scan",
   { ignore: lacks("links") },
   async () => {

@@ -92,8 +92,8 @@ function serverArguments({ values, directories }: Settings): string[] {
 
 /** Whether a path is the root or the home folder, or contains the home folder. */
 function exposesHome(path: string, { home }: Settings): boolean {
-  return path === dirname(path) || home !== undefined &&
-      [home, realPathOf(home)].some((folder) => isAtOrBelow(folder, path));
+  return path === dirname(path) || (home !== undefined &&
+    [home, realPathOf(home)].some((folder) => isAtOrBelow(folder, path)));
 }
 
 /**

@@ -133,7 +133,7 @@ async function inspect(
     ? await checkSkill(skill, { source: registry, contents })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  const unlisting = contents && findUnlisting(skill, contents) ||
+  const unlisting = (contents && findUnlisting(skill, contents)) ||
     problems.find((problem) => hasEffect(problem, "unlisted"));
   const entry = {
     name,

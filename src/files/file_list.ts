@@ -14,7 +14,7 @@ import {
   TOO_DEEP,
   tooManyEntries,
 } from "./faults.ts";
-import { versionOf } from "./file_status.ts";
+import { isUnsettledAbove, versionOf } from "./file_status.ts";
 import { requireReadable, statLocated } from "./reading.ts";
 import type { FolderSnapshot } from "./snapshot.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
@@ -57,7 +57,12 @@ export class FileList implements WalkSteps<ListedFolder> {
 
   /** Lists everything. */
   async create(top: BoundEntry): Promise<SkillFiles> {
-    const end = await walk({ ...top, parent: undefined, name: "" }, this);
+    const end = await walk({
+      ...top,
+      parent: undefined,
+      name: "",
+      isExposed: isUnsettledAbove(top.path),
+    }, this);
     if (end !== undefined) {
       const { folder, entry } = end;
       const name = folder.name + entry.name;

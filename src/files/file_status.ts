@@ -44,7 +44,7 @@ export function isUnsettledAbove(path: string): boolean {
   const folder = dirname(path);
   if (folder === path) return false;
   const status = attempt(() => Deno.statSync(folder));
-  return status !== undefined && !isSettled(status) ||
+  return (status !== undefined && !isSettled(status)) ||
     isUnsettledAbove(folder);
 }
 

@@ -93,7 +93,7 @@ export class ServedFolder {
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
       const isMissing = isAbsence(error) ||
-        error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule;
+        (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
       throw new SkillFileError(
         path,
         isMissing ? NOT_THERE : this.#options.faultOf(error),

@@ -81,6 +81,7 @@ export async function walk<Folder extends PlacedFolder>(
         const child = lookAt(entry, folder, { snapshot, steps });
         if (child !== undefined) queue.push(child);
       }
+      // If it was swapped in the meantime, its entries are not what they seemed to be.
       if (!snapshot.holds()) requireInPlace(folder);
     } catch (error) {
       steps.onFailure(error, folder);
@@ -113,9 +114,9 @@ function listFolder(
 ): { entries: Deno.DirEntry[]; snapshot: FolderSnapshot } {
   const { path, parent } = folder;
   const status = Deno.statSync(path);
-  const isProven = proofOf(folder)?.holds() === true;
   const byName = new Map<string, Deno.DirEntry>();
   for (const entry of Deno.readDirSync(path)) byName.set(entry.name, entry);
+  const isProven = proofOf(folder)?.holds() === true;
   // What is proven later relies on this status.
   if (!isProven) confirmPlace(folder, { status, rounds: CONFIRM_ROUNDS });
   const isExposed = parent?.isExposed ?? folder.isExposed ?? false;

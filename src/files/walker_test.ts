@@ -134,6 +134,34 @@ Deno.test("a snapshot holds until the folder changes, but not if it just changed
 });
 
 Deno.test(
+  "walk() notes a failure for a settled folder that is swapped before it is listed, and back soon after",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const path = place.folder("top");
+    const folder = place.folder("top/a");
+    place.folder("outside/secret");
+    const out = place.link(join(place.path, "outside"), "links/out");
+    const { now } = Date;
+    Date.now = () => now() + 60_000;
+    try {
+      using _disk = new DiskSpy((target, operation) => {
+        if (target === folder && operation === "readDirSync") {
+          exchange(folder, out);
+        }
+        return undefined;
+      });
+      const recorder = new Recorder(path);
+      await recorder.walk();
+      assert.deepEqual(recorder.failures, ["a: SkillFileError"]);
+      assert.deepEqual(recorder.entries, ["a"]);
+    } finally {
+      Date.now = now;
+    }
+  },
+);
+
+Deno.test(
   "walk() notes a failure for a folder that is swapped while it is listed, or while its entries are looked at",
   {
     ignore: lacks("links"),

@@ -186,7 +186,7 @@ export class HiddenFolders {
     const end = isAtOrBelow(realPath, skill) ? skill : undefined;
     for (let folder = realPath; folder !== end; folder = dirname(folder)) {
       const from = this.#hidden.get(folder);
-      if (from === "everyone" || forModel && from === "model") return true;
+      if (from === "everyone" || (forModel && from === "model")) return true;
       if (folder === dirname(folder)) break;
     }
     return false;

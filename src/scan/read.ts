@@ -26,6 +26,7 @@ import { SKILL_MD } from "../skills/names.ts";
 import { PROJECT_IS_SLOW, skillFaultOf } from "../skills/root_faults.ts";
 import { byOwner } from "../skills/roots.ts";
 import { findSkillFile, type FoundFile } from "../skills/skill_file.ts";
+import type { SkillRoot } from "../skills/types.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import {
   createFailure,
@@ -34,7 +35,6 @@ import {
   type ReadSkill,
   type RootVisit,
   type ScanStart,
-  type VisitedFolder,
 } from "./record.ts";
 
 /** How much of the instructions is kept for searching, in bytes. */
@@ -58,7 +58,8 @@ export async function readSkills(
 ): Promise<Reading> {
   const { slice } = options;
   const skills = new Map<string, ReadSkill>();
-  const unread: VisitedFolder[] = [];
+  const unread: string[] = [];
+  const slow = new Set<SkillRoot>();
   const failures: Failure[] = [];
   let projectTime = 0;
   const folders = visits
@@ -73,7 +74,8 @@ export async function readSkills(
       isOfProject && projectTime > MAX_PROJECT_MS &&
       !options.known.has(realPath)
     ) {
-      unread.push(folder);
+      unread.push(realPath);
+      slow.add(root);
       continue;
     }
     const start = isOfProject ? Date.now() : 0;
@@ -82,14 +84,15 @@ export async function readSkills(
       if (skill !== undefined) skills.set(realPath, skill);
     } catch (error) {
       failures.push(createFailure(error, path, root));
+      unread.push(realPath);
     }
     if (isOfProject) projectTime += Date.now() - start;
   }
-  for (const root of new Set(unread.map((folder) => folder.root))) {
+  for (const root of slow) {
     const error = new SkillFileError(root.path, PROJECT_IS_SLOW);
     failures.push(createFailure(error, root.path, root));
   }
-  return { skills, unread: unread.map(({ realPath }) => realPath), failures };
+  return { skills, unread, failures };
 }
 
 /**

@@ -90,8 +90,10 @@ Deno.test("readSkills() reports what may pass as a failure, and never as an answ
       ? Object.assign(new Error("Input/output error"), { code: "EIO" })
       : undefined
   );
-  const { skills, failures } = await read([visit]);
+  const { skills, unread, failures } = await read([visit]);
   assert.equal(skills.size, 0);
+  // Nobody knows whether the skill is for the model, so it is not in one around it either.
+  assert.deepEqual(unread, [join(place.path, "skills", "git")]);
   assert.deepEqual(
     failures.map(({ isTemporary, problem }) => [isTemporary, problem.file]),
     [[true, join(place.path, "skills", "git")]],

@@ -29,7 +29,7 @@ export interface RootVisit {
   readonly report: SkillRootReport;
   /** The folders that may be skills, in their order. There are none in a refused root. */
   readonly folders: readonly VisitedFolder[];
-  /** The real paths of those that a root had when it was refused, which nobody reads. */
+  /** The real paths of those of which nobody knows what they are, such as a refused root's. */
   readonly unread: readonly string[];
   readonly failures: readonly Failure[];
 }
@@ -92,7 +92,7 @@ export interface ReadSkill {
 export interface Reading {
   /** What each `SKILL.md` says, valid or not, by the real path of its folder. */
   readonly skills: ReadonlyMap<string, ReadSkill>;
-  /** The real paths of folders for which there was no time. */
+  /** The real paths of folders that could not be read just now, or for which there was no time. */
   readonly unread: readonly string[];
   readonly failures: readonly Failure[];
 }

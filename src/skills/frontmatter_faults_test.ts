@@ -465,7 +465,7 @@ Deno.test("a file that is repaired keeps its flags, and one that is skipped what
       if (lines.includes("---")) return;
       const states = (flag: RegExp) => lines.some((line) => flag.test(line));
       const isForUser = states(/^disable.mod/) ||
-        !read.isRepaired && states(/disable.mod/);
+        (!read.isRepaired && states(/disable.mod/));
       assert.ok(!isForUser || read.isHiddenFromModel, text);
       const isForModel = read.isRepaired && states(/^user-invocable/);
       assert.ok(!isForModel || read.isHiddenFromUser, text);

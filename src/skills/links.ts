@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAtOrBelowAny, realPathOf } from "../files/paths.ts";
+import { isAtOrBelowAny } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_ROOTS } from "./root_faults.ts";
 import type { Project } from "./roots.ts";
@@ -22,8 +22,9 @@ export class LinkRules {
   ) {
     this.#project = project;
     if (!root.confinesLinks) return;
-    this.#confinement = roots.filter(({ confinesLinks }) => confinesLinks)
-      .map(({ path }) => realPathOf(path)).concat(project.trusted);
+    const paths = roots.filter(({ confinesLinks }) => confinesLinks)
+      .map(({ path }) => path);
+    this.#confinement = [...project.resolveAll(paths), ...project.trusted];
   }
 
   /**

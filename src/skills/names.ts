@@ -54,12 +54,12 @@ export function skillKey(name: string): string {
   return normalizeText(lower);
 }
 
-/** A key that begins with a scope, which that of no name does. */
-const QUALIFIED = /^(project|global):(.+)$/s;
+/** A clean name that begins with a scope, which that of no skill does. */
+const QUALIFIED = /^(project|global):(.+)$/is;
 
 /** Whether a clean name begins with a scope. */
 export function isQualified(name: string): boolean {
-  return QUALIFIED.test(name.toLowerCase());
+  return QUALIFIED.test(name);
 }
 
 /** Splits a text that may be a qualified name into the scope and the key of the name. */
@@ -67,10 +67,10 @@ export function parseName(
   text: string,
 ): { scope: SkillScope | undefined; key: string } {
   const key = skillKey(text);
-  const [, scope, name] = QUALIFIED.exec(key) ?? [];
+  const [, scope, name] = QUALIFIED.exec(cleanName(text)) ?? [];
   return name === undefined
     ? { scope: undefined, key }
-    : { scope: scope as SkillScope, key: skillKey(name) };
+    : { scope: scope!.toLowerCase() as SkillScope, key: skillKey(name) };
 }
 
 /** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { parseSkillUri } from "../../mod.ts";
+import { parseSkillUri, scanSkillRoots } from "../../mod.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { root } from "../../tests/testing/registry.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
+import { join } from "../files/paths.ts";
 import { escapeXml } from "../text.ts";
-import { cleanName, skillKey } from "./names.ts";
+import { cleanName, findSkill, skillKey } from "./names.ts";
 
 Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen or was escaped", () => {
   const cases: [name: string, cleaned: string][] = [
@@ -37,6 +40,28 @@ Deno.test("names that differ only in what cannot be seen have one key", () => {
       ["gi\u{e0041}t", "git"],
     ] as const
   ) assert.equal(skillKey(a), skillKey(b), JSON.stringify(a));
+});
+
+Deno.test("findSkill() finds a skill by its name behind a scope, whatever its letters become in lowercase", async () => {
+  using place = new Place();
+  // In lowercase, a sigma is another letter at the end of a word, and so after a colon.
+  const name = "\u03a3-utils";
+  place.skill("project/.claude/skills", "s", skillMd(name));
+  place.skill("home/.claude/skills", "s", skillMd(name));
+  const roots = [
+    root(join(place.project, ".claude", "skills"), { scope: "project" }),
+    root(join(place.home, ".claude", "skills")),
+  ];
+  const catalog = await scanSkillRoots(roots, {
+    workingDirectory: place.project,
+    homeDirectory: place.home,
+  });
+  for (const scope of ["project", "global"]) {
+    const found = [name, name.toLowerCase()].map((name) =>
+      findSkill(`${scope}:${name}`, catalog)?.scope
+    );
+    assert.deepEqual(found, [scope, scope]);
+  }
 });
 
 /** What names are made of, and what cleaning changes. */

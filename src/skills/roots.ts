@@ -12,14 +12,13 @@ import {
   isAtOrBelow,
   isAtOrBelowAny,
   join,
-  realPathIfThere,
   realPathOf,
   relative,
   resolveFolder,
 } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
-import type { Problem } from "../problems.ts";
-import { LINK_OUT_OF_PROJECT } from "./root_faults.ts";
+import type { Fault, Problem } from "../problems.ts";
+import { LINK_OUT_OF_PROJECT, skillFaultOf } from "./root_faults.ts";
 import type {
   ScanOptions,
   SkillRoot,
@@ -69,20 +68,23 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
     includesItself: true,
     mustExist: true,
   });
-  const shared = (folder: string) => wellKnownRoots(folder, options);
-  // The bundle for Claude Desktop names these, whether they exist or not.
-  const usual = [".agent", ".claude", ".agents"].flatMap(shared)
-    .map(({ path }) => path);
+  const project = new Project(options);
+  const shared = (folder: string) => wellKnownRoots(folder, options, project);
+  const searchAll = (directories: readonly string[]): SkillRoot[] => {
+    // The bundle for Claude Desktop names these, whether they exist or not.
+    const usual = [".agent", ".claude", ".agents"].flatMap(shared)
+      .map(({ path }) => path);
+    return directories.flatMap((directory) =>
+      ["", join(".claude", "skills"), "skills"].map((folder) => ({
+        ...configured(join(directory, folder), false),
+        includesItself: folder === "",
+        mustExist: folder === "" &&
+          !usual.includes(resolveFolder(directory, options)),
+      }))
+    );
+  };
   const roots = directories
-    ? directories.flatMap((directory) =>
-      ["", join(".claude", "skills"), "skills"]
-        .map((folder) => ({
-          ...configured(join(directory, folder), false),
-          includesItself: folder === "",
-          mustExist: folder === "" &&
-            !usual.includes(resolveFolder(directory, options)),
-        }))
-    )
+    ? searchAll(directories)
     : [".agent", ".claude"].flatMap(shared);
   if (agents) roots.push(...shared(".agents"));
   roots.push(...recursiveDirectories.map((path) => configured(path, true)));
@@ -96,10 +98,9 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
 /** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
 function wellKnownRoots(
   folder: string,
-  options: SkillRootOptions,
+  { workingDirectory, homeDirectory: home }: SkillRootOptions,
+  project: Project,
 ): SkillRoot[] {
-  const { workingDirectory, homeDirectory: home } = options;
-  const project = new Project(options);
   const bases = new Set([workingDirectory, home]);
   return [...bases].filter((base) => base !== undefined).map((base) => ({
     path: join(base, folder, "skills"),
@@ -136,8 +137,8 @@ export class Project {
     if (workingDirectory !== undefined) {
       const realPath = realPathOf(workingDirectory);
       const isAboveHome = dirname(realPath) === realPath ||
-        homeDirectory !== undefined &&
-          isAtOrBelow(realPathOf(homeDirectory), realPath);
+        (homeDirectory !== undefined &&
+          isAtOrBelow(realPathOf(homeDirectory), realPath));
       if (!isAboveHome) this.#realPath = realPath;
     }
     this.trusted = this.resolveAll(trustLinks);
@@ -199,11 +200,21 @@ export class Project {
     );
   }
 
-  /** Lists the problems with folders that lead out of the project. */
+  /** Lists the problems with folders that lead out of the project, or cannot be resolved. */
   listProblems(folders: readonly string[]): Problem[] {
-    return [...new Set(folders)]
-      .filter((path) => this.leadsOut(path, realPathIfThere(path) ?? path))
-      .map((file) => ({ ...LINK_OUT_OF_PROJECT, file }));
+    return [...new Set(folders)].flatMap((file) => {
+      const fault = this.#findFault(file);
+      return fault === undefined ? [] : [{ ...fault, file }];
+    });
+  }
+
+  #findFault(path: string): Fault | undefined {
+    try {
+      const realPath = Deno.realPathSync(path);
+      return this.leadsOut(path, realPath) ? LINK_OUT_OF_PROJECT : undefined;
+    } catch (error) {
+      return isAbsence(error) ? undefined : skillFaultOf(error);
+    }
   }
 
   /** Returns the path of a file relative to the project, with slashes, if it lies there. */

@@ -14,7 +14,7 @@ const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 /** Whether a file with this name is the main file of a skill. */
 export function isSkillFileName(name: string): boolean {
   return SKILL_FILE_NAMES.includes(name) ||
-    isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase();
+    (isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase());
 }
 
 /** A `SKILL.md` in a folder, or a link with this name. */

@@ -116,7 +116,7 @@ export interface YamlEntry {
 export function isSeparated(
   { separator, value }: Pick<YamlEntry, "separator" | "value">,
 ): boolean {
-  return /^:[ \t]/.test(separator) || separator === ":" && value === "";
+  return /^:[ \t]/.test(separator) || (separator === ":" && value === "");
 }
 
 /** A key as YAML authors write it. */
@@ -136,7 +136,7 @@ function readKey(
   const [separator = ""] = /^.\s*/.exec(line.slice(end)) ?? [];
   const value = line.slice(end + separator.length).trimEnd();
   const isEntry = fieldOf(key) !== undefined ||
-    USUAL_KEY.test(key) && isSeparated({ separator, value });
+    (USUAL_KEY.test(key) && isSeparated({ separator, value }));
   return isEntry ? { key, value, separator } : undefined;
 }
 
@@ -213,7 +213,7 @@ export function finishLine(
   const text = isText ? read : withoutQuotes(value);
   if (text === undefined || oneLine(text) === "") return undefined;
   if (field === "name") return writeText(field, validName(text) ?? text);
-  const isRead = isText || read !== undefined && field !== "description";
+  const isRead = isText || (read !== undefined && field !== "description");
   return isRead ? line : quoteField(field, text);
 }
 

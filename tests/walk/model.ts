@@ -143,7 +143,7 @@ export class Model {
   /** Whether a link that lies in the project is on the path. */
   #hasProjectLink(path: string): boolean {
     return path !== "/" &&
-      (disk.isLink(path) && this.#scopeOf(disk.locate(path)) === "project" ||
+      ((disk.isLink(path) && this.#scopeOf(disk.locate(path)) === "project") ||
         this.#hasProjectLink(dirname(path)));
   }
 

@@ -107,7 +107,7 @@ export function listFiles(
       const path = join(folder, name);
       const target = real(path);
       if (target === undefined || !isVisible(name) || !isOpen(target)) continue;
-      if (isSymlink && !isOwn(target) || above.includes(target)) continue;
+      if ((isSymlink && !isOwn(target)) || above.includes(target)) continue;
       if (!isFolder(target)) {
         files.set(path === main ? "SKILL.md" : prefix + name, target);
       } else if (above.length < 10) {
