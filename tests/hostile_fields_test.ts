@@ -1,6 +1,7 @@
 // Whatever a field of the frontmatter contains, it adds no line to what a client is told,
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
+import { KNOWN_FIELDS } from "../src/skills/yaml.ts";
 import { Place } from "./testing/folders.ts";
 import { runServer } from "./testing/server.ts";
 import { toolsets } from "./testing/client.ts";
@@ -22,16 +23,8 @@ const HOSTILE = [
 ].join("\n");
 
 const FIELDS = [
-  "name",
-  "description",
-  "license",
-  "compatibility",
-  "metadata",
-  "allowed-tools",
-  "argument-hint",
+  ...KNOWN_FIELDS,
   "when_to_use",
-  "disable-model-invocation",
-  "user-invocable",
   "disable-model-invocaton",
   "unknown",
   HOSTILE.slice(0, 200),

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
+import { STATE_NAMES } from "../src/policy/states.ts";
+import { TOOLSET_NAMES } from "../src/views/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { Observer } from "./walk/observer.ts";
 import { LocalServer } from "./walk/servers.ts";
-import type { Shown, View } from "./walk/view.ts";
+import { READS_FILES, type Shown, type View } from "./walk/view.ts";
 
 /** A state of the skill `inner`. */
 interface State {
@@ -125,8 +127,6 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
   },
 };
 
-const TOOLSETS = ["skill", "skilljack", "reference", "agentskills"];
-
 /** Creates the skills, and returns a server of a toolset. */
 async function serve(
   place: Place,
@@ -184,9 +184,6 @@ function seesInOuter({ skills }: View, within: string): string {
   return [toolFiles?.[file] && "t", isListed && "r"].filter(Boolean).join("");
 }
 
-/** The toolsets whose tools read files. */
-const READS_FILES = ["skilljack", "agentskills"];
-
 /** Checks who sees the skills in an arrangement, over one of the connections. */
 async function check(
   arrangement: Arrangement,
@@ -204,13 +201,20 @@ async function check(
   assert.equal(seesInOuter(view, within), state.outer, "in the outer skill");
 }
 
+Deno.test("the table of who sees what has each state of a policy", () => {
+  const states = Object.entries(STATES)
+    .map(([name, { rule }]) => rule?.("").state ?? name);
+  const missing = STATE_NAMES.filter((state) => !states.includes(state));
+  assert.deepEqual(missing, []);
+});
+
 for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
   Deno.test({
     name: `each state of a skill shows it to the right viewers: ${title}`,
     ignore: lacks("links"),
     fn: async () => {
       // What the resources show does not depend on the toolset.
-      const toolsets = arrangement.within ? READS_FILES : TOOLSETS;
+      const toolsets = arrangement.within ? READS_FILES : TOOLSET_NAMES;
       let turn = 0;
       for (const [name, state] of Object.entries(STATES)) {
         turn++;

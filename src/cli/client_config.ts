@@ -241,13 +241,16 @@ function configFor(
 
 /** Formats an entry as the configuration of a client, with what it asks its user for. */
 export function formatConfig(
-  { format, section = "mcpServers" }: McpClient,
+  { format = "json", section = "mcpServers" }: McpClient,
   skills: object,
   inputs?: readonly object[],
 ): string {
-  return format === "toml"
-    ? tomlText(`${section}.skills`, skills)
-    : jsonText({ inputs, [section]: { skills } });
+  switch (format) {
+    case "json":
+      return jsonText({ inputs, [section]: { skills } });
+    case "toml":
+      return tomlText(`${section}.skills`, skills);
+  }
 }
 
 /** Returns the path of a client's configuration file, as the client's documentation has it. */

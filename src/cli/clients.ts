@@ -26,8 +26,8 @@ export interface McpClient {
   readonly file: string;
   /** The configuration file of a project. */
   readonly projectFile?: string;
-  /** The format of these files. Default: JSON. */
-  readonly format?: "toml";
+  /** The format of these files. Default: "json". */
+  readonly format?: "json" | "toml";
   /** The section of the file that contains the servers. Default: "mcpServers". */
   readonly section?: string;
   /**

@@ -1,7 +1,8 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
-import { MCP_CLIENTS } from "./clients.ts";
+import { MCP_CLIENTS, type McpClient } from "./clients.ts";
+import { CLIENT_PROFILES } from "../views/profiles.ts";
 import { CLIENT_NAMES, type ClientName } from "../program/command_line.ts";
 import { createLaunch, type Program } from "./launch.ts";
 import {
@@ -77,6 +78,62 @@ Deno.test("docs/clients.md names the configuration files of each client", () => 
     for (const text of [name, file, projectFile]) {
       assert.ok(text === "" || row.includes(`\`${text}\``), `${row}: ${text}`);
     }
+  }
+});
+
+/** Finds the row of a client in the section of a page. */
+function rowOf(title: string, page: string, section: string): string {
+  const [, text = ""] = page.split(`\n## ${section}\n`);
+  const [rest] = text.split("\n## ");
+  return rest!.split("\n").find((line) =>
+    line.startsWith("| ") &&
+    line.split("|")[1]!.split(",").some((cell) =>
+      cell.replace(/[¹²³⁴]/, "").trim() === title
+    )
+  ) ?? "";
+}
+
+Deno.test("docs/http.md says how the entry of each client sends the token", () => {
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "http.md"));
+  for (const { title, tokenFields, urlEntry } of Object.values(MCP_CLIENTS)) {
+    const row = rowOf(title, page, "Configure clients");
+    assert.notEqual(row, "", title);
+    const texts = JSON.stringify(tokenFields ?? "").match(
+      /Bearer [^"]+|\w+_\w+/g,
+    );
+    for (const text of urlEntry === undefined ? [] : texts ?? []) {
+      const isShown = text === "Bearer <token>" || row.includes(text);
+      assert.ok(isShown, `${row}: ${text}`);
+    }
+  }
+});
+
+Deno.test("docs/clients.md says which skills each client lists itself, and who replaces what", () => {
+  const isNamed = ({ title }: McpClient, text: string | undefined) =>
+    text?.replaceAll(/\s+/g, " ").includes(title) === true;
+  const [nameOnly] = /adds `--name-only` for[^]*?:/.exec(CLIENTS_PAGE) ?? [];
+  const [variables] = /An entry is refused[^]*?\n\n/.exec(CLIENTS_PAGE) ?? [];
+  for (const client of Object.values(MCP_CLIENTS)) {
+    const { title, ownSkills = [], readsAgents = false } = client;
+    const row = rowOf(
+      title,
+      CLIENTS_PAGE,
+      "Skills that clients read themselves",
+    );
+    const folders = row.split("|")[2] ?? "";
+    assert.equal(folders.includes("`.agents/skills`"), readsAgents, title);
+    for (const folder of ownSkills) assert.ok(folders.includes(folder), title);
+    assert.equal(isNamed(client, nameOnly), ownSkills.length > 0, title);
+    const replaces = client.variables !== undefined;
+    assert.equal(isNamed(client, variables), replaces, title);
+  }
+});
+
+Deno.test("docs/clients.md names each client that has a profile as it names itself", () => {
+  for (const [name, { clientName }] of Object.entries(CLIENT_PROFILES)) {
+    const { title } = MCP_CLIENTS[name as ClientName];
+    const row = rowOf(title, CLIENTS_PAGE, "The connection");
+    assert.ok(row.includes(`\`${clientName}`), `${title}: ${clientName}`);
   }
 });
 

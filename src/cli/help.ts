@@ -5,6 +5,7 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
+import { DEFAULT_FOLDERS } from "../skills/roots.ts";
 import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
 
 /** Lists how each option is written, and what it does. */
@@ -22,14 +23,17 @@ export function listOptionHelp(): [usage: string, help: string][] {
 export function helpText(): string {
   const options = listOptionHelp()
     .map(([usage, help]) => `  ${usage}\n      ${help}`);
+  const folders = DEFAULT_FOLDERS
+    .map((folder) => `./${folder}/skills, ~/${folder}/skills`).join(", ");
   return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.
 
 Usage:
   skill-server [options] [DIR...]
 
-Without DIR, it searches ./.agent/skills, ~/.agent/skills, ./.claude/skills, and
-~/.claude/skills. With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
+Without DIR, it searches
+${folders}.
+With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
 Separate several with spaces or commas.
 
 Examples:

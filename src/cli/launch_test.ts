@@ -2,6 +2,11 @@ import assert from "node:assert/strict";
 import { join, resolve } from "../files/paths.ts";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./launch.ts";
+import {
+  type Option,
+  OPTIONS,
+  SERVING_OPTIONS,
+} from "../program/command_line.ts";
 import { ALLOW_SHELL } from "../views/toolsets/shell.ts";
 import {
   assertMisuse,
@@ -63,6 +68,22 @@ Deno.test(
     }
   },
 );
+
+Deno.test("createLaunch() makes each path in the options absolute, and lets Deno read it", () => {
+  using place = new Place();
+  const names = SERVING_OPTIONS.filter((name) => {
+    const { value }: Option = OPTIONS[name];
+    return value === "DIR" || value === "FILE";
+  });
+  assert.ok(names.includes("policy") && names.includes("skill-dir"));
+  for (const name of names) {
+    const settings = settingsFor(`--${name}=some`);
+    const { args } = createLaunch(PROGRAM, { ...settings, home: place.home });
+    const path = resolve("some");
+    assert.ok(args.includes(`--${name}=${path}`), name);
+    assert.ok(args[2]!.split(/[=,]/).includes(path), name);
+  }
+});
 
 Deno.test(
   "createLaunch() lets Deno read the home folder, or one above it, only if the user named it",

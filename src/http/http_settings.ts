@@ -49,13 +49,21 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
+/** The environment variables that hold settings. */
+export const VARIABLES = [
+  "SKILL_SERVER_TOKEN",
+  "SKILL_SERVER_HOSTS",
+  "SKILL_SERVER_ARGS",
+  "SKILLS_DIR",
+] as const;
+
 /** Returns an environment variable. Without permission, a restriction could be lost. */
-function readVariable(name: string): string | undefined {
+function readVariable(name: typeof VARIABLES[number]): string | undefined {
   try {
     return Deno.env.get(name);
   } catch {
     throw new UsageError(
-      "Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: SKILL_SERVER_TOKEN,SKILL_SERVER_HOSTS,SKILL_SERVER_ARGS,SKILLS_DIR",
+      `Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: ${VARIABLES}`,
     );
   }
 }

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
-import { basename } from "../files/paths.ts";
-import { createHttpSettings, type HttpSettings } from "./http_settings.ts";
-import { UsageError } from "../program/command_line.ts";
-import { withVariables } from "../../tests/testing/environment.ts";
+import { basename, join } from "../files/paths.ts";
+import {
+  createHttpSettings,
+  type HttpSettings,
+  VARIABLES,
+} from "./http_settings.ts";
+import {
+  OPTIONS,
+  SERVING_OPTIONS,
+  UsageError,
+} from "../program/command_line.ts";
+import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
 
 /** Creates settings as if the environment had nothing but these variables. */
 function create(
@@ -83,4 +91,17 @@ Deno.test("createHttpSettings() fails if it cannot read one of its variables", (
       /Cannot read the settings in the environment: Deno has no permission; add --allow-env, or /,
     );
   }
+});
+
+Deno.test("docs/http.md names each variable, and each option without a meaning over HTTP", () => {
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "http.md"));
+  for (const name of VARIABLES) {
+    assert.ok(page.includes(`\n| \`${name}\` `), name);
+  }
+  const [except] = /\nThe options are[^]*?\./.exec(page) ?? [];
+  const serving: readonly string[] = SERVING_OPTIONS;
+  assert.deepEqual(
+    except?.match(/(?<=--)[\w-]+/g)?.sort(),
+    Object.keys(OPTIONS).filter((name) => !serving.includes(name)).sort(),
+  );
 });

@@ -41,6 +41,12 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
+/** The folders that hold the default roots, in the project and in the home folder. */
+export const DEFAULT_FOLDERS = [".agent", ".claude"];
+
+/** The folder that is searched, too, if the user says so. */
+const AGENTS_FOLDER = ".agents";
+
 /**
  * Lists the roots in the order in which they are searched. The default roots
  * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
@@ -72,7 +78,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const shared = (folder: string) => wellKnownRoots(folder, options, project);
   const searchAll = (directories: readonly string[]): SkillRoot[] => {
     // The bundle for Claude Desktop names these, whether they exist or not.
-    const usual = [".agent", ".claude", ".agents"].flatMap(shared)
+    const usual = [...DEFAULT_FOLDERS, AGENTS_FOLDER].flatMap(shared)
       .map(({ path }) => path);
     return directories.flatMap((directory) =>
       ["", join(".claude", "skills"), "skills"].map((folder) => ({
@@ -85,8 +91,8 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   };
   const roots = directories
     ? searchAll(directories)
-    : [".agent", ".claude"].flatMap(shared);
-  if (agents) roots.push(...shared(".agents"));
+    : DEFAULT_FOLDERS.flatMap(shared);
+  if (agents) roots.push(...shared(AGENTS_FOLDER));
   roots.push(...recursiveDirectories.map((path) => configured(path, true)));
   return roots.filter((root, index) => {
     const isSame = (other: SkillRoot) =>

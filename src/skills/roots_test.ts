@@ -4,9 +4,11 @@ import {
   type SkillRoot,
   type SkillRootOptions,
 } from "../../mod.ts";
+import { README, REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { onWindows } from "../../tests/testing/server.ts";
-import { resolve } from "../files/paths.ts";
+import { join, resolve } from "../files/paths.ts";
+import { DEFAULT_FOLDERS } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -119,4 +121,21 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
     "global C:\\Users\\me\\own",
     "global \\\\host\\share\\",
   ]);
+});
+
+Deno.test("the README and docs/running.md name the default folders, in their order", () => {
+  const folders = DEFAULT_FOLDERS.flatMap((folder) =>
+    ["./", "~/"].map((base) => `${base}${folder}/skills`)
+  );
+  const rows = README.matchAll(/^\| \d +\| `([^`]+)` +\|.*\| always +\|$/gm);
+  assert.deepEqual(Array.from(rows, ([, folder]) => folder), folders);
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "running.md"));
+  const [, compiled = ""] =
+    /deno task compile "--allow-read=(.*)"/.exec(page) ??
+      [];
+  assert.deepEqual(
+    compiled.replaceAll("$HOME", "~").split(",")
+      .map((path) => path.replace(/^\./, "./.")).sort(),
+    folders.sort(),
+  );
 });

@@ -12,7 +12,7 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import { parseSkillMd } from "../../mod.ts";
+import { parseSkillMd, type Toolset } from "../../mod.ts";
 import type { Place } from "./folders.ts";
 import { type Asking, type ServerOptions, Wire } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
@@ -137,7 +137,7 @@ export class Session implements AsyncDisposable {
 }
 
 /** The tools of each toolset, except those that need permission to run programs. */
-export const toolsets: Record<string, string[]> = {
+export const toolsets: Record<Toolset, string[]> = {
   skill: ["skill"],
   skilljack: ["skill", "skill-resource"],
   reference: ["list_skills", "read_skill"],

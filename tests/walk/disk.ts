@@ -6,6 +6,7 @@ import {
   relative,
   resolve,
 } from "../../src/files/paths.ts";
+import type { SkillState } from "../../mod.ts";
 import { Place } from "../testing/folders.ts";
 import type { Random } from "./random.ts";
 import { isLink, isWithin, locate, real } from "./reading.ts";
@@ -346,7 +347,7 @@ export class Disk implements Disposable {
   writePolicy(): string {
     const random = this.#random;
     const rules = Array.from({ length: 1 + random.below(4) }, () => ({
-      state: random.weighted({
+      state: random.weighted<SkillState>({
         off: 8,
         manual: 5,
         on: 4,

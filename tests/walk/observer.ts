@@ -1,4 +1,5 @@
 // Asks a server for everything that its views show.
+import type { Toolset } from "../../src/views/options.ts";
 import type { Sight } from "./model.ts";
 import {
   canonical,
@@ -28,7 +29,7 @@ interface Tools {
   path?: string;
 }
 
-const TOOLS: Record<string, Tools> = {
+const TOOLS: Record<Toolset, Tools> = {
   skill: { load: "skill", name: "name" },
   skilljack: {
     load: "skill",
@@ -64,7 +65,7 @@ export class Observer {
 
   constructor(ask: Ask, toolset: string) {
     this.#ask = ask;
-    this.#tools = TOOLS[toolset]!;
+    this.#tools = TOOLS[toolset as Toolset];
   }
 
   /** Returns the tokens of files that the client or the model may not see. */

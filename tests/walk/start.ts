@@ -1,5 +1,6 @@
 // The settings that a server of the walk starts with.
 import { dirname, join, relative } from "../../src/files/paths.ts";
+import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
 import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";
@@ -20,8 +21,6 @@ export interface Start {
   readonly usesPolicy: boolean;
 }
 
-const TOOLSETS = ["skill", "skilljack", "reference", "agentskills"];
-
 export function chooseStart(disk: Disk, random: Random): Start {
   const { home, path } = disk.place;
   const folder = () => random.pick(disk.configurable);
@@ -32,7 +31,7 @@ export function chooseStart(disk: Disk, random: Random): Start {
     : random.pick([home, path, "/"]);
   return {
     workingDirectory,
-    toolset: random.pick(TOOLSETS),
+    toolset: random.pick(TOOLSET_NAMES),
     folders: [
       ...some(0.3, folder),
       ...some(0.1, () => relativeBelow(workingDirectory, folder())),

@@ -1,6 +1,8 @@
 // What all views show, and what they should show according to the reference model.
 import { createHash } from "node:crypto";
 import { STATES } from "../../src/policy/states.ts";
+import { TOOL_NAMES, type Toolset } from "../../src/views/options.ts";
+import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
 import { attempt } from "./reading.ts";
 import type { Sight } from "./model.ts";
 
@@ -37,7 +39,8 @@ export interface View {
 export const SCOPES = ["project", "global"];
 
 /** The toolsets whose tools read files. */
-const READS_FILES = ["skilljack", "agentskills"];
+export const READS_FILES = TOOLSET_NAMES
+  .filter((toolset) => TOOL_NAMES[toolset].read !== undefined);
 
 export const compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
 
@@ -162,7 +165,7 @@ function expectedSkill(
   const isWhole = !values.includes(null);
   const isLoadable = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
   const isForTools = forModel && main !== null;
-  const readsFiles = READS_FILES.includes(toolset) && isForTools;
+  const readsFiles = READS_FILES.includes(toolset as Toolset) && isForTools;
   return {
     name,
     isPlain,

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { Session, toolsets } from "../../../tests/testing/client.ts";
+import { REPOSITORY } from "../../../tests/testing/environment.ts";
 import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 import { join } from "../../files/paths.ts";
+import { TOOLSETS } from "./toolsets.ts";
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
   Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
@@ -19,6 +21,17 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
     }
   });
 }
+
+Deno.test("docs/toolsets.md names the tools of each toolset", () => {
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "toolsets.md"));
+  for (const [toolset, tools] of Object.entries(TOOLSETS)) {
+    const row = page.split("\n").find((it) =>
+      it.startsWith(`| \`${toolset}\``)
+    );
+    const named = row?.split("|")[2]?.match(/(?<=`)[\w-]+(?=`)/g);
+    assert.deepEqual(named, tools.map(({ name }) => name), toolset);
+  }
+});
 
 Deno.test("the skilljack tool skill lists the path of each SKILL.md and returns the whole file", async () => {
   using place = filesPlace();

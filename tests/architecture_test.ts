@@ -1,0 +1,89 @@
+// Whether docs/architecture.md is true of the source, and names every place to touch.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "../src/files/paths.ts";
+import { REPOSITORY } from "./testing/environment.ts";
+
+const read = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
+const PAGE = read("docs/architecture.md");
+
+/** An entry of each kind that the table of the page is about. Each is the last, or rare. */
+const EXAMPLES: Readonly<Record<string, RegExp>> = {
+  "client": /\bcline\b/i,
+  "toolset": /\bagentskills\b(?![.-])/,
+  "check of `--check`":
+    /\bname-twice\b|\bfrontmatter-json\b|description-missing/,
+  "option": /log-loads|logLoads/,
+  "setting of HTTP": /SKILL_SERVER_HOSTS/,
+  "state of a skill": /\bpinned\b/,
+  "field": /argument-hint/,
+  "default folder": /\.agent\b/,
+};
+
+/** Lists the files of a folder, with those of its folders. */
+function listFiles(folder: string): string[] {
+  return readdirSync(join(REPOSITORY, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? listFiles(path) : [path];
+    });
+}
+
+const SOURCE = [
+  "mod.ts",
+  "skill_server.ts",
+  "http.ts",
+  ...["src", "tools"].flatMap(listFiles),
+].filter((path) => /(?<!_test)\.ts$/.test(path));
+
+const DOCS = ["README.md", ...listFiles("docs")]
+  .filter((path) => path.endsWith(".md") && path !== "docs/architecture.md");
+
+/** Returns the source, or the tables of a page: what only prose mentions is an example. */
+function textOf(path: string): string {
+  const text = read(path);
+  return path.endsWith(".md")
+    ? text.split("\n").filter((line) => line.startsWith("|")).join("\n")
+    : text;
+}
+
+/** Lists the paths in a text. */
+function pathsIn(text: string): string[] {
+  return [...text.matchAll(/`([\w./-]+(?:\/|\.ts|\.md|\.txt))`/g)]
+    .map(([, path]) => path!).filter((path) => path !== "SKILL.md");
+}
+
+Deno.test("docs/architecture.md names only files and folders that exist", () => {
+  const paths = pathsIn(
+    PAGE.replaceAll("`x_test.ts`", "").replaceAll("`x.ts`", ""),
+  );
+  assert.ok(paths.length > 50);
+  const missing = paths.filter((path) => !existsSync(join(REPOSITORY, path)));
+  assert.deepEqual(missing, []);
+});
+
+Deno.test("docs/architecture.md has a row for each room", () => {
+  const rooms = new Set(
+    SOURCE.filter((path) => path.startsWith("src/"))
+      .map((path) => path.slice(0, path.lastIndexOf("/") + 1)),
+  );
+  for (const room of rooms) {
+    const name = room === "src/" ? "src/*.ts" : room;
+    assert.ok(PAGE.includes(`\n| \`${name}\` `), room);
+  }
+});
+
+for (const [kind, example] of Object.entries(EXAMPLES)) {
+  Deno.test(`docs/architecture.md names each place for a new ${kind}: those that mention ${example}`, () => {
+    const row = PAGE.split("\n").find((line) => line.startsWith(`| ${kind} `));
+    const named = pathsIn(row ?? "");
+    const places = [...SOURCE, ...DOCS].filter((path) =>
+      example.test(textOf(path))
+    );
+    assert.ok(places.length > 1);
+    const unnamed = places.filter((path) =>
+      !named.some((it) => it.endsWith("/") ? path.startsWith(it) : path === it)
+    );
+    assert.deepEqual(unnamed, []);
+  });
+}
