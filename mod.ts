@@ -138,8 +138,8 @@ export type * from "./src/skills/types.ts";
  * Among skills with the same name, the first one that is not off is served under it, in
  * the order of the roots, and then of the names of their folders by code units. But a
  * project's skill that the model may not load takes no name from a user's skill that it
- * may. A problem with one skill or folder neither throws an error nor affects others. Up
- * to 1,000 problems are in {@linkcode SkillCatalog.problems}.
+ * may. A problem with one skill or folder neither throws an error nor affects others. The
+ * first 1,000 problems are in {@linkcode SkillCatalog.problems}.
  *
  * ```ts
  * import { scanSkillRoots } from "@skill-server/skill-server";
@@ -243,13 +243,11 @@ class RootSearch implements WalkSteps<SearchedFolder> {
         : [];
       return { report, folders: [], unread: abandoned, failures };
     }
-    const failure = createFailure(error, path, root);
-    const { problem } = failure;
     return {
-      report: { root, scope, status: "refused", skills: 0, problem },
+      report: { root, scope, status: "refused", skills: 0 },
       folders: [],
       unread: abandoned,
-      failures: [...this.#failures, failure],
+      failures: [...this.#failures, createFailure(error, path, root)],
     };
   }
 

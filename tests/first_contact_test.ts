@@ -1,6 +1,6 @@
 // Someone who has skills finds them, with two commands: --list and --print-config.
 import assert from "node:assert/strict";
-import { MCP_CLIENTS } from "../src/cli/clients.ts";
+import { MCP_CLIENTS } from "../src/cli/clients/clients.ts";
 import { join } from "../src/files/paths.ts";
 import type { ClientName } from "../src/program/command_line.ts";
 import { Session } from "./testing/client.ts";

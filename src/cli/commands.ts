@@ -26,9 +26,12 @@ import {
   type ClientConfig,
   createClientConfig,
   createUrlConfig,
-} from "./client_config.ts";
-import { addClientOptions, type ClientSituation } from "./client_options.ts";
-import { MCP_CLIENTS } from "./clients.ts";
+} from "./clients/client_config.ts";
+import {
+  addClientOptions,
+  type ClientSituation,
+} from "./clients/client_options.ts";
+import { MCP_CLIENTS } from "./clients/clients.ts";
 import { formatJson } from "./github_actions.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
@@ -38,7 +41,7 @@ import { createReport } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 /** Opens the skills of the settings, without scanning. */
-export type OpenSkills = (
+type OpenSkills = (
   settings: Settings,
   options?: Pick<SkillRegistryOptions, "log">,
 ) => SkillSource;

@@ -46,8 +46,8 @@ const MAX_DEEPER_LINES = 10;
 interface Target {
   readonly path: string;
   readonly realPath: string;
-  /** How many levels below it are searched. */
-  readonly maxDepth: number;
+  /** Whether the scan searches it deep, and follows the links in it. */
+  readonly isRecursive: boolean;
   /** Whether it may be a stranger's. */
   readonly isOfProject: boolean;
 }
@@ -75,8 +75,7 @@ export async function findNearMisses(
     const found = await NearMisses.find({
       path,
       realPath,
-      // A recursive root has been searched deep.
-      maxDepth: recursive ? 1 : MAX_SEARCH_DEPTH,
+      isRecursive: recursive,
       isOfProject: scope === "project",
     }, known);
     problems.push(...found.misnamed, ...found.listDeeper(settings));
@@ -144,8 +143,7 @@ function listUnsearchedFolders(
     if (found.has(realPath) || values["name-only"]?.includes(path)) continue;
     if (project.leadsOut(path, realPath)) continue;
     const isOfProject = project.scopeOf(realPath) === "project";
-    const maxDepth = MAX_SEARCH_DEPTH;
-    found.set(realPath, { path, realPath, maxDepth, isOfProject });
+    found.set(realPath, { path, realPath, isRecursive: false, isOfProject });
   }
   return [...found.values()];
 }
@@ -197,7 +195,8 @@ class NearMisses implements WalkSteps<SearchedFolder> {
   }
 
   isListed({ path, depth }: SearchedFolder): boolean {
-    return depth <= this.#target.maxDepth && mayRead(path);
+    const maxDepth = this.#target.isRecursive ? 1 : MAX_SEARCH_DEPTH;
+    return depth <= maxDepth && mayRead(path);
   }
 
   onFolder(
@@ -230,10 +229,8 @@ class NearMisses implements WalkSteps<SearchedFolder> {
 
   /** Returns where a link leads that counts, unless it is to a folder that contains it. */
   #followLink(path: string, folder: SearchedFolder): string | undefined {
-    const { isOfProject, maxDepth } = this.#target;
-    // The scan follows the links in a recursive root.
-    const counts = folder.depth === 0 && !isOfProject &&
-      maxDepth === MAX_SEARCH_DEPTH;
+    const { isOfProject, isRecursive } = this.#target;
+    const counts = folder.depth === 0 && !isOfProject && !isRecursive;
     const realPath = counts ? realPathIfThere(path) : undefined;
     const isAbove = realPath !== undefined &&
       isAtOrBelow(folder.realPath, realPath);

@@ -25,7 +25,7 @@ import {
 import type { Located } from "./reading.ts";
 
 /** A folder, and what belongs to it besides what lies in it. */
-export interface BoundaryOptions {
+interface BoundaryOptions {
   /** The folder's path with all links resolved. */
   readonly realDirectory: string;
   /** The real paths of other folders that links are allowed to point into. */

@@ -1,6 +1,6 @@
 /**
- * The third step of a scan: decides on what was read. Which paths of a folder count,
- * whom it comes from, in which state it is served, and what is hidden.
+ * The third step of a scan: decides on what was read. Whom each skill comes from, in which
+ * state it is served, and what is hidden.
  *
  * @module
  */
@@ -41,7 +41,7 @@ const MAX_PROBLEMS = 1_000;
 export interface DecidedSkill extends PolicyDecision {
   readonly realPath: string;
   readonly read: ReadSkill;
-  /** The paths that list it and count, in the order of their roots. */
+  /** The paths that list it, in the order of their roots. */
   readonly listings: readonly VisitedFolder[];
   readonly scope: SkillScope;
 }
@@ -139,8 +139,8 @@ function hideWithFile(
 
 /** Lists the real paths of the folders that an early end of the scan left unjudged. */
 function findUnjudged({ visits, reading }: Findings): string[] {
-  const abandoned = visits.flatMap((visit) => visit.unread);
-  return [...reading.unread, ...abandoned]
+  const unvisited = visits.flatMap((visit) => visit.unread);
+  return [...reading.unread, ...unvisited]
     .filter((realPath) => !reading.skills.has(realPath));
 }
 

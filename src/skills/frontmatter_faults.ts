@@ -198,7 +198,7 @@ export function listMissingFields(
 }
 
 /** The maximum length of a clean name, in characters. */
-const MAX_NAME_LENGTH = 200;
+const MAX_READABLE_NAME_LENGTH = 200;
 
 /** Describes a clean name under which no skill can be served. */
 export function findNameFault(name: string, yaml: string): Fault | undefined {
@@ -206,17 +206,18 @@ export function findNameFault(name: string, yaml: string): Fault | undefined {
   if (reason === undefined) return undefined;
   const entry = findEntry("name", listEntries(yaml));
   const valid = validName(name);
-  const finished = valid === undefined || valid.length > MAX_NAME_LENGTH
-    ? undefined
-    : writeText("name", valid);
+  const finished =
+    valid === undefined || valid.length > MAX_READABLE_NAME_LENGTH
+      ? undefined
+      : writeText("name", valid);
   const advice = tellToWrite(finished, entry, "write another name");
   return { rule: "name-malformed", reason, ...advice };
 }
 
 function findNameReason(name: string): string | undefined {
   if (name === "") return "nothing of the name can be seen";
-  if (name.length > MAX_NAME_LENGTH) {
-    return `the name has more than ${MAX_NAME_LENGTH} characters`;
+  if (name.length > MAX_READABLE_NAME_LENGTH) {
+    return `the name has more than ${MAX_READABLE_NAME_LENGTH} characters`;
   }
   return isQualified(name)
     ? 'the name begins with "project:" or "global:", which say whose a skill is'

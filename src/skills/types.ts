@@ -95,7 +95,7 @@ export interface SkillPolicy {
 
 /** A skill. */
 export interface Skill {
-  /** The name in its frontmatter, on one line and without invisible characters. */
+  /** The name in its frontmatter, cleaned: on one line, without escapes and what cannot be seen. */
   readonly name: string;
   /** The description in its frontmatter, without invisible characters. */
   readonly description: string;
@@ -126,9 +126,8 @@ export interface Skill {
   /** The rule of the policy that applies, if there is one. */
   readonly rule?: SkillPolicyRule | undefined;
   /**
-   * Its scope, if the plain name does not stand for it alone: another skill is served
-   * under that, or the name begins with a scope. It then has a qualified name,
-   * `scope:name`, and URIs `skill://scope/name/…`.
+   * Its scope, if another skill is served under its plain name. It then has a qualified
+   * name, `scope:name`, and URIs `skill://scope/name/…`.
    */
   readonly prefix?: SkillScope | undefined;
 }
@@ -165,15 +164,13 @@ export interface SkillRootReport {
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
   readonly realPath?: string | undefined;
-  /** Why it was refused, if it was. */
-  readonly problem?: Problem | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
 export interface SkillCatalog {
-  /** The skills, in the order of their keys: the names on one line, in lowercase. */
+  /** The skills, in the order of their keys: the names, cleaned and in lowercase. */
   readonly skills: ReadonlyMap<string, Skill>;
   /** What was skipped or repaired, and why. */
   readonly problems: readonly Problem[];

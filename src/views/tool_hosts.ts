@@ -48,7 +48,7 @@ export interface ProgramToolServer {
 }
 
 /** What shows tools to clients. */
-export interface ToolHost {
+interface ToolHost {
   /** Registers a tool. Clients can call it from then on. */
   register(tool: SkillTool): void;
   /** Lists the entries of the tools that clients are sent while a catalog is current. */

@@ -7,7 +7,7 @@ import { join } from "../../src/files/paths.ts";
 import serverSchema from "../../testdata/server.schema.json" with {
   type: "json",
 };
-import type { Launch } from "../../src/cli/clients.ts";
+import type { Launch } from "../../src/cli/clients/clients.ts";
 import { Session } from "../testing/client.ts";
 import { environment, FLAGS, MOD, REPOSITORY } from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";

@@ -5,15 +5,15 @@ import {
   type ClientConfig,
   createClientConfig,
   createUrlConfig,
-} from "../../src/cli/client_config.ts";
-import type { Launch } from "../../src/cli/clients.ts";
+} from "../../src/cli/clients/client_config.ts";
+import type { Launch } from "../../src/cli/clients/clients.ts";
 import { resolve } from "../../src/files/paths.ts";
 import {
   type ClientName,
   parseCommandLine,
   UsageError,
 } from "../../src/program/command_line.ts";
-import type { Program } from "../../src/cli/launch.ts";
+import type { Program } from "../../src/cli/clients/launch.ts";
 import { EMPTY_CATALOG } from "../../src/skills/catalog.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";

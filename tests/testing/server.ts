@@ -1,6 +1,6 @@
 // Server processes, and their messages as lines.
 import assert from "node:assert/strict";
-import type { Launch } from "../../src/cli/clients.ts";
+import type { Launch } from "../../src/cli/clients/clients.ts";
 import { environment, FLAGS, IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { Inbox, within } from "./waiting.ts";

@@ -1,18 +1,18 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
-import { join } from "../files/paths.ts";
+import { join } from "../../files/paths.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { CLIENT_PROFILES } from "../views/profiles.ts";
-import { CLIENT_NAMES, type ClientName } from "../program/command_line.ts";
+import { CLIENT_PROFILES } from "../../views/profiles.ts";
+import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
 import { createLaunch, type Program } from "./launch.ts";
 import {
   configFor,
   NPX_PROGRAM,
   PROGRAM,
   settingsFor,
-} from "../../tests/testing/command_line.ts";
-import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+} from "../../../tests/testing/command_line.ts";
+import { REPOSITORY } from "../../../tests/testing/environment.ts";
+import { lacks } from "../../../tests/testing/needs.ts";
 
 const CLIENTS_PAGE = Deno.readTextFileSync(
   join(REPOSITORY, "docs", "clients.md"),

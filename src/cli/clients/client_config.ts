@@ -5,21 +5,21 @@
  * @module
  */
 
-import { isAbsolute } from "../files/paths.ts";
+import { isAbsolute } from "../../files/paths.ts";
 import {
   type ClientName,
   type CommandLine,
   MCP_PATH,
   UsageError,
-} from "../program/command_line.ts";
-import { quoteWord } from "./command_words.ts";
+} from "../../program/command_line.ts";
+import { quoteWord } from "../command_words.ts";
 import {
   escapeCodePoint,
   escapeInvisible,
   jsonText,
   quote,
   stringifyJson,
-} from "../text.ts";
+} from "../../text.ts";
 import { addClientOptions, type ClientSituation } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { createLaunch, type Program, runningProgram } from "./launch.ts";
@@ -33,7 +33,7 @@ export interface ClientConfig {
 }
 
 /** What the entry for a client depends on. */
-export interface ClientConfigOptions extends ClientSituation {
+interface ClientConfigOptions extends ClientSituation {
   /** How the server runs. Default: as this process does. */
   readonly program?: Program;
 }
@@ -123,7 +123,7 @@ function canBeQuoted(words: readonly string[]): boolean {
 }
 
 /** What the entry for a server over HTTP depends on. */
-export interface UrlConfigOptions {
+interface UrlConfigOptions {
   readonly command: CommandLine;
   readonly os: Program["os"];
   /** Whether `SKILL_SERVER_TOKEN` is set. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "../files/paths.ts";
+import { join, resolve } from "../../files/paths.ts";
 import { formatConfig } from "./client_config.ts";
 import { MCP_CLIENTS } from "./clients.ts";
-import { CLIENT_NAMES } from "../program/command_line.ts";
+import { CLIENT_NAMES } from "../../program/command_line.ts";
 import type { Launch } from "./clients.ts";
-import { Session } from "../../tests/testing/client.ts";
+import { Session } from "../../../tests/testing/client.ts";
 import {
   assertMisuse,
   configFor,
@@ -13,10 +13,10 @@ import {
   printedLaunch,
   PROGRAM,
   serverArgs,
-} from "../../tests/testing/command_line.ts";
-import { Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
-import { runServer } from "../../tests/testing/server.ts";
+} from "../../../tests/testing/command_line.ts";
+import { Place } from "../../../tests/testing/folders.ts";
+import { lacks } from "../../../tests/testing/needs.ts";
+import { runServer } from "../../../tests/testing/server.ts";
 
 /** Clients whose configurations differ in format. The program prints them, and the servers are started. */
 const PRINTED_CLIENTS = ["claude-code", "codex"] as const;

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { join } from "../files/paths.ts";
-import type { CommandLine } from "../program/command_line.ts";
-import type { Settings } from "../program/settings.ts";
-import type { SkillCatalog } from "../skills/types.ts";
-import { count } from "../text.ts";
+import { join } from "../../files/paths.ts";
+import type { CommandLine } from "../../program/command_line.ts";
+import type { Settings } from "../../program/settings.ts";
+import type { SkillCatalog } from "../../skills/types.ts";
+import { count } from "../../text.ts";
 import type { McpClient } from "./clients.ts";
 
 /** The values of options. */

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "../files/paths.ts";
+import { join, resolve } from "../../files/paths.ts";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "./launch.ts";
 import {
   type Option,
   OPTIONS,
   SERVING_OPTIONS,
-} from "../program/command_line.ts";
-import { ALLOW_SHELL } from "../views/toolsets/shell.ts";
+} from "../../program/command_line.ts";
+import { ALLOW_SHELL } from "../../views/toolsets/shell.ts";
 import {
   assertMisuse,
   PROGRAM,
   settingsFor,
-} from "../../tests/testing/command_line.ts";
-import { Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+} from "../../../tests/testing/command_line.ts";
+import { Place } from "../../../tests/testing/folders.ts";
+import { lacks } from "../../../tests/testing/needs.ts";
 
 Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
   const folder = resolve("/a/skills");

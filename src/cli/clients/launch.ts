@@ -7,18 +7,18 @@
 
 import { fileURLToPath } from "node:url";
 import type { Launch } from "./clients.ts";
-import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
-import type { Settings } from "../program/settings.ts";
+import { SERVING_OPTIONS, UsageError } from "../../program/command_line.ts";
+import type { Settings } from "../../program/settings.ts";
 import {
   dirname,
   isAbsolute,
   isAtOrBelow,
   realPathOf,
-} from "../files/paths.ts";
-import { ALLOW_SHELL, findShell } from "../views/toolsets/shell.ts";
-import { listRuleFolders } from "../policy/policy_file.ts";
-import { Project, resolveSkillRoots } from "../skills/roots.ts";
-import { quote } from "../text.ts";
+} from "../../files/paths.ts";
+import { ALLOW_SHELL, findShell } from "../../views/toolsets/shell.ts";
+import { listRuleFolders } from "../../policy/policy_file.ts";
+import { Project, resolveSkillRoots } from "../../skills/roots.ts";
+import { quote } from "../../text.ts";
 
 /** How the server runs. */
 export interface Program {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { ClientName } from "../program/command_line.ts";
+import type { ClientName } from "../../program/command_line.ts";
 
 /** A command that starts the server. */
 export interface Launch {
