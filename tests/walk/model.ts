@@ -107,9 +107,8 @@ export class Model {
     this.project = disk.reals([world.workingDirectory])
       .filter((base) => !disk.isWithin(disk.real(home) ?? home, base));
     this.#trusted = world.trustLinks.flatMap((path) => this.#resolve(path));
-    const paths = roots.map(({ path }) => path);
     this.#rootTargets = world.toolset === "reference"
-      ? disk.reals(paths).concat(this.#trusted)
+      ? roots.flatMap(({ path }) => this.#resolve(path)).concat(this.#trusted)
       : undefined;
     this.#rules = (world.rules ?? []).map((rule) => ({
       ...rule,
@@ -150,14 +149,6 @@ export class Model {
   /** Whether what lies in the project may lead to a real path. */
   #isAllowed(realPath: string): boolean {
     return disk.isInside(realPath, [...this.project, ...this.#trusted]);
-  }
-
-  /** The toolset "reference" follows no link out of its folders. */
-  #isReferenced({ realPath }: Listing): boolean {
-    const { toolset, roots } = this.#world;
-    const folders = disk.reals(roots.map(({ path }) => path));
-    return toolset !== "reference" ||
-      disk.isInside(realPath, [...folders, ...this.#trusted]);
   }
 
   #isOwn(path: string, skill: string): boolean {
