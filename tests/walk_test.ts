@@ -16,7 +16,9 @@ const WALKS_PER_WATCH = 10;
 
 /** The seeds of walks that found a fault. */
 const FOUND: readonly [seed: number, mode: WalkMode][] = [
-  ...[67, 98, 243, 333, 473, 20267].map((it): [number, "scan"] => [it, "scan"]),
+  ...[67, 98, 243, 333, 473, 20267, 1500174].map((
+    it,
+  ): [number, "scan"] => [it, "scan"]),
   [1052, "watch"],
 ];
 

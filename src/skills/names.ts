@@ -95,14 +95,19 @@ export function findSkill(
     : findInScope(scope, key, catalog);
 }
 
-/** Finds the first skill of a scope by the key of its name. */
+/**
+ * Finds a skill of a scope by the key of its name: the one with the qualified name, or
+ * else the one with the plain name.
+ */
 function findInScope(
   scope: SkillScope,
   key: string,
   { skills, served }: SkillCatalog,
 ): Skill | undefined {
-  const holder = skills.get(key);
-  return holder?.scope === scope ? holder : served.get(`${scope}:${key}`);
+  const qualified = served.get(`${scope}:${key}`);
+  if (qualified !== undefined) return qualified;
+  const plain = skills.get(key);
+  return plain?.scope === scope ? plain : undefined;
 }
 
 /** A URI that begins with a scope, and what follows it. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { parseSkillUri, scanSkillRoots } from "../../mod.ts";
+import { parseSkillUri, scanSkillRoots, type SkillCatalog } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { join } from "../files/paths.ts";
+import { basename, join } from "../files/paths.ts";
 import { escapeXml } from "../text.ts";
 import { cleanName, findSkill, skillKey } from "./names.ts";
 
@@ -42,26 +42,42 @@ Deno.test("names that differ only in what cannot be seen have one key", () => {
   ) assert.equal(skillKey(a), skillKey(b), JSON.stringify(a));
 });
 
+/** Scans the skills of a project and those of the user. */
+async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
+  const roots = [
+    root(join(project, ".claude", "skills"), { scope: "project" }),
+    root(join(home, ".claude", "skills")),
+  ];
+  const folders = { workingDirectory: project, homeDirectory: home };
+  return await scanSkillRoots(roots, folders);
+}
+
 Deno.test("findSkill() finds a skill by its name behind a scope, whatever its letters become in lowercase", async () => {
   using place = new Place();
   // In lowercase, a sigma is another letter at the end of a word, and so after a colon.
   const name = "\u03a3-utils";
   place.skill("project/.claude/skills", "s", skillMd(name));
   place.skill("home/.claude/skills", "s", skillMd(name));
-  const roots = [
-    root(join(place.project, ".claude", "skills"), { scope: "project" }),
-    root(join(place.home, ".claude", "skills")),
-  ];
-  const catalog = await scanSkillRoots(roots, {
-    workingDirectory: place.project,
-    homeDirectory: place.home,
-  });
+  const catalog = await scanBoth(place);
   for (const scope of ["project", "global"]) {
     const found = [name, name.toLowerCase()].map((name) =>
       findSkill(`${scope}:${name}`, catalog)?.scope
     );
     assert.deepEqual(found, [scope, scope]);
   }
+});
+
+Deno.test("findSkill() prefers the skill with the qualified name, which a hidden one has beside two others", async () => {
+  using place = new Place();
+  const hidden = "name: git\ndescription: d\ndisable-model-invocation: true";
+  place.skill("project/.claude/skills", "a", `---\n${hidden}\n---\n`);
+  place.skill("project/.claude/skills", "b", skillMd("git"));
+  place.skill("home/.claude/skills", "c", skillMd("git"));
+  const catalog = await scanBoth(place);
+  const folders = ["git", "project:git", "global:git"].map((name) =>
+    basename(findSkill(name, catalog)!.directory)
+  );
+  assert.deepEqual(folders, ["b", "a", "c"]);
 });
 
 /** What names are made of, and what cleaning changes. */
