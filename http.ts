@@ -18,6 +18,7 @@
 
 import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, hostnameOf, refuse } from "./src/http/access.ts";
+import { Exchanges } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
 import {
   createHttpSettings,
@@ -40,10 +41,12 @@ const CLOSE_MS = 100;
 const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
+const exchanges = new Exchanges();
 const mcp = new McpHttpServer(
   createDescription(registry, settings.options),
 );
 
+expectAborts();
 logWarnings(settings);
 await registry.refresh();
 registerSkillTools(mcp, registry, settings.options);
@@ -69,6 +72,17 @@ async function exit(reason: string): Promise<never> {
   log(reason);
   await logged();
   Deno.exit(2);
+}
+
+/**
+ * Keeps Deno from warning that it aborts the signal of a request even if the response
+ * was sent. Only before the response does the server look at that signal.
+ */
+function expectAborts(): void {
+  const { warn } = console;
+  console.warn = (...data) => {
+    if (!`${data[0]}`.startsWith("Deno.serve: request.signal")) warn(...data);
+  };
 }
 
 function onListen(address: Deno.Addr): void {
@@ -109,7 +123,12 @@ async function handleRequest(
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
-  return await mcp.fetch(request, hostnameOf(address));
+  return await exchanges.respond(
+    request,
+    access.clientOf(request),
+    (request, message) =>
+      mcp.fetch(request, { message, address: hostnameOf(address) }),
+  );
 }
 
 function refuseMethod(...allowed: string[]): Response {

@@ -108,12 +108,16 @@ export class AccessControl {
       return refuse(403, fault);
     }
     if (!this.requiresToken) return undefined;
-    const authorization = request.headers.get("authorization") ?? "";
-    const [, token = ""] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-    if (this.#isValid(token)) return undefined;
+    if (this.#isValid(tokenOf(request))) return undefined;
     this.#logOnce(WRONG_TOKEN, address);
-    const error = authorization === "" ? "" : ' error="invalid_token"';
+    const isMissing = !request.headers.get("authorization");
+    const error = isMissing ? "" : ' error="invalid_token"';
     return refuse(401, WRONG_TOKEN, { "WWW-Authenticate": `Bearer${error}` });
+  }
+
+  /** Returns which client sent an accepted request: its token, or "" if there are no others. */
+  clientOf(request: Request): string {
+    return this.#tokens.length > 1 ? tokenOf(request) : "";
   }
 
   /** Compares a token with each valid one, in the same time whatever it is. */
@@ -153,6 +157,12 @@ export function refuse(
 ): Response {
   const body = { jsonrpc: "2.0", error: { code: -32000, message }, id: null };
   return Response.json(body, { status, headers });
+}
+
+/** Returns the token that a client sent, or "" if it sent none. */
+function tokenOf({ headers }: Request): string {
+  const authorization = headers.get("authorization") ?? "";
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
 }
 
 function digestOf(text: string): Uint8Array {

@@ -19,7 +19,7 @@ import {
   PARSE_OPTIONS,
   REQUESTS,
 } from "./requests.ts";
-import { type Permit, Semaphore } from "./semaphore.ts";
+import type { Permit } from "./semaphore.ts";
 
 /** A server's description of itself. */
 export interface ServerDescription {
@@ -57,17 +57,9 @@ type Handler<Name extends Method> = (
   context: RequestContext,
 ) => Result | Promise<Result>;
 
-/**
- * The maximum number of requests that are handled at a time. All handlers share one
- * thread, so handling more at a time would only take more memory.
- */
-const MAX_HANDLED = 8;
-
 /** A server without a transport: passes requests to their handlers. */
 export abstract class RequestDispatcher {
   protected readonly description: ServerDescription;
-  /** The permits to handle a request. Others wait in line. */
-  protected readonly permits = new Semaphore(MAX_HANDLED);
   readonly #handlers = new Map<string, Handler<Method>>();
 
   /** Creates a server that handles no requests. */

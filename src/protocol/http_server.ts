@@ -2,7 +2,7 @@
  * A Model Context Protocol server over Streamable HTTP, for clients of both
  * eras. It does not depend on skills.
  *
- * Version 2 of the SDK does the work: it reads bodies, detects the era, checks headers
+ * Version 2 of the SDK does the work: it detects the era, checks headers
  * against bodies, and streams notifications to modern clients. It creates a server for
  * each request. All these servers share one set of handlers, which have the same
  * form as those of the server on stdio.
@@ -22,19 +22,21 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
-import { toWellFormedJson } from "../text.ts";
+import { checkSize, toLegacyError } from "./json_rpc.ts";
+import { isObject, toWellFormedJson } from "../text.ts";
 
-/** The header of a request in this process that contains the address of the client. */
-const ADDRESS_HEADER = "skill-server-client-address";
-
-/** The maximum size of a body, in bytes. */
-const MAX_BODY_SIZE = 1024 * 1024;
+/** A request that is being handled. */
+interface Exchange {
+  /** The network address of the client. */
+  readonly address: string | undefined;
+  /** Fulfilled when its handler has ended. */
+  handled?: Promise<unknown>;
+}
 
 /** An MCP server over HTTP that keeps nothing between requests. */
 export class McpHttpServer extends RequestDispatcher {
-  readonly #mcp = createMcpHandler((context) => this.#createServer(context), {
-    maxRequestBodySize: MAX_BODY_SIZE,
-  });
+  readonly #mcp = createMcpHandler((context) => this.#createServer(context));
+  readonly #exchanges = new WeakMap<Request, Exchange>();
 
   /** Notifies the listeners that a list changed. */
   notifyListChanged(list: ListName): void {
@@ -42,24 +44,25 @@ export class McpHttpServer extends RequestDispatcher {
   }
 
   /**
-   * Handles a request.
+   * Handles a request. If its signal is aborted, so is that of the handler, and this
+   * waits only until the handler has ended.
    *
-   * @param address The network address of the client.
+   * @param options The parsed body, if it is JSON, and the network address of the client.
    */
   async fetch(
-    { url, method, headers, body }: Request,
-    address?: string,
+    request: Request,
+    { message, address }: { message: unknown; address?: string | undefined },
   ): Promise<Response> {
-    // Deno aborts the signal of a request after each response. The SDK would take
-    // that for a disconnect, so it gets a request without the signal.
-    const request = new Request(url, { method, headers, body });
-    // The SDK passes only the headers on. Whatever the client sent is replaced.
-    request.headers.set(ADDRESS_HEADER, address ?? "");
-    const response = await this.#mcp.fetch(request);
+    const exchange: Exchange = { address };
+    this.#exchanges.set(request, exchange);
+    const response = await this.#mcp.fetch(request, { parsedBody: message });
     // A stream that stays open.
-    if (headers.get("mcp-method") === "subscriptions/listen") return response;
+    const isListener = isObject(message) &&
+      message.method === "subscriptions/listen";
+    if (isListener) return response;
     // Some statuses do not allow a body, not even an empty one.
     const text = toWellFormedJson(await response.text()) || null;
+    await exchange.handled;
     return new Response(text, response);
   }
 
@@ -79,17 +82,23 @@ export class McpHttpServer extends RequestDispatcher {
     // Without a handler, the SDK replies to a modern client with the status 404.
     const method = requestInfo?.headers.get("mcp-method") ?? "";
     if (isModern && !this.hasHandler(method)) return server;
+    const exchange = this.#exchanges.get(requestInfo!);
     // Handlers that are set one by one would get requests only after the SDK's
     // own checks, whose errors are long.
     server.fallbackRequestHandler = async (
       request,
       { mcpReq: { signal } },
     ) => {
-      using permit = await this.permits.acquire();
       const client = server.getClientVersion()?.name;
-      const address = requestInfo?.headers.get(ADDRESS_HEADER) || undefined;
-      const context = { id: request.id, signal, client, address, permit };
-      const result = await this.handle(request, context);
+      const address = exchange?.address;
+      const context = { id: request.id, signal, client, address };
+      signal.throwIfAborted();
+      const handling = (async () => await this.handle(request, context))();
+      if (exchange) exchange.handled = handling.catch(() => {});
+      const result = await handling.catch((error) => {
+        throw isModern ? error : toLegacyError(error);
+      });
+      checkSize(result);
       const caching = isModern ? cachingOf(request.method, ttlMs) : {};
       return { ...result, ...caching };
     };

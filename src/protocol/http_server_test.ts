@@ -1,73 +1,71 @@
 import assert from "node:assert/strict";
 import { McpHttpServer } from "./http_server.ts";
-import { modern } from "../../tests/testing/http.ts";
-import { eventually, within } from "../../tests/testing/waiting.ts";
+import { MAX_MESSAGE_SIZE } from "./json_rpc.ts";
+import { eventually } from "../../tests/testing/waiting.ts";
 
-Deno.test("McpHttpServer handles eight requests at a time, besides pings and listeners", async () => {
+/** Creates a server, and a function that sends it a legacy request. */
+function createServer() {
   const server = new McpHttpServer({
     serverInfo: { name: "test", title: "Test", version: "1.0.0" },
     capabilities: { tools: { listChanged: true } },
     instructions: () => "",
     ttlMs: 0,
   });
-  const running: PromiseWithResolvers<void>[] = [];
-  let count = 0;
-  server.setRequestHandler("tools/list", async () => {
-    const handling = Promise.withResolvers<void>();
-    running.push(handling);
-    await handling.promise;
-    if (++count % 2) throw new Error("fault");
+  const ask = async (params: object = {}, signal?: AbortSignal) => {
+    const accept = "application/json, text/event-stream";
+    const headers = { accept, "content-type": "application/json" };
+    const url = "http://127.0.0.1/mcp";
+    const request = new Request(url, { method: "POST", headers, signal });
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params };
+    const options = { message, address: "::1" };
+    return await (await server.fetch(request, options)).text();
+  };
+  return { server, ask };
+}
+
+Deno.test("McpHttpServer.fetch() aborts the work of a client that is gone, and waits until it has ended", async () => {
+  const { server, ask } = createServer();
+  const work = Promise.withResolvers<void>();
+  let seen: AbortSignal | undefined;
+  server.setRequestHandler("tools/list", async (_params, context) => {
+    assert.equal(context.address, "::1");
+    seen = context.signal;
+    await work.promise;
     return { tools: [] };
   });
-  const ask = (method: string, message: object) => {
-    const headers = {
-      "accept": "application/json, text/event-stream",
-      "content-type": "application/json",
-      ...("params" in message && {
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": method,
-      }),
-    };
-    const body = JSON.stringify(message);
-    const init = { method: "POST", headers, body };
-    return server.fetch(new Request("http://127.0.0.1/mcp", init));
-  };
-  const listen = () => {
-    const params = { notifications: { toolsListChanged: true } };
-    const method = "subscriptions/listen";
-    return ask(method, modern(method, params));
-  };
-  const listeners = await Promise.all(Array.from({ length: 9 }, listen));
-  const responses = Array.from(
-    { length: 20 },
-    () => ask("tools/list", modern("tools/list")),
-  );
-  for (let rest = 20; rest > 0; rest--) {
-    const most = Math.min(8, rest);
-    await eventually(() => running.length === most, "requests to be handled");
-    const ping = ask("ping", { jsonrpc: "2.0", id: 1, method: "ping" });
-    assert.equal((await within(ping, "the response")).status, 200);
-    assert.equal(running.length, most);
-    running.shift()!.resolve();
-  }
-  const texts = await Promise.all(
-    responses.map(async (response) => (await response).text()),
-  );
-  assert.equal(texts.filter((text) => text.includes('"tools":[]')).length, 10);
-  // Nor can a batch in one body start more.
-  const batch = ask(
-    "tools/list",
-    Array.from(
-      { length: 20 },
-      (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }),
-    ),
-  );
-  for (let rest = 20; rest > 0; rest--) {
-    const most = Math.min(8, rest);
-    await eventually(() => running.length === most, "requests to be handled");
-    running.shift()!.resolve();
-  }
-  assert.equal((await batch).status, 200);
+  const gone = new AbortController();
+  let isOver = false;
+  const reply = ask({}, gone.signal).then(() => isOver = true);
+  await eventually(() => seen !== undefined, "the handler");
+  gone.abort();
+  await eventually(() => seen!.aborted, "the signal");
+  assert.ok(!isOver);
+  work.resolve();
+  await reply;
+  assert.match(await ask(), /"tools":\[\]/);
   await server.close();
-  for (const { body } of listeners) await body?.cancel();
+});
+
+Deno.test("McpHttpServer.fetch() measures a reply before it is assembled, and makes it well-formed", async () => {
+  const { server, ask } = createServer();
+  let description = "";
+  server.setRequestHandler("tools/list", () => ({ description }));
+  for (
+    const [text, isSent] of [
+      ["x".repeat(MAX_MESSAGE_SIZE - 100), true],
+      ["x".repeat(MAX_MESSAGE_SIZE), false],
+      ["\u20ac".repeat(MAX_MESSAGE_SIZE / 3), false],
+      ["\0".repeat(MAX_MESSAGE_SIZE / 6), false],
+      ["\n".repeat(MAX_MESSAGE_SIZE / 2 - 100), true],
+    ] as const
+  ) {
+    description = text;
+    const reply = await ask();
+    assert.equal(reply.includes("Cannot send the reply: it has"), !isSent);
+    assert.equal(reply.length > MAX_MESSAGE_SIZE / 2, isSent);
+  }
+  description = `${"x".repeat(65_534)}\ud800 \\ud800`;
+  const reply = await ask();
+  assert.ok(reply.includes("\ufffd \\\\ud800"));
+  await server.close();
 });

@@ -51,7 +51,36 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
   if (line.length * 3 <= MAX_MESSAGE_SIZE) return line;
   const size = new TextEncoder().encode(line).length;
   if (size <= MAX_MESSAGE_SIZE) return line;
-  throw new Error(
+  throw tooLarge(size);
+}
+
+/**
+ * Measures a result before its JSON is assembled.
+ *
+ * @throws {Error} If it is larger than clients can read.
+ */
+export function checkSize(result: unknown): void {
+  let size = 0;
+  // A character takes at most six bytes, and most results are small.
+  for (const sizeOf of [({ length }: string) => 6 * length, sizeOfText]) {
+    size = 0;
+    const rest = JSON.stringify(result, (_key, value) => {
+      if (typeof value !== "string") return value;
+      size += sizeOf(value);
+      return "";
+    });
+    size += rest.length;
+    if (size <= MAX_MESSAGE_SIZE) return;
+  }
+  throw tooLarge(size);
+}
+
+function sizeOfText(text: string): number {
+  return new TextEncoder().encode(JSON.stringify(text)).length - 2;
+}
+
+function tooLarge(size: number): Error {
+  return new Error(
     `Cannot send the reply: it has ${size} bytes as a message, and clients read at most ${MAX_MESSAGE_SIZE}; ask for less at a time`,
   );
 }
@@ -74,6 +103,11 @@ export function parseMessage(
     return createErrorResponse(-32700, "A message must be one line of JSON");
   }
   if (isMessage(value)) return { message: value };
+  if (Array.isArray(value)) {
+    const message =
+      "Batches are not supported: send each message on a line of its own";
+    return createErrorResponse(-32600, message, null);
+  }
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
   const message = `The line is not a JSON-RPC message: ${findFault(value)}`;
   return createErrorResponse(-32600, message, id);
@@ -107,9 +141,11 @@ function isId(value: unknown): value is RequestId {
 function createErrorResponse(
   code: number,
   message: string,
-  id?: RequestId,
+  id?: RequestId | null,
 ): { errorResponse: JSONRPCErrorResponse } {
-  return { errorResponse: { jsonrpc: "2.0", id, error: { code, message } } };
+  const response = { jsonrpc: "2.0", id, error: { code, message } };
+  // The SDK's type does not know `null`, which JSON-RPC requires.
+  return { errorResponse: response as JSONRPCErrorResponse };
 }
 
 /** Creates an error with the code of JSON-RPC that its reply contains. */
@@ -140,6 +176,12 @@ type ThrownError = Error & {
   legacyCode?: unknown;
   data?: unknown;
 };
+
+/** Returns an error as clients of the legacy era get it. */
+export function toLegacyError(error: ThrownError): ThrownError {
+  const { code, message, data } = toErrorObject(error, { isModern: false });
+  return rpcError(code, message, data);
+}
 
 /** Returns what a reply reports about an error, to a client of the modern era or not. */
 export function toErrorObject(

@@ -39,7 +39,7 @@ import {
 } from "./eras.ts";
 import { toErrorObject } from "./json_rpc.ts";
 import type { SubscriptionFilter } from "./requests.ts";
-import type { Permit } from "./semaphore.ts";
+import { type Permit, Semaphore } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import { wait } from "../time_slice.ts";
 
@@ -49,6 +49,12 @@ import { wait } from "../time_slice.ts";
  * process on a busy machine takes most of it.
  */
 const HANDSHAKE_TIME_MS = 200;
+
+/**
+ * The maximum number of requests that are handled at a time. All handlers share one
+ * thread, so handling more at a time would only take more memory.
+ */
+const MAX_HANDLED = 8;
 
 /** How many requests can wait for a permit before it is better to read no more. */
 const MAX_WAITING = 1_000;
@@ -75,6 +81,8 @@ export class McpServer extends RequestDispatcher {
    */
   onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
+  /** The permits to handle a request. Others wait in line. */
+  readonly #permits = new Semaphore(MAX_HANDLED);
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
   /** Each is fulfilled when a request has its reply. */
@@ -169,7 +177,7 @@ export class McpServer extends RequestDispatcher {
       const answer = this.#answer(message);
       this.#answers.add(answer);
       answer.then(() => this.#answers.delete(answer));
-      const isCrowded = this.permits.waiting > MAX_WAITING;
+      const isCrowded = this.#permits.waiting > MAX_WAITING;
       return isCrowded && message.method !== LISTEN ? answer : undefined;
     }
     if (message.method === "notifications/cancelled") {
@@ -203,7 +211,7 @@ export class McpServer extends RequestDispatcher {
   ): Promise<Permit | undefined> {
     // A listener would keep its permit for long.
     if (EARLY_METHODS.test(method) || method === LISTEN) return undefined;
-    return await this.permits.acquire();
+    return await this.#permits.acquire();
   }
 
   /** Returns the result of a request once the server is ready for it. */

@@ -34,12 +34,13 @@ Deno.test("StdioTransport accepts a last line without a line break", async () =>
 
 Deno.test("StdioTransport answers invalid messages with an error and continues", async () => {
   const pipe = new Pipe();
-  const bad: [string | Uint8Array, number, (number | string)?][] = [
+  const bad: [string | Uint8Array, number, (number | string | null)?][] = [
     ["nonsense", -32700],
     ['{"jsonrpc": "2.0", "id": 1, "method"', -32700],
     [new Uint8Array([0xff, 0xfe, 0x00]), -32700],
     ["x".repeat(10 * 2 ** 20 + 1), -32600],
-    ["[]", -32600],
+    ["[]", -32600, null],
+    [JSON.stringify([ping(3), ping(4)]), -32600, null],
     ["null", -32600],
     ["7", -32600],
     ['{"id": 7, "method": "ping"}', -32600, 7],
@@ -56,6 +57,10 @@ Deno.test("StdioTransport answers invalid messages with an error and continues",
     await pipe.write("\n");
     const reply = await pipe.sent.take(() => true, "a reply");
     assert.deepEqual([reply.error!.code, reply.id], [code, id]);
+    const isBatch = reply.error!.message.startsWith(
+      "Batches are not supported",
+    );
+    assert.equal(isBatch, id === null);
   }
   await pipe.write(`\n  \n${JSON.stringify(ping(2))}\n`);
   assert.deepEqual(await pipe.received.take(() => true, "a ping"), ping(2));

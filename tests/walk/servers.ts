@@ -174,10 +174,9 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
         ...target !== undefined && { "mcp-name": target },
       },
     };
-    const body = JSON.stringify(message);
-    const options = { method: "POST", headers, body };
+    const options = { method: "POST", headers };
     const request = new Request("http://localhost/mcp", options);
-    const text = await (await server.fetch(request)).text();
+    const text = await (await server.fetch(request, { message })).text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   }, "http");
 }

@@ -1,0 +1,184 @@
+/**
+ * How the clients over HTTP share one thread: the places in which requests are handled,
+ * the room for replies that are not sent, and other amounts.
+ *
+ * A client that has the name "" is the only one. Any other gets a quarter of each
+ * amount. It can have more places, and room for replies, while no other waits for them.
+ *
+ * @module
+ */
+
+import { Permit } from "../protocol/semaphore.ts";
+
+/** The part of everything that each client can have. */
+const SHARE = 1 / 4;
+
+/** How long requests start one after the other, or others arrive, in milliseconds. */
+const SLICE_MS = 20;
+
+/** In how many turns of the event loop Deno reads what has arrived. See `TimeSlice`. */
+const TURNS = 4 * 61;
+
+/** An amount of something that clients share. */
+export class Amount {
+  readonly #limit: number;
+  readonly #byClient = new Map<string, number>();
+  #total = 0;
+
+  /** Creates an amount of which nothing is taken. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** How much is taken. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Whether nothing is taken for a client. */
+  isUnusedBy(client: string): boolean {
+    return !this.#byClient.has(client);
+  }
+
+  /** Whether some is left, and a client has less than a part. */
+  isLeftFor(client: string, part: number): boolean {
+    const own = this.#byClient.get(client) ?? 0;
+    return this.#total < this.#limit && own < this.#limit * part;
+  }
+
+  /** Takes some for a client, or gives some back, whatever is left. */
+  add(client: string, size: number): void {
+    const own = (this.#byClient.get(client) ?? 0) + size;
+    this.#total += size;
+    if (own === 0) this.#byClient.delete(client);
+    else this.#byClient.set(client, own);
+  }
+
+  /** Takes some for a client. Returns whether it can have as much. */
+  take(client: string, size: number): boolean {
+    const own = (this.#byClient.get(client) ?? 0) + size;
+    const limit = client === "" ? this.#limit : this.#limit * SHARE;
+    if (this.#total + size > this.#limit || own > limit) return false;
+    this.add(client, size);
+    return true;
+  }
+}
+
+/**
+ * The places in which requests are handled. Who waits for one gets it in turns, but only
+ * while there is room for the reply. A client without any place or unsent reply always
+ * has room for one.
+ */
+export class Places {
+  readonly #handled: Amount;
+  readonly #unsent: Amount;
+  /** Who waits, by client. The client that got a place last is the last one. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #isAdmitting = false;
+  /** How long those who got places since the last pause took, in milliseconds. */
+  #worked = 0;
+
+  /** Creates a number of places, and room for unsent replies in bytes. */
+  constructor(places: number, unsent: number) {
+    this.#handled = new Amount(places);
+    this.#unsent = new Amount(unsent);
+  }
+
+  /** The number of requests that are handled. */
+  get handled(): number {
+    return this.#handled.total;
+  }
+
+  /** The size of all replies that are not sent, in bytes. */
+  get unsent(): number {
+    return this.#unsent.total;
+  }
+
+  /**
+   * Waits for a place.
+   *
+   * @throws {unknown} The reason of the signal, if it is aborted.
+   */
+  async enter(client: string, signal: AbortSignal): Promise<Permit> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const queue = this.#waiting.get(client) ?? new Set();
+    this.#waiting.set(client, queue.add(resolve));
+    signal.addEventListener("abort", () => {
+      queue.delete(resolve);
+      reject(signal.reason);
+      this.#admit();
+    });
+    this.#admit();
+    await promise;
+    const permit = new Permit(() => {
+      this.#handled.add(client, -1);
+      this.#admit();
+    });
+    if (signal.aborted) permit.release();
+    signal.throwIfAborted();
+    return permit;
+  }
+
+  /** Adds to what is unsent of a client's replies, or takes from it, in bytes. */
+  addUnsent(client: string, size: number): void {
+    this.#unsent.add(client, size);
+    this.#admit();
+  }
+
+  /**
+   * Gives places to those who can have one. Each does something before the next one is
+   * chosen, and others can arrive. Many requests of one client would otherwise go first.
+   */
+  async #admit(): Promise<void> {
+    if (this.#isAdmitting) return;
+    this.#isAdmitting = true;
+    while (this.#findNext() !== undefined) {
+      if (this.#worked > SLICE_MS) await this.#pause();
+      const start = Date.now();
+      this.#enter(this.#findNext());
+      await nextTurn();
+      this.#worked += Date.now() - start;
+    }
+    this.#isAdmitting = false;
+  }
+
+  async #pause(): Promise<void> {
+    const end = Date.now() + SLICE_MS;
+    // While much arrives, the turns take long, and fewer are enough.
+    for (let turn = 0; turn < TURNS && Date.now() < end; turn++) {
+      await nextTurn();
+    }
+    this.#worked = 0;
+  }
+
+  #enter(client: string | undefined): void {
+    if (client === undefined) return;
+    const queue = this.#waiting.get(client)!;
+    const [enter] = queue;
+    queue.delete(enter!);
+    this.#waiting.delete(client);
+    if (queue.size > 0) this.#waiting.set(client, queue);
+    this.#handled.add(client, 1);
+    enter!();
+  }
+
+  /** Returns the client that gets the next place, if one is free. */
+  #findNext(): string | undefined {
+    const clients = [...this.#waiting.keys()]
+      .filter((client) => this.#waiting.get(client)!.size > 0);
+    // The last places are for the next client.
+    const alone = clients[0] === "" ? 1 : 1 - SHARE;
+    const part = clients.length > 1 ? SHARE : alone;
+    return clients.find((client) => {
+      const isFirst = this.#handled.isUnusedBy(client) &&
+        this.#unsent.isUnusedBy(client);
+      return this.#handled.isLeftFor(client, isFirst ? 1 : part) &&
+        (isFirst || this.#unsent.isLeftFor(client, part));
+    });
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
+import { Amount, Places } from "./budget.ts";
+import type { Permit } from "../protocol/semaphore.ts";
+
+/** Lets those enter who can. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 300; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** A request that waits for a place, has one, or is over. */
+class Visit {
+  permit?: Permit;
+  isGone = false;
+  readonly client: string;
+  readonly #abort = new AbortController();
+
+  constructor(places: Places, client: string, onEnter?: () => void) {
+    this.client = client;
+    places.enter(client, this.#abort.signal).then((permit) => {
+      this.permit = permit;
+      onEnter?.();
+    }, () => this.isGone = true);
+  }
+
+  leave(): void {
+    this.#abort.abort();
+    this.permit?.release();
+  }
+}
+
+const enterAll = (places: Places, client: string, count: number) =>
+  Array.from({ length: count }, () => new Visit(places, client));
+
+const handledOf = (visits: readonly Visit[]) =>
+  visits.filter(({ permit }) => permit !== undefined).length;
+
+Deno.test("Places.enter() gives a client that is the only one all places, and another all but a quarter", async () => {
+  for (const [client, count] of [["", 8], ["a", 6]] as const) {
+    const places = new Places(8, 100);
+    const visits = enterAll(places, client, 10);
+    await settle();
+    assert.deepEqual([handledOf(visits), places.handled], [count, count]);
+    for (const visit of visits) visit.leave();
+    await settle();
+    assert.equal(places.handled, 0);
+  }
+});
+
+Deno.test("Places.enter() gives each client a quarter in turns while others wait", async () => {
+  const places = new Places(8, 100);
+  const many = enterAll(places, "a", 20);
+  await settle();
+  const order: string[] = [];
+  const others = ["b", "c", "b", "c", "b"].map((client) =>
+    new Visit(places, client, () => order.push(client))
+  );
+  await settle();
+  assert.deepEqual(order, ["b", "c"]);
+  for (let left = 6; left > 2; left--) {
+    many.find(({ permit, isGone }) => permit && !isGone)!.leave();
+    many.splice(many.findIndex(({ permit }) => permit), 1);
+    await settle();
+  }
+  // Of the four places, none went to the client that has a quarter.
+  assert.equal(handledOf(many), 2);
+  assert.deepEqual(order, ["b", "c", "b", "c"]);
+  for (const visit of [...many, ...others]) visit.leave();
+});
+
+Deno.test("Places.enter() waits for room for the reply, but not if the client has none unsent", async () => {
+  const places = new Places(8, 100);
+  places.addUnsent("a", 300);
+  const [large] = enterAll(places, "a", 1);
+  const [other] = enterAll(places, "b", 1);
+  await settle();
+  assert.deepEqual([large!.permit, places.handled], [undefined, 1]);
+  assert.ok(other!.permit);
+  places.addUnsent("a", -280);
+  await settle();
+  assert.ok(large!.permit);
+});
+
+Deno.test("Places.enter() gives up for who is gone", async () => {
+  const places = new Places(1, 100);
+  const [first, second, third] = enterAll(places, "", 3);
+  await settle();
+  second!.leave();
+  first!.permit!.release();
+  await settle();
+  assert.deepEqual([second!.isGone, second!.permit], [true, undefined]);
+  assert.ok(third!.permit);
+  await assert.rejects(places.enter("", AbortSignal.abort(new Error("gone"))), {
+    message: "gone",
+  });
+});
+
+Deno.test("Places lets everyone in who stays, and never more than there are", async () => {
+  const step = fc.record({
+    client: fc.constantFrom("a", "b", "c", "d", "e"),
+    action: fc.constantFrom("enter", "enter", "enter", "leave", "send", "read"),
+    pick: fc.nat(),
+  });
+  const steps = fc.array(step, { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(steps, async (steps) => {
+      const places = new Places(8, 100);
+      const visits: Visit[] = [];
+      const unsent = new Map<string, number>();
+      const of = (client: string) =>
+        visits.filter((it) => it.client === client);
+      const isWaiting = ({ permit, isGone }: Visit) => !permit && !isGone;
+      const check = (client: string) => {
+        const others = visits.some((it) =>
+          it.client !== client && isWaiting(it)
+        );
+        assert.ok(handledOf(visits) <= 8);
+        assert.ok(handledOf(of(client)) <= (others ? 2 : 6), client);
+      };
+      for (const { client, action, pick } of steps) {
+        const handled = of(client).filter(({ permit }) => permit);
+        if (action === "enter") {
+          visits.push(new Visit(places, client, () => check(client)));
+        } else if (action === "leave") {
+          const [gone] = visits.splice(pick % (visits.length || 1), 1);
+          gone?.leave();
+        } else if (action === "send" && handled.length > 0) {
+          const size = 1 + pick % 60;
+          unsent.set(client, (unsent.get(client) ?? 0) + size);
+          places.addUnsent(client, size);
+          handled[0]!.leave();
+          visits.splice(visits.indexOf(handled[0]!), 1);
+        } else if (action === "read") {
+          places.addUnsent(client, -(unsent.get(client) ?? 0));
+          unsent.delete(client);
+        }
+        if (pick % 3 > 0) continue;
+        await settle();
+        assert.equal(places.handled, handledOf(visits));
+        // Whoever has nothing gets something.
+        const isIdle = (visit: Visit) =>
+          isWaiting(visit) && handledOf(of(visit.client)) === 0 &&
+          !unsent.has(visit.client);
+        assert.ok(places.handled === 8 || !visits.some(isIdle));
+      }
+      for (const [client, size] of unsent) places.addUnsent(client, -size);
+      while (visits.length > 0) {
+        await settle();
+        const index = visits.findIndex(({ permit }) => permit);
+        assert.ok(index >= 0, "nobody gets in");
+        visits.splice(index, 1)[0]!.leave();
+      }
+      await settle();
+      assert.deepEqual([places.handled, places.unsent], [0, 0]);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+Deno.test("Amount.take() gives a client at most a quarter, and all to the only one", () => {
+  const client = fc.constantFrom("", "a", "b", "c", "d", "e");
+  const step = fc.record({ client, size: fc.integer({ min: -12, max: 12 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const amount = new Amount(40);
+      const sums: Record<string, number> = {};
+      let total = 0;
+      for (const { client, size } of steps) {
+        const before = sums[client] ?? 0;
+        const change = Math.max(size, -before);
+        const limit = client === "" ? 40 : 10;
+        const fits = before + change <= limit && total + change <= 40;
+        if (change < 0) amount.add(client, change);
+        else assert.equal(amount.take(client, change), fits);
+        if (change >= 0 && !fits) continue;
+        sums[client] = before + change;
+        total += change;
+        assert.equal(amount.total, total);
+        assert.equal(amount.isUnusedBy(client), sums[client] === 0);
+        assert.ok(total <= 40);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+});

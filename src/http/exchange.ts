@@ -1,0 +1,242 @@
+/**
+ * The exchange of a request and its reply over HTTP, within the budget of its client:
+ * the body is read, waits for a place, and is handled, and the reply is sent as fast as
+ * the client reads it.
+ *
+ * @module
+ */
+
+import { refuse } from "./access.ts";
+import { Amount, Places } from "./budget.ts";
+import type { Permit } from "../protocol/semaphore.ts";
+import { isObject } from "../text.ts";
+
+const MIB = 1024 * 1024;
+
+/** The budget. Sizes are in bytes, and times in milliseconds. */
+export const LIMITS = {
+  /** Requests that are handled at a time. */
+  places: 8,
+  /** The size of all requests that wait. */
+  waiting: 16 * MIB,
+  /** The size of all unsent replies. With more, requests wait. */
+  unsent: 16 * MIB,
+  listeners: 1_024,
+  bodySize: MIB,
+  bodyMs: 10_000,
+  replyMs: 60_000,
+};
+
+/** What a request takes besides its body, and each part of a body, in bytes. */
+const [REQUEST_SIZE, PART_SIZE] = [4 * 1024, 64];
+
+/** The size of a body that is parsed before it has a place, in bytes. A ping is smaller. */
+const PEEK_SIZE = 4 * 1024;
+
+/** How much of a reply is sent at a time, in bytes. */
+const CHUNK_SIZE = 64 * 1024;
+
+const NO_BATCHES =
+  "Batches are not supported: send each message in a request of its own";
+
+/** The method of requests that last until they are cancelled. */
+const LISTEN = "subscriptions/listen";
+
+/**
+ * Handles a message: the parsed body, or `undefined` if it is not JSON and the request
+ * still has it. The signal of the request is aborted if the client is gone.
+ */
+type Handle = (request: Request, message: unknown) => Promise<Response>;
+
+/** Who sends a request, and what ends the exchange, with a response as the reason. */
+interface Exchange {
+  readonly client: string;
+  readonly ending: AbortController;
+}
+
+/** Exchanges requests and replies with clients. */
+export class Exchanges {
+  readonly #limits: typeof LIMITS;
+  readonly #bodies: Amount;
+  readonly #places: Places;
+  readonly #listeners: Amount;
+
+  /** Creates a budget. */
+  constructor(limits: typeof LIMITS = LIMITS) {
+    this.#limits = limits;
+    this.#bodies = new Amount(limits.waiting);
+    this.#places = new Places(limits.places, limits.unsent);
+    this.#listeners = new Amount(limits.listeners);
+  }
+
+  /** What is used of the budget. */
+  get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
+    const { handled, unsent } = this.#places;
+    const [bodies, listeners] = [this.#bodies.total, this.#listeners.total];
+    return { bodies, handled, unsent, listeners };
+  }
+
+  /** Responds to a request of a client with what a function returns for its message. */
+  async respond(
+    request: Request,
+    client: string,
+    handle: Handle,
+  ): Promise<Response> {
+    const ending = new AbortController();
+    // Deno aborts this signal after the response, too. That only ends a listener.
+    request.signal.addEventListener("abort", () => {
+      ending.abort(refuse(499, "The client is gone"));
+    });
+    try {
+      return await this.#respond(request, { client, ending }, handle);
+    } catch (error) {
+      if (error instanceof Response) return error;
+      throw error;
+    }
+  }
+
+  /** @throws {Response} If the request is refused, or the client is gone. */
+  async #respond(
+    request: Request,
+    exchange: Exchange,
+    handle: Handle,
+  ): Promise<Response> {
+    const { client, ending: { signal } } = exchange;
+    const { text, place } = await this.#receive(request, exchange);
+    using _place = place;
+    const message = parse(text);
+    if (Array.isArray(message)) throw refuse(400, NO_BATCHES);
+    const { url, method, headers } = request;
+    const rest = message === undefined ? { body: text } : {};
+    const passed = new Request(url, { method, headers, signal, ...rest });
+    const isListener = methodOf(message) === LISTEN;
+    if (isListener && !this.#listeners.take(client, 1)) throw crowded();
+    using listener = new DisposableStack();
+    if (isListener) listener.defer(() => this.#listeners.add(client, -1));
+    const response = await handle(passed, message);
+    signal.throwIfAborted();
+    return isListener
+      ? passOn(response, listener.move())
+      : await this.#send(response, client);
+  }
+
+  /** Reads a body, which counts as waiting until it has a place, or needs none. */
+  async #receive(
+    request: Request,
+    { client, ending }: Exchange,
+  ): Promise<{ text: string; place: Permit | undefined }> {
+    let size = 0;
+    const take = (more: number) => {
+      if (!this.#bodies.take(client, more)) throw crowded();
+      size += more;
+    };
+    const { bodySize, bodyMs } = this.#limits;
+    const late = `The request must arrive within ${bodyMs / 1_000} seconds`;
+    const timer = setTimeout(() => ending.abort(refuse(408, late)), bodyMs);
+    try {
+      take(REQUEST_SIZE);
+      const text = await readText(request, ending.signal, { bodySize, take });
+      clearTimeout(timer);
+      const isExempt = text.length <= PEEK_SIZE &&
+        ["ping", LISTEN].includes(methodOf(parse(text)));
+      if (isExempt) return { text, place: undefined };
+      return { text, place: await this.#places.enter(client, ending.signal) };
+    } finally {
+      clearTimeout(timer);
+      this.#bodies.add(client, -size);
+    }
+  }
+
+  /** Sends a reply while the client reads it, and counts what is unsent. */
+  async #send(response: Response, client: string): Promise<Response> {
+    if (response.body === null) return response;
+    let unsent = await response.bytes();
+    const { status, headers } = response;
+    // If the stream ends before, Deno closes the connection.
+    headers.set("content-length", `${unsent.length}`);
+    this.#places.addUnsent(client, unsent.length);
+    const end = () => {
+      clearTimeout(timer);
+      this.#places.addUnsent(client, -unsent.length);
+      unsent = new Uint8Array();
+    };
+    let stop = end;
+    const timer = setTimeout(() => stop(), this.#limits.replyMs);
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        stop = () => {
+          end();
+          controller.close();
+        };
+      },
+      pull: (controller) => {
+        // A copy, so that the rest can be freed while Deno has a part.
+        const part = unsent.slice(0, CHUNK_SIZE);
+        controller.enqueue(part);
+        unsent = unsent.subarray(part.length);
+        this.#places.addUnsent(client, -part.length);
+        if (unsent.length === 0) stop();
+      },
+      cancel: end,
+    }, { highWaterMark: 0 });
+    return new Response(stream, { status, headers });
+  }
+}
+
+/** Refuses a request because too many others wait. */
+function crowded(): Response {
+  const message = "The server is busy: try again in a second";
+  return refuse(503, message, { "Retry-After": "1" });
+}
+
+/** @throws {Response} If the body is too large, or cannot be read. */
+async function readText(
+  { body, headers }: Request,
+  signal: AbortSignal,
+  { bodySize, take }: { bodySize: number; take: (more: number) => void },
+): Promise<string> {
+  const tooLarge = `The request must not exceed ${bodySize} bytes`;
+  const declared = Number(headers.get("content-length"));
+  if (declared > bodySize) throw refuse(413, tooLarge);
+  take(declared);
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  const write = (part: Uint8Array) => {
+    size += part.length;
+    if (size > bodySize) throw refuse(413, tooLarge);
+    take(declared > 0 ? PART_SIZE : PART_SIZE + part.length);
+    text += decoder.decode(part, { stream: true });
+  };
+  await body?.pipeTo(new WritableStream({ write }), { signal }).catch(
+    (error) => {
+      throw error instanceof Response
+        ? error
+        : refuse(400, "Cannot read the request");
+    },
+  );
+  return text + decoder.decode();
+}
+
+/** Passes a stream on, and disposes of what it uses when it ends. */
+function passOn(
+  { body, status, headers }: Response,
+  used: Disposable,
+): Response {
+  const end = () => used[Symbol.dispose]();
+  const stream = new TransformStream({ flush: end, cancel: end });
+  return new Response(body!.pipeThrough(stream), { status, headers });
+}
+
+/** Returns the message in a body, or `undefined` if it is not JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function methodOf(message: unknown): string {
+  return isObject(message) ? `${message.method}` : "";
+}

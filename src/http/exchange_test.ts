@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { Exchanges, LIMITS } from "./exchange.ts";
+import { eventually, within } from "../../tests/testing/waiting.ts";
+
+type Work = PromiseWithResolvers<void> & { readonly signal: AbortSignal };
+
+/**
+ * A server whose replies have the size in `params`. Those to `wait` are sent when the
+ * test says so. The client is named in a header.
+ */
+class TestServer implements AsyncDisposable {
+  readonly exchanges: Exchanges;
+  readonly works: Work[] = [];
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #connections: Deno.Conn[] = [];
+
+  constructor(limits: Partial<typeof LIMITS> = {}) {
+    this.exchanges = new Exchanges({ ...LIMITS, ...limits });
+    const options = { port: 0, hostname: "127.0.0.1", onListen() {} };
+    this.#server = Deno.serve(options, (request) => {
+      const client = request.headers.get("client") ?? "";
+      return this.exchanges.respond(
+        request,
+        client,
+        ({ signal }, message) => this.#handle(message, signal),
+      );
+    });
+  }
+
+  async #handle(message: unknown, signal: AbortSignal): Promise<Response> {
+    const { method, size = 10 } = message as { method: string; size?: number };
+    if (method === "subscriptions/listen") {
+      const start = (controller: ReadableStreamDefaultController) => {
+        controller.enqueue(new Uint8Array(1));
+        signal.addEventListener("abort", () => controller.close());
+      };
+      return new Response(new ReadableStream({ start }));
+    }
+    if (method === "wait") {
+      const work = { ...Promise.withResolvers<void>(), signal };
+      this.works.push(work);
+      await work.promise;
+    }
+    return new Response(new Uint8Array(size));
+  }
+
+  async fetch(message: object, client = ""): Promise<Response> {
+    const { port } = this.#server.addr;
+    const body = JSON.stringify(message);
+    const init = { method: "POST", body, headers: { client } };
+    return await fetch(`http://127.0.0.1:${port}/`, init);
+  }
+
+  async status(message: object, client = ""): Promise<number> {
+    const response = await this.fetch(message, client);
+    await response.bytes();
+    return response.status;
+  }
+
+  /** Sends a text on a connection of its own. */
+  async send(text: string, { length = text.length, client = "" } = {}) {
+    const { port } = this.#server.addr;
+    const connection = await Deno.connect({ port, hostname: "127.0.0.1" });
+    this.#connections.push(connection);
+    const head =
+      `POST / HTTP/1.1\r\nHost: x\r\nclient: ${client}\r\nContent-Length: ${length}\r\n\r\n`;
+    await connection.write(new TextEncoder().encode(head + text));
+    return connection;
+  }
+
+  async settled(used: Partial<Exchanges["used"]>): Promise<void> {
+    const all = { bodies: 0, handled: 0, unsent: 0, listeners: 0, ...used };
+    const isSettled = () =>
+      JSON.stringify(this.exchanges.used) === JSON.stringify(all);
+    await eventually(isSettled, JSON.stringify(all));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const work of this.works) work.resolve();
+    for (const connection of this.#connections) {
+      try {
+        connection.close();
+      } catch {
+        // The test has closed it.
+      }
+    }
+    await this.settled({});
+    await this.#server.shutdown();
+  }
+}
+
+const WAIT = { method: "wait" };
+const QUICK = { method: "quick" };
+const LISTEN = { method: "subscriptions/listen" };
+
+/** Reads what has arrived, or "" if the connection is closed. */
+async function readSome(connection: Deno.Conn): Promise<string> {
+  const buffer = new Uint8Array(64 * 1024);
+  const size = await within(connection.read(buffer), "bytes or the end");
+  return new TextDecoder("latin1").decode(buffer.subarray(0, size ?? 0));
+}
+
+/** Reads until a connection is closed. */
+async function readAll(connection: Deno.Conn): Promise<string> {
+  let text = "";
+  for (let part; (part = await readSome(connection)) !== "";) text += part;
+  return text;
+}
+
+Deno.test("Exchanges.respond() refuses a body that is too large, too slow, or a batch", async () => {
+  await using server = new TestServer({ bodySize: 1_000, bodyMs: 50 });
+  const large = await server.fetch({ ...QUICK, text: "x".repeat(1_000) });
+  assert.equal(large.status, 413);
+  assert.match(await large.text(), /must not exceed 1000 bytes/);
+  const stream = ReadableStream.from(["x".repeat(600), "x".repeat(600)])
+    .pipeThrough(new TextEncoderStream());
+  const url = large.url;
+  const chunked = await fetch(url, { method: "POST", body: stream });
+  assert.deepEqual([chunked.status, await chunked.text() !== ""], [413, true]);
+  const slow = await server.send("{", { length: 100 });
+  assert.match(await readSome(slow), /^HTTP\/1.1 408 /);
+  const batch = await server.fetch([QUICK, QUICK]);
+  assert.equal(batch.status, 400);
+  assert.match(await batch.text(), /Batches are not supported/);
+  assert.equal(await server.status(QUICK), 200);
+});
+
+Deno.test("Exchanges.respond() assembles a body from small parts", async () => {
+  await using server = new TestServer();
+  const text = JSON.stringify({ ...QUICK, text: "x".repeat(300) });
+  const connection = await server.send("", { length: text.length });
+  for (const character of text) {
+    await connection.write(new TextEncoder().encode(character));
+  }
+  assert.match(await readSome(connection), /^HTTP\/1.1 200 /);
+});
+
+Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
+  await using server = new TestServer({ places: 1, waiting: 160_000 });
+  const first = server.status(WAIT, "a");
+  await eventually(() => server.works.length === 1, "the first");
+  const rest = Array.from({ length: 9 }, () => server.status(WAIT, "a"));
+  const size = 4_096 + 64 + JSON.stringify(WAIT).length;
+  await server.settled({ handled: 1, bodies: 9 * size });
+  // It has a quarter of the room.
+  const refused = await server.fetch(WAIT, "a");
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get("retry-after"), "1");
+  await refused.bytes();
+  const other = server.status(WAIT, "b");
+  await server.settled({ handled: 1, bodies: 10 * size });
+  for (let count = 1; count <= 11; count++) {
+    await eventually(() => server.works.length === count, "the next one");
+    server.works.at(-1)!.resolve();
+    // Each client has its turn.
+    if (count === 3) assert.equal(await other, 200);
+  }
+  const statuses = await Promise.all([first, ...rest]);
+  assert.ok(statuses.every((status) => status === 200));
+});
+
+Deno.test("Exchanges.respond() handles a ping and a listener while all places are taken", async () => {
+  await using server = new TestServer({ places: 1 });
+  const slow = server.status(WAIT);
+  await eventually(() => server.works.length === 1, "the request");
+  assert.equal(await server.status({ method: "ping" }), 200);
+  const { body } = await server.fetch(LISTEN);
+  await server.settled({ handled: 1, listeners: 1 });
+  await body!.cancel();
+  await server.settled({ handled: 1 });
+  server.works[0]!.resolve();
+  assert.equal(await slow, 200);
+});
+
+Deno.test("Exchanges.respond() gives up what a connection that is gone has", async () => {
+  await using server = new TestServer({ places: 1 });
+  const wait = JSON.stringify(WAIT);
+  const partial = await server.send("{", { length: 100 });
+  await server.settled({ bodies: 4_096 + 64 + 100 });
+  partial.close();
+  await server.settled({});
+  const handled = await server.send(wait);
+  await eventually(() => server.works.length === 1, "the request");
+  const waiting = await server.send(wait);
+  await server.settled({ handled: 1, bodies: 4_096 + 64 + wait.length });
+  waiting.close();
+  await server.settled({ handled: 1 });
+  handled.close();
+  await eventually(() => server.works[0]!.signal.aborted, "the signal");
+  // Its place is free once its work has ended.
+  assert.equal(server.exchanges.used.handled, 1);
+  server.works[0]!.resolve();
+  await server.settled({});
+  assert.equal(await server.status(QUICK), 200);
+});
+
+Deno.test("Exchanges.respond() counts as unsent what the client does not read", async () => {
+  await using server = new TestServer({ unsent: 1_000_000, replyMs: 60_000 });
+  const size = 30_000_000;
+  const large = JSON.stringify({ ...QUICK, size });
+  const first = await server.send(large, { client: "a" });
+  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  await server.send(large, { client: "a" });
+  await eventually(() => server.exchanges.used.bodies > 0, "the next one");
+  // Others have one reply, whatever is unsent.
+  assert.equal(await server.status(QUICK, "b"), 200);
+  assert.ok(server.exchanges.used.bodies > 0);
+  const reading = readAll(first);
+  const second = await Promise.race([
+    reading,
+    eventually(() => server.exchanges.used.bodies === 0, "the next reply"),
+  ]);
+  assert.equal(second, undefined);
+  first.close();
+  await reading.catch(() => {});
+});
+
+Deno.test("Exchanges.respond() closes the connection of a client that does not read", async () => {
+  await using server = new TestServer({ replyMs: 50 });
+  const size = 30_000_000;
+  const connection = await server.send(JSON.stringify({ ...QUICK, size }));
+  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  await server.settled({});
+  const text = await readAll(connection);
+  assert.match(text, /content-length: 30000000/);
+  assert.ok(text.length < size, `${text.length}`);
+  assert.equal(await server.status(QUICK), 200);
+});
+
+Deno.test("Exchanges.respond() refuses listeners of who has a quarter, or if there is no room", async () => {
+  await using server = new TestServer({ listeners: 8 });
+  const bodies = [];
+  for (const client of ["a", "b", "c", "d"]) {
+    for (let count = 0; count < 2; count++) {
+      const response = await server.fetch(LISTEN, client);
+      assert.equal(response.status, 200);
+      bodies.push(response.body!);
+    }
+    assert.equal(await server.status(LISTEN, client), 503);
+  }
+  assert.equal(await server.status(LISTEN), 503);
+  await server.settled({ listeners: 8 });
+  await bodies[0]!.cancel();
+  await server.settled({ listeners: 7 });
+  bodies[0] = (await server.fetch(LISTEN)).body!;
+  for (const body of bodies) await body.cancel();
+});

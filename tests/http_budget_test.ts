@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { filesPlace, type Place } from "./testing/folders.ts";
+import { HttpServer, TOKEN } from "./testing/http.ts";
+import { lacks } from "./testing/needs.ts";
+
+const OTHER_TOKEN = "another-token-of-another-client";
+
+/** Creates a skill whose files are 9.5 MB together. */
+function largePlace(): Place {
+  const place = filesPlace();
+  const folder = "home/.claude/skills/large";
+  place.skill("home/.claude/skills", "large");
+  for (let index = 0; index < 10; index++) {
+    place.file(`${folder}/${index}.txt`, "x".repeat(950_000));
+  }
+  return place;
+}
+
+const READ = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "resources/read",
+  params: { uri: "skill://large/" },
+};
+
+const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+
+const HEADERS = [
+  "Host: 127.0.0.1",
+  "Content-Type: application/json",
+  "Accept: application/json, text/event-stream",
+];
+
+/** Sends a request on a connection of its own, and reads nothing. */
+async function send(
+  { url }: HttpServer,
+  message: object,
+  token = TOKEN,
+): Promise<Deno.Conn> {
+  const { hostname, port } = new URL(url);
+  const body = JSON.stringify(message);
+  const lines = ["POST /mcp HTTP/1.1", ...HEADERS];
+  lines.push(`Authorization: Bearer ${token}`);
+  lines.push(`Content-Length: ${body.length}`, "", body);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  await connection.write(new TextEncoder().encode(lines.join("\r\n")));
+  return connection;
+}
+
+async function ask(
+  server: HttpServer,
+  message: object,
+  token = OTHER_TOKEN,
+): Promise<string> {
+  const authorization = `Bearer ${token}`;
+  const response = await server.fetch(message, { authorization });
+  return `${response.status} ${await response.text()}`;
+}
+
+Deno.test("a batch over HTTP is refused, with two clients or one", async () => {
+  using place = filesPlace();
+  for (const token of [TOKEN, `${TOKEN},${OTHER_TOKEN}`]) {
+    const env = { SKILL_SERVER_TOKEN: token };
+    await using server = await HttpServer.start(place, { env });
+    for (const batch of [[], [LIST], Array(100).fill(READ)]) {
+      const reply = await ask(server, batch, TOKEN);
+      assert.match(reply, /^400 .*"Batches are not supported: send each /);
+    }
+    assert.match(await ask(server, LIST, TOKEN), /^200 .*"tools":/s);
+  }
+});
+
+Deno.test("clients that read nothing, or are gone, do not stop others", {
+  ignore: lacks("proc"),
+}, async () => {
+  using place = largePlace();
+  const env = { SKILL_SERVER_TOKEN: `${TOKEN},${OTHER_TOKEN}` };
+  await using server = await HttpServer.start(place, { env });
+  const unread = await Promise.all(
+    Array.from({ length: 40 }, () => send(server, READ)),
+  );
+  for (let count = 0; count < 20; count++) {
+    assert.match(await ask(server, LIST), /^200 .*"tools":/s);
+  }
+  const large = await ask(server, READ);
+  assert.ok(large.length > 9_500_000, large.slice(0, 300));
+  const partial = await send(server, { ...LIST, text: "x".repeat(100_000) });
+  for (const connection of [...unread, partial]) connection.close();
+  // What was unsent is free again.
+  const own = await ask(server, READ, TOKEN);
+  assert.ok(own.length > 9_500_000, own.slice(0, 300));
+  assert.deepEqual(server.stderr.takeAll(), []);
+});
+
+Deno.test("a server whose client is gone while it is served goes on", async () => {
+  using place = largePlace();
+  await using server = await HttpServer.start(place);
+  for (let count = 0; count < 30; count++) {
+    (await send(server, READ)).close();
+  }
+  assert.match(await ask(server, LIST), /^200 .*"tools":/s);
+  await server.end();
+  await server[Symbol.asyncDispose]();
+  assert.deepEqual(server.stderr.takeAll(), []);
+});
