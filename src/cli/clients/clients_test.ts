@@ -93,21 +93,6 @@ function rowOf(title: string, page: string, section: string): string {
   ) ?? "";
 }
 
-Deno.test("docs/http.md says how the entry of each client sends the token", () => {
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "http.md"));
-  for (const { title, tokenFields, urlEntry } of Object.values(MCP_CLIENTS)) {
-    const row = rowOf(title, page, "Configure clients");
-    assert.notEqual(row, "", title);
-    const texts = JSON.stringify(tokenFields ?? "").match(
-      /Bearer [^"]+|\w+_\w+/g,
-    );
-    for (const text of urlEntry === undefined ? [] : texts ?? []) {
-      const isShown = text === "Bearer <token>" || row.includes(text);
-      assert.ok(isShown, `${row}: ${text}`);
-    }
-  }
-});
-
 Deno.test("docs/clients.md says which skills each client lists itself, and who replaces what", () => {
   const isNamed = ({ title }: McpClient, text: string | undefined) =>
     text?.replaceAll(/\s+/g, " ").includes(title) === true;
