@@ -62,14 +62,14 @@ Deno.test("docs/architecture.md names only files and folders that exist", () => 
   assert.deepEqual(missing, []);
 });
 
-Deno.test("docs/architecture.md has a row for each room", () => {
+Deno.test("docs/architecture.md has a line for each room", () => {
   const rooms = new Set(
     SOURCE.filter((path) => path.startsWith("src/"))
       .map((path) => path.slice(0, path.lastIndexOf("/") + 1)),
   );
   for (const room of rooms) {
     const name = room === "src/" ? "src/*.ts" : room;
-    assert.ok(PAGE.includes(`\n| \`${name}\` `), room);
+    assert.ok(PAGE.includes(`\n- \`${name}\`: `), room);
   }
 });
 
