@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
-import { parseCommandLine } from "./command_line.ts";
+import { parseCommandLine, SERVING_OPTIONS } from "./command_line.ts";
 import { createSettings, type Settings } from "./settings.ts";
-import { withVariables } from "../../tests/testing/environment.ts";
+import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 
 /** Creates settings with these variables, and no others, in the environment. */
@@ -110,4 +110,17 @@ Deno.test("createSettings() checks the skill that a file is in", () => {
   // It is in no skill.
   const loose = join(place.path, "skills", "loose.md");
   assert.deepEqual(checked("/skills/loose.md"), [loose]);
+});
+
+Deno.test("createSettings() reads each option of a server", () => {
+  const source = Deno.readTextFileSync(
+    join(REPOSITORY, "src", "program", "settings.ts"),
+  );
+  for (const name of SERVING_OPTIONS) {
+    assert.match(
+      source,
+      new RegExp(`(?:values\\.|values\\["|[{,] )${name}\\b`),
+      name,
+    );
+  }
 });
