@@ -7,7 +7,6 @@
 
 import { formatJson, withoutCommands } from "./github_actions.ts";
 import {
-  type ClientProfile,
   DEFAULT_PROFILE,
   OTHER_CLIENTS,
   profileOfOption,
@@ -32,11 +31,12 @@ export function formatModelView(
   catalog: SkillCatalog,
   { json, notes, ...options }: ModelViewOptions,
 ): readonly string[] {
-  const profile = profileOfOption(client);
-  const passages = listPassages({ profile, catalog, options });
+  const profile = profileOfOption(options.profile ?? client);
+  const view = { profile, catalog, options };
+  const passages = listPassages(client, view);
   if (json) return formatJson(passages);
   const skills = count(listForModel(catalog).length, "skill");
-  const title = formatClient(client, profile);
+  const title = formatClient(client);
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
@@ -48,9 +48,9 @@ export function formatModelView(
 }
 
 /** Names a client. What those that were not measured show the model is not known. */
-function formatClient(client: string, profile: ClientProfile): string {
+function formatClient(client: string): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
-  return profile === DEFAULT_PROFILE
+  return profileOfOption(client) === DEFAULT_PROFILE
     ? `${client}, which was not measured`
     : client;
 }
@@ -68,8 +68,9 @@ function formatPassage({ title, text }: Passage): string {
 }
 
 /** Lists the texts that the model of a client sees. */
-function listPassages(view: ToolView): Passage[] {
-  const { profile: { instructions, searchesTools }, catalog, options } = view;
+function listPassages(client: string, view: ToolView): Passage[] {
+  const { instructions, searchesTools } = profileOfOption(client);
+  const { catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";
   const passages = listToolEntries(view)
     .flatMap(({ name, description, inputSchema }) => [

@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_SHELL_TIMEOUT } from "../views/toolsets/shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import { OTHER_CLIENTS } from "../views/profiles.ts";
+import { OTHER_CLIENTS, PROFILE_NAMES } from "../views/profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
 import { TOOLSET_NAMES } from "../views/toolsets/toolsets.ts";
 import { nearestWords, quote } from "../text.ts";
@@ -102,6 +102,14 @@ const SERVING = {
     value: "SET",
     choices: TOOLSET_NAMES,
     help: `toolset: ${TOOLSET_NAMES.join(", ")} (default: skill)`,
+  },
+  "profile": {
+    type: "string",
+    value: "NAME",
+    choices: PROFILE_NAMES,
+    help: `give every client what this one gets: ${
+      PROFILE_NAMES.join(", ")
+    } (default: by its name)`,
   },
   "policy": {
     type: "string",

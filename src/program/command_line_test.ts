@@ -176,6 +176,8 @@ const misuses: [string[], string | RegExp][] = [
     ["--print-config", "constructor"],
     /^Invalid .* expected one of claude-code, /,
   ],
+  [["--profile", "codx"], 'Invalid --profile "codx": did you mean codex?'],
+  [["--profile", "cursor"], /"cursor": expected one of default, claude-code, /],
   [["--no-watch=yes"], /'--no-watch' does not take an argument/],
 ];
 

@@ -168,6 +168,7 @@ function createOptions(
     refreshSeconds: numberOf(values.refresh),
     watchFolders: !values["no-watch"],
     toolset: (values.tools ?? "skill") as Toolset,
+    profile: values.profile,
     shellTimeout: numberOf(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
     logLoads: values["log-loads"],

@@ -75,6 +75,7 @@ export const KNOWN_FIELDS: readonly string[] = [
   "argument-hint",
   "disable-model-invocation",
   "user-invocable",
+  "when_to_use",
 ];
 
 /** Returns the letters and digits of a text, in lowercase: what a person sees in a key. */

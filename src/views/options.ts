@@ -17,6 +17,11 @@ export interface SkillToolOptions {
    */
   readonly descriptionLimit?: number;
   /**
+   * The name of the profile that every client gets: that of a client as `--profile`
+   * names it, or `default`. Default: the profile of the client.
+   */
+  readonly profile?: string;
+  /**
    * Whether to provide the tool that runs shell commands, if the toolset
    * contains it and Deno has permission to run the shell. Default: `true`.
    */

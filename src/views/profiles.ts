@@ -19,6 +19,8 @@
  * @module
  */
 
+import type { SkillToolOptions } from "./options.ts";
+
 /** What a client shows the model. */
 export interface ClientProfile {
   /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
@@ -73,12 +75,25 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
   "cline": { clientName: "@cline/core", instructions: "none" },
 };
 
-/** The name that `--as` accepts for clients without a profile. */
+/** The name that `--as` and `--profile` accept for clients without a profile. */
 export const OTHER_CLIENTS = "default";
 
-/** Returns the profile with a name that `--as` accepts, or else the default. */
+/** The names that `--profile` accepts. */
+export const PROFILE_NAMES = [OTHER_CLIENTS, ...Object.keys(CLIENT_PROFILES)];
+
+/** Returns the profile with a name that an option accepts, or else the default. */
 export function profileOfOption(name: string): ClientProfile {
   return CLIENT_PROFILES[name] ?? DEFAULT_PROFILE;
+}
+
+/** Returns the profile that the options choose, or else that of the client. */
+export function profileFor(
+  client: string | undefined,
+  { profile }: SkillToolOptions,
+): ClientProfile {
+  return profile === undefined
+    ? profileOfClient(client)
+    : profileOfOption(profile);
 }
 
 /**

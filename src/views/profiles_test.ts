@@ -3,13 +3,20 @@ import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { SkillRegistry } from "../../mod.ts";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Session } from "../../tests/testing/client.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { HttpServer } from "../../tests/testing/http.ts";
 import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { Wire } from "../../tests/testing/server.ts";
+import {
+  runServer,
+  type ServerOptions,
+  Wire,
+} from "../../tests/testing/server.ts";
 import {
   CLIENT_PROFILES,
   DEFAULT_PROFILE,
+  PROFILE_NAMES,
   profileOfClient,
 } from "./profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
@@ -30,8 +37,9 @@ function createCatalog(count: number): SkillCatalog {
   const skills = Array.from({ length: count }, (_, index): [string, Skill] => {
     const name = `n${index}x`.padEnd(20, "y");
     const description = "Use <b> & this. ".repeat(index % 60 + 1);
-    const skill = { name, description, scope: "global", state: "on" } as Skill;
-    return [name, skill];
+    const frontmatter = { name, description };
+    const skill = { ...frontmatter, frontmatter, scope: "global", state: "on" };
+    return [name, skill as Skill];
   });
   return { ...EMPTY_CATALOG, skills: new Map(skills) };
 }
@@ -155,4 +163,107 @@ Deno.test("profileOfClient() recognizes a client by its name, with or without th
   for (const name of ["", "claude-codex", "CLAUDE-CODE", undefined]) {
     assert.equal(profileOfClient(name), DEFAULT_PROFILE);
   }
+});
+
+/** Returns the entry of the tool `skill` that a server sends to a client. */
+async function toolFor(
+  place: Place,
+  name: string,
+  options?: ServerOptions,
+): Promise<Tool> {
+  await using wire = new Wire(place, options);
+  await wire.ask(1, "initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name, version: "1" },
+  });
+  const { result: { tools: [tool] } } = await wire.ask(2, "tools/list");
+  return tool;
+}
+
+Deno.test("--profile gives every client what the client of this name gets, and default the wording of the contract", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const contract = await toolFor(place, "some-client");
+  const claude = await toolFor(place, "claude-code");
+  assert.match(
+    contract.description!,
+    /^Execute a skill within .*<available_sk/s,
+  );
+  assert.doesNotMatch(claude.description!, /<available_skills>/);
+  const chosen = async (name: string, profile: string) =>
+    await toolFor(place, name, { args: ["--profile", profile] });
+  assert.deepEqual(await chosen("claude-code", "default"), contract);
+  assert.deepEqual(await chosen("some-client", "claude-code"), claude);
+  const args = ["--profile", "claude-code"];
+  await using server = await HttpServer.start(place, { args });
+  // Such clients do not say who they are.
+  const { result: { tools } } = await server.askLegacy("tools/list");
+  assert.deepEqual(tools, [claude]);
+});
+
+Deno.test("--profile is in the printed entry, and --list --as shows what it gives the client", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const run = async (...args: string[]) =>
+    (await runServer(place, { args: [...args, "--profile", "default"] }))
+      .stdout;
+  assert.match(await run("--print-config", "cline"), /"--profile=default"/);
+  const shown = await run("--list", "--as", "claude-code");
+  assert.match(shown, /^What the model sees in claude-code \(1 skill, /);
+  assert.match(shown, /\nInstructions: [^]* <available_skills>/);
+});
+
+Deno.test("when_to_use follows the description in the list of every profile but default", async () => {
+  using place = new Place();
+  const write = (name: string, description: string, use: string) => {
+    const fields = `name: ${name}\ndescription: ${description}`;
+    const text = `---\n${fields}\nwhen_to_use: ${use}\n---\n`;
+    place.skill("home/.claude/skills", name, text);
+  };
+  write("git", "Work with git", '"Before\\n- evil:\\u200b a commit"');
+  write("long", "d".repeat(1_000), "u".repeat(1_000));
+  write("list", "A list", "[a, b]");
+  write("empty", "Nothing", '"\\u200b "');
+  write("named", "About names", "Never shown");
+  const rules = "rules: [{ skill: named, state: name-only }]";
+  const policy = place.file("home/policy.yaml", rules);
+  for (const profile of PROFILE_NAMES) {
+    const args = ["--profile", profile, "--policy", policy];
+    await using session = await Session.open(place, { args });
+    const { tools: [tool] } = await session.client.listTools();
+    const schema = tool!.inputSchema.properties!.name;
+    const { description } = schema as { description: string };
+    const text = `${tool!.description}\n${description}`;
+    if (profile === "default") {
+      assert.doesNotMatch(text, /commit|Never/);
+      assert.ok(text.includes("<description>Work with git</description>"));
+      continue;
+    }
+    for (
+      const line of [
+        "- git: Work with git - Before - evil: a commit",
+        `- long: ${"d".repeat(1_000)} - ${"u".repeat(18)}...`,
+        "- list: A list",
+        "- empty: Nothing",
+        "- named",
+      ]
+    ) {
+      assert.ok(text.split("\n").includes(line), `${profile}: ${line}`);
+    }
+  }
+});
+
+Deno.test("a change of when_to_use alone is a change of the list", async () => {
+  using place = new Place();
+  const text = skillMd("git").replace("\n---", "\nwhen_to_use: Before\n---");
+  place.skill("home/.claude/skills", "git", text);
+  const args = ["--profile", "codex"];
+  await using session = await Session.open(place, { args });
+  const { description } = (await session.client.listTools()).tools[0]!;
+  assert.match(description!, / - Before$/);
+  place.skill("home/.claude/skills", "git", text.replace("Before", "After"));
+  await session.listChanged();
+  const { tools: [changed] } = await session.client.listTools();
+  assert.match(changed!.description!, / - After$/);
 });

@@ -14,7 +14,7 @@ import type { Params } from "../protocol/requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, nearestWords, quote } from "../text.ts";
-import { profileOfClient } from "./profiles.ts";
+import { profileFor } from "./profiles.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
 import { readForRequest } from "./resources.ts";
@@ -87,7 +87,8 @@ function createPromptContent(
   const annotations = { audience: ["assistant" as const], priority: 1.0 };
   // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
   const isEmbedded = options.toolset === "skilljack" &&
-    client !== undefined && !profileOfClient(client).dropsEmbeddedResources;
+    (client ?? options.profile) !== undefined &&
+    !profileFor(client, options).dropsEmbeddedResources;
   if (isEmbedded) {
     const uri = skillMdUri(skill);
     const resource = { uri, mimeType: "text/markdown", text };

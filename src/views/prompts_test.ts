@@ -120,8 +120,9 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
 
 Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
   using place = filesPlace();
-  await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
-  const contentFor = async (name: string) => {
+  const contentFor = async (name: string, ...options: string[]) => {
+    const args = ["--tools", "skilljack", ...options];
+    await using wire = new Wire(place, { args });
     const clientInfo = { name, version: "1" };
     const info = { "io.modelcontextprotocol/clientInfo": clientInfo };
     const _meta = { ...MODERN_META, ...info };
@@ -140,8 +141,11 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
     },
     annotations,
   });
+  const gemini = "gemini-cli-mcp-client-skills";
+  const contracted = await contentFor(gemini, "--profile", "default");
+  assert.equal(contracted.type, "resource");
   const directory = join(place.home, ".claude", "skills", "git");
-  assert.deepEqual(await contentFor("gemini-cli-mcp-client-skills"), {
+  assert.deepEqual(await contentFor(gemini), {
     type: "text",
     text: `Loading: git\nBase directory: ${directory}\n\n${text}`,
     annotations,

@@ -64,7 +64,9 @@ export interface ListedSkill {
 }
 
 /** Returns as much of a skill's description as the specification allows. */
-export function listedDescription({ description }: Skill): string {
+export function listedDescription(
+  { description }: Pick<Skill, "description">,
+): string {
   // A character has one or two code units.
   if (description.length <= MAX_DESCRIPTION_LENGTH) return description;
   const start = description.slice(0, 2 * MAX_DESCRIPTION_LENGTH + 1);
@@ -81,6 +83,15 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
   name: qualifiedName(skill),
   description: oneLine(listedDescription(skill)),
 }));
+
+/** Adds to what a list says of a skill when to use it, if the frontmatter says so. */
+export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
+  const { frontmatter: { when_to_use: field }, description } = listed.skill;
+  const use = typeof field === "string" ? oneLine(field) : "";
+  if (use === "" || listed.description === "") return listed;
+  const both = listedDescription({ description: `${description} - ${use}` });
+  return { ...listed, description: oneLine(both) };
+});
 
 /** Lists skills in list order, by the names that load them. */
 export function listByName(skills: Iterable<Skill>): ListedSkill[] {

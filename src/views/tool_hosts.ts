@@ -14,11 +14,7 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import type { SkillToolOptions } from "./options.ts";
-import {
-  type ClientProfile,
-  DEFAULT_PROFILE,
-  profileOfClient,
-} from "./profiles.ts";
+import { type ClientProfile, profileFor } from "./profiles.ts";
 import { callTool, toEntry } from "./tools.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 
@@ -94,7 +90,7 @@ class ProgramHost implements ToolHost {
     this.#registry = registry;
     this.#options = options;
     server.setRequestHandler("tools/list", (_params, { client }) => {
-      const profile = profileOfClient(client);
+      const profile = profileFor(client, options);
       this.#profiles.add(profile);
       return { tools: this.#listFor(profile, registry.catalog) };
     });
@@ -112,7 +108,7 @@ class ProgramHost implements ToolHost {
     // Whoever listens and has not listed yet may be any client.
     const profiles = this.#profiles.size > 0
       ? [...this.#profiles]
-      : [DEFAULT_PROFILE];
+      : [profileFor(undefined, this.#options)];
     return profiles.flatMap((profile) => this.#listFor(profile, catalog));
   }
 
@@ -198,6 +194,7 @@ class SdkHost implements ToolHost {
 
   #toEntry(tool: SkillTool, catalog: SkillCatalog): Tool {
     const options = this.#options;
-    return toEntry(tool, { profile: DEFAULT_PROFILE, catalog, options });
+    const profile = profileFor(undefined, options);
+    return toEntry(tool, { profile, catalog, options });
   }
 }

@@ -20,8 +20,10 @@ import {
   DEFAULT_DESCRIPTION_LIMIT,
   explainEmptyList,
   fitList,
+  type ListedSkill,
   listForModel,
   summarizeSkills,
+  withUse,
 } from "./skill_list.ts";
 import type { SkillToolOptions } from "./options.ts";
 import { listTools } from "./toolsets/toolsets.ts";
@@ -126,8 +128,7 @@ function formatContract(
 
 /** Formats a list in the description of the parameter, which no client truncates. */
 function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
-  const { catalog, options } = view;
-  const list = fitList(listForModel(catalog), limitOf(options));
+  const list = fitList(listFor(view), limitOf(view.options));
   return {
     description: `${formatStart(tool, view)}\n(its parameter lists the skills)`,
     parameter: `. Skills:${list}`,
@@ -136,10 +137,16 @@ function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
 
 /** Formats a list in brief, in the description of the tool. */
 function formatBrief(tool: SkillTool, view: ToolView): string {
-  const { profile: { cutsDescriptionsAt = Infinity }, catalog, options } = view;
+  const { profile: { cutsDescriptionsAt = Infinity }, options } = view;
   const start = `${formatStart(tool, view)}\n\nSkills:`;
   const room = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
-  return start + fitList(listForModel(catalog), room);
+  return start + fitList(listFor(view), room);
+}
+
+/** Lists the skills for a client. Those that were not measured get what the contracts say. */
+function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
+  const skills = listForModel(catalog);
+  return profile === DEFAULT_PROFILE ? skills : skills.map(withUse);
 }
 
 /** Formats what the skills are about, and how to use the tool. */
