@@ -8,16 +8,17 @@
  *
  * Clients connect to `/mcp`. At `/`, a page shows the skills.
  * Options come from the command line and from `SKILL_SERVER_ARGS`.
- * `SKILL_SERVER_TOKEN` is the bearer token that clients must send. Without one, the
- * server accepts only clients on this machine. `SKILL_SERVER_HOSTS` lists the host
- * names that are served in addition to localhost. The server keeps no state between
- * requests, so any number of processes can share the load.
+ * `SKILL_SERVER_TOKEN` has the bearer tokens of which clients must send one, such as
+ * `alice:TOKEN,bob:TOKEN`. Without one, the server accepts only clients on this
+ * machine. `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
+ * localhost. The server keeps no state between requests, so any number of processes
+ * can share the load.
  *
  * @module
  */
 
 import { registerSkillTools, SkillRegistry } from "./mod.ts";
-import { AccessControl, hostnameOf, refuse } from "./src/http/access.ts";
+import { AccessControl, refuse } from "./src/http/access.ts";
 import { Exchanges } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
 import {
@@ -123,11 +124,11 @@ async function handleRequest(
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
+  const origin = access.originOf(request, address);
   return await exchanges.respond(
     request,
     access.clientOf(request),
-    (request, message) =>
-      mcp.fetch(request, { message, address: hostnameOf(address) }),
+    (request, message) => mcp.fetch(request, { message, address: origin }),
   );
 }
 

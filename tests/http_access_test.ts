@@ -40,6 +40,10 @@ Deno.test("a server does not start with invalid settings, or without a token if 
     const [options, message] of [
       [{ host: "0.0.0.0" }, noToken],
       [{ host: "[::]" }, noToken],
+      [
+        { env: { SKILL_SERVER_TOKEN: "alice:short" } },
+        /^skill-server: Invalid SKILL_SERVER_TOKEN: a token has fewer than 16 characters; create each token with "openssl rand -hex 32"\n$/,
+      ],
       [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
       [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
     ] as [HttpOptions, RegExp][]

@@ -5,8 +5,7 @@
  *    requests then carry that name in `Host` and `Origin`, so only known names
  *    are accepted. A page cannot know the token, so if there is a token, every
  *    `Host` is accepted unless the user lists names, and so are pages of that host.
- * 2. Without a token, or with one that is easy to guess, only clients on this
- *    machine are accepted.
+ * 2. Without a token, only clients on this machine are accepted.
  * 3. The first request that is refused for a reason leaves a line in the log. It
  *    contains no text of the client's.
  *
@@ -22,10 +21,7 @@ import {
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 
-/** The minimum length of a token that protects the server from other machines, in characters. */
-const MIN_TOKEN_LENGTH = 16;
-
-/** What to do instead of serving other machines without a token that protects the server. */
+/** What to do instead of serving other machines without a token. */
 const ADVICE =
   'set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
 
@@ -35,16 +31,22 @@ const UNKNOWN_HOST =
 
 const WRONG_TOKEN = "The bearer token is missing or wrong";
 
+/** A token, and whose it is. */
+export interface AccessToken {
+  readonly token: string;
+  readonly name?: string | undefined;
+}
+
 export interface AccessOptions {
   /** The tokens of which clients must send one, if there are any. */
-  readonly tokens: readonly string[];
+  readonly tokens: readonly AccessToken[];
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
 }
 
 /** Refuses requests from clients that have no access. */
 export class AccessControl {
-  readonly #tokens: readonly string[];
+  readonly #tokens: readonly AccessToken[];
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
   readonly #log: (line: string) => void;
@@ -66,15 +68,8 @@ export class AccessControl {
 
   /** Says why the server cannot serve clients at an address, if it cannot. */
   faultFor(address: Deno.Addr | undefined): string | undefined {
-    const areLong = this.#tokens.every(({ length }) =>
-      length >= MIN_TOKEN_LENGTH
-    );
-    const isProtected = this.requiresToken && areLong;
-    if (isLoopback(address) || isProtected) return undefined;
-    const lack = this.requiresToken
-      ? `with a token of less than ${MIN_TOKEN_LENGTH} characters`
-      : "without a token";
-    return `Cannot serve other machines ${lack}: ${ADVICE}`;
+    if (isLoopback(address) || this.requiresToken) return undefined;
+    return `Cannot serve other machines without a token: ${ADVICE}`;
   }
 
   /**
@@ -98,8 +93,8 @@ export class AccessControl {
   }
 
   /**
-   * Returns an error response if a client did not send the token. If no token
-   * protects the server, returns one unless the client is on this machine.
+   * Returns an error response if a client did not send the token. If there is no
+   * token, returns one unless the client is on this machine.
    */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
     const fault = this.faultFor(address);
@@ -108,7 +103,7 @@ export class AccessControl {
       return refuse(403, fault);
     }
     if (!this.requiresToken) return undefined;
-    if (this.#isValid(tokenOf(request))) return undefined;
+    if (this.#find(tokenOf(request)) !== undefined) return undefined;
     this.#logOnce(WRONG_TOKEN, address);
     const isMissing = !request.headers.get("authorization");
     const error = isMissing ? "" : ' error="invalid_token"';
@@ -120,13 +115,22 @@ export class AccessControl {
     return this.#tokens.length > 1 ? tokenOf(request) : "";
   }
 
+  /**
+   * Returns where an accepted request comes from, for the log: the client's network
+   * address, behind the name of its token, as in `alice@127.0.0.1`.
+   */
+  originOf(request: Request, address?: Deno.Addr): string | undefined {
+    const { name } = this.#find(tokenOf(request)) ?? {};
+    const host = hostnameOf(address);
+    return name === undefined ? host : `${name}@${host ?? "?"}`;
+  }
+
   /** Compares a token with each valid one, in the same time whatever it is. */
-  #isValid(token: string): boolean {
-    const sent = digestOf(token);
-    const matches = this.#tokens.map((valid) =>
-      timingSafeEqual(sent, digestOf(valid))
-    );
-    return matches.includes(true);
+  #find(sent: string): AccessToken | undefined {
+    const digest = digestOf(sent);
+    return this.#tokens.filter(({ token }) =>
+      timingSafeEqual(digest, digestOf(token))
+    )[0];
   }
 
   #logOnce(reason: string, address?: Deno.Addr): void {

@@ -11,7 +11,7 @@ import {
   UsageError,
 } from "../program/command_line.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
-import type { AccessOptions } from "./access.ts";
+import type { AccessOptions, AccessToken } from "./access.ts";
 import { quote } from "../text.ts";
 
 /** The settings of the server, and who can connect to it. */
@@ -76,15 +76,36 @@ function splitArguments(text: string): string[] {
   );
 }
 
-/** Splits the tokens at commas, which no token contains. While one replaces another, there are two. */
-function parseTokens(value: string | undefined): string[] {
+/** The minimum length of a token, in characters. */
+const MIN_TOKEN_LENGTH = 16;
+
+/** A token, with a name before it or not. No token contains a colon. */
+const TOKEN = /^(?:([a-z0-9-]{1,32}):)?([\w.~+/-]+=*)$/;
+
+/** Splits the tokens at commas, which no token contains. No message contains a token. */
+function parseTokens(value: string | undefined): AccessToken[] {
   if (value === undefined) return [];
-  const tokens = value.split(",").map((token) => token.trim());
-  const areValid = tokens.every((token) => /^[\w.~+/-]+=*$/.test(token));
-  if (areValid) return tokens;
-  throw new UsageError(
-    'Invalid SKILL_SERVER_TOKEN: it is empty, or does not consist of letters, digits, and -._~+/ only; create a token with "openssl rand -hex 32", or unset the variable to serve this machine only',
-  );
+  const tokens = value.split(",").map((entry) => {
+    const [, name, token = ""] = TOKEN.exec(entry.trim()) ?? [];
+    return { token, name };
+  });
+  const fault = findTokenFault(tokens.map(({ token }) => token));
+  if (fault === undefined) return tokens;
+  throw new UsageError(`Invalid SKILL_SERVER_TOKEN: ${fault}`);
+}
+
+/** Returns what is wrong with tokens, and how to fix it. Those that are not valid are empty. */
+function findTokenFault(tokens: readonly string[]): string | undefined {
+  const create = 'create each token with "openssl rand -hex 32"';
+  if (tokens.includes("")) {
+    return `expected TOKEN or NAME:TOKEN, with commas between several; a name has 1 to 32 lowercase letters, digits, and hyphens, and a token has letters, digits, and -._~+/ only; ${create}, or unset the variable to serve this machine only`;
+  }
+  if (tokens.some(({ length }) => length < MIN_TOKEN_LENGTH)) {
+    return `a token has fewer than ${MIN_TOKEN_LENGTH} characters; ${create}`;
+  }
+  // The log could not say whose it is.
+  const isRepeated = new Set(tokens).size < tokens.length;
+  return isRepeated ? `a token occurs twice; ${create}` : undefined;
 }
 
 function parseHosts(value: string | undefined): string[] {

@@ -12,6 +12,9 @@ import {
 } from "../program/command_line.ts";
 import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
 
+/** A token of the minimum length. */
+const TOKEN = "0123456789abcdef";
+
 /** Creates settings as if the environment had nothing but these variables. */
 function create(
   variables: Record<string, string>,
@@ -56,12 +59,6 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
         { SKILL_SERVER_ARGS: "--policy" },
         /--policy requires a value: expected the path of a file/,
       ],
-      [{ SKILL_SERVER_TOKEN: "two words" }, /Invalid SKILL_SERVER_TOKEN/],
-      [
-        { SKILL_SERVER_TOKEN: " " },
-        /TOKEN: it is empty, or .*; create a token/,
-      ],
-      [{ SKILL_SERVER_TOKEN: "new," }, /TOKEN: it is empty, or/],
       [{ SKILL_SERVER_HOSTS: " , " }, hosts],
       [{ SKILL_SERVER_HOSTS: "*.example.com" }, hosts],
       [{ SKILL_SERVER_HOSTS: "a.example.com,https://b.example.com" }, hosts],
@@ -74,11 +71,48 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
     );
   }
   const { access } = create({
-    SKILL_SERVER_TOKEN: " abc==, old ",
+    SKILL_SERVER_TOKEN: ` ${TOKEN}==, alice:${TOKEN}1,alice:${TOKEN}2 `,
     SKILL_SERVER_HOSTS: "A.example.com, [::1],",
   });
   const names = ["a.example.com", "[::1]"];
-  assert.deepEqual(access, { tokens: ["abc==", "old"], hosts: names });
+  const tokens = [
+    { token: `${TOKEN}==`, name: undefined },
+    // While one replaces the other, she has two.
+    { token: `${TOKEN}1`, name: "alice" },
+    { token: `${TOKEN}2`, name: "alice" },
+  ];
+  assert.deepEqual(access, { tokens, hosts: names });
+});
+
+Deno.test("createHttpSettings() refuses tokens that are malformed, short, or repeated, and prints none", () => {
+  const form = /^Invalid SKILL_SERVER_TOKEN: expected TOKEN or NAME:TOKEN, /;
+  const short = /TOKEN: a token has fewer than 16 characters; create each /;
+  for (
+    const [value, message] of [
+      ["", form],
+      [" ", form],
+      [`${TOKEN},`, form],
+      ["secret secret secret", form],
+      [`Alice:${TOKEN}`, form],
+      [`:${TOKEN}`, form],
+      ["alice:", form],
+      [`${"a".repeat(33)}:${TOKEN}`, form],
+      [`a:b:${TOKEN}`, form],
+      ["secret", short],
+      ["secret-secret-s", short],
+      [`${TOKEN},bob:secret`, short],
+      [`alice:${TOKEN},bob:${TOKEN}`, /TOKEN: a token occurs twice; create /],
+    ] as const
+  ) {
+    assert.throws(
+      () => create({ SKILL_SERVER_TOKEN: value }),
+      ({ message: text }: Error) =>
+        message.test(text) && !text.includes("secret") && !text.includes(TOKEN),
+      value,
+    );
+  }
+  const longest = `${"a".repeat(32)}:${TOKEN}`;
+  create({ SKILL_SERVER_TOKEN: longest });
 });
 
 Deno.test("createHttpSettings() fails if it cannot read one of its variables", () => {

@@ -7,7 +7,11 @@ import {
   skillMd,
 } from "../../tests/testing/folders.ts";
 import { Session } from "../../tests/testing/client.ts";
-import { HttpServer } from "../../tests/testing/http.ts";
+import {
+  GIT_CALL,
+  HttpServer,
+  modernClient,
+} from "../../tests/testing/http.ts";
 import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -291,5 +295,36 @@ Deno.test("over HTTP, --log-loads logs the address of the client", async () => {
       line,
       /Z (?:"test"|an unnamed client) at 127\.0\.0\.1 loaded "git" of global as a tool$/,
     );
+  }
+});
+
+Deno.test("over HTTP, --log-loads logs whose token the client sent, and no log contains a token", async () => {
+  using place = filesPlace();
+  const tokens = { alice: "a".repeat(16), bob: "b".repeat(16) };
+  await using server = await HttpServer.start(place, {
+    args: ["--log-loads"],
+    env: {
+      SKILL_SERVER_TOKEN: Object.entries(tokens)
+        .map(([name, token]) => `${name}:${token}`).join(),
+    },
+  });
+  const lines: string[] = [];
+  for (const [name, token] of Object.entries(tokens)) {
+    const client = await modernClient(server, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    await client.callTool(GIT_CALL);
+    await client.close();
+    const whose = ` "test" at ${name}@127.0.0.1 loaded "git" of global as a `;
+    lines.push(await server.stderr.take((line) => line.includes(whose), whose));
+  }
+  const named = { authorization: `Bearer alice:${tokens.alice}` };
+  const refused = await server.fetch({}, named);
+  assert.equal(refused.status, 401);
+  lines.push(await refused.text());
+  await server.end();
+  lines.push(...server.stderr.takeAll());
+  for (const token of Object.values(tokens)) {
+    assert.ok(!lines.join().includes(token));
   }
 });
