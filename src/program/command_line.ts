@@ -101,7 +101,9 @@ const SERVING = {
     type: "string",
     value: "SET",
     choices: TOOLSET_NAMES,
-    help: `toolset: ${TOOLSET_NAMES.join(", ")} (default: skill)`,
+    help: `toolset: ${
+      TOOLSET_NAMES.join(", ")
+    } (default: skill); skilljack is that of Skilljack 0.5, whose tool is called load-skill since`,
   },
   "profile": {
     type: "string",
@@ -143,7 +145,7 @@ const SERVING = {
   "refresh": {
     ...seconds(0),
     help:
-      `interval between scans, 0 for none (default: ${DEFAULT_REFRESH_SECONDS})`,
+      `scan at least every SECONDS, 0 for no timer (default: ${DEFAULT_REFRESH_SECONDS})`,
   },
   "no-watch": {
     type: "boolean",

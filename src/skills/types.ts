@@ -216,7 +216,7 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
   /**
-   * The time between two rescans in seconds, or 0 for none. Default:
+   * The longest time between two scans in seconds, or 0 for no timer. Default:
    * {@linkcode DEFAULT_REFRESH_SECONDS}.
    */
   readonly refreshSeconds?: number;

@@ -2,7 +2,7 @@
  * Serves the Skills extension of MCP: the skills with the digests of all their files,
  * and their directories.
  *
- * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx}
+ * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
  *
  * @module
  */
