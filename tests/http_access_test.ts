@@ -54,6 +54,23 @@ Deno.test("a server does not start with invalid settings, or without a token if 
   }
 });
 
+Deno.test("deno serve with its own options after the file prints the command that works", async () => {
+  using place = filesPlace();
+  const args = ["--port", "0", "--tools", "skilljack"];
+  const { code, stderr } = await runServer(place, httpCommand({ args }));
+  assert.equal(code, 2);
+  const [, printed] =
+    /^skill-server: Cannot use --port after the file: it is an option of deno serve; run (.*)\n$/
+      .exec(stderr) ?? assert.fail(stderr);
+  const words = printed!.match(/"[^"]*"|'[^']*'|\S+/g)!;
+  const command = words.map((word) => word.replace(/^["'](.*)["']$/, "$1"));
+  assert.ok(command.includes("--no-config"));
+  await using server = await HttpServer.start(place, { command });
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
+  const { result: { tools } } = await server.ask("tools/list");
+  assert.equal(tools.length, 2);
+});
+
 /** Sends a request with a host or a method that `fetch` forbids, and returns the status. */
 async function statusOf(
   { url }: HttpServer,

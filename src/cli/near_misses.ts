@@ -20,7 +20,7 @@ import type { FolderSnapshot } from "../files/snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "../files/walker.ts";
 import type { Problem } from "../problems.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
-import { quoteWord, withTilde } from "./command_words.ts";
+import { quoteWord, withTilde } from "../program/command_words.ts";
 import { listAll } from "../skills/catalog.ts";
 import {
   byOwner,

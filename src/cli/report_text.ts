@@ -16,7 +16,7 @@ import {
 } from "../files/paths.ts";
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
-import { withTilde } from "./command_words.ts";
+import { withTilde } from "../program/command_words.ts";
 import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import type { Report } from "./report.ts";

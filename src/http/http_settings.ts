@@ -10,6 +10,8 @@ import {
   parseCommandLine,
   UsageError,
 } from "../program/command_line.ts";
+import { quoteWord } from "../program/command_words.ts";
+import { runningProgram } from "../program/running_program.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import type { AccessOptions, AccessToken } from "./access.ts";
 import { quote } from "../text.ts";
@@ -27,9 +29,9 @@ export type HttpSettings = Settings & { readonly access: AccessOptions };
  */
 export function createHttpSettings(args: readonly string[]): HttpSettings {
   const variable = readVariable("SKILL_SERVER_ARGS") ?? "";
-  const command = parseCommandLine(
-    args.length > 0 ? args : splitArguments(variable),
-  );
+  const given = args.length > 0 ? args : splitArguments(variable);
+  refuseServeOptions(given);
+  const command = parseCommandLine(given);
   // It is optional only on stdio.
   readVariable("SKILLS_DIR");
   const option = findTerminalOption(command);
@@ -47,6 +49,35 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
       hosts: parseHosts(readVariable("SKILL_SERVER_HOSTS")),
     },
   };
+}
+
+/**
+ * Refuses options of `deno serve` that stand after the file, as in
+ * `deno task serve --port 9001`.
+ *
+ * @throws {UsageError} If there is one, with the command that works.
+ */
+function refuseServeOptions(args: readonly string[]): void {
+  const isOfServe = (word: string, index: number) =>
+    /^--(?:port|host)(?:=|$)/.test(word) ||
+    ["--port", "--host"].includes(args[index - 1] ?? "");
+  const moved = args.filter(isOfServe);
+  if (moved.length === 0) return;
+  const rest = args.filter((word, index) => !isOfServe(word, index));
+  const { executable, mainModule = "", importMap } = runningProgram();
+  const flags = ["--no-config", ...moved];
+  if (!moved.some((word) => word.startsWith("--host"))) {
+    flags.push("--host=127.0.0.1");
+  }
+  flags.push("--allow-read", "--allow-env");
+  if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
+  const words = [executable, "serve", ...flags, mainModule, ...rest];
+  const [option] = moved[0]!.split("=");
+  throw new UsageError(
+    `Cannot use ${option} after the file: it is an option of deno serve; run ${
+      words.map(quoteWord).join(" ")
+    }`,
+  );
 }
 
 /** The environment variables that hold settings. */

@@ -13,7 +13,7 @@ import {
   parseCommandLine,
   UsageError,
 } from "../../src/program/command_line.ts";
-import type { Program } from "../../src/cli/clients/launch.ts";
+import type { Program } from "../../src/program/running_program.ts";
 import { EMPTY_CATALOG } from "../../src/skills/catalog.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";

@@ -27,6 +27,8 @@ export interface HttpOptions {
   permissions?: string[];
   /** The port to listen on. Default: any. */
   port?: number;
+  /** The whole command, instead of all of these but the environment. */
+  command?: string[];
 }
 
 /** Returns the options with which {@linkcode serverCommand} serves skills over HTTP. */
@@ -38,13 +40,14 @@ export function httpCommand(
     flags = [],
     permissions = ["--allow-read", "--allow-env"],
     port = 0,
+    command,
   }: HttpOptions = {},
 ): Parameters<typeof serverCommand>[1] {
   const listen = [`--host=${host}`, `--port=${port}`, ...permissions];
   const words = ["serve", "--no-prompt", "--no-config", ...listen];
   words.push(...IMPORTS, ...flags, HTTP);
-  const command = [Deno.execPath(), ...words, ...args];
-  return { launch: { command: command[0]!, args: command.slice(1) }, env };
+  const [program, ...rest] = command ?? [Deno.execPath(), ...words, ...args];
+  return { launch: { command: program!, args: rest }, env };
 }
 
 /** A process that serves skills over HTTP. */

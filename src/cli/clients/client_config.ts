@@ -12,7 +12,7 @@ import {
   MCP_PATH,
   UsageError,
 } from "../../program/command_line.ts";
-import { quoteWord } from "../command_words.ts";
+import { quoteWord } from "../../program/command_words.ts";
 import {
   escapeCodePoint,
   escapeInvisible,
@@ -22,7 +22,8 @@ import {
 } from "../../text.ts";
 import { addClientOptions, type ClientSituation } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { createLaunch, type Program, runningProgram } from "./launch.ts";
+import { type Program, runningProgram } from "../../program/running_program.ts";
+import { createLaunch } from "./launch.ts";
 
 /** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {

@@ -4,7 +4,8 @@ import { join } from "../../files/paths.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { CLIENT_PROFILES } from "../../views/profiles.ts";
 import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
-import { createLaunch, type Program } from "./launch.ts";
+import type { Program } from "../../program/running_program.ts";
+import { createLaunch } from "./launch.ts";
 import {
   configFor,
   NPX_PROGRAM,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "../../files/paths.ts";
 import { createLaunch } from "./launch.ts";
-import type { Program } from "./launch.ts";
+import type { Program } from "../../program/running_program.ts";
 import {
   type Option,
   OPTIONS,

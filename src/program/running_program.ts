@@ -1,0 +1,40 @@
+/**
+ * How the program that runs was started.
+ *
+ * @module
+ */
+
+import { fileURLToPath } from "node:url";
+
+/** How the server runs. */
+export interface Program {
+  /** The file that runs: Deno, or the server as an executable. */
+  readonly executable: string;
+  /** The path or URL of the main module, or `undefined` if it is part of the executable. */
+  readonly mainModule: string | undefined;
+  /** The import map that Deno runs with, if any is known. */
+  readonly importMap: string | undefined;
+  readonly os: typeof Deno.build.os;
+}
+
+/** Describes the process. */
+export function runningProgram(): Program {
+  const isExecutable = Deno.build.standalone;
+  return {
+    executable: Deno.execPath(),
+    mainModule: isExecutable ? undefined : pathOrUrl(Deno.mainModule),
+    importMap: isExecutable ? undefined : IMPORT_MAP,
+    os: Deno.build.os,
+  };
+}
+
+/** The import map that Deno runs with, if it is this repository's. */
+const YAML = import.meta.resolve("jsr:@std/yaml@^1/parse");
+const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
+  ? pathOrUrl(new URL("import_map.json", YAML).href)
+  : undefined;
+
+/** Returns the path that a URL stands for, or a URL of another kind unchanged. */
+function pathOrUrl(url: string): string {
+  return url.startsWith("file:") ? fileURLToPath(url) : url;
+}
