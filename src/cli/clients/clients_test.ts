@@ -97,7 +97,8 @@ function rowOf(title: string, page: string, section: string): string {
 Deno.test("docs/clients.md says which skills each client lists itself, and who replaces what", () => {
   const isNamed = ({ title }: McpClient, text: string | undefined) =>
     text?.replaceAll(/\s+/g, " ").includes(title) === true;
-  const [nameOnly] = /adds `--name-only` for[^]*?:/.exec(CLIENTS_PAGE) ?? [];
+  const [nameOnly] = /adds\s+`--name-only`\s+for[^]*?:/.exec(CLIENTS_PAGE) ??
+    [];
   const [variables] = /An entry is refused[^]*?\n\n/.exec(CLIENTS_PAGE) ?? [];
   for (const client of Object.values(MCP_CLIENTS)) {
     const { title, ownSkills = [], readsAgents = false } = client;
