@@ -75,6 +75,11 @@ const violations: [fields: string, problem: string, written?: string][] = [
     "warning field-misspelled 4",
     "allowed-tools: Read",
   ],
+  [
+    "description: d\nwhen-to-use: Before",
+    "warning field-misspelled 4",
+    "when_to_use: Before",
+  ],
   ["description: d\nlicence: M", "warning field-misspelled 4", "license: M"],
   [
     "description: d\nMetadata: {}",
