@@ -15,13 +15,13 @@
  *
  * ## As a library
  *
- * The scanner, the registry, and the tools can be used on their own.
+ * The scanner, the registry, and the tools can be used on their own, in Deno.
  *
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
  *
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global", recursive: false },
+ *   { path: "testdata/skills", scope: "global" },
  * ]);
  * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
@@ -114,22 +114,19 @@ import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { notifyWhenChanged } from "./src/views/paging.ts";
-import { hostFor, type SkillToolServer } from "./src/views/tool_hosts.ts";
-import { listTools } from "./src/views/toolsets/toolsets.ts";
+import {
+  hostFor,
+  type ProgramToolServer,
+  type SkillToolServer,
+} from "./src/views/tool_hosts.ts";
+import { listTools, withToolset } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
-export {
-  DEFAULT_REFRESH_SECONDS,
-  resolveSkillRoots,
-} from "./src/skills/roots.ts";
+export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
-export type {
-  ProgramToolServer,
-  SdkToolServer,
-  SkillToolServer,
-} from "./src/views/tool_hosts.ts";
+export type { SkillToolServer } from "./src/views/tool_hosts.ts";
 export type * from "./src/skills/types.ts";
 
 /**
@@ -145,7 +142,7 @@ export type * from "./src/skills/types.ts";
  * import { scanSkillRoots } from "@skill-server/skill-server";
  *
  * const { skills, problems } = await scanSkillRoots([
- *   { path: "testdata/invalid", scope: "global", recursive: false },
+ *   { path: "testdata/invalid", scope: "global" },
  * ]);
  * for (const { file, reason, hint } of problems) {
  *   console.log(`${file}: ${reason}; ${hint}`);
@@ -345,7 +342,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   #isHarmless(error: unknown, isLink: boolean): boolean {
     const isOfSystem = !(error instanceof SkillFileError) &&
       !isTemporary(error);
-    return this.#root.recursive && (isAbsence(error) || (isLink && isOfSystem));
+    const { recursive = false } = this.#root;
+    return recursive && (isAbsence(error) || (isLink && isOfSystem));
   }
 
   /**
@@ -539,7 +537,11 @@ export class SkillRegistry implements SkillSource {
     }, this.#known);
   }
 
-  /** Lists the rules of the policy that match nothing of what the last scan found. */
+  /**
+   * Lists the rules of the policy that match nothing of what the last scan found.
+   *
+   * @ignore
+   */
   listUnusedRules(): SkillPolicyRule[] {
     const { skills = [] } = this.#last?.decisions ?? {};
     return this.#policy.listUnused(skills.map(subjectOf));
@@ -576,7 +578,11 @@ export class SkillRegistry implements SkillSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds what is told of each scan, and asked which folders to watch before others. */
+  /**
+   * Adds what is told of each scan, and asked which folders to watch before others.
+   *
+   * @ignore
+   */
   addSubscriber(subscriber: ScanSubscriber): void {
     this.#subscribers.add(subscriber);
   }
@@ -675,7 +681,11 @@ export class SkillRegistry implements SkillSource {
     });
   }
 
-  /** Watches the folders of the last scan, and those that subscribers ask for now. */
+  /**
+   * Watches the folders of the last scan, and those that subscribers ask for now.
+   *
+   * @ignore
+   */
   watchFolders(): void {
     if (this.#last === undefined) return;
     const { catalog: { roots }, decisions: { skills } } = this.#last;
@@ -704,10 +714,11 @@ export class SkillRegistry implements SkillSource {
 }
 
 /**
- * Registers the tools of a toolset on an `McpServer` of the MCP SDK. The program registers
- * them on its own servers in the same way. Their descriptions
- * reflect the current catalog, and the client is notified when they change. Tools
- * that the server has already stay, and these join them.
+ * Registers the tools of a toolset, and nothing else: no prompts, no resources. Their
+ * descriptions reflect the current catalog, and the client is notified when they change.
+ * Tools that the server has already stay, and these join them. The server can be the
+ * `McpServer` of `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. It
+ * must run in Deno.
  *
  * ```ts ignore
  * import process from "node:process";
@@ -723,7 +734,7 @@ export class SkillRegistry implements SkillSource {
  * );
  *
  * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global", recursive: false },
+ *   { path: "testdata/skills", scope: "global" },
  * ]);
  * await registry.refresh();
  * registry.watch();
@@ -736,16 +747,28 @@ export class SkillRegistry implements SkillSource {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is no `McpServer`.
+ * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset.
  * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
   server: SkillToolServer,
   registry: SkillRegistry,
-  options: SkillToolOptions = { toolset: "skill" },
+  options?: SkillToolOptions,
+): void;
+/** @ignore */
+export function registerSkillTools(
+  server: ProgramToolServer,
+  registry: SkillRegistry,
+  options: SkillToolOptions,
+): void;
+export function registerSkillTools(
+  server: SkillToolServer | ProgramToolServer,
+  registry: SkillRegistry,
+  options: SkillToolOptions = {},
 ): void {
-  const host = hostFor(server, registry, options);
-  for (const tool of listTools(options)) host.register(tool);
+  const toolOptions = withToolset(options);
+  const host = hostFor(server, registry, toolOptions);
+  for (const tool of listTools(toolOptions)) host.register(tool);
   notifyWhenChanged(
     registry,
     (catalog) => host.listSent(catalog),

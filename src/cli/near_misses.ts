@@ -68,7 +68,7 @@ export async function findNearMisses(
   }
   const skills = listSkillFolders(catalog);
   for (const { realPath, root, scope } of catalog.roots.toSorted(byOwner)) {
-    const { path, recursive } = root;
+    const { path, recursive = false } = root;
     // What is in a skill belongs to it.
     const isSkill = [path, realPath].some((it) => skills.has(it ?? path));
     if (realPath === undefined || isSkill) continue;

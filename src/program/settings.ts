@@ -25,7 +25,7 @@ import {
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { log, quote } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "../views/options.ts";
+import type { ToolOptions, Toolset } from "../views/options.ts";
 import type {
   BaseFolders,
   SkillRegistryOptions,
@@ -42,7 +42,7 @@ export interface Settings {
   /** The absolute paths of the folders that replace the default ones. */
   readonly directories: readonly string[];
   /** What these options mean for the registry and the tools. */
-  readonly options: SkillRegistryOptions & SkillToolOptions;
+  readonly options: SkillRegistryOptions & ToolOptions;
   /** What was ignored, and how to fix it, one line each. */
   readonly warnings: readonly string[];
 }
@@ -156,7 +156,7 @@ function listRoots(
 
 function createOptions(
   values: Settings["values"],
-): SkillRegistryOptions & SkillToolOptions {
+): SkillRegistryOptions & ToolOptions {
   const numberOf = (option: string | undefined) =>
     option === undefined ? undefined : Number(option);
   return {

@@ -34,8 +34,8 @@ export interface SkillRoot {
    * directory. A root of a project may have at most 1,000 folders.
    */
   readonly scope: SkillScope;
-  /** Whether to search six levels of subfolders instead of one. */
-  readonly recursive: boolean;
+  /** Whether to search six levels of subfolders instead of one. Default: `false`. */
+  readonly recursive?: boolean;
   /**
    * Whether the folder is served as a skill if it has a `SKILL.md` itself. Default:
    * {@linkcode SkillRoot.recursive}.
@@ -216,8 +216,7 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
   /**
-   * The time between two rescans in seconds, or 0 for none. Default:
-   * {@linkcode DEFAULT_REFRESH_SECONDS}.
+   * The time between two rescans in seconds, or 0 for none. Default: 30.
    */
   readonly refreshSeconds?: number;
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
@@ -261,7 +260,11 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** What is told of each scan, and asked for folders. */
+/**
+ * What is told of each scan, and asked for folders.
+ *
+ * @ignore
+ */
 export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
@@ -281,7 +284,11 @@ export interface SkillFilesOptions extends SkillViewer {
   readonly maxEntries?: number;
 }
 
-/** What the views know of a `SkillRegistry`, which documents it. */
+/**
+ * What the views know of a `SkillRegistry`, which documents it.
+ *
+ * @ignore
+ */
 export interface SkillSource {
   /** The catalog of the last completed scan. */
   readonly catalog: SkillCatalog;

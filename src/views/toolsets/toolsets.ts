@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { SkillToolOptions, Toolset } from "../options.ts";
+import { quote } from "../../text.ts";
+import type { SkillToolOptions, ToolOptions, Toolset } from "../options.ts";
 import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
 import { REFERENCE_TOOLS } from "./reference.ts";
 import { findShell } from "./shell.ts";
@@ -23,9 +24,25 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 /** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
+/**
+ * Adds the default toolset to options without one.
+ *
+ * @throws {TypeError} If there is no such toolset.
+ */
+export function withToolset(
+  { toolset = "skill", ...rest }: SkillToolOptions,
+): ToolOptions {
+  if (Object.hasOwn(TOOLSETS, toolset)) return { ...rest, toolset };
+  throw new TypeError(
+    `Cannot register the tools: there is no toolset ${
+      quote(`${toolset}`)
+    }; pass one of ${TOOLSET_NAMES.join(", ")}`,
+  );
+}
+
 /** Returns the tools that the options and Deno's permissions allow. */
 export function listTools(
-  { toolset, allowShell = true }: SkillToolOptions,
+  { toolset, allowShell = true }: ToolOptions,
 ): SkillTool[] {
   const mayRun = allowShell && findShell() !== undefined;
   return TOOLSETS[toolset]
