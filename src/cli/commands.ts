@@ -133,9 +133,10 @@ async function printReport(
   openSkills: OpenSkills,
 ): Promise<number> {
   const report = await createReport(openSkills(settings, SILENT), settings);
-  const { check = false, json = false } = settings.values;
+  const { check = false, json = false, strict = false } = settings.values;
   const lines = json ? formatJson(report) : formatReport(report, settings);
   const code = await printLines(lines);
-  const isBad = check && report.problems.some(isError);
+  const isBad = check &&
+    report.problems.some((problem) => strict || isError(problem));
   return code === 0 && isBad ? 1 : code;
 }

@@ -168,6 +168,11 @@ export const OPTIONS = {
     help:
       "check every skill, or only those given as DIR (folders, files of skills, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
   },
+  "strict": {
+    type: "boolean",
+    help: "with --check: also exit with 1 if there are warnings",
+    requires: ["check"],
+  },
   "json": {
     type: "boolean",
     help: "print the output of --list or --check as JSON",
