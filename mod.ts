@@ -537,11 +537,7 @@ export class SkillRegistry implements SkillSource {
     }, this.#known);
   }
 
-  /**
-   * Lists the rules of the policy that match nothing of what the last scan found.
-   *
-   * @ignore
-   */
+  /** @ignore Lists the rules of the policy that match nothing of what the last scan found. */
   listUnusedRules(): SkillPolicyRule[] {
     const { skills = [] } = this.#last?.decisions ?? {};
     return this.#policy.listUnused(skills.map(subjectOf));
@@ -578,11 +574,7 @@ export class SkillRegistry implements SkillSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /**
-   * Adds what is told of each scan, and asked which folders to watch before others.
-   *
-   * @ignore
-   */
+  /** @ignore Adds what is told of each scan, and asked which folders to watch before others. */
   addSubscriber(subscriber: ScanSubscriber): void {
     this.#subscribers.add(subscriber);
   }
@@ -681,11 +673,7 @@ export class SkillRegistry implements SkillSource {
     });
   }
 
-  /**
-   * Watches the folders of the last scan, and those that subscribers ask for now.
-   *
-   * @ignore
-   */
+  /** @ignore Watches the folders of the last scan, and those that subscribers ask for now. */
   watchFolders(): void {
     if (this.#last === undefined) return;
     const { catalog: { roots }, decisions: { skills } } = this.#last;

@@ -141,14 +141,20 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
 Deno.test("--list reports where to put skills if there are none", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
-  assert.match(
-    text,
-    /\nFound 0 skills\. To add one, create a folder with a SKILL\.md in one of the folders above, such as ~\/\.claude\/skills\/NAME\/SKILL\.md\.\n$/,
-  );
+  const [, file, lines] =
+    /\nFound 0 skills\. To add one, save these lines as ~(\S+):\n\n(.*)$/s
+      .exec(text)!;
+  assert.equal(lines!.trimEnd().split("\n").length, 5);
   for (const option of ["--list", "--check"]) {
     const { text } = await printedReport(place, option);
     assert.doesNotMatch(text, /no problems/);
   }
+  place.file(`home${file}`, lines!);
+  assert.deepEqual(await printedReport(place, "--check", "--strict"), {
+    code: 0,
+    text: "Checked 1 skill: no problems\n",
+  });
+  place.remove("home/.claude");
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,

@@ -260,11 +260,7 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/**
- * What is told of each scan, and asked for folders.
- *
- * @ignore
- */
+/** @ignore What is told of each scan, and asked for folders. */
 export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
@@ -284,11 +280,7 @@ export interface SkillFilesOptions extends SkillViewer {
   readonly maxEntries?: number;
 }
 
-/**
- * What the views know of a `SkillRegistry`, which documents it.
- *
- * @ignore
- */
+/** @ignore What the views know of a `SkillRegistry`, which documents it. */
 export interface SkillSource {
   /** The catalog of the last completed scan. */
   readonly catalog: SkillCatalog;

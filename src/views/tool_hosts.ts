@@ -145,9 +145,8 @@ class ProgramHost implements ToolHost {
   }
 }
 
-/** What a server of the SDK passes with a call: version 1, or version 2. */
-type SdkContext = SdkRequest | { mcpReq: SdkRequest };
-type SdkRequest = Pick<RequestContext, "signal">;
+/** What a server of the SDK passes with a call, in version 2 one level deeper. */
+type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 
 /** Shows tools on a server of the SDK, as clients that were not measured see them. */
 class SdkHost implements ToolHost {
@@ -179,9 +178,13 @@ class SdkHost implements ToolHost {
       outputSchema: tool.output,
     };
     const call = (input: Record<string, unknown>, context: SdkContext) => {
-      const { signal } = "mcpReq" in context ? context.mcpReq : context;
-      const client = undefined;
-      return callTool(tool, input, { registry, options, signal, client });
+      const { signal } = context.mcpReq ?? context;
+      return callTool(tool, input, {
+        registry,
+        options,
+        signal,
+        client: undefined,
+      });
     };
     const registered = this.#server
       .registerTool(tool.name, config as never, call as never);
