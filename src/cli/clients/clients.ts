@@ -118,6 +118,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
+    ownSkills: [".agents/skills"],
     readsAgents: true,
     agentsPart: "with short descriptions if they are many",
     urlEntry: (url) => ({ url }),
