@@ -119,7 +119,7 @@ import {
   type ProgramToolServer,
   type SkillToolServer,
 } from "./src/views/tool_hosts.ts";
-import { listTools, withToolset } from "./src/views/toolsets/toolsets.ts";
+import { listTools } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
@@ -754,9 +754,10 @@ export function registerSkillTools(
   registry: SkillRegistry,
   options: SkillToolOptions = {},
 ): void {
-  const toolOptions = withToolset(options);
+  const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
+  const tools = listTools(toolOptions);
   const host = hostFor(server, registry, toolOptions);
-  for (const tool of listTools(toolOptions)) host.register(tool);
+  for (const tool of tools) host.register(tool);
   notifyWhenChanged(
     registry,
     (catalog) => host.listSent(catalog),

@@ -49,7 +49,7 @@ interface Target {
   readonly path: string;
   readonly realPath: string;
   /** Whether the scan searches it deep, and follows the links in it. */
-  readonly isRecursive: boolean;
+  readonly isRecursive?: boolean | undefined;
   /** Whether it may be a stranger's. */
   readonly isOfProject: boolean;
   /** What to do if it is not searched. Default: add it with `--skill-dir`. */
@@ -69,20 +69,14 @@ export async function findNearMisses(
   }
   const skills = listSkillFolders(catalog);
   for (const { realPath, root, scope } of catalog.roots.toSorted(byOwner)) {
-    const { path, recursive = false } = root;
+    const { path, recursive: isRecursive } = root;
     // What is in a skill belongs to it.
     const isSkill = [path, realPath].some((it) => skills.has(it ?? path));
     if (realPath === undefined || isSkill) continue;
-    const found = await NearMisses.find({
-      path,
-      realPath,
-      isRecursive: recursive,
-      isOfProject: scope === "project",
-    }, known);
-    problems.push(
-      ...found.listMisnamed(),
-      ...found.listDeeper(settings),
-    );
+    const isOfProject = scope === "project";
+    const target = { path, realPath, isRecursive, isOfProject };
+    const found = await NearMisses.find(target, known);
+    problems.push(...found.listMisnamed(), ...found.listDeeper(settings));
   }
   return problems;
 }
@@ -180,13 +174,7 @@ function listUnsearchedFolders(
     if (project.leadsOut(path, realPath)) continue;
     const isOfProject = base !== home ||
       project.scopeOf(realPath) === "project";
-    found.set(realPath, {
-      path,
-      realPath,
-      isRecursive: false,
-      isOfProject,
-      ...rest,
-    });
+    found.set(realPath, { path, realPath, isOfProject, ...rest });
   }
   return [...found.values()];
 }
@@ -290,16 +278,15 @@ class NearMisses implements WalkSteps<SearchedFolder> {
 
   /** Says how many skills are in the folder, which is not searched. */
   listUnsearched(settings: Settings): Problem[] {
-    const { path: file, hint } = this.#target;
-    const advice = hint ?? adviseSkillDir(file, settings);
-    const number = hint === undefined ? this.#skills.size : this.countSkills();
-    const deeper = hint === undefined ? [] : this.listDeeper(settings);
+    const { path: file, hint = adviseSkillDir(file, settings) } = this.#target;
+    const isDeep = this.#target.hint === undefined;
+    const number = isDeep ? this.#skills.size : this.countSkills();
+    const deeper = isDeep ? [] : this.listDeeper(settings);
     if (number === 0) return deeper;
     const atLeast = this.#isComplete ? "" : "at least ";
-    const reason = `it has ${atLeast}${
-      count(number, "skill")
-    } and is not searched`;
-    return [{ rule: "not-searched", file, reason, hint: advice }, ...deeper];
+    const skills = count(number, "skill");
+    const reason = `it has ${atLeast}${skills} and is not searched`;
+    return [{ rule: "not-searched", file, reason, hint }, ...deeper];
   }
 
   /** Lists what is misnamed, and which folders among skills hold none at any level. */

@@ -102,20 +102,15 @@ function toIssueFault(
   };
 }
 
-/** Lists what was probably meant by a key, or by a value of which there are few. */
+/** Lists what was probably meant by a value of which there are few. */
 function listMeant(issue: z.core.$ZodIssue, policy: unknown): string[] {
-  const { code, path } = issue;
-  if (code === "unrecognized_keys") {
-    const { shape } = path.length === 0 ? POLICY : RULE;
-    return nearestWords(issue.keys[0]!, Object.keys(shape));
-  }
-  const value = path.reduce(
-    (it: unknown, key) => (it as Record<PropertyKey, unknown>)[key],
+  if (issue.code !== "invalid_value") return [];
+  const value = issue.path.reduce(
+    (it, key) => (it as Record<PropertyKey, unknown>)[key],
     policy,
   );
-  return code === "invalid_value" && typeof value === "string"
-    ? nearestWords(value, issue.values.map(String))
-    : [];
+  const words = issue.values.map(String);
+  return typeof value === "string" ? nearestWords(value, words) : [];
 }
 
 const FORM = `write "rules:", and below it each rule on a line, such as "- { ${

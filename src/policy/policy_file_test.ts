@@ -81,9 +81,9 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
   - off
 rule: []
 `,
-      `(line 1): there is no key "rule"; ${meant("rules")}`,
+      `(line 1): there is no key "rule"; ${form}`,
       `(line 2): the value of "state" is missing or malformed; write "off" or "on", if you meant that`,
-      `(line 2): there is no key "scop"; ${meant("scope")}`,
+      `(line 2): there is no key "scop"; ${form}`,
       `(line 4): the value of "state" is missing or malformed; ${
         meant("manual")
       }`,

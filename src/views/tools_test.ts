@@ -139,7 +139,7 @@ Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one wit
   const options = { toolset: "toString" as "skill" };
   assert.throws(
     () => registerSkillTools(host, registry, options),
-    /^TypeError: .*no toolset "toString"; pass one of skill, skilljack/,
+    /^TypeError: .*no toolset "toString"; use skill, skilljack/,
   );
   registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
 });

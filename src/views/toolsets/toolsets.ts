@@ -5,7 +5,7 @@
  */
 
 import { quote } from "../../text.ts";
-import type { SkillToolOptions, ToolOptions, Toolset } from "../options.ts";
+import type { ToolOptions, Toolset } from "../options.ts";
 import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
 import { REFERENCE_TOOLS } from "./reference.ts";
 import { findShell } from "./shell.ts";
@@ -25,25 +25,21 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /**
- * Adds the default toolset to options without one.
+ * Returns the tools that the options and Deno's permissions allow.
  *
  * @throws {TypeError} If there is no such toolset.
  */
-export function withToolset(
-  { toolset = "skill", ...rest }: SkillToolOptions,
-): ToolOptions {
-  if (Object.hasOwn(TOOLSETS, toolset)) return { ...rest, toolset };
-  throw new TypeError(
-    `Cannot register the tools: there is no toolset ${
-      quote(`${toolset}`)
-    }; pass one of ${TOOLSET_NAMES.join(", ")}`,
-  );
-}
-
-/** Returns the tools that the options and Deno's permissions allow. */
 export function listTools(
   { toolset, allowShell = true }: ToolOptions,
 ): SkillTool[] {
+  if (!Object.hasOwn(TOOLSETS, toolset)) {
+    const name = quote(`${toolset}`);
+    throw new TypeError(
+      `Cannot list the tools: there is no toolset ${name}; use ${
+        TOOLSET_NAMES.join(", ")
+      }`,
+    );
+  }
   const mayRun = allowShell && findShell() !== undefined;
   return TOOLSETS[toolset]
     .filter((tool) => mayRun || tool !== shellTool);
