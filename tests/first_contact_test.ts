@@ -54,11 +54,12 @@ for (const [client, readsItself] of CLIENTS) {
     using place = installedPlace();
     const args = ["--print-config", client];
     const { stderr } = await runServer(place, { args });
-    const { title, agentsPart } = MCP_CLIENTS[client];
-    const part = agentsPart === undefined ? "" : ` (${agentsPart})`;
-    const note = readsItself
-      ? `${title} itself shows the 14 skills in ~/.agents/skills${part}, and the server finds no others, so you may not need this entry.`
-      : `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`;
+    const { title } = MCP_CLIENTS[client];
+    const note = !readsItself
+      ? `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`
+      : client === "codex"
+      ? "Codex itself describes the skills in .agents/skills, "
+      : `${title} itself shows the skills in .agents/skills, so the entry does not search that folder unless you add --agents.`;
     assert.ok(stderr.includes(note), stderr);
     assert.deepEqual(await shownBy(place, client), readsItself ? [] : NAMES);
   });

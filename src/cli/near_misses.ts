@@ -26,6 +26,7 @@ import { quoteWord, withTilde } from "./command_words.ts";
 import { listAll } from "../skills/catalog.ts";
 import {
   byOwner,
+  DEFAULT_FOLDERS,
   MAX_SEARCH_DEPTH,
   Project,
   UNSEARCHED_NAMES,
@@ -81,21 +82,6 @@ export async function findNearMisses(
   return problems;
 }
 
-/** Counts the skills in `~/.agents/skills`, unless they are served or the client lists them. */
-export async function countInstalledSkills(
-  catalog: SkillCatalog,
-  settings: Settings,
-): Promise<number> {
-  const { home } = settings;
-  const target = listUnsearchedFolders(catalog, settings)
-    .find(({ path }) =>
-      home !== undefined && path === join(home, AGENTS_SKILLS)
-    );
-  if (target === undefined) return 0;
-  const found = await NearMisses.find(target, listKnownFolders(catalog));
-  return found.countSkills();
-}
-
 /** Lists the folders of all skills that the scan found, and what has a problem, by each path. */
 function listSkillFolders(catalog: SkillCatalog): Set<string> {
   const roots = new Set(catalog.roots.map(({ root }) => root.path));
@@ -116,9 +102,6 @@ function listKnownFolders(catalog: SkillCatalog): Set<string> {
   return known;
 }
 
-/** The folder of `--agents`, in the working directory and in the home folder. */
-const AGENTS_SKILLS = join(".agents", "skills");
-
 const MOVE = 'move its skills to the folder "skills" beside it';
 
 /** Lists where skills are put that are not searched, and what to do, if it is not to add `--skill-dir`. */
@@ -127,16 +110,16 @@ function listUnsearchedPlaces(home: string | undefined) {
   const anywhere = (folder: string, hint: string) =>
     [home, here].map((base) => ({ base, folder, hint }));
   return [
-    ...anywhere(AGENTS_SKILLS, "add --agents"),
+    ...anywhere(join(".agents", "skills"), "add --agents"),
     { base: home, folder: join(".codex", "skills") },
     { base: home, folder: join(".gemini", "skills") },
     { base: home, folder: join(".claude", "plugins") },
     ...listFoldersAbove(here ?? "")
       .map((base) => ({ base, folder: join(".claude", "skills") })),
-    ...["skill", "Skill", "Skills"].flatMap((name) => [
-      ...anywhere(join(".agent", name), MOVE),
-      ...anywhere(join(".claude", name), MOVE),
-    ]),
+    ...DEFAULT_FOLDERS.flatMap((folder) =>
+      ["skill", "Skill", "Skills"]
+        .flatMap((name) => anywhere(join(folder, name), MOVE))
+    ),
   ];
 }
 

@@ -8,7 +8,6 @@ import { join } from "../../files/paths.ts";
 import type { CommandLine } from "../../program/command_line.ts";
 import type { Settings } from "../../program/settings.ts";
 import type { SkillCatalog } from "../../skills/types.ts";
-import { count } from "../../text.ts";
 import type { McpClient } from "./clients.ts";
 
 /** The values of options. */
@@ -20,8 +19,6 @@ export interface ClientSituation {
   readonly settings: Settings;
   /** The skills that a server with these settings finds. */
   readonly catalog: SkillCatalog;
-  /** The number of skills in `~/.agents/skills`, unless that is searched. */
-  readonly installed: number;
 }
 
 /**
@@ -77,23 +74,16 @@ function listOwnSkillNotes(
   client: McpClient,
   situation: ClientSituation,
 ): string[] {
-  const { settings: { values }, catalog, installed } = situation;
+  const { agents } = situation.settings.values;
   const { title, ownSkills = [], readsAgents, mayReadClaude } = client;
   const part = client.agentsPart === undefined ? "" : ` (${client.agentsPart})`;
   const notes: string[] = [];
-  const isListedByName = ownSkills.includes(".agents/skills");
-  if (readsAgents && values.agents && !isListedByName) {
+  if (readsAgents && !ownSkills.includes(".agents/skills")) {
+    const consequence = agents
+      ? "the model may see them twice unless you omit --agents"
+      : "the entry does not search that folder unless you add --agents";
     notes.push(
-      `${title} itself shows the skills in .agents/skills${part}, so the model may see them twice unless you omit --agents.`,
-    );
-  }
-  if (readsAgents && installed > 0) {
-    const skills = count(installed, "skill");
-    const consequence = catalog.served.size === 0
-      ? "and the server finds no others, so you may not need this entry"
-      : "so the entry does not search that folder unless you add --agents";
-    notes.push(
-      `${title} itself shows the ${skills} in ~/.agents/skills${part}, ${consequence}.`,
+      `${title} itself shows the skills in .agents/skills${part}, so ${consequence}.`,
     );
   }
   if (mayReadClaude && servesWhole(join(".claude", "skills"), situation)) {

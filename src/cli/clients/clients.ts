@@ -120,7 +120,6 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     section: "mcp_servers",
     ownSkills: [".agents/skills"],
     readsAgents: true,
-    agentsPart: "with short descriptions if they are many",
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
