@@ -92,7 +92,11 @@ import {
   Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
-import { isSkillFileName, isSkillFolder } from "./src/skills/skill_file.ts";
+import {
+  isArchiveName,
+  isSkillFileName,
+  isSkillFolder,
+} from "./src/skills/skill_file.ts";
 import type {
   ScanOptions,
   ScanSubscriber,
@@ -192,6 +196,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
+  /** What there is in the folders outside of skills. */
+  readonly #others = { archives: 0, otherFolders: 0 };
 
   constructor(root: SkillRoot, { project, roots, slice }: ScanStart) {
     this.#root = root;
@@ -213,8 +219,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       }
       const { realPath } = top;
       const scope = this.#project.scopeOf(realPath);
+      const status = "found";
       return {
-        report: { root, scope, status: "found", realPath, skills: 0 },
+        report: { root, scope, status, realPath, skills: 0, ...this.#others },
         folders: this.#folders,
         unread: this.#unread,
         failures: this.#failures,
@@ -289,10 +296,16 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** Notes a folder if it may be a skill. Whether one is that is not listed, reading shows. */
   onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
     const { recursive, includesItself = recursive } = this.#root;
-    const { realPath, depth } = folder;
+    const { realPath, depth, around } = folder;
     if (entries !== undefined) this.#listed.add(realPath);
-    if (depth === 0 && !includesItself) return;
     const isSkill = entries?.some(({ name }) => isSkillFileName(name));
+    if (isSkill === false && around === undefined) {
+      const files = entries!.filter(({ isFile }) => isFile);
+      const archives = files.filter(({ name }) => isArchiveName(name));
+      this.#others.archives += archives.length;
+      if (depth > 0 && files.length > 0) this.#others.otherFolders++;
+    }
+    if (depth === 0 && !includesItself) return;
     if (isSkill) this.#skills.add(realPath);
     if (isSkill !== false) this.#folders.push(folder);
   }

@@ -11,7 +11,7 @@ import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { quote } from "../text.ts";
-import { isSkillFileName } from "../skills/skill_file.ts";
+import { isArchiveName, isSkillFileName } from "../skills/skill_file.ts";
 
 /** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt` or `SKILL copy.md`. */
 const LIKE_SKILL_MD =
@@ -93,7 +93,7 @@ function faultOfFile(name: string, folder: Folder): Fault | undefined {
     return hasFrontmatter(name, folder) ? WRONG_NAME : undefined;
   }
   if (!isAmongSkills) return undefined;
-  if (/\.(?:zip|skill|tgz)$/i.test(name)) return ARCHIVE;
+  if (isArchiveName(name)) return ARCHIVE;
   const isMarkdown = /\.(?:md|markdown)$/i.test(name);
   if (!isMarkdown || !hasFrontmatter(name, folder)) return undefined;
   const directory = childPath(folder.path, basename(name, extname(name)));

@@ -89,6 +89,10 @@ const SERVING = {
     ...FOLDERS,
     help: "also search DIR and its subfolders; repeatable",
   },
+  "recursive": {
+    type: "boolean",
+    help: "search the subfolders of all folders, as of those of --skill-dir",
+  },
   "agents": {
     type: "boolean",
     help: "also search ./.agents/skills and ~/.agents/skills",

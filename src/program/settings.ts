@@ -131,7 +131,7 @@ function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
 }
 
 function listRoots(
-  { agents, check, tools, "skill-dir": recursiveDirectories }:
+  { agents, check, tools, recursive, "skill-dir": recursiveDirectories }:
     CommandLine["values"],
   directories: readonly string[],
   bases: BaseFolders,
@@ -144,14 +144,12 @@ function listRoots(
     // `--check` looks only at the folders that are named.
     agents: agents && !(check && isNamed),
   });
-  switch (tools) {
-    case "agentskills":
-      return roots.map((root) => ({ ...root, recursive: true }));
-    case "reference":
-      return roots.map((root) => ({ ...root, confinesLinks: true }));
-    default:
-      return roots;
-  }
+  const isDeep = recursive || tools === "agentskills";
+  return roots.map((root) => ({
+    ...root,
+    recursive: isDeep || root.recursive === true,
+    confinesLinks: tools === "reference",
+  }));
 }
 
 function createOptions(

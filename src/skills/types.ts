@@ -166,6 +166,10 @@ export interface SkillRootReport {
   readonly realPath?: string | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
+  /** The number of archives in its folders that are no skills, as far as these were listed. */
+  readonly archives?: number;
+  /** The number of these folders that have files. */
+  readonly otherFolders?: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
