@@ -15,13 +15,13 @@
  *
  * ## As a library
  *
- * The scanner, the registry, and the tools can be used on their own.
+ * The scanner, the registry, and the tools can be used on their own, in Deno.
  *
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
  *
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global", recursive: false },
+ *   { path: "testdata/skills", scope: "global" },
  * ]);
  * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
@@ -92,7 +92,11 @@ import {
   Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
-import { isSkillFileName, isSkillFolder } from "./src/skills/skill_file.ts";
+import {
+  isArchiveName,
+  isSkillFileName,
+  isSkillFolder,
+} from "./src/skills/skill_file.ts";
 import type {
   ScanOptions,
   ScanSubscriber,
@@ -114,22 +118,19 @@ import { log } from "./src/text.ts";
 import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { notifyWhenChanged } from "./src/views/paging.ts";
-import { hostFor, type SkillToolServer } from "./src/views/tool_hosts.ts";
+import {
+  hostFor,
+  type ProgramToolServer,
+  type SkillToolServer,
+} from "./src/views/tool_hosts.ts";
 import { listTools } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
-export {
-  DEFAULT_REFRESH_SECONDS,
-  resolveSkillRoots,
-} from "./src/skills/roots.ts";
+export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
-export type {
-  ProgramToolServer,
-  SdkToolServer,
-  SkillToolServer,
-} from "./src/views/tool_hosts.ts";
+export type { SkillToolServer } from "./src/views/tool_hosts.ts";
 export type * from "./src/skills/types.ts";
 
 /**
@@ -145,7 +146,7 @@ export type * from "./src/skills/types.ts";
  * import { scanSkillRoots } from "@skill-server/skill-server";
  *
  * const { skills, problems } = await scanSkillRoots([
- *   { path: "testdata/invalid", scope: "global", recursive: false },
+ *   { path: "testdata/invalid", scope: "global" },
  * ]);
  * for (const { file, reason, hint } of problems) {
  *   console.log(`${file}: ${reason}; ${hint}`);
@@ -195,6 +196,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
+  /** What there is in the folders outside of skills. */
+  readonly #others = { archives: 0, otherFolders: 0 };
 
   constructor(root: SkillRoot, { project, roots, slice }: ScanStart) {
     this.#root = root;
@@ -216,8 +219,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       }
       const { realPath } = top;
       const scope = this.#project.scopeOf(realPath);
+      const status = "found";
       return {
-        report: { root, scope, status: "found", realPath, skills: 0 },
+        report: { root, scope, status, realPath, skills: 0, ...this.#others },
         folders: this.#folders,
         unread: this.#unread,
         failures: this.#failures,
@@ -292,10 +296,16 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** Notes a folder if it may be a skill. Whether one is that is not listed, reading shows. */
   onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
     const { recursive, includesItself = recursive } = this.#root;
-    const { realPath, depth } = folder;
+    const { realPath, depth, around } = folder;
     if (entries !== undefined) this.#listed.add(realPath);
-    if (depth === 0 && !includesItself) return;
     const isSkill = entries?.some(({ name }) => isSkillFileName(name));
+    if (isSkill === false && around === undefined) {
+      const files = entries!.filter(({ isFile }) => isFile);
+      const archives = files.filter(({ name }) => isArchiveName(name));
+      this.#others.archives += archives.length;
+      if (depth > 0 && files.length > 0) this.#others.otherFolders++;
+    }
+    if (depth === 0 && !includesItself) return;
     if (isSkill) this.#skills.add(realPath);
     if (isSkill !== false) this.#folders.push(folder);
   }
@@ -345,7 +355,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   #isHarmless(error: unknown, isLink: boolean): boolean {
     const isOfSystem = !(error instanceof SkillFileError) &&
       !isTemporary(error);
-    return this.#root.recursive && (isAbsence(error) || (isLink && isOfSystem));
+    const { recursive = false } = this.#root;
+    return recursive && (isAbsence(error) || (isLink && isOfSystem));
   }
 
   /**
@@ -539,7 +550,7 @@ export class SkillRegistry implements SkillSource {
     }, this.#known);
   }
 
-  /** Lists the rules of the policy that match nothing of what the last scan found. */
+  /** @ignore Lists the rules of the policy that match nothing of what the last scan found. */
   listUnusedRules(): SkillPolicyRule[] {
     const { skills = [] } = this.#last?.decisions ?? {};
     return this.#policy.listUnused(skills.map(subjectOf));
@@ -576,7 +587,7 @@ export class SkillRegistry implements SkillSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds what is told of each scan, and asked which folders to watch before others. */
+  /** @ignore Adds what is told of each scan, and asked which folders to watch before others. */
   addSubscriber(subscriber: ScanSubscriber): void {
     this.#subscribers.add(subscriber);
   }
@@ -675,7 +686,7 @@ export class SkillRegistry implements SkillSource {
     });
   }
 
-  /** Watches the folders of the last scan, and those that subscribers ask for now. */
+  /** @ignore Watches the folders of the last scan, and those that subscribers ask for now. */
   watchFolders(): void {
     if (this.#last === undefined) return;
     const { catalog: { roots }, decisions: { skills } } = this.#last;
@@ -704,10 +715,11 @@ export class SkillRegistry implements SkillSource {
 }
 
 /**
- * Registers the tools of a toolset on an `McpServer` of the MCP SDK. The program registers
- * them on its own servers in the same way. Their descriptions
- * reflect the current catalog, and the client is notified when they change. Tools
- * that the server has already stay, and these join them.
+ * Registers the tools of a toolset, and nothing else: no prompts, no resources. Their
+ * descriptions reflect the current catalog, and the client is notified when they change.
+ * Tools that the server has already stay, and these join them. The server can be the
+ * `McpServer` of `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. It
+ * must run in Deno.
  *
  * ```ts ignore
  * import process from "node:process";
@@ -723,7 +735,7 @@ export class SkillRegistry implements SkillSource {
  * );
  *
  * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global", recursive: false },
+ *   { path: "testdata/skills", scope: "global" },
  * ]);
  * await registry.refresh();
  * registry.watch();
@@ -736,16 +748,29 @@ export class SkillRegistry implements SkillSource {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is no `McpServer`.
+ * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset.
  * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
   server: SkillToolServer,
   registry: SkillRegistry,
-  options: SkillToolOptions = { toolset: "skill" },
+  options?: SkillToolOptions,
+): void;
+/** @ignore */
+export function registerSkillTools(
+  server: ProgramToolServer,
+  registry: SkillRegistry,
+  options: SkillToolOptions,
+): void;
+export function registerSkillTools(
+  server: SkillToolServer | ProgramToolServer,
+  registry: SkillRegistry,
+  options: SkillToolOptions = {},
 ): void {
-  const host = hostFor(server, registry, options);
-  for (const tool of listTools(options)) host.register(tool);
+  const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
+  const tools = listTools(toolOptions);
+  const host = hostFor(server, registry, toolOptions);
+  for (const tool of tools) host.register(tool);
   notifyWhenChanged(
     registry,
     (catalog) => host.listSent(catalog),

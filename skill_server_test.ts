@@ -242,9 +242,30 @@ Available skills:
 
 Use the exact skill name (case-insensitive) to load a skill.
 
-There are no skills. Tell the user that the command of this server, run in a terminal with the option --list, shows where they would go.`,
+There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server.`,
   );
   assert.deepEqual(await session.end(), []);
+});
+
+Deno.test("without skills, the server says what its folders have instead, in numbers, and a deep search finds what was unpacked", async () => {
+  using place = new Place();
+  const folder = join(place.path, "Documents");
+  place.file("Documents/secret.zip", "");
+  place.file("Documents/other/secret.SKILL", "");
+  place.file("Documents/other/more/secret.txt", "");
+  place.folder("Documents/none");
+  const args = ["--recursive", folder];
+  await using session = await Session.open(place, { args });
+  const description = await session.description();
+  assert.match(
+    description,
+    /There are no skills\. The folders of this server have 2 archives to unpack, and 2 folders without a file SKILL\.md\. Tell the user to put skills, /,
+  );
+  assert.doesNotMatch(description, /secret|Documents|--list|terminal/);
+  place.skill("Documents/pdf", "pdf");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["pdf"]);
+  assert.doesNotMatch(await session.description(), /archive/);
 });
 
 Deno.test("skill reports why a skill was skipped, where, and how to fix it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {

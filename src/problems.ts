@@ -23,6 +23,7 @@ export type ProblemRule =
   | "not-a-folder"
   | "file-name"
   | "loose-file"
+  | "skill-md-missing"
   | "frontmatter-missing"
   | "yaml"
   | "name-missing"
@@ -58,6 +59,7 @@ export type ProblemRule =
   | "description-tag"
   | "argument-hint"
   | "allowed-tools"
+  | "body-empty"
   | "long"
   | "broken-link"
   | "name-twice"
@@ -71,6 +73,7 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "not-a-folder": "skipped",
   "file-name": "skipped",
   "loose-file": "skipped",
+  "skill-md-missing": "skipped",
   "frontmatter-missing": "skipped",
   "yaml": "skipped",
   "name-missing": "skipped",
@@ -106,6 +109,7 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "description-tag": "warning",
   "argument-hint": "warning",
   "allowed-tools": "warning",
+  "body-empty": "warning",
   "long": "warning",
   "broken-link": "warning",
   "name-twice": "warning",

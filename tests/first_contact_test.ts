@@ -54,11 +54,12 @@ for (const [client, readsItself] of CLIENTS) {
     using place = installedPlace();
     const args = ["--print-config", client];
     const { stderr } = await runServer(place, { args });
-    const { title, agentsPart } = MCP_CLIENTS[client];
-    const part = agentsPart === undefined ? "" : ` (${agentsPart})`;
-    const note = readsItself
-      ? `${title} itself shows the 14 skills in ~/.agents/skills${part}, and the server finds no others, so you may not need this entry. To serve them as well, add --agents.`
-      : `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`;
+    const { title } = MCP_CLIENTS[client];
+    const note = !readsItself
+      ? `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`
+      : client === "codex"
+      ? "Codex itself describes the skills in .agents/skills, "
+      : `${title} itself shows the skills in .agents/skills, so the entry does not search that folder unless you add --agents.`;
     assert.ok(stderr.includes(note), stderr);
     assert.deepEqual(await shownBy(place, client), readsItself ? [] : NAMES);
   });
@@ -88,6 +89,22 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "--print-config codex describes no skill that an installer linked from ~/.agents/skills, which Codex reads itself",
+  { ignore: lacks("links") },
+  async () => {
+    using place = installedPlace();
+    for (const name of NAMES) {
+      place.link(`../../.agents/skills/${name}`, `home/.claude/skills/${name}`);
+    }
+    place.skill("home/.claude/skills", "own");
+    const launch = await printedLaunch(place, {}, "codex");
+    await using session = await Session.open(place, { launch });
+    assert.deepEqual((await session.names()).sort(), ["own", ...NAMES].sort());
+    assert.deepEqual(await shownBy(place, "codex"), ["own"]);
+  },
+);
+
 Deno.test("--print-config says what else the client shows itself, and each advice does what it says", async () => {
   using place = installedPlace();
   place.skill("home/.claude/skills", "git");
@@ -99,7 +116,7 @@ Deno.test("--print-config says what else the client shows itself, and each advic
   };
   assert.match(
     await notesFor("--agents"),
-    /Cursor itself shows the skills in \.agents\/skills, so the model may see them twice\. To avoid that, omit --agents\./,
+    /Cursor itself shows the skills in \.agents\/skills, so the model may see them twice unless you omit --agents\./,
   );
   const [option] = /--name-only \S+(?=\.\n)/.exec(await notesFor()) ?? [];
   assert.equal(option, "--name-only ~/.claude/skills");

@@ -40,6 +40,8 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
       status: "found",
       realPath: folder,
       skills: 3,
+      archives: 0,
+      otherFolders: 0,
     },
   ]);
   assert.deepEqual(skills.get("zebra"), {

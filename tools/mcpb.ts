@@ -41,7 +41,7 @@ const USER_CONFIG = {
     type: "directory",
     title: "More folders with skills",
     description:
-      "Searched in addition to .claude/skills, .agent/skills, and .agents/skills in your home folder.",
+      "Searched with their subfolders, in addition to .claude/skills, .agent/skills, and .agents/skills in your home folder.",
     multiple: true,
     required: false,
     default: [],
@@ -76,7 +76,7 @@ function createManifest({ os }: Platform, executable: string) {
       entry_point: executable,
       mcp_config: {
         command: `\${__dirname}/${executable}`,
-        args: ["--tools", "skilljack", "${user_config.folders}"],
+        args: ["--tools=skilljack", "--recursive", "${user_config.folders}"],
         env: {
           SKILLS_DIR: "~/.claude/skills,~/.agent/skills,~/.agents/skills",
           MAX_FILE_SIZE_MB: "${user_config.max_file_size}",

@@ -35,7 +35,6 @@ import { MCP_CLIENTS } from "./clients/clients.ts";
 import { formatJson } from "./github_actions.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
-import { countInstalledSkills } from "./near_misses.ts";
 import { print, printLines } from "./print.ts";
 import { createReport } from "./report.ts";
 import { formatReport } from "./report_text.ts";
@@ -84,8 +83,7 @@ async function inspectSituation(
   openSkills: OpenSkills,
 ): Promise<ClientSituation> {
   const catalog = await openSkills(settings, SILENT).refresh();
-  const installed = await countInstalledSkills(catalog, settings);
-  return { settings, catalog, installed };
+  return { settings, catalog };
 }
 
 /** @throws {UsageError} If the policy is not valid, with which a server starts without skills. */
@@ -133,9 +131,10 @@ async function printReport(
   openSkills: OpenSkills,
 ): Promise<number> {
   const report = await createReport(openSkills(settings, SILENT), settings);
-  const { check = false, json = false } = settings.values;
+  const { check = false, json = false, strict = false } = settings.values;
   const lines = json ? formatJson(report) : formatReport(report, settings);
   const code = await printLines(lines);
-  const isBad = check && report.problems.some(isError);
+  const isBad = check &&
+    report.problems.some((problem) => strict || isError(problem));
   return code === 0 && isBad ? 1 : code;
 }

@@ -11,7 +11,7 @@ import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { quote } from "../text.ts";
-import { isSkillFileName } from "../skills/skill_file.ts";
+import { isArchiveName, isSkillFileName } from "../skills/skill_file.ts";
 
 /** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt` or `SKILL copy.md`. */
 const LIKE_SKILL_MD =
@@ -50,16 +50,34 @@ type Folder = Pick<Located, "path" | "realPath"> & {
   readonly depth: number;
 };
 
-/** Finds the files in a folder whose name, or whose folder, is wrong. */
+/** Finds the files in a folder whose name, or whose folder, is wrong, or what it lacks. */
 export function findMisnamed(
   folder: Folder,
   entries: readonly Deno.DirEntry[],
 ): Problem[] {
-  return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
+  const files = entries.filter(({ isFile }) => isFile);
+  const problems = files.flatMap(({ name }) => {
     const fault = faultOfFile(name, folder);
     const file = childPath(folder.path, name);
     return fault === undefined ? [] : [{ file, ...fault }];
   });
+  const mayLackOne = folder.depth === 1 && problems.length === 0;
+  return mayLackOne ? findMissing(folder, entries) : problems;
+}
+
+/** Says that a folder has no `SKILL.md`, unless it is empty, or named as what is no skill. */
+function findMissing(
+  { path, name }: Folder,
+  entries: readonly Deno.DirEntry[],
+): Problem[] {
+  const own = entries.filter((it) => !it.isSymlink && !it.name.startsWith("."));
+  if (own.length === 0 || /^[._]/.test(name)) return [];
+  const [text, other] = own.filter((it) => it.isFile && /\.md$/i.test(it.name));
+  const hint = text !== undefined && other === undefined
+    ? `rename ${quote(text.name)} in it to "SKILL.md"`
+    : 'add one, or, if it is not a skill, begin its name with "_"';
+  const reason = 'it is among the skills, and has no file "SKILL.md"';
+  return [{ rule: "skill-md-missing", file: path, reason, hint }];
 }
 
 /** Says what is wrong with the name of a file that may be meant as a skill, or with its place. */
@@ -75,7 +93,7 @@ function faultOfFile(name: string, folder: Folder): Fault | undefined {
     return hasFrontmatter(name, folder) ? WRONG_NAME : undefined;
   }
   if (!isAmongSkills) return undefined;
-  if (/\.(?:zip|skill|tgz)$/i.test(name)) return ARCHIVE;
+  if (isArchiveName(name)) return ARCHIVE;
   const isMarkdown = /\.(?:md|markdown)$/i.test(name);
   if (!isMarkdown || !hasFrontmatter(name, folder)) return undefined;
   const directory = childPath(folder.path, basename(name, extname(name)));

@@ -12,14 +12,14 @@ import {
   profileOfOption,
 } from "../views/profiles.ts";
 import { createInstructions } from "../views/views.ts";
-import type { SkillToolOptions } from "../views/options.ts";
+import type { ToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
 import { listToolEntries, type ToolView } from "../views/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
 
 /** How the view of a model is configured and printed. */
-interface ModelViewOptions extends SkillToolOptions {
+interface ModelViewOptions extends ToolOptions {
   readonly json: boolean | undefined;
   /** What the user should know about the entry for the client. */
   readonly notes: readonly string[];

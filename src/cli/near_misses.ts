@@ -9,7 +9,9 @@ import {
   basename,
   childPath,
   currentFolder,
+  dirname,
   isAtOrBelow,
+  isThere,
   join,
   mayRead,
   realPathIfThere,
@@ -24,6 +26,7 @@ import { quoteWord, withTilde } from "../program/command_words.ts";
 import { listAll } from "../skills/catalog.ts";
 import {
   byOwner,
+  DEFAULT_FOLDERS,
   MAX_SEARCH_DEPTH,
   Project,
   UNSEARCHED_NAMES,
@@ -47,9 +50,11 @@ interface Target {
   readonly path: string;
   readonly realPath: string;
   /** Whether the scan searches it deep, and follows the links in it. */
-  readonly isRecursive: boolean;
+  readonly isRecursive?: boolean | undefined;
   /** Whether it may be a stranger's. */
   readonly isOfProject: boolean;
+  /** What to do if it is not searched. Default: add it with `--skill-dir`. */
+  readonly hint?: string | undefined;
 }
 
 /** Finds the near misses in the folders where installers put skills, and in the roots. */
@@ -61,41 +66,20 @@ export async function findNearMisses(
   const known = listKnownFolders(catalog);
   for (const target of listUnsearchedFolders(catalog, settings)) {
     const found = await NearMisses.find(target, known);
-    problems.push(
-      ...found.listUnsearched(),
-      ...found.listDeeper(settings),
-    );
+    problems.push(...found.listUnsearched(settings));
   }
   const skills = listSkillFolders(catalog);
   for (const { realPath, root, scope } of catalog.roots.toSorted(byOwner)) {
-    const { path, recursive } = root;
+    const { path, recursive: isRecursive } = root;
     // What is in a skill belongs to it.
     const isSkill = [path, realPath].some((it) => skills.has(it ?? path));
     if (realPath === undefined || isSkill) continue;
-    const found = await NearMisses.find({
-      path,
-      realPath,
-      isRecursive: recursive,
-      isOfProject: scope === "project",
-    }, known);
-    problems.push(...found.misnamed, ...found.listDeeper(settings));
+    const isOfProject = scope === "project";
+    const target = { path, realPath, isRecursive, isOfProject };
+    const found = await NearMisses.find(target, known);
+    problems.push(...found.listMisnamed(), ...found.listDeeper(settings));
   }
   return problems;
-}
-
-/** Counts the skills in `~/.agents/skills`, unless they are served or the client lists them. */
-export async function countInstalledSkills(
-  catalog: SkillCatalog,
-  settings: Settings,
-): Promise<number> {
-  const { home } = settings;
-  const target = listUnsearchedFolders(catalog, settings)
-    .find(({ path }) =>
-      home !== undefined && path === join(home, AGENTS_SKILLS)
-    );
-  if (target === undefined) return 0;
-  const found = await NearMisses.find(target, listKnownFolders(catalog));
-  return found.countSkills();
 }
 
 /** Lists the folders of all skills that the scan found, and what has a problem, by each path. */
@@ -118,32 +102,62 @@ function listKnownFolders(catalog: SkillCatalog): Set<string> {
   return known;
 }
 
-/** The folder of `--agents`, in the working directory and in the home folder. */
-const AGENTS_SKILLS = join(".agents", "skills");
+const MOVE = 'move its skills to the folder "skills" beside it';
+
+/** Lists where skills are put that are not searched, and what to do, if it is not to add `--skill-dir`. */
+function listUnsearchedPlaces(home: string | undefined) {
+  const here = currentFolder();
+  const anywhere = (folder: string, hint: string) =>
+    [home, here].map((base) => ({ base, folder, hint }));
+  return [
+    ...anywhere(join(".agents", "skills"), "add --agents"),
+    { base: home, folder: join(".codex", "skills") },
+    { base: home, folder: join(".gemini", "skills") },
+    { base: home, folder: join(".claude", "plugins") },
+    ...listFoldersAbove(here ?? "")
+      .map((base) => ({ base, folder: join(".claude", "skills") })),
+    ...DEFAULT_FOLDERS.flatMap((folder) =>
+      ["skill", "Skill", "Skills"]
+        .flatMap((name) => anywhere(join(folder, name), MOVE))
+    ),
+  ];
+}
+
+/** Lists the folders above a folder, up to the root of its repository, if it is in one. */
+function listFoldersAbove(folder: string): string[] {
+  const above: string[] = [];
+  for (let last = folder; mayRead(last); last = above.at(-1)!) {
+    if (isThere(join(last, ".git"))) return above;
+    if (dirname(last) === last) return [];
+    above.push(dirname(last));
+  }
+  return [];
+}
 
 /**
- * Lists the folders of `--agents` that are there and are not searched, except those that
- * the client lists itself. There are none if the user named other folders that have
- * skills, because then nobody is left without any.
+ * Lists these folders that are there, except those that the client lists itself. There
+ * are none if the user named other folders that have skills, because then nobody is left
+ * without any.
  */
 function listUnsearchedFolders(
   catalog: SkillCatalog,
   { home, directories, values, options }: Settings,
 ): Target[] {
   const hasOthers = directories.length > 0 && catalog.served.size > 0;
-  if (values.agents || hasOthers) return [];
+  if (hasOthers) return [];
   const project = new Project(options);
   const known = listKnownFolders(catalog);
   const found = new Map<string, Target>();
-  for (const base of [home, currentFolder()]) {
+  for (const { base, folder, ...rest } of listUnsearchedPlaces(home)) {
     if (base === undefined) continue;
-    const path = join(base, AGENTS_SKILLS);
+    const path = join(base, folder);
     const realPath = mayRead(path) ? realPathIfThere(path) : undefined;
     if (realPath === undefined || known.has(realPath)) continue;
     if (found.has(realPath) || values["name-only"]?.includes(path)) continue;
     if (project.leadsOut(path, realPath)) continue;
-    const isOfProject = project.scopeOf(realPath) === "project";
-    found.set(realPath, { path, realPath, isRecursive: false, isOfProject });
+    const isOfProject = base !== home ||
+      project.scopeOf(realPath) === "project";
+    found.set(realPath, { path, realPath, isOfProject, ...rest });
   }
   return [...found.values()];
 }
@@ -158,7 +172,7 @@ interface SearchedFolder extends PlacedFolder {
 /** The near misses in a folder. Of links, those count that the user put directly into it. */
 class NearMisses implements WalkSteps<SearchedFolder> {
   readonly maxEntries: number;
-  readonly misnamed: Problem[] = [];
+  readonly #misnamed: Problem[] = [];
   readonly #target: Target;
   /** Folders that are searched elsewhere, by path and by real path. */
   readonly #known: ReadonlySet<string>;
@@ -207,7 +221,7 @@ class NearMisses implements WalkSteps<SearchedFolder> {
       entries.some(({ name }) => isSkillFileName(name));
     if (isSkill) this.#skills.add(folder);
     else if (folder.depth < 2) {
-      this.misnamed.push(...findMisnamed(folder, entries));
+      this.#misnamed.push(...findMisnamed(folder, entries));
     }
   }
 
@@ -245,43 +259,49 @@ class NearMisses implements WalkSteps<SearchedFolder> {
     return [...this.#skills].filter(({ depth }) => depth === 1).length;
   }
 
-  /** Says how many skills are directly in the folder, which is not searched. */
-  listUnsearched(): Problem[] {
-    const number = this.countSkills();
-    if (number === 0) return [];
+  /** Says how many skills are in the folder, which is not searched. */
+  listUnsearched(settings: Settings): Problem[] {
+    const { path: file, hint = adviseSkillDir(file, settings) } = this.#target;
+    const isDeep = this.#target.hint === undefined;
+    const number = isDeep ? this.#skills.size : this.countSkills();
+    const deeper = isDeep ? [] : this.listDeeper(settings);
+    if (number === 0) return deeper;
     const atLeast = this.#isComplete ? "" : "at least ";
-    const reason = `it has ${atLeast}${
-      count(number, "skill")
-    } and is not searched`;
-    const file = this.#target.path;
-    return [{ rule: "not-searched", file, reason, hint: "add --agents" }];
+    const skills = count(number, "skill");
+    const reason = `it has ${atLeast}${skills} and is not searched`;
+    return [{ rule: "not-searched", file, reason, hint }, ...deeper];
+  }
+
+  /** Lists what is misnamed, and which folders among skills hold none at any level. */
+  listMisnamed(): Problem[] {
+    const { path, isRecursive } = this.#target;
+    const isOfSkills = basename(path) === "skills" && !isRecursive;
+    const skills = Array.from(this.#skills, (skill) => skill.path);
+    const holders = new Set(
+      [...this.#known, ...skills].map((it) => this.#holderOf(it)),
+    );
+    return this.#misnamed.filter(({ rule, file }) =>
+      rule !== "skill-md-missing" ||
+      (isOfSkills && this.#isComplete && !holders.has(file))
+    );
   }
 
   /** Says which folders in the folder hold skills that lie too deep. */
-  listDeeper({ home }: Settings): Problem[] {
+  listDeeper(settings: Settings): Problem[] {
     return Array.from(this.#countDeeper(), ([file, number]) => {
       const skillsLie = number === 1 ? "1 skill lies" : `${number} skills lie`;
       const start = this.#isComplete ? skillsLie : `at least ${skillsLie}`;
-      const word = quoteWord(withTilde(file, home));
-      return {
-        rule: "not-searched",
-        file,
-        reason: `${start} deeper than the server looks`,
-        hint: isCopyable(word)
-          ? `add --skill-dir ${word}`
-          : "rename it, because its path has characters that cannot be copied, and add it with --skill-dir",
-      };
+      const reason = `${start} deeper than the server looks`;
+      const hint = adviseSkillDir(file, settings);
+      return { rule: "not-searched", file, reason, hint };
     });
   }
 
   /** Counts the skills that lie deeper, by the folder in this one, or in all if these are many. */
   #countDeeper(): Map<string, number> {
     const { path } = this.#target;
-    const deeper = [...this.#skills].filter(({ depth }) => depth > 1);
-    const holders = deeper.map((skill) => {
-      const [name = ""] = relative(path, skill.path).split(/[\\/]/);
-      return childPath(path, name);
-    });
+    const holders = [...this.#skills].filter(({ depth }) => depth > 1)
+      .map((skill) => this.#holderOf(skill.path));
     const isShort = new Set(holders).size <= MAX_DEEPER_LINES;
     const counts = new Map<string, number>();
     for (const holder of isShort ? holders : holders.map(() => path)) {
@@ -289,4 +309,19 @@ class NearMisses implements WalkSteps<SearchedFolder> {
     }
     return counts;
   }
+
+  /** Returns the folder directly in this one that a path lies in. */
+  #holderOf(inside: string): string {
+    const { path } = this.#target;
+    const [name = ""] = relative(path, inside).split(/[\\/]/);
+    return childPath(path, name);
+  }
+}
+
+/** Says how to have the skills in a folder served. */
+function adviseSkillDir(folder: string, { home }: Settings): string {
+  const word = quoteWord(withTilde(folder, home));
+  return isCopyable(word)
+    ? `add --skill-dir ${word}`
+    : "rename it, because its path has characters that cannot be copied, and add it with --skill-dir";
 }

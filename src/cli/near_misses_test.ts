@@ -83,8 +83,8 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
     place.file(`${skills}/${name}`, "");
   }
   place.file(`${skills}/review.md`, skillMd("review"));
-  place.file(`${skills}/assets/logo.png`, "");
-  place.file(`${skills}/guide/README.md`, "");
+  place.file(`${skills}/_assets/logo.png`, "");
+  place.file(`${skills}/guide/guide.md`, "");
   place.skill(skills, "good");
   const { code, text } = await printedReport(place, "--check");
   assert.equal(code, 1);
@@ -92,6 +92,8 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
     text.replaceAll(place.home.replaceAll("\\", "/"), "~"),
     `~/.claude/skills/SKILL.md: error[loose-file]: it is directly in a folder of skills
   fix: move it, and the files that it needs, into a folder of its own
+~/.claude/skills/guide: error[skill-md-missing]: it is among the skills, and has no file "SKILL.md"
+  fix: rename "guide.md" in it to "SKILL.md"
 ~/.claude/skills/review.md: error[file-name]: it is a file, where the folder of a skill was expected
   fix: move it to "~/.claude/skills/review/SKILL.md"
 ~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
@@ -103,9 +105,43 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
 ~/.claude/skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
 
-Checked 1 skill: 3 errors, 3 warnings
+Checked 1 skill: 4 errors, 3 warnings
 `,
   );
+});
+
+Deno.test("--list and --check name each folder among skills that has no SKILL.md, and what to do helps", async () => {
+  using place = new Place();
+  const missing = async (...args: string[]) => {
+    const misses = await missesIn(place, "project", ...args);
+    return misses.filter((line) => line.startsWith("skill-md-missing"))
+      .map((line) => line.replace(/.*skills\/([^:]*):.*; /, "$1: "));
+  };
+  place.file("project/skills/git/git.md", skillMd("git"));
+  place.skill("project/skills", "pdf");
+  place.file("project/skills/pdf/scripts/fill.py", "");
+  place.file("project/skills/.github/ci.yaml", "");
+  place.file("project/skills/empty/.DS_Store", "");
+  place.skill("project/skills/group/more", "deep");
+  place.file("project/docs/docs.md", "");
+  assert.deepEqual(await missing(), [
+    'git: rename "git.md" in it to "SKILL.md"',
+  ]);
+  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
+  Deno.renameSync(
+    join(place.project, "skills", "git", "git.md"),
+    join(place.project, "skills", "git", "SKILL.md"),
+  );
+  assert.equal((await printedReport(place, "--check", "skills")).code, 0);
+  place.remove("project/skills/pdf/SKILL.md");
+  const advice = 'add one, or, if it is not a skill, begin its name with "_"';
+  assert.deepEqual(await missing(), [`pdf: ${advice}`]);
+  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
+  const folder = join(place.project, "skills");
+  const named = await missing("--skill-dir", join(folder, "group"));
+  assert.deepEqual(named, [`pdf: ${advice}`]);
+  Deno.renameSync(join(folder, "pdf"), join(folder, "_pdf"));
+  assert.deepEqual(await missing(), []);
 });
 
 Deno.test("--list finds no near misses in skills, in what tools fill, and among the documents of a project", async () => {
@@ -305,6 +341,59 @@ Deno.test("--list names the folders of --agents that hold skills and are not sea
   place.skill("named", "d");
   assert.deepEqual(await hintsIn(place, named), []);
 });
+
+/** Other folders with skills, in the home folder or above the working directory. */
+const ELSEWHERE = [
+  "home/.codex/skills",
+  "home/.gemini/skills",
+  "home/.claude/plugins/cache/one/two/1.0.0/skills",
+  "project/.claude/skills",
+  "project/packages/.claude/skills",
+];
+
+Deno.test("--list counts the skills in the folders of other clients and above, and adding the option serves them", async () => {
+  for (const folder of ELSEWHERE) {
+    using place = new Place();
+    place.folder("project/.git");
+    const here = place.folder("project/packages/one");
+    const inside = { ...place, project: here };
+    place.skill(folder, "a");
+    place.skill(folder, "b");
+    const listing = async (...args: string[]) => {
+      const { stdout } = await runServer(inside, {
+        args: ["--list", "--json", ...args],
+      });
+      return JSON.parse(stdout);
+    };
+    const { problems } = await listing();
+    const [{ reason, hint }] = problems;
+    assert.deepEqual([problems.length, reason], [
+      1,
+      "it has 2 skills and is not searched",
+    ]);
+    const { skills, ...rest } = await listing(...addedWords(`; ${hint}`));
+    assert.equal(skills.length, 2, folder);
+    assert.deepEqual(rest.problems, []);
+    // Outside of a repository, nothing above the working directory counts.
+    place.remove("project/.git");
+    const isAbove = folder.startsWith("project");
+    assert.equal((await listing()).problems.length, isAbove ? 0 : 1);
+  }
+});
+
+Deno.test(
+  "--list names the folder skill, which is almost skills",
+  { ignore: lacks("case") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skill", "a");
+    place.skill("project/.agent/Skills", "b");
+    place.folder("project/.claude/skill");
+    const hint =
+      'it has 1 skill and is not searched; move its skills to the folder "skills" beside it';
+    assert.deepEqual(await hintsIn(place), [hint, hint]);
+  },
+);
 
 Deno.test("--list names skills that lie deeper in a folder of --agents", async () => {
   using place = new Place();

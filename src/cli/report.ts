@@ -5,7 +5,13 @@
  */
 
 import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
-import { type Fault, hasEffect, isError, type Problem } from "../problems.ts";
+import {
+  type Fault,
+  hasEffect,
+  isError,
+  type Problem,
+  RULES,
+} from "../problems.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
@@ -54,6 +60,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     skills: skills.map(({ entry }) => entry),
     problems: problems.map((problem) => ({
       severity: isError(problem) ? "error" : "warning",
+      effect: RULES[problem.rule],
       ...problem,
     })),
   };

@@ -141,14 +141,20 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
 Deno.test("--list reports where to put skills if there are none", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
-  assert.match(
-    text,
-    /\nFound 0 skills\. To add one, create a folder with a SKILL\.md in one of the folders above, such as ~\/\.claude\/skills\/NAME\/SKILL\.md\.\n$/,
-  );
+  const [, file, lines] =
+    /\nFound 0 skills\. To add one, save these lines as ~(\S+):\n\n(.*)$/s
+      .exec(text)!;
+  assert.equal(lines!.trimEnd().split("\n").length, 5);
   for (const option of ["--list", "--check"]) {
     const { text } = await printedReport(place, option);
     assert.doesNotMatch(text, /no problems/);
   }
+  place.file(`home${file}`, lines!);
+  assert.deepEqual(await printedReport(place, "--check", "--strict"), {
+    code: 0,
+    text: "Checked 1 skill: no problems\n",
+  });
+  place.remove("home/.claude");
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
@@ -240,6 +246,7 @@ Deno.test("--json prints the report as JSON", async () => {
   assert.deepEqual(problems[0], {
     rule: "frontmatter-missing",
     severity: "error",
+    effect: "skipped",
     file: at("home/.claude/skills/bad/SKILL.md"),
     line: 1,
     reason: 'there is no frontmatter: the first line is not "---"',
@@ -252,6 +259,7 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
   const problem: Report["problems"][number] = {
     rule: "yaml-repaired",
     severity: "error",
+    effect: "unlisted",
     file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
     line: 3,
     reason: "100% wrong\r::warning::x",
@@ -408,6 +416,7 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   assert.deepEqual(JSON.parse(JSON.stringify(report.problems)), [{
     rule: "unreadable",
     severity: "error",
+    effect: "unlisted",
     file: key,
     reason: "it is locked",
     hint: "unlock",
@@ -466,6 +475,21 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
     [...new Set(faulty)],
     [...Deno.readDirSync(folder)].map(({ name }) => name).sort(),
   );
+});
+
+Deno.test("--check --strict fails with warnings, too", async () => {
+  using place = new Place();
+  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
+  const codes: number[] = [];
+  for (const options of [["--check"], ["--check", "--strict"]]) {
+    const { code, text } = await printedReport(place, "skills", ...options);
+    assert.match(text, /: 0 errors, 1 warning$/m);
+    codes.push(code);
+  }
+  assert.deepEqual(codes, [0, 1]);
+  place.skill("project/skills", "git");
+  const clean = await printedReport(place, "skills", "--check", "--strict");
+  assert.equal(clean.code, 0);
 });
 
 Deno.test("docs/check.md describes each rule, with its effect", () => {
@@ -558,5 +582,33 @@ Deno.test(
     const { code, text } = await runRecipe(place, recipe);
     assert.notEqual(code, 0);
     assert.match(text, /changed\/SKILL\.md:1: error\[frontmatter-missing\]/);
+  },
+);
+
+Deno.test(
+  "the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins",
+  { ignore: lacks("sh") || lacks("links") },
+  async () => {
+    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
+    const [recipe] = /^npx -y deno run .*--check skills$/m.exec(page)!;
+    const [, plugins] = /end it with `(--check .*)`/.exec(page)!;
+    using place = new Place();
+    place.link(REPOSITORY, "project/skill-server");
+    place.skill("project/skills", "git");
+    place.skill("project/plugins/a/skills", "pdf");
+    place.skill("project/plugins/b/skills", "csv");
+    const [, options] = serverCommand(place);
+    const run = async (command: string) => {
+      const script = command.replace("npx -y deno", `'${Deno.execPath()}'`);
+      const args = ["-c", script];
+      const { stdout } = await new Deno.Command("sh", { ...options, args })
+        .output();
+      return new TextDecoder().decode(stdout);
+    };
+    assert.equal(await run(recipe), "Checked 1 skill: no problems\n");
+    assert.equal(
+      await run(recipe.replace("--check skills", plugins!)),
+      "Checked 2 skills: no problems\n",
+    );
   },
 );

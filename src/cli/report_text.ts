@@ -30,10 +30,12 @@ export function formatReport(
     byCodeUnits(a.severity, b.severity) || byCodeUnits(a.file, b.file) ||
     (a.line ?? 0) - (b.line ?? 0)
   );
+  const [advice, ...lines] = adviseOn(report, home);
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : [],
     problems.flatMap((problem) => formatReported(problem, home)),
-    [`${summarize(report)}${adviseOn(report, home)}`],
+    [summarize(report) + advice],
+    lines,
   ];
   return joinSections(sections);
 }
@@ -161,20 +163,25 @@ function summarize({ problems, skills, checked }: Report): string {
   return `Found ${served}${rest}${found}.`;
 }
 
-/** Says what to do next, if the table and the problems do not. */
+/** A skill to begin with. */
+const FIRST_SKILL =
+  "---\nname: hello\ndescription: Greet the user. Use when the user says hello.\n---\nSay hello, and ask what to do today."
+    .split("\n");
+
+/** Says what to do next, if the table and the problems do not, and then which lines to write. */
 function adviseOn(
   { checked, problems, roots, skills }: Report,
   home: string | undefined,
-): string {
-  if (checked !== undefined || problems.length > 0) return "";
-  if (skills.some(({ state }) => state !== "off")) {
-    return " To look for problems in their texts and files, use --check.";
-  }
-  if (skills.length > 0) return " The policy turns off all of them.";
+): [sentence: string, ...lines: string[]] {
   const last = roots.at(-1);
-  if (last === undefined) return "";
-  const example = showPath(join(last.path, "NAME", "SKILL.md"), home);
-  return ` To add one, create a folder with a SKILL.md in one of the folders above, such as ${example}.`;
+  if (checked !== undefined || problems.length > 0) return [""];
+  if (skills.some(({ state }) => state !== "off")) {
+    return [" To look for problems in their texts and files, use --check."];
+  }
+  if (skills.length > 0) return [" The policy turns off all of them."];
+  if (last === undefined) return [""];
+  const file = showPath(join(last.path, "hello", "SKILL.md"), home);
+  return [` To add one, save these lines as ${file}:`, ...FIRST_SKILL];
 }
 
 /** Shortens a path in the working directory or the home folder. */

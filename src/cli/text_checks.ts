@@ -47,6 +47,7 @@ const TEXT_CHECKS: readonly Check[] = [
   checkArgumentHint,
   checkAllowedTools,
   checkCharacters,
+  checkBody,
   checkLength,
   checkLinks,
 ];
@@ -148,6 +149,13 @@ function checkCharacters({ text }: CheckedSkill): Finding | undefined {
     reason: `there are invisible characters, such as ${lines[index]![0]}`,
     hint: "remove them, and find out where they come from",
   };
+}
+
+/** Reports a `SKILL.md` that ends with its frontmatter. */
+function checkBody({ text, excerpt }: CheckedSkill): Finding | undefined {
+  if (excerpt.trim() !== "" || !/^---\s*$(?![^])/m.test(text)) return undefined;
+  const reason = "there are no instructions below the frontmatter";
+  return { rule: "body-empty", reason, hint: "write there what to do" };
 }
 
 /** Reports a `SKILL.md` that takes much room in the context of a model. */

@@ -9,7 +9,7 @@ import * as z from "npm:zod@^4/mini";
 import { attempt, faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
-import { quote } from "../text.ts";
+import { nearestWords, quote } from "../text.ts";
 import { PolicyError, resolveRuleFolder } from "./policy_rules.ts";
 import { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
@@ -64,11 +64,12 @@ export function loadPolicy(
 /** Parses the YAML of a policy. */
 function parseRules(text: string): SkillPolicyRule[] {
   const lines = findRuleLines(text);
-  const { data, error } = z.safeParse(POLICY, parsePolicyYaml(text));
+  const policy = parsePolicyYaml(text);
+  const { data, error } = z.safeParse(POLICY, policy);
   if (error) {
     const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
-      return { ...toIssueFault(issue), line };
+      return { ...toIssueFault(issue, policy), line };
     });
     throw new PolicyError(...faults.sort((a, b) => a.line - b.line));
   }
@@ -87,13 +88,29 @@ function parsePolicyYaml(text: string): unknown {
 /** Describes how a policy differs from the schema. */
 function toIssueFault(
   issue: z.core.$ZodIssue,
+  policy: unknown,
 ): Pick<Fault, "reason" | "hint"> {
   const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
     : `the value of ${quote(kind)} is missing or malformed`;
-  return { reason, hint: FORM };
+  const near = listMeant(issue, policy).map(quote).join(" or ");
+  return {
+    reason,
+    hint: near === "" ? FORM : `write ${near}, if you meant that`,
+  };
+}
+
+/** Lists what was probably meant by a value of which there are few. */
+function listMeant(issue: z.core.$ZodIssue, policy: unknown): string[] {
+  if (issue.code !== "invalid_value") return [];
+  const value = issue.path.reduce(
+    (it, key) => (it as Record<PropertyKey, unknown>)[key],
+    policy,
+  );
+  const words = issue.values.map(String);
+  return typeof value === "string" ? nearestWords(value, words) : [];
 }
 
 const FORM = `write "rules:", and below it each rule on a line, such as "- { ${

@@ -67,12 +67,13 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
   const form =
     'write "rules:", and below it each rule on a line, such as "- { state: …, skill: …, scope: …, in: … }", with a state of on, pinned, name-only, manual, off';
   const malformed = `is missing or malformed; ${form}`;
+  const meant = (word: string) => `write "${word}", if you meant that`;
   const cases: [yaml: string, ...errors: (string | RegExp)[]][] = [
     [
       `rules:
   - scop: project
     state: of
-  - { skill: 1, state: pined }
+  - { skill: 1, state: Manul }
   - state: on
     scope: projects
   - skill: pdf
@@ -81,11 +82,15 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
 rule: []
 `,
       `(line 1): there is no key "rule"; ${form}`,
-      `(line 2): the value of "state" ${malformed}`,
+      `(line 2): the value of "state" is missing or malformed; write "off" or "on", if you meant that`,
       `(line 2): there is no key "scop"; ${form}`,
-      `(line 4): the value of "state" ${malformed}`,
+      `(line 4): the value of "state" is missing or malformed; ${
+        meant("manual")
+      }`,
       `(line 4): the value of "skill" ${malformed}`,
-      `(line 5): the value of "scope" ${malformed}`,
+      `(line 5): the value of "scope" is missing or malformed; ${
+        meant("project")
+      }`,
       `(line 7): the value of "state" ${malformed}`,
       `(line 8): the value of "state" ${malformed}`,
       `(line 8): the value of "skill" ${malformed}`,

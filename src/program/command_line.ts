@@ -89,6 +89,10 @@ const SERVING = {
     ...FOLDERS,
     help: "also search DIR and its subfolders; repeatable",
   },
+  "recursive": {
+    type: "boolean",
+    help: "search the subfolders of all folders, as of those of --skill-dir",
+  },
   "agents": {
     type: "boolean",
     help: "also search ./.agents/skills and ~/.agents/skills",
@@ -177,6 +181,11 @@ export const OPTIONS = {
     type: "boolean",
     help:
       "check every skill, or only those given as DIR (folders, files of skills, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
+  },
+  "strict": {
+    type: "boolean",
+    help: "with --check: also exit with 1 if there are warnings",
+    requires: ["check"],
   },
   "json": {
     type: "boolean",

@@ -25,7 +25,7 @@ import {
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
 import { log, quote } from "../text.ts";
-import type { SkillToolOptions, Toolset } from "../views/options.ts";
+import type { ToolOptions, Toolset } from "../views/options.ts";
 import type {
   BaseFolders,
   SkillRegistryOptions,
@@ -42,7 +42,7 @@ export interface Settings {
   /** The absolute paths of the folders that replace the default ones. */
   readonly directories: readonly string[];
   /** What these options mean for the registry and the tools. */
-  readonly options: SkillRegistryOptions & SkillToolOptions;
+  readonly options: SkillRegistryOptions & ToolOptions;
   /** What was ignored, and how to fix it, one line each. */
   readonly warnings: readonly string[];
 }
@@ -131,7 +131,7 @@ function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
 }
 
 function listRoots(
-  { agents, check, tools, "skill-dir": recursiveDirectories }:
+  { agents, check, tools, recursive, "skill-dir": recursiveDirectories }:
     CommandLine["values"],
   directories: readonly string[],
   bases: BaseFolders,
@@ -144,19 +144,17 @@ function listRoots(
     // `--check` looks only at the folders that are named.
     agents: agents && !(check && isNamed),
   });
-  switch (tools) {
-    case "agentskills":
-      return roots.map((root) => ({ ...root, recursive: true }));
-    case "reference":
-      return roots.map((root) => ({ ...root, confinesLinks: true }));
-    default:
-      return roots;
-  }
+  const isDeep = recursive || tools === "agentskills";
+  return roots.map((root) => ({
+    ...root,
+    recursive: isDeep || root.recursive === true,
+    confinesLinks: tools === "reference",
+  }));
 }
 
 function createOptions(
   values: Settings["values"],
-): SkillRegistryOptions & SkillToolOptions {
+): SkillRegistryOptions & ToolOptions {
   const numberOf = (option: string | undefined) =>
     option === undefined ? undefined : Number(option);
   return {

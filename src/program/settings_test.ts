@@ -64,11 +64,13 @@ Deno.test("createSettings() replaces the default roots by the given folders only
   );
 });
 
-Deno.test("createSettings() searches folders deep for agentskills, and takes a description limit of 0", () => {
+Deno.test("createSettings() searches folders deep for agentskills or if asked, and takes a description limit of 0", () => {
   using place = new Place();
-  for (const toolset of ["skill", "agentskills"]) {
-    const { roots } = settingsIn(place, ["--tools", toolset]);
-    const isDeep = toolset === "agentskills";
+  for (
+    const option of ["--tools=skill", "--tools=agentskills", "--recursive"]
+  ) {
+    const { roots } = settingsIn(place, [option]);
+    const isDeep = option !== "--tools=skill";
     assert.ok(roots.length > 0);
     assert.ok(roots.every(({ recursive }) => recursive === isDeep));
   }

@@ -135,7 +135,7 @@ const names: [name: string, folder: string, ...problems: string[][]][] = [
 Deno.test("--check reports names that are not valid, or differ from that of the folder", async () => {
   using place = new Place();
   for (const [name, folder, ...problems] of names) {
-    const text = `---\ndescription: d\nname: ${name}\n---\n`;
+    const text = `---\ndescription: d\nname: ${name}\n---\nDo it.\n`;
     const found = await problemsWith(place, text, folder);
     assert.deepEqual(
       found.map(({ reason, lines }) => [reason, ...lines]),
@@ -396,4 +396,21 @@ Deno.test("--check looks at the text of a skill.md in lower case, too", async ()
     "broken-link skill.md 5",
     "description-tag skill.md 3",
   ]);
+});
+
+Deno.test("--check warns of a SKILL.md without instructions", async () => {
+  const head = "---\nname: git\ndescription: About git\n---";
+  const empty = [head, `${head}\n\n \n`, `${head}\n`.replaceAll("\n", "\r\n")];
+  const full = [`${head}\na`, `${head}\na\n---\n`];
+  full.push(`${head}\na`.replaceAll("\n", "\r"));
+  for (const text of [...empty, ...full]) {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git", text);
+    const expected = full.includes(text) ? [] : [
+      "warning body-empty git/SKILL.md: there are no instructions below the frontmatter",
+    ];
+    const findings = (await findingsIn(place))
+      .filter((line) => !line.includes(" invisible-characters "));
+    assert.deepEqual(findings, expected, JSON.stringify(text));
+  }
 });

@@ -34,8 +34,8 @@ export interface SkillRoot {
    * directory. A root of a project may have at most 1,000 folders.
    */
   readonly scope: SkillScope;
-  /** Whether to search six levels of subfolders instead of one. */
-  readonly recursive: boolean;
+  /** Whether to search six levels of subfolders instead of one. Default: `false`. */
+  readonly recursive?: boolean;
   /**
    * Whether the folder is served as a skill if it has a `SKILL.md` itself. Default:
    * {@linkcode SkillRoot.recursive}.
@@ -166,6 +166,10 @@ export interface SkillRootReport {
   readonly realPath?: string | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
+  /** The number of archives in its folders that are no skills, as far as these were listed. */
+  readonly archives?: number;
+  /** The number of these folders that have files. */
+  readonly otherFolders?: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
@@ -216,8 +220,7 @@ export interface ScanOptions extends FileAccessOptions, BaseFolders {
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
   /**
-   * The longest time between two scans in seconds, or 0 for no timer. Default:
-   * {@linkcode DEFAULT_REFRESH_SECONDS}.
+   * The longest time between two scans in seconds, or 0 for no timer. Default: 30.
    */
   readonly refreshSeconds?: number;
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
@@ -261,7 +264,7 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** What is told of each scan, and asked for folders. */
+/** @ignore What is told of each scan, and asked for folders. */
 export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
@@ -281,7 +284,7 @@ export interface SkillFilesOptions extends SkillViewer {
   readonly maxEntries?: number;
 }
 
-/** What the views know of a `SkillRegistry`, which documents it. */
+/** @ignore What the views know of a `SkillRegistry`, which documents it. */
 export interface SkillSource {
   /** The catalog of the last completed scan. */
   readonly catalog: SkillCatalog;

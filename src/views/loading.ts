@@ -21,7 +21,7 @@ import type {
 } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "./options.ts";
+import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import { isForModel } from "../policy/states.ts";
 
 /** Whatever the tools read is for the model. */
@@ -37,7 +37,7 @@ export type Requester = Pick<RequestContext, "client" | "address">;
 export interface ToolContext
   extends Pick<RequestContext, "signal" | "permit">, Requester {
   readonly registry: SkillSource;
-  readonly options: SkillToolOptions;
+  readonly options: ToolOptions;
 }
 
 /**
@@ -112,7 +112,7 @@ export function logLoad(
 /** How the model refers to the directory of a skill: by its path or its URI. */
 export function directoryOf(
   skill: Skill,
-  { isRemote }: SkillToolOptions,
+  { isRemote }: ToolOptions,
 ): string {
   return isRemote ? skillFileUri(skill, "") : skill.directory;
 }
@@ -126,7 +126,7 @@ export function directoryOf(
 export function formatLoadedSkill(
   skill: Skill,
   text: string,
-  options: SkillToolOptions & { input?: string | undefined },
+  options: ToolOptions & { input?: string | undefined },
 ): string {
   const directory = escapeInvisible(directoryOf(skill, options));
   const lines = [
@@ -144,7 +144,7 @@ export function formatLoadedSkill(
 /** Says in one line how to read the files of a skill that are on another machine. */
 function formatRemoteFiles(
   skill: Skill,
-  { isRemote, toolset }: SkillToolOptions,
+  { isRemote, toolset }: ToolOptions,
 ): string[] {
   if (!isRemote) return [];
   const { read } = TOOL_NAMES[toolset];
@@ -222,7 +222,7 @@ export async function readContent(
 export function pathInSkill(
   path: string,
   skill: Skill,
-  { isRemote = false }: SkillToolOptions,
+  { isRemote = false }: ToolOptions,
 ): string {
   const uri = skillFileUri(skill, "");
   if (path.startsWith(uri)) {

@@ -9,8 +9,8 @@ export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 
 /** Options of {@linkcode registerSkillTools}. */
 export interface SkillToolOptions {
-  /** The toolset to register. */
-  readonly toolset: Toolset;
+  /** The toolset to register. Default: `"skill"`. */
+  readonly toolset?: Toolset | undefined;
   /**
    * The maximum length of the list of skills in the description of a tool or its
    * parameter, in characters, or 0 for no limit. Default: 36,000.
@@ -38,6 +38,11 @@ export interface SkillToolOptions {
   readonly autoInstallDeps?: boolean;
   /** Whether to log a line to stderr for each skill that is loaded. Default: `false`. */
   readonly logLoads?: boolean;
+}
+
+/** The same options, once it is known which toolset there is. */
+export interface ToolOptions extends SkillToolOptions {
+  readonly toolset: Toolset;
 }
 
 /** For each toolset, which tools list skills, load one, and read its other files. */

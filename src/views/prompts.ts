@@ -27,7 +27,7 @@ import {
   type ListedSkill,
   listKey,
 } from "./skill_list.ts";
-import type { SkillToolOptions, Toolset } from "./options.ts";
+import type { ToolOptions, Toolset } from "./options.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 export const SKILL_PROMPT = "skill";
@@ -43,7 +43,7 @@ const PROMPT_ARGUMENTS = [{
 export function registerPrompts(
   server: RequestDispatcher,
   registry: SkillSource,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): void {
   const itemsOf = deriveOnce((listed: ListedSkill) =>
     createPrompts(listed, options.toolset)
@@ -81,7 +81,7 @@ interface LoadedPrompt {
 /** Creates the content of a prompt for a client. */
 function createPromptContent(
   { skill, text, input }: LoadedPrompt,
-  options: SkillToolOptions,
+  options: ToolOptions,
   client: string | undefined,
 ): ContentBlock {
   const annotations = { audience: ["assistant" as const], priority: 1.0 };

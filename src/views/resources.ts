@@ -37,7 +37,7 @@ import {
   type ListedSkill,
   listKey,
 } from "./skill_list.ts";
-import type { SkillToolOptions } from "./options.ts";
+import type { ToolOptions } from "./options.ts";
 
 const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {
@@ -62,7 +62,7 @@ const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
 export function registerResources(
   server: RequestDispatcher,
   registry: SkillSource,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): void {
   const itemsOf = deriveOnce(createResources);
   serveList(server, registry, {
@@ -120,7 +120,7 @@ function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
 async function readResource(
   uri: string,
   registry: SkillSource,
-  reader: Requester & { options: SkillToolOptions },
+  reader: Requester & { options: ToolOptions },
 ): Promise<ReadResourceResult["contents"]> {
   const { skill, path = SKILL_MD } = requireResource(uri, registry);
   if (path !== "") {

@@ -12,7 +12,7 @@ import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { isForModel, STATES } from "../policy/states.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { escapeXml, oneLine, truncate } from "../text.ts";
+import { count, escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
 /** Whether the user can load a skill. */
@@ -132,7 +132,19 @@ export function findPolicyFault(catalog: SkillCatalog): string | undefined {
 export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
   return findPolicyFault(catalog) ??
-    "There are no skills. Tell the user that the command of this server, run in a terminal with the option --list, shows where they would go.";
+    `There are no skills.${
+      summarizeOthers(catalog)
+    } Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server.`;
+}
+
+/** Counts what the scan saw instead of skills, without names. */
+function summarizeOthers({ roots }: SkillCatalog): string {
+  const sum = (key: "archives" | "otherFolders") =>
+    roots.reduce((total, report) => total + (report[key] ?? 0), 0);
+  if (sum("archives") + sum("otherFolders") === 0) return "";
+  const archives = count(sum("archives"), "archive");
+  const folders = count(sum("otherFolders"), "folder");
+  return ` The folders of this server have ${archives} to unpack, and ${folders} without a file SKILL.md.`;
 }
 
 /**

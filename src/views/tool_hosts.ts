@@ -13,20 +13,17 @@ import type {
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
-import type { SkillToolOptions } from "./options.ts";
+import type { ToolOptions } from "./options.ts";
 import { type ClientProfile, profileFor } from "./profiles.ts";
 import { callTool, toEntry } from "./tools.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 
 /**
- * A server that tools can be registered on: the `McpServer` of `@modelcontextprotocol/sdk`,
- * or a server of this program. Only what tools need of them is declared, because the
+ * An `McpServer` of the MCP SDK: of `@modelcontextprotocol/sdk` 1, or of
+ * `@modelcontextprotocol/server` 2. Only what tools need of it is declared, because the
  * SDK's own types would pull undocumented ones into the library's documentation.
  */
-export type SkillToolServer = SdkToolServer | ProgramToolServer;
-
-/** An `McpServer` of `@modelcontextprotocol/sdk`. */
-export interface SdkToolServer {
+export interface SkillToolServer {
   /** Registers a tool, and returns what updates it. */
   registerTool(
     name: string,
@@ -35,7 +32,7 @@ export interface SdkToolServer {
   ): { update(changes: { description: string }): void };
 }
 
-/** A server of this program. */
+/** What tools need of a server of this program. */
 export interface ProgramToolServer {
   /** Sets the handler for the requests with a method. */
   setRequestHandler(method: "tools/list" | "tools/call", handler: never): void;
@@ -59,16 +56,16 @@ interface ToolHost {
  * @throws {TypeError} If the server is none that tools can be registered on.
  */
 export function hostFor(
-  server: SkillToolServer,
+  server: SkillToolServer | ProgramToolServer,
   registry: SkillSource,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): ToolHost {
   if ("registerTool" in server) return new SdkHost(server, registry, options);
   if ("notifyListChanged" in server) {
     return new ProgramHost(server as RequestDispatcher, registry, options);
   }
   throw new TypeError(
-    "Cannot register the tools: the server is not an McpServer of @modelcontextprotocol/sdk 1; pass one of these",
+    "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
   );
 }
 
@@ -76,7 +73,7 @@ export function hostFor(
 class ProgramHost implements ToolHost {
   readonly #server: RequestDispatcher;
   readonly #registry: SkillSource;
-  readonly #options: SkillToolOptions;
+  readonly #options: ToolOptions;
   readonly #tools: SkillTool[] = [];
   /** The profiles of the clients that know the list. */
   readonly #profiles = new Set<ClientProfile>();
@@ -84,7 +81,7 @@ class ProgramHost implements ToolHost {
   constructor(
     server: RequestDispatcher,
     registry: SkillSource,
-    options: SkillToolOptions,
+    options: ToolOptions,
   ) {
     this.#server = server;
     this.#registry = registry;
@@ -144,21 +141,24 @@ class ProgramHost implements ToolHost {
   }
 }
 
+/** What a server of the SDK passes with a call, in version 2 one level deeper. */
+type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
+
 /** Shows tools on a server of the SDK, as clients that were not measured see them. */
 class SdkHost implements ToolHost {
-  readonly #server: SdkToolServer;
+  readonly #server: SkillToolServer;
   readonly #registry: SkillSource;
-  readonly #options: SkillToolOptions;
+  readonly #options: ToolOptions;
   /** The tools, each with what updates it. */
   readonly #tools = new Map<
     SkillTool,
-    ReturnType<SdkToolServer["registerTool"]>
+    ReturnType<SkillToolServer["registerTool"]>
   >();
 
   constructor(
-    server: SdkToolServer,
+    server: SkillToolServer,
     registry: SkillSource,
-    options: SkillToolOptions,
+    options: ToolOptions,
   ) {
     this.#server = server;
     this.#registry = registry;
@@ -173,8 +173,15 @@ class SdkHost implements ToolHost {
       inputSchema: tool.input,
       outputSchema: tool.output,
     };
-    const call = (input: Record<string, unknown>, { signal }: RequestContext) =>
-      callTool(tool, input, { registry, options, signal, client: undefined });
+    const call = (input: Record<string, unknown>, context: SdkContext) => {
+      const { signal } = context.mcpReq ?? context;
+      return callTool(tool, input, {
+        registry,
+        options,
+        signal,
+        client: undefined,
+      });
+    };
     const registered = this.#server
       .registerTool(tool.name, config as never, call as never);
     this.#tools.set(tool, registered);

@@ -25,7 +25,7 @@ import {
   summarizeSkills,
   withUse,
 } from "./skill_list.ts";
-import type { SkillToolOptions } from "./options.ts";
+import type { ToolOptions } from "./options.ts";
 import { listTools } from "./toolsets/toolsets.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 
@@ -56,7 +56,7 @@ export async function callTool(
 export interface ToolView {
   readonly profile: ClientProfile;
   readonly catalog: SkillCatalog;
-  readonly options: SkillToolOptions;
+  readonly options: ToolOptions;
 }
 
 /** Lists the entries of the tools in `tools/list` for a client. */
@@ -158,7 +158,7 @@ function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {
 
 /** Returns the maximum length of a list, in characters. */
 function limitOf(
-  { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT }: SkillToolOptions,
+  { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT }: ToolOptions,
 ): number {
   return descriptionLimit || Infinity;
 }

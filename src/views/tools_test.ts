@@ -6,6 +6,10 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp"
 import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
+import {
+  InMemoryTransport as InMemoryTransport2,
+  McpServer as McpServer2,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
@@ -105,6 +109,40 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
     registry.close();
   });
 }
+
+Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([
+    { path: join(place.path, "skills"), scope: "global" },
+  ]);
+  await registry.refresh();
+  const host = new McpServer2({ name: "host", version: "1.0.0" });
+  registerSkillTools(host, registry, { toolset: "agentskills" });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [ours, theirs] = InMemoryTransport2.createLinkedPair();
+  await host.connect(ours);
+  await client.connect(theirs as unknown as InMemoryTransport);
+  const call = async (name: string, input: Record<string, unknown>) => {
+    const { content } = await client.callTool({ name, arguments: input });
+    return (content as { text: string }[])[0]!.text;
+  };
+  assert.match(await call("load_skill_metadata_op", {}), /git/);
+  const input = { skill_name: "git", command: "echo SKILL*" };
+  assert.match(await call("run_shell_command_op", input), /SKILL\.md/);
+  await client.close();
+});
+
+Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one with a list of them", () => {
+  using place = new Place();
+  const { registry, host } = createHost(place);
+  const options = { toolset: "toString" as "skill" };
+  assert.throws(
+    () => registerSkillTools(host, registry, options),
+    /^TypeError: .*no toolset "toString"; use skill, skilljack/,
+  );
+  registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
+});
 
 Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
   using place = new Place();

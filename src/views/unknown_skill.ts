@@ -23,7 +23,7 @@ import { oneLine, truncate } from "../text.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { parseName, skillKey } from "../skills/names.ts";
 import { SkillIndex } from "./search.ts";
-import type { SkillToolOptions } from "./options.ts";
+import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import {
   explainEmptyList,
@@ -55,7 +55,7 @@ const MAX_NAMES_LENGTH = 4_000;
 export async function answerUnknownName(
   name: string,
   catalog: SkillCatalog,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): Promise<CallToolResult> {
   const echo = truncate(oneLine(name), MAX_ECHO_LENGTH);
   const reasons = explainMissing(name, catalog, options);
@@ -150,7 +150,7 @@ function createResult(text: string, isError: boolean): CallToolResult {
 function explainMissing(
   name: string,
   catalog: SkillCatalog,
-  { isRemote = false }: SkillToolOptions,
+  { isRemote = false }: ToolOptions,
 ): string[] {
   const policyFault = findPolicyFault(catalog);
   if (policyFault !== undefined) {

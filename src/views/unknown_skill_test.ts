@@ -150,10 +150,11 @@ Deno.test("of more than 100 skills, a search without results is an error with 4,
   assert.match(some.text, /Search results.*\n- theirs-7: About theirs-7/s);
 });
 
-Deno.test("with no skills, the answers tell the user how to see where they would go", async () => {
+Deno.test("with no skills, the answers tell the user what skills are, and where to put them", async () => {
   using place = new Place();
   place.skill("elsewhere", "git");
-  const advice = /There are no skills\. Tell the user .* --list, shows where/;
+  const advice =
+    /There are no skills\. Tell the user .* folders with a file SKILL\.md, into/;
   const answers = [
     ["skill", "skill", { name: "git" }],
     ["reference", "list_skills", {}],

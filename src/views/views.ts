@@ -25,7 +25,7 @@ import {
   registerSkillsExtension,
   SKILLS_EXTENSION,
 } from "./skills_extension.ts";
-import { type SkillToolOptions, TOOL_NAMES, type Toolset } from "./options.ts";
+import { TOOL_NAMES, type ToolOptions, type Toolset } from "./options.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -42,7 +42,7 @@ const MAX_TTL_SECONDS = 5;
 export function createDescription(
   registry: SkillSource,
   { toolset, refreshSeconds = DEFAULT_REFRESH_SECONDS }:
-    & SkillToolOptions
+    & ToolOptions
     & SkillRegistryOptions,
 ): ServerDescription {
   const { name, version } = config;
@@ -61,7 +61,7 @@ export function createDescription(
 export function registerViews(
   server: RequestDispatcher,
   registry: SkillSource,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): void {
   registerPrompts(server, registry, options);
   registerCompletion(server, registry);

@@ -92,9 +92,10 @@ Deno.test(
     place.skill("home/.claude/skills", "git");
     place.skill("home/.agent/skills", "deploy");
     place.skill("home/.agents/skills", "installed");
-    place.skill("team", "review");
+    // As "Extract all" leaves it.
+    place.skill("team/review", "review");
     const size = 1.5 * 1024 * 1024;
-    place.file("team/review/large.txt", "x".repeat(size));
+    place.file("team/review/review/large.txt", "x".repeat(size));
     const folder = unpackBundle(place);
     {
       const { env, ...launch } = clientConfig(place, folder);

@@ -60,7 +60,6 @@ export function configFor(
   return createClientConfig(name, {
     settings,
     catalog: EMPTY_CATALOG,
-    installed: 0,
     program,
   });
 }

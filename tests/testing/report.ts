@@ -16,6 +16,7 @@ import { isWindows, join } from "../../src/files/paths.ts";
 export interface ReportedProblem {
   rule: string;
   severity: string;
+  effect: string;
   file: string;
   line?: number;
   reason: string;

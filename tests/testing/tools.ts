@@ -1,14 +1,14 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
-import { type SkillToolOptions, TOOL_NAMES } from "../../src/views/options.ts";
+import { TOOL_NAMES, type ToolOptions } from "../../src/views/options.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets/toolsets.ts";
 
 /** Returns a function that calls a tool of a toolset. */
 export function toolCaller(
   registry: SkillRegistry,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
   const { signal } = new AbortController();
   const context = { registry, options, signal, client: undefined };
@@ -21,7 +21,7 @@ export function toolCaller(
 /** Loads the skill `git` with the tool of a toolset that does so. */
 export function loadGit(
   registry: SkillRegistry,
-  options: SkillToolOptions,
+  options: ToolOptions,
 ): Promise<CallToolResult> {
   const parameter = options.toolset === "agentskills" ? "skill_name" : "name";
   const { load } = TOOL_NAMES[options.toolset];

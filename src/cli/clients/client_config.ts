@@ -97,14 +97,14 @@ function listLaunchNotes(
   // What npx downloaded may be gone the next day.
   if (/[\\/]_npx[\\/]/.test(launch.command)) {
     notes.push(
-      "The entry starts the Deno that npx downloaded. If you empty the cache of npm, print the configuration again. To avoid that, install Deno (https://deno.com) and print the configuration with it.",
+      "The entry starts the Deno that npx downloaded, so print it again if you empty the cache of npm, or once with an installed Deno (https://deno.com).",
     );
   }
   if (clone !== undefined) {
     notes.push(
       `The entry starts ${
         quote(clone)
-      }. If you move or delete it, print the configuration again.`,
+      }, so print it again if you move or delete that.`,
     );
   }
   const words = [launch.command, ...launch.args];
@@ -179,7 +179,7 @@ function listIneffectiveNotes({ values, positionals }: CommandLine): string[] {
   if (ignored.length === 0) return [];
   const options = ignored.join(", ");
   return [
-    `Without effect here: ${options}. A server over HTTP has the options that it was started with.`,
+    `These have no effect here, because a server over HTTP has the options that it was started with: ${options}.`,
   ];
 }
 
@@ -194,7 +194,7 @@ function completeUrl(written: string): { url: URL; notes: string[] } {
     return { url, notes: [note] };
   }
   const note =
-    `The URL does not end with ${MCP_PATH}, which clients of this server connect to. Check it, unless a proxy serves the server at another path.`;
+    `Check the URL, which does not end with ${MCP_PATH} as those of this server do, unless a proxy serves it at another path.`;
   return { url, notes: [note] };
 }
 
@@ -205,15 +205,15 @@ function listTokenNotes(
 ): string[] {
   if (!needsToken) {
     return [
-      "The entry sends no token. If the server requires one, set SKILL_SERVER_TOKEN to it, and print the configuration again.",
+      "The entry sends no token; if the server requires one, set SKILL_SERVER_TOKEN to it, and print the configuration again.",
     ];
   }
   const advice = tokenAdvice ??
-    `Set the environment variable SKILL_SERVER_TOKEN to it before you start ${title}`;
-  const token = `The entry sends a token. ${advice}.`;
+    `set the environment variable SKILL_SERVER_TOKEN to it before you start ${title}`;
+  const token = `The entry sends a token; ${advice}.`;
   return isSafe ? [token] : [
     token,
-    "Everyone on the way to the server can read the token, because the URL starts with http://. Use https:// instead.",
+    "Everyone on the way to the server can read the token, unless the URL starts with https://.",
   ];
 }
 

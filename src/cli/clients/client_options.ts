@@ -8,7 +8,6 @@ import { join } from "../../files/paths.ts";
 import type { CommandLine } from "../../program/command_line.ts";
 import type { Settings } from "../../program/settings.ts";
 import type { SkillCatalog } from "../../skills/types.ts";
-import { count } from "../../text.ts";
 import type { McpClient } from "./clients.ts";
 
 /** The values of options. */
@@ -20,8 +19,6 @@ export interface ClientSituation {
   readonly settings: Settings;
   /** The skills that a server with these settings finds. */
   readonly catalog: SkillCatalog;
-  /** The number of skills in `~/.agents/skills`, unless that is searched. */
-  readonly installed: number;
 }
 
 /**
@@ -40,7 +37,7 @@ export function addClientOptions(
   if (toolset !== undefined && values.tools === undefined) {
     added.tools = toolset;
     notes.push(
-      `${title} cannot open files. So the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
+      `${title} cannot open files, so the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     );
   }
   if (ownSkills.length > 0) {
@@ -51,13 +48,13 @@ export function addClientOptions(
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
     const folders = ownSkills.join(" and ");
     notes.push(
-      `${title} itself lists the skills in ${folders}, of the project and of the home folder. So that the model sees each description once, the server lists these skills by name (--name-only). Remove these arguments if you turn off the skills of ${title} itself.`,
+      `${title} itself describes the skills in ${folders}, of the project and of the home folder, so where the server finds them, too, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
     );
   }
   if (needsAgents(client, situation)) {
     added.agents = true;
     notes.push(
-      `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills. So the entry adds --agents.`,
+      `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`,
     );
   }
   notes.push(...listOwnSkillNotes(client, situation));
@@ -77,28 +74,21 @@ function listOwnSkillNotes(
   client: McpClient,
   situation: ClientSituation,
 ): string[] {
-  const { settings: { values }, catalog, installed } = situation;
+  const { agents } = situation.settings.values;
   const { title, ownSkills = [], readsAgents, mayReadClaude } = client;
   const part = client.agentsPart === undefined ? "" : ` (${client.agentsPart})`;
   const notes: string[] = [];
-  const isListedByName = ownSkills.includes(".agents/skills");
-  if (readsAgents && values.agents && !isListedByName) {
+  if (readsAgents && !ownSkills.includes(".agents/skills")) {
+    const consequence = agents
+      ? "the model may see them twice unless you omit --agents"
+      : "the entry does not search that folder unless you add --agents";
     notes.push(
-      `${title} itself shows the skills in .agents/skills${part}, so the model may see them twice. To avoid that, omit --agents.`,
-    );
-  }
-  if (readsAgents && installed > 0) {
-    const skills = count(installed, "skill");
-    const consequence = catalog.served.size === 0
-      ? "and the server finds no others, so you may not need this entry"
-      : "so the entry leaves them to it";
-    notes.push(
-      `${title} itself shows the ${skills} in ~/.agents/skills${part}, ${consequence}. To serve them as well, add --agents.`,
+      `${title} itself shows the skills in .agents/skills${part}, so ${consequence}.`,
     );
   }
   if (mayReadClaude && servesWhole(join(".claude", "skills"), situation)) {
     notes.push(
-      `${title} also reads ~/.claude/skills, as its documentation says. If the model sees those skills twice, add --name-only ~/.claude/skills.`,
+      `${title} also reads ~/.claude/skills, as its documentation says; if the model sees those skills twice, add --name-only ~/.claude/skills.`,
     );
   }
   return notes;

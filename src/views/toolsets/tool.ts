@@ -11,7 +11,7 @@ import type {
 import * as z from "npm:zod@^4/mini";
 import type { SkillCatalog } from "../../skills/types.ts";
 import type { ToolContext } from "../loading.ts";
-import type { SkillToolOptions } from "../options.ts";
+import type { ToolOptions } from "../options.ts";
 
 /** A tool: an entry in the table of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
@@ -24,7 +24,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
   readonly describe?: (
     catalog: SkillCatalog,
-    options: SkillToolOptions,
+    options: ToolOptions,
   ) => string;
   /** If it has the parameter `name`, the list can stand in the description of that instead. */
   readonly input: Input;

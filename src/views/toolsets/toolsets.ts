@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { SkillToolOptions, Toolset } from "../options.ts";
+import { quote } from "../../text.ts";
+import type { ToolOptions, Toolset } from "../options.ts";
 import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
 import { REFERENCE_TOOLS } from "./reference.ts";
 import { findShell } from "./shell.ts";
@@ -23,10 +24,22 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 /** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
-/** Returns the tools that the options and Deno's permissions allow. */
+/**
+ * Returns the tools that the options and Deno's permissions allow.
+ *
+ * @throws {TypeError} If there is no such toolset.
+ */
 export function listTools(
-  { toolset, allowShell = true }: SkillToolOptions,
+  { toolset, allowShell = true }: ToolOptions,
 ): SkillTool[] {
+  if (!Object.hasOwn(TOOLSETS, toolset)) {
+    const name = quote(`${toolset}`);
+    throw new TypeError(
+      `Cannot list the tools: there is no toolset ${name}; use ${
+        TOOLSET_NAMES.join(", ")
+      }`,
+    );
+  }
   const mayRun = allowShell && findShell() !== undefined;
   return TOOLSETS[toolset]
     .filter((tool) => mayRun || tool !== shellTool);
