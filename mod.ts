@@ -299,15 +299,18 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const { realPath, depth, around } = folder;
     if (entries !== undefined) this.#listed.add(realPath);
     const isSkill = entries?.some(({ name }) => isSkillFileName(name));
-    if (isSkill === false && around === undefined) {
-      const files = entries!.filter(({ isFile }) => isFile);
-      const archives = files.filter(({ name }) => isArchiveName(name));
-      this.#others.archives += archives.length;
-      if (depth > 0 && files.length > 0) this.#others.otherFolders++;
-    }
+    if (isSkill === false && around === undefined) this.#count(depth, entries!);
     if (depth === 0 && !includesItself) return;
     if (isSkill) this.#skills.add(realPath);
     if (isSkill !== false) this.#folders.push(folder);
+  }
+
+  /** Counts what a folder that is no skill has instead of one. */
+  #count(depth: number, entries: readonly Deno.DirEntry[]): void {
+    const files = entries.filter(({ isFile }) => isFile);
+    const archives = files.filter(({ name }) => isArchiveName(name));
+    this.#others.archives += archives.length;
+    if (depth > 0 && files.length > 0) this.#others.otherFolders++;
   }
 
   onEntry(

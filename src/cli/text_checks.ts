@@ -153,7 +153,8 @@ function checkCharacters({ text }: CheckedSkill): Finding | undefined {
 
 /** Reports a `SKILL.md` that ends with its frontmatter. */
 function checkBody({ text, excerpt }: CheckedSkill): Finding | undefined {
-  if (excerpt.trim() !== "" || !/^---\s*$(?![^])/m.test(text)) return undefined;
+  const endsWithFence = text.trimEnd().endsWith("\n---");
+  if (excerpt.trim() !== "" || !endsWithFence) return undefined;
   const reason = "there are no instructions below the frontmatter";
   return { rule: "body-empty", reason, hint: "write there what to do" };
 }

@@ -83,15 +83,16 @@ export class Exchanges {
     handle: Handle,
   ): Promise<Response> {
     const ending = new AbortController();
-    // Deno aborts this signal after the response, too. That only ends a listener.
-    request.signal.addEventListener("abort", () => {
-      ending.abort(refuse(499, "The client is gone"));
-    });
+    const leave = () => ending.abort(refuse(499, "The client is gone"));
+    request.signal.addEventListener("abort", leave);
     try {
       return await this.#respond(request, { client, ending }, handle);
     } catch (error) {
       if (error instanceof Response) return error;
       throw error;
+    } finally {
+      // The request lasts until the reply is sent, and would keep all of its work.
+      request.signal.removeEventListener("abort", leave);
     }
   }
 

@@ -14,6 +14,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import {
   createMcpHandler,
   type McpRequestContext,
@@ -60,10 +61,9 @@ export class McpHttpServer extends RequestDispatcher {
     const isListener = isObject(message) &&
       message.method === "subscriptions/listen";
     if (isListener) return response;
-    // Some statuses do not allow a body, not even an empty one.
-    const text = toWellFormedJson(await response.text()) || null;
+    const body = toWellFormedBody(await response.bytes());
     await exchange.handled;
-    return new Response(text, response);
+    return new Response(body, response);
   }
 
   /** Closes the streams of the listeners. */
@@ -111,4 +111,16 @@ export class McpHttpServer extends RequestDispatcher {
     const capabilities = this.description.capabilities as ServerCapabilities;
     return { ...capabilities, tools: list, prompts: list, resources: list };
   }
+}
+
+/**
+ * Replaces lone surrogates in the JSON of a response. Nearly all have none, and are not
+ * copied.
+ */
+function toWellFormedBody(body: Uint8Array<ArrayBuffer>): BodyInit | null {
+  // Some statuses do not allow a body, not even an empty one.
+  if (body.length === 0) return null;
+  const { buffer, byteOffset, length } = body;
+  const mayHaveAny = Buffer.from(buffer, byteOffset, length).includes("\\ud");
+  return mayHaveAny ? toWellFormedJson(new TextDecoder().decode(body)) : body;
 }

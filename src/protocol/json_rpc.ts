@@ -6,6 +6,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
@@ -49,7 +50,7 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
   const line = stringifyJson(message);
   // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (line.length * 3 <= MAX_MESSAGE_SIZE) return line;
-  const size = new TextEncoder().encode(line).length;
+  const size = Buffer.byteLength(line);
   if (size <= MAX_MESSAGE_SIZE) return line;
   throw tooLarge(size);
 }
@@ -76,7 +77,7 @@ export function checkSize(result: unknown): void {
 }
 
 function sizeOfText(text: string): number {
-  return new TextEncoder().encode(JSON.stringify(text)).length - 2;
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
 }
 
 function tooLarge(size: number): Error {
