@@ -92,11 +92,7 @@ import {
   Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
-import {
-  isArchiveName,
-  isSkillFileName,
-  isSkillFolder,
-} from "./src/skills/skill_file.ts";
+import { isArchiveName, isSkillFileName } from "./src/skills/skill_file.ts";
 import type {
   ScanOptions,
   ScanSubscriber,
@@ -234,24 +230,22 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** Reports a root that cannot be searched. It lists nothing, not even what was found. */
   #refuse(error: unknown): RootVisit {
     const root = this.#root;
-    const { path, scope } = root;
-    const abandoned = this.#folders.map(({ realPath }) => realPath);
+    const { path, scope, mustExist = false } = root;
     // Below a file, there is nothing either.
     const isMissing = error instanceof Deno.errors.NotFound ||
       error instanceof Deno.errors.NotADirectory;
-    if (isMissing) {
-      const report = { root, scope, status: "missing", skills: 0 } as const;
-      const missing = new SkillFileError(path, ROOT_IS_MISSING);
-      const failures = root.mustExist
-        ? [createFailure(missing, path, root)]
-        : [];
-      return { report, folders: [], unread: abandoned, failures };
-    }
+    const status = isMissing ? "missing" : "refused";
+    const reason = isMissing
+      ? new SkillFileError(path, ROOT_IS_MISSING)
+      : error;
+    const failures = isMissing && !mustExist
+      ? []
+      : [createFailure(reason, path, root)];
     return {
-      report: { root, scope, status: "refused", skills: 0 },
+      report: { root, scope, status, skills: 0 },
       folders: [],
-      unread: abandoned,
-      failures: [...this.#failures, createFailure(error, path, root)],
+      unread: this.#folders.map(({ realPath }) => realPath),
+      failures: [...this.#failures, ...failures],
     };
   }
 
@@ -326,7 +320,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const around = this.#skills.has(container.realPath)
       ? container.realPath
       : container.around;
-    const realPath = isSymlink ? this.#followLink(path, place, around) : place;
+    const realPath = isSymlink
+      ? this.#links.follow({ path, place, around })
+      : place;
     if (realPath === undefined) return undefined;
     // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
     const isFolderOfSkills = !this.#root.recursive;
@@ -360,29 +356,6 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       !isTemporary(error);
     const { recursive = false } = this.#root;
     return recursive && (isAbsence(error) || (isLink && isOfSystem));
-  }
-
-  /**
-   * Returns the real path of the folder that a link leads to, if it counts.
-   *
-   * @param place Where the link really lies.
-   * @param around The real path of the skill around it, if there is one.
-   * @throws {SkillFileError} If it leads to a skill where it may not.
-   */
-  #followLink(
-    path: string,
-    place: string,
-    around: string | undefined,
-  ): string | undefined {
-    const realPath = Deno.realPathSync(path);
-    const { trusted } = this.#project;
-    const isForeign = around !== undefined &&
-      !new Boundary({ realDirectory: around, trusted }).includes(realPath);
-    if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    const fault = this.#links.findFault(place, realPath);
-    if (fault === undefined) return realPath;
-    if (!isSkillFolder(path)) return undefined;
-    throw new SkillFileError(path, fault);
   }
 }
 

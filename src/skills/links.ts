@@ -4,11 +4,23 @@
  * @module
  */
 
+import { Boundary } from "../files/boundary.ts";
+import { SkillFileError } from "../files/faults.ts";
 import { isAtOrBelowAny } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_ROOTS } from "./root_faults.ts";
 import type { Project } from "./roots.ts";
+import { isSkillFolder } from "./skill_file.ts";
 import type { SkillRoot } from "./types.ts";
+
+/** A link that a root lists. */
+interface RootLink {
+  readonly path: string;
+  /** Where it really lies. */
+  readonly place: string;
+  /** The real path of the skill around it, if there is one. */
+  readonly around: string | undefined;
+}
 
 /** The rules for the links in a root. Each link is looked at alone. */
 export class LinkRules {
@@ -28,12 +40,29 @@ export class LinkRules {
   }
 
   /**
+   * Returns the real path of the folder that a link leads to, if it counts.
+   *
+   * @throws {SkillFileError} If it leads to a skill where it may not.
+   */
+  follow({ path, place, around }: RootLink): string | undefined {
+    const realPath = Deno.realPathSync(path);
+    const { trusted } = this.#project;
+    const isForeign = around !== undefined &&
+      !new Boundary({ realDirectory: around, trusted }).includes(realPath);
+    if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
+    const fault = this.#findFault(place, realPath);
+    if (fault === undefined) return realPath;
+    if (!isSkillFolder(path)) return undefined;
+    throw new SkillFileError(path, fault);
+  }
+
+  /**
    * Says why a link may not lead where it does, if it may not.
    *
    * @param link Where the link really lies.
    * @param target The real path of what it leads to.
    */
-  findFault(link: string, target: string): Fault | undefined {
+  #findFault(link: string, target: string): Fault | undefined {
     if (!this.#project.allowsLink(link, target)) return LINK_OUT_OF_PROJECT;
     const isConfined = this.#confinement !== undefined &&
       !isAtOrBelowAny(target, this.#confinement);
