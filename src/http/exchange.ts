@@ -115,7 +115,8 @@ export class Exchanges {
     if (isListener) listener.defer(() => this.#listeners.add(client, -1));
     const response = await handle(passed, message);
     signal.throwIfAborted();
-    return isListener
+    // Only a request gets a stream, and a notification gets no body.
+    return isListener && response.body !== null
       ? passOn(response, listener.move())
       : await this.#send(response, client);
   }
@@ -238,5 +239,6 @@ function parse(text: string): unknown {
 }
 
 function methodOf(message: unknown): string {
-  return isObject(message) ? `${message.method}` : "";
+  const method = isObject(message) ? message.method : undefined;
+  return typeof method === "string" ? method : "";
 }
