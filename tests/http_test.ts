@@ -135,6 +135,18 @@ Deno.test("over HTTP, invalid params have the same short error as on stdio, and 
   assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
 });
 
+Deno.test("over HTTP, a missing resource has the error code of the client's era", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  for (const uri of ["skill://git/none.md", "skill://none/SKILL.md"]) {
+    const legacy = await server.askLegacy("resources/read", { uri });
+    assert.equal(legacy.error!.code, -32002, uri);
+    assert.deepEqual(legacy.error!.data, { uri });
+    const { error } = await server.ask("resources/read", { uri });
+    assert.deepEqual(error, { ...legacy.error, code: -32602 });
+  }
+});
+
 Deno.test("over HTTP, tools take no absolute path, not even that of a skill's file", async () => {
   using place = filesPlace();
   const directory = join(place.path, "home/.claude/skills/git");
