@@ -28,7 +28,11 @@ class TestServer implements AsyncDisposable {
   }
 
   async #handle(message: unknown, signal: AbortSignal): Promise<Response> {
-    const { method, size = 10 } = message as { method: string; size?: number };
+    const { method, size = 10, isSlow = false } = message as {
+      method: string;
+      size?: number;
+      isSlow?: boolean;
+    };
     if (size === 0) return new Response(null, { status: 202 });
     if (method === "subscriptions/listen") {
       const start = (controller: ReadableStreamDefaultController) => {
@@ -37,7 +41,7 @@ class TestServer implements AsyncDisposable {
       };
       return new Response(new ReadableStream({ start }));
     }
-    if (method === "wait") {
+    if (method === "wait" || isSlow) {
       const work = { ...Promise.withResolvers<void>(), signal };
       this.works.push(work);
       await work.promise;
@@ -260,4 +264,20 @@ Deno.test("Exchanges.respond() passes on a method that is not a string", async (
   for (const method of [{ toString: 1 }, ["ping"], 1, null]) {
     assert.equal(await server.status({ method }), 200, JSON.stringify(method));
   }
+});
+
+Deno.test("Exchanges.respond() handles a few pings of a client at a time, and leaves places for others", async () => {
+  await using server = new TestServer({ places: 4 });
+  const ping = { method: "ping", isSlow: true };
+  const own = Array.from({ length: 5 }, () => server.status(ping, "a"));
+  await eventually(() => server.exchanges.used.bodies > 0, "those that wait");
+  const other = server.status({ method: "ping" }, "b");
+  assert.equal(await other, 200);
+  assert.equal(await server.status(QUICK, "b"), 200);
+  assert.equal(server.works.length, 3);
+  for (let count = 1; count <= own.length; count++) {
+    await eventually(() => server.works.length >= count, "the next one");
+    server.works[count - 1]!.resolve();
+  }
+  await Promise.all(own);
 });
