@@ -103,3 +103,15 @@ Deno.test("a server whose client is gone while it is served goes on", async () =
   await server[Symbol.asyncDispose]();
   assert.deepEqual(server.stderr.takeAll(), []);
 });
+
+Deno.test("a listener without an ID, and a method that is not a string, leave nothing behind", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const method = "subscriptions/listen";
+  for (let count = 0; count < 3; count++) {
+    assert.equal(await ask(server, { jsonrpc: "2.0", method }), "202 ");
+    const invalid = { jsonrpc: "2.0", id: 1, method: { toString: 1 } };
+    assert.match(await ask(server, invalid), /^400 .*"code":-32600/);
+  }
+  assert.deepEqual(server.stderr.takeAll(), []);
+});

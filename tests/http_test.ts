@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
+import { join } from "../src/files/paths.ts";
 import { toolsets } from "./testing/client.ts";
 import { filesPlace } from "./testing/folders.ts";
 import {
@@ -132,6 +133,43 @@ Deno.test("over HTTP, invalid params have the same short error as on stdio, and 
   const params = { uri: "skill://\ud800" };
   const { error } = await server.askLegacy("resources/read", params);
   assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
+});
+
+Deno.test("over HTTP, a missing resource has the error code of the client's era", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  for (const uri of ["skill://git/none.md", "skill://none/SKILL.md"]) {
+    const legacy = await server.askLegacy("resources/read", { uri });
+    assert.equal(legacy.error!.code, -32002, uri);
+    assert.deepEqual(legacy.error!.data, { uri });
+    const { error } = await server.ask("resources/read", { uri });
+    assert.deepEqual(error, { ...legacy.error, code: -32602 });
+  }
+});
+
+Deno.test("over HTTP, tools take no absolute path, not even that of a skill's file", async () => {
+  using place = filesPlace();
+  const directory = join(place.path, "home/.claude/skills/git");
+  for (
+    const [toolset, name, skill, path] of [
+      ["skilljack", "skill-resource", "skill", "path"],
+      ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+    ] as const
+  ) {
+    const args = ["--tools", toolset];
+    await using server = await HttpServer.start(place, { args });
+    const read = async (file: string) => {
+      const values = { [skill]: "git", [path]: file };
+      const call = { name, arguments: values };
+      return (await server.ask("tools/call", call)).result;
+    };
+    for (const file of ["references/API.md", "SKILL.md"]) {
+      assert.equal((await read(file)).isError, undefined, file);
+      const { isError, content } = await read(join(directory, file));
+      assert.ok(isError, file);
+      assert.match(content[0].text, /there is no such file/);
+    }
+  }
 });
 
 Deno.test("a terminated server closes its streams and exits", {

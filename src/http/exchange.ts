@@ -59,6 +59,8 @@ export class Exchanges {
   readonly #limits: typeof LIMITS;
   readonly #bodies: Amount;
   readonly #places: Places;
+  /** Those of pings and listeners, which never wait for other requests. */
+  readonly #quickPlaces: Places;
   readonly #listeners: Amount;
 
   /** Creates a budget. */
@@ -66,6 +68,7 @@ export class Exchanges {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
     this.#places = new Places(limits.places, limits.unsent);
+    this.#quickPlaces = new Places(limits.places, limits.unsent);
     this.#listeners = new Amount(limits.listeners);
   }
 
@@ -116,16 +119,17 @@ export class Exchanges {
     if (isListener) listener.defer(() => this.#listeners.add(client, -1));
     const response = await handle(passed, message);
     signal.throwIfAborted();
-    return isListener
+    // Only a request gets a stream, and a notification gets no body.
+    return isListener && response.body !== null
       ? passOn(response, listener.move())
       : await this.#send(response, client);
   }
 
-  /** Reads a body, which counts as waiting until it has a place, or needs none. */
+  /** Reads a body, which counts as waiting until it has a place. */
   async #receive(
     request: Request,
     { client, ending }: Exchange,
-  ): Promise<{ text: string; place: Permit | undefined }> {
+  ): Promise<{ text: string; place: Permit }> {
     let size = 0;
     const take = (more: number) => {
       if (!this.#bodies.take(client, more)) throw crowded();
@@ -138,10 +142,10 @@ export class Exchanges {
       take(REQUEST_SIZE);
       const text = await readText(request, ending.signal, { bodySize, take });
       clearTimeout(timer);
-      const isExempt = text.length <= PEEK_SIZE &&
+      const isQuick = text.length <= PEEK_SIZE &&
         ["ping", LISTEN].includes(methodOf(parse(text)));
-      if (isExempt) return { text, place: undefined };
-      return { text, place: await this.#places.enter(client, ending.signal) };
+      const places = isQuick ? this.#quickPlaces : this.#places;
+      return { text, place: await places.enter(client, ending.signal) };
     } finally {
       clearTimeout(timer);
       this.#bodies.add(client, -size);
@@ -239,5 +243,6 @@ function parse(text: string): unknown {
 }
 
 function methodOf(message: unknown): string {
-  return isObject(message) ? `${message.method}` : "";
+  const method = isObject(message) ? message.method : undefined;
+  return typeof method === "string" ? method : "";
 }

@@ -5,7 +5,7 @@ import { eventually, within } from "../../tests/testing/waiting.ts";
 type Work = PromiseWithResolvers<void> & { readonly signal: AbortSignal };
 
 /**
- * A server whose replies have the size in `params`. Those to `wait` are sent when the
+ * A server whose replies have the size in a message. Those to `wait` are sent when the
  * test says so. The client is named in a header.
  */
 class TestServer implements AsyncDisposable {
@@ -28,7 +28,12 @@ class TestServer implements AsyncDisposable {
   }
 
   async #handle(message: unknown, signal: AbortSignal): Promise<Response> {
-    const { method, size = 10 } = message as { method: string; size?: number };
+    const { method, size = 10, isSlow = false } = message as {
+      method: string;
+      size?: number;
+      isSlow?: boolean;
+    };
+    if (size === 0) return new Response(null, { status: 202 });
     if (method === "subscriptions/listen") {
       const start = (controller: ReadableStreamDefaultController) => {
         controller.enqueue(new Uint8Array(1));
@@ -36,7 +41,7 @@ class TestServer implements AsyncDisposable {
       };
       return new Response(new ReadableStream({ start }));
     }
-    if (method === "wait") {
+    if (method === "wait" || isSlow) {
       const work = { ...Promise.withResolvers<void>(), signal };
       this.works.push(work);
       await work.promise;
@@ -244,4 +249,35 @@ Deno.test("Exchanges.respond() refuses listeners of who has a quarter, or if the
   await server.settled({ listeners: 7 });
   bodies[0] = (await server.fetch(LISTEN)).body!;
   for (const body of bodies) await body.cancel();
+});
+
+Deno.test("Exchanges.respond() gives back the listener of who gets no stream", async () => {
+  await using server = new TestServer({ listeners: 1 });
+  for (let count = 0; count < 3; count++) {
+    assert.equal(await server.status({ ...LISTEN, size: 0 }), 202);
+  }
+  await server.settled({});
+});
+
+Deno.test("Exchanges.respond() passes on a method that is not a string", async () => {
+  await using server = new TestServer();
+  for (const method of [{ toString: 1 }, ["ping"], 1, null]) {
+    assert.equal(await server.status({ method }), 200, JSON.stringify(method));
+  }
+});
+
+Deno.test("Exchanges.respond() handles a few pings of a client at a time, and leaves places for others", async () => {
+  await using server = new TestServer({ places: 4 });
+  const ping = { method: "ping", isSlow: true };
+  const own = Array.from({ length: 5 }, () => server.status(ping, "a"));
+  await eventually(() => server.exchanges.used.bodies > 0, "those that wait");
+  const other = server.status({ method: "ping" }, "b");
+  assert.equal(await other, 200);
+  assert.equal(await server.status(QUICK, "b"), 200);
+  assert.equal(server.works.length, 3);
+  for (let count = 1; count <= own.length; count++) {
+    await eventually(() => server.works.length >= count, "the next one");
+    server.works[count - 1]!.resolve();
+  }
+  await Promise.all(own);
 });

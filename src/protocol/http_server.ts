@@ -23,7 +23,7 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
-import { checkSize, toLegacyError } from "./json_rpc.ts";
+import { checkSize, type ErrorObject, toErrorObject } from "./json_rpc.ts";
 import { isObject, toWellFormedJson } from "../text.ts";
 
 /** A request that is being handled. */
@@ -83,6 +83,8 @@ export class McpHttpServer extends RequestDispatcher {
     const method = requestInfo?.headers.get("mcp-method") ?? "";
     if (isModern && !this.hasHandler(method)) return server;
     const exchange = this.#exchanges.get(requestInfo!);
+    let legacyError: ErrorObject | undefined;
+    replaceError(server, () => legacyError);
     // Handlers that are set one by one would get requests only after the SDK's
     // own checks, whose errors are long.
     server.fallbackRequestHandler = async (
@@ -96,7 +98,8 @@ export class McpHttpServer extends RequestDispatcher {
       const handling = (async () => await this.handle(request, context))();
       if (exchange) exchange.handled = handling.catch(() => {});
       const result = await handling.catch((error) => {
-        throw isModern ? error : toLegacyError(error);
+        if (!isModern) legacyError = toErrorObject(error, { isModern });
+        throw error;
       });
       checkSize(result);
       const caching = isModern ? cachingOf(request.method, ttlMs) : {};
@@ -111,6 +114,26 @@ export class McpHttpServer extends RequestDispatcher {
     const capabilities = this.description.capabilities as ServerCapabilities;
     return { ...capabilities, tools: list, prompts: list, resources: list };
   }
+}
+
+/**
+ * Replaces the error that a server sends, if there is a replacement. The SDK changes the
+ * code of a missing resource to that of the modern era, whatever the client's.
+ */
+function replaceError(
+  server: Server,
+  replacement: () => ErrorObject | undefined,
+): void {
+  const connect = server.connect.bind(server);
+  server.connect = async (transport) => {
+    const send = transport.send.bind(transport);
+    transport.send = async (message, options) => {
+      const error = replacement();
+      const isReplaced = "error" in message && error !== undefined;
+      await send(isReplaced ? { ...message, error } : message, options);
+    };
+    await connect(transport);
+  };
 }
 
 /**

@@ -178,17 +178,14 @@ type ThrownError = Error & {
   data?: unknown;
 };
 
-/** Returns an error as clients of the legacy era get it. */
-export function toLegacyError(error: ThrownError): ThrownError {
-  const { code, message, data } = toErrorObject(error, { isModern: false });
-  return rpcError(code, message, data);
-}
+/** An error as a reply contains it. */
+export type ErrorObject = JSONRPCErrorResponse["error"];
 
 /** Returns what a reply reports about an error, to a client of the modern era or not. */
 export function toErrorObject(
   { code, legacyCode = code, message, data }: ThrownError,
   { isModern = true } = {},
-): JSONRPCErrorResponse["error"] {
+): ErrorObject {
   const sent = isModern ? code : legacyCode;
   const known = Number.isSafeInteger(sent) ? sent as number : -32603;
   return { code: known, message, data };
