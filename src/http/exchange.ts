@@ -27,8 +27,11 @@ export const LIMITS = {
   replyMs: 60_000,
 };
 
-/** What a request takes besides its body, and each part of a body, in bytes. */
-const [REQUEST_SIZE, PART_SIZE] = [4 * 1024, 64];
+/** What a request takes besides its body, in bytes. */
+const REQUEST_SIZE = 4 * 1024;
+
+/** What a part of a body counts as at least, in bytes. Smaller ones cost as much work. */
+const MIN_PART_SIZE = 256;
 
 /** The size of a body that is parsed before it has a place, in bytes. A ping is smaller. */
 const PEEK_SIZE = 4 * 1024;
@@ -200,17 +203,19 @@ async function readText(
   signal: AbortSignal,
   { bodySize, take }: { bodySize: number; take: (more: number) => void },
 ): Promise<string> {
-  const tooLarge = `The request must not exceed ${bodySize} bytes`;
-  const declared = Number(headers.get("content-length"));
-  if (declared > bodySize) throw refuse(413, tooLarge);
-  take(declared);
+  const tooLarge =
+    `The request must not exceed ${bodySize} bytes, in parts of at least ${MIN_PART_SIZE}`;
+  if (Number(headers.get("content-length")) > bodySize) {
+    throw refuse(413, tooLarge);
+  }
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
   const write = (part: Uint8Array) => {
-    size += part.length;
+    const counted = Math.max(part.length, MIN_PART_SIZE);
+    size += counted;
     if (size > bodySize) throw refuse(413, tooLarge);
-    take(declared > 0 ? PART_SIZE : PART_SIZE + part.length);
+    take(counted);
     text += decoder.decode(part, { stream: true });
   };
   await body?.pipeTo(new WritableStream({ write }), { signal }).catch(

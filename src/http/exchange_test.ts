@@ -63,12 +63,15 @@ class TestServer implements AsyncDisposable {
   }
 
   /** Sends a text on a connection of its own. */
-  async send(text: string, { length = text.length, client = "" } = {}) {
+  async send(
+    text: string,
+    { client = "", framing = `Content-Length: ${text.length}` } = {},
+  ) {
     const { port } = this.#server.addr;
     const connection = await Deno.connect({ port, hostname: "127.0.0.1" });
     this.#connections.push(connection);
     const head =
-      `POST / HTTP/1.1\r\nHost: x\r\nclient: ${client}\r\nContent-Length: ${length}\r\n\r\n`;
+      `POST / HTTP/1.1\r\nHost: x\r\nclient: ${client}\r\n${framing}\r\n\r\n`;
     await connection.write(new TextEncoder().encode(head + text));
     return connection;
   }
@@ -122,7 +125,7 @@ Deno.test("Exchanges.respond() refuses a body that is too large, too slow, or a 
   const url = large.url;
   const chunked = await fetch(url, { method: "POST", body: stream });
   assert.deepEqual([chunked.status, await chunked.text() !== ""], [413, true]);
-  const slow = await server.send("{", { length: 100 });
+  const slow = await server.send("{", { framing: "Content-Length: 100" });
   assert.match(await readSome(slow), /^HTTP\/1.1 408 /);
   const batch = await server.fetch([QUICK, QUICK]);
   assert.equal(batch.status, 400);
@@ -133,11 +136,21 @@ Deno.test("Exchanges.respond() refuses a body that is too large, too slow, or a 
 Deno.test("Exchanges.respond() assembles a body from small parts", async () => {
   await using server = new TestServer();
   const text = JSON.stringify({ ...QUICK, text: "x".repeat(300) });
-  const connection = await server.send("", { length: text.length });
+  const connection = await server.send("", {
+    framing: `Content-Length: ${text.length}`,
+  });
   for (const character of text) {
     await connection.write(new TextEncoder().encode(character));
   }
   assert.match(await readSome(connection), /^HTTP\/1.1 200 /);
+});
+
+Deno.test("Exchanges.respond() refuses a body of very many small parts", async () => {
+  await using server = new TestServer({ bodySize: 10_000 });
+  const framing = "Transfer-Encoding: chunked";
+  const connection = await server.send("1\r\n \r\n".repeat(100), { framing });
+  const response = await readSome(connection);
+  assert.match(response, /^HTTP\/1.1 413 [^]* in parts of at least 256/);
 });
 
 Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
@@ -145,7 +158,7 @@ Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
   const first = server.status(WAIT, "a");
   await eventually(() => server.works.length === 1, "the first");
   const rest = Array.from({ length: 9 }, () => server.status(WAIT, "a"));
-  const size = 4_096 + 64 + JSON.stringify(WAIT).length;
+  const size = 4_096 + 256;
   await server.settled({ handled: 1, bodies: 9 * size });
   // It has a quarter of the room.
   const refused = await server.fetch(WAIT, "a");
@@ -180,14 +193,14 @@ Deno.test("Exchanges.respond() handles a ping and a listener while all places ar
 Deno.test("Exchanges.respond() gives up what a connection that is gone has", async () => {
   await using server = new TestServer({ places: 1 });
   const wait = JSON.stringify(WAIT);
-  const partial = await server.send("{", { length: 100 });
-  await server.settled({ bodies: 4_096 + 64 + 100 });
+  const partial = await server.send("{", { framing: "Content-Length: 100" });
+  await server.settled({ bodies: 4_096 + 256 });
   partial.close();
   await server.settled({});
   const handled = await server.send(wait);
   await eventually(() => server.works.length === 1, "the request");
   const waiting = await server.send(wait);
-  await server.settled({ handled: 1, bodies: 4_096 + 64 + wait.length });
+  await server.settled({ handled: 1, bodies: 4_096 + 256 });
   waiting.close();
   await server.settled({ handled: 1 });
   handled.close();
