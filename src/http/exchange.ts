@@ -205,9 +205,10 @@ async function readText(
 ): Promise<string> {
   const tooLarge =
     `The request must not exceed ${bodySize} bytes, in parts of at least ${MIN_PART_SIZE}`;
-  if (Number(headers.get("content-length")) > bodySize) {
-    throw refuse(413, tooLarge);
-  }
+  const declared = Number(headers.get("content-length"));
+  if (declared > bodySize) throw refuse(413, tooLarge);
+  // Refused at once, a request takes no memory.
+  take(declared);
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
@@ -215,7 +216,7 @@ async function readText(
     const counted = Math.max(part.length, MIN_PART_SIZE);
     size += counted;
     if (size > bodySize) throw refuse(413, tooLarge);
-    take(counted);
+    if (declared === 0) take(counted);
     text += decoder.decode(part, { stream: true });
   };
   await body?.pipeTo(new WritableStream({ write }), { signal }).catch(

@@ -158,7 +158,7 @@ Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
   const first = server.status(WAIT, "a");
   await eventually(() => server.works.length === 1, "the first");
   const rest = Array.from({ length: 9 }, () => server.status(WAIT, "a"));
-  const size = 4_096 + 256;
+  const size = 4_096 + JSON.stringify(WAIT).length;
   await server.settled({ handled: 1, bodies: 9 * size });
   // It has a quarter of the room.
   const refused = await server.fetch(WAIT, "a");
@@ -194,13 +194,13 @@ Deno.test("Exchanges.respond() gives up what a connection that is gone has", asy
   await using server = new TestServer({ places: 1 });
   const wait = JSON.stringify(WAIT);
   const partial = await server.send("{", { framing: "Content-Length: 100" });
-  await server.settled({ bodies: 4_096 + 256 });
+  await server.settled({ bodies: 4_096 + 100 });
   partial.close();
   await server.settled({});
   const handled = await server.send(wait);
   await eventually(() => server.works.length === 1, "the request");
   const waiting = await server.send(wait);
-  await server.settled({ handled: 1, bodies: 4_096 + 256 });
+  await server.settled({ handled: 1, bodies: 4_096 + wait.length });
   waiting.close();
   await server.settled({ handled: 1 });
   handled.close();
