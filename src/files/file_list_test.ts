@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import { DiskSpy, exchange, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { Boundary } from "./boundary.ts";
 import { faultOf } from "./faults.ts";
@@ -120,3 +120,23 @@ Deno.test("FileList.create() lists the rest if a folder cannot be read, or somet
   assert.deepEqual(reasons(listed), ["closed/: permission"]);
   assert.equal(listed.folders.some((path) => path.endsWith("closed")), false);
 });
+
+Deno.test(
+  "FileList.create() lists no file of a folder that is swapped while its entries are looked at",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const file = place.file("git/docs/b.md", "");
+    for (const name of ["git/a.md", "git/docs/a.md", "outside/b.md"]) {
+      place.file(name, "");
+    }
+    const outside = place.link("../outside", "links/docs");
+    using _disk = new DiskSpy((path, operation) => {
+      if (path !== file || operation !== "lstatSync") return undefined;
+      exchange(join(place.path, "git", "docs"), outside);
+    });
+    const listed = await list(place);
+    assert.deepEqual(listed.files.map(({ path }) => path), ["a.md"]);
+    assert.deepEqual(reasons(listed), ["docs/: changed"]);
+  },
+);
