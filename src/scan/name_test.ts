@@ -80,6 +80,8 @@ Deno.test("nameSkills() returns the previous catalog, or the previous skills, as
   assert.equal(off.skills.get("a"), first.skills.get("a"));
   assert.deepEqual([...off.skills.keys()], ["a"]);
   assert.deepEqual(off.off.map(({ name }) => name), ["b"]);
+  const removed = catalogOf([skills[0]!], first);
+  assert.deepEqual([...removed.skills.keys()], ["a"]);
   assert.deepEqual(first.roots.map(({ skills }) => skills), [0, 2]);
   assert.deepEqual(off.roots.map(({ skills }) => skills), [0, 1]);
 });
@@ -105,6 +107,7 @@ Deno.test("nameSkills() names the first skill, but a project's takes no name tha
     [1, undefined],
   );
   assert.deepEqual(holderOf(hidden("global"), theirs()), [0, undefined]);
+  assert.deepEqual(holderOf(hidden("global"), mine()), [0, undefined]);
 });
 
 Deno.test("whoever does not hold a name has a qualified one, if it is the first of its scope", () => {
