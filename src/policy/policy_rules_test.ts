@@ -155,6 +155,7 @@ Deno.test("activateRule() refuses what would be reinterpreted silently, and says
       { in: "~/code/*" },
       'the folder "~/code/*" contains wildcards, which have no meaning; write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
     ],
+    [{ in: ["/x", " "] }, "a folder is empty"],
     [{ in: "~/{a,b}/**" }, 'the folder "~/{a,b}/**" contains wildcards'],
     [{ in: ["/x", "**/skills"] }, 'the folder "**/skills" contains wildcards'],
     [{ in: "~/c?de" }, 'the folder "~/c?de" contains wildcards'],
