@@ -110,7 +110,8 @@ name\uff1ax`;
 });
 
 Deno.test("listRefused() lists the texts on one line that need quotes, and replaceLines() replaces them", () => {
-  const yaml = "name: git\ndescription: Use: it\nlicense: 'x\nmetadata: [";
+  const rest = `metadata: [\ncompatibility: "two\n  lines"`;
+  const yaml = `name: git\ndescription: Use: it\nlicense: 'x\n${rest}`;
   const refused = listRefused(listEntries(yaml));
   assert.deepEqual(refused.map(({ key }) => key), ["description", "license"]);
   const lines = new Map(
@@ -118,7 +119,7 @@ Deno.test("listRefused() lists the texts on one line that need quotes, and repla
   );
   assert.equal(
     replaceLines(yaml, lines),
-    'name: git\ndescription: "Use: it"\nlicense: "\'x"\nmetadata: [',
+    `name: git\ndescription: "Use: it"\nlicense: "'x"\n${rest}`,
   );
 });
 
