@@ -16,7 +16,6 @@ import {
   readSkillFile,
   scanSkill,
 } from "../../tests/testing/registry.ts";
-import { onWindows } from "../../tests/testing/server.ts";
 import { join } from "./paths.ts";
 
 Deno.test(
@@ -218,36 +217,6 @@ Deno.test("ServedFolder.list() terminates in a maze of links", {
   }
   const skill = await scanSkill(join(place.path, "skills"));
   assert.deepEqual(await listPaths(skill), ["SKILL.md"]);
-});
-
-Deno.test("splitPath() accepts both slashes on Windows, and refuses what Windows reads as another file", async () => {
-  using place = new Place();
-  const found = await onWindows(
-    place,
-    String.raw`
-    const { isVisible, splitPath } = await import(${
-      JSON.stringify(new URL("./boundary.ts", import.meta.url))
-    });
-    console.log(JSON.stringify([
-      "SKILL.md", "references/API.md", "references\\API.md", "a\\..\\b.md",
-      // Other folders.
-      "..\\pdf\\SKILL.md", "a\\..\\..\\x", "C:\\Windows\\win.ini", "C:b.md", "\\b.md",
-      "\\\\host\\share\\x", "\\\\?\\C:\\skills\\git\\b.md", "\\\\.\\C:\\b.md",
-      // Streams.
-      "SKILL.md::$DATA", "b.md:hidden", "b.md:hidden:$DATA", "references:$I30:$INDEX_ALLOCATION/API.md",
-      // Devices.
-      "CON", "NUL.txt", "com1", "COM¹.md", "references/aux .md", "lpt9.tar.gz", "CONIN$",
-      // Names that Windows shortens.
-      "b.md.", "b.md ", "references./API.md", "references /API.md", ".../b.md",
-    ].map(splitPath).map((names) => names?.every(isVisible) ? names.join("/") : null)));`,
-  );
-  assert.deepEqual(found, [
-    "SKILL.md",
-    "references/API.md",
-    "references/API.md",
-    "b.md",
-    ...Array(24).fill(null),
-  ]);
 });
 
 Deno.test(

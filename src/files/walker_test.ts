@@ -65,6 +65,25 @@ class Recorder implements WalkSteps<PlacedFolder> {
   }
 }
 
+/**
+ * Calls a function as if a folder had last changed long ago. The next change gives the
+ * folder another time, however soon it comes.
+ */
+async function whileSettled(
+  folder: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  Deno.utimeSync(folder, 0, 0);
+  const { now } = Date;
+  // Nobody can set the time at which the status changed.
+  Date.now = () => now() + 60_000;
+  try {
+    await work();
+  } finally {
+    Date.now = now;
+  }
+}
+
 Deno.test("walk() goes breadth first, by name, and a failure affects nothing else", async () => {
   using place = new Place();
   const path = place.folder("top");
@@ -113,9 +132,7 @@ Deno.test("a snapshot holds until the folder changes, but not if it just changed
   using place = new Place();
   const path = place.folder("top");
   place.folder("top/a");
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
+  await whileSettled(path, async () => {
     const exposed = new Recorder(path);
     await exposed.walk(true);
     assert.equal(exposed.snapshots.get("")!.holds(), false);
@@ -125,9 +142,8 @@ Deno.test("a snapshot holds until the folder changes, but not if it just changed
     assert.equal(snapshot.holds(), true);
     place.folder("top/b");
     assert.equal(snapshot.holds(), false);
-  } finally {
-    Date.now = now;
-  }
+  });
+  Deno.utimeSync(path, new Date(), new Date());
   const recorder = new Recorder(path);
   await recorder.walk();
   assert.equal(recorder.snapshots.get("")!.holds(), false);
@@ -142,9 +158,7 @@ Deno.test(
     const folder = place.folder("top/a");
     place.folder("outside/secret");
     const out = place.link(join(place.path, "outside"), "links/out");
-    const { now } = Date;
-    Date.now = () => now() + 60_000;
-    try {
+    await whileSettled(path, async () => {
       using _disk = new DiskSpy((target, operation) => {
         if (target === folder && operation === "readDirSync") {
           exchange(folder, out);
@@ -155,9 +169,7 @@ Deno.test(
       await recorder.walk();
       assert.deepEqual(recorder.failures, ["a: SkillFileError"]);
       assert.deepEqual(recorder.entries, ["a"]);
-    } finally {
-      Date.now = now;
-    }
+    });
   },
 );
 

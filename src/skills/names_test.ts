@@ -6,7 +6,13 @@ import { root } from "../../tests/testing/registry.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { basename, join } from "../files/paths.ts";
 import { escapeXml } from "../text.ts";
-import { cleanName, findSkill, skillKey } from "./names.ts";
+import {
+  cleanName,
+  findResource,
+  findSkill,
+  skillKey,
+  skillMdUri,
+} from "./names.ts";
 
 Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen or was escaped", () => {
   const cases: [name: string, cleaned: string][] = [
@@ -51,6 +57,48 @@ async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
   const folders = { workingDirectory: project, homeDirectory: home };
   return await scanSkillRoots(roots, folders);
 }
+
+Deno.test("findSkill() finds a skill by its name and its qualified name, however they are written", async () => {
+  using place = new Place();
+  for (const name of ["deploy", "R&amp;D", "C++ <new>"]) {
+    place.skill(
+      "project/.claude/skills",
+      encodeURIComponent(name),
+      skillMd(name),
+    );
+  }
+  for (const name of ["git", "R&D"]) {
+    place.skill("home/.claude/skills", name, skillMd(name));
+  }
+  const catalog = await scanBoth(place);
+  const find = (text: string) => {
+    const skill = findSkill(text, catalog);
+    return skill && `${skill.scope} ${skill.name}`;
+  };
+  assert.equal(find("deploy"), "project deploy");
+  assert.equal(find("Project: DEPLOY "), "project deploy");
+  assert.equal(find("GIT"), "global git");
+  assert.equal(find("global:git"), "global git");
+  assert.equal(find("c++ &lt;new&gt;"), "project C++ <new>");
+  // These are one name, and the order of the roots decides.
+  for (const name of ["R&D", "r&amp;d", "R&amp;amp;D", "\u2800R&D\u200b"]) {
+    assert.equal(find(name), "project R&D", name);
+    assert.equal(find(`global:${name}`), "global R&D", name);
+  }
+  assert.equal(find("global:deploy"), undefined);
+  assert.equal(find("global:"), undefined);
+});
+
+Deno.test("a skill is found by its qualified name and URI, whatever blanks its name begins with", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "git", skillMd("\u2800git"));
+  const catalog = await scanBoth(place);
+  const mine = catalog.shadowed[0]!.skill;
+  assert.equal(findSkill("global:git", catalog), mine);
+  assert.equal(findSkill("global:\u2800git", catalog), mine);
+  assert.equal(findResource(skillMdUri(mine), catalog)?.skill, mine);
+});
 
 Deno.test("findSkill() finds a skill by its name behind a scope, whatever its letters become in lowercase", async () => {
   using place = new Place();

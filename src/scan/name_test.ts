@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { EMPTY_CATALOG } from "./catalog.ts";
-import { type DecidedSkill, HiddenFolders } from "../scan/decide.ts";
-import { readSkillText } from "./frontmatter.ts";
-import { findResource, findSkill, qualifiedName, skillMdUri } from "./names.ts";
-import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
-import { nameSkills } from "../scan/name.ts";
-import type { RootVisit, VisitedFolder } from "../scan/record.ts";
+import type { Problem } from "../problems.ts";
+import { EMPTY_CATALOG } from "../skills/catalog.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
+import { qualifiedName } from "../skills/names.ts";
+import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
+import { type DecidedSkill, HiddenFolders } from "./decide.ts";
+import { nameSkills } from "./name.ts";
+import type { RootVisit, VisitedFolder } from "./record.ts";
 
 const ROOTS: Record<SkillScope, SkillRoot> = {
   project: { path: "/project", scope: "project", recursive: false },
@@ -55,6 +56,7 @@ function decided(
 function catalogOf(
   skills: readonly DecidedSkill[],
   previous: SkillCatalog = EMPTY_CATALOG,
+  problems: readonly Problem[] = [],
 ): SkillCatalog {
   const hidden = new HiddenFolders(skills, []);
   const decisions = { skills, hidden, problems: [], skipped: [] };
@@ -64,7 +66,7 @@ function catalogOf(
     unread: [],
     failures: [],
   }));
-  return nameSkills({ decisions, visits, problems: [], previous });
+  return nameSkills({ decisions, visits, problems, previous });
 }
 
 const NOT_FOR_MODELS = { fields: "disable-model-invocation: true\n" };
@@ -78,6 +80,8 @@ Deno.test("nameSkills() returns the previous catalog, or the previous skills, as
   assert.equal(off.skills.get("a"), first.skills.get("a"));
   assert.deepEqual([...off.skills.keys()], ["a"]);
   assert.deepEqual(off.off.map(({ name }) => name), ["b"]);
+  const removed = catalogOf([skills[0]!], first);
+  assert.deepEqual([...removed.skills.keys()], ["a"]);
   assert.deepEqual(first.roots.map(({ skills }) => skills), [0, 2]);
   assert.deepEqual(off.roots.map(({ skills }) => skills), [0, 1]);
 });
@@ -103,6 +107,7 @@ Deno.test("nameSkills() names the first skill, but a project's takes no name tha
     [1, undefined],
   );
   assert.deepEqual(holderOf(hidden("global"), theirs()), [0, undefined]);
+  assert.deepEqual(holderOf(hidden("global"), mine()), [0, undefined]);
 });
 
 Deno.test("whoever does not hold a name has a qualified one, if it is the first of its scope", () => {
@@ -119,39 +124,55 @@ Deno.test("whoever does not hold a name has a qualified one, if it is the first 
   assert.deepEqual([...served.keys()], ["x", "project:x"]);
 });
 
-Deno.test("findSkill() finds a skill by its name and its qualified name, however they are written", () => {
-  const catalog = catalogOf([
-    decided("project", "deploy"),
-    decided("project", "R&amp;D"),
-    decided("project", "C++ <new>"),
-    decided("global", "git"),
-    decided("global", "R&D"),
-  ]);
-  const find = (text: string) => {
-    const skill = findSkill(text, catalog);
-    return skill && `${skill.scope} ${skill.name}`;
-  };
-  assert.equal(find("deploy"), "project deploy");
-  assert.equal(find("Project: DEPLOY "), "project deploy");
-  assert.equal(find("GIT"), "global git");
-  assert.equal(find("global:git"), "global git");
-  assert.equal(find("c++ &lt;new&gt;"), "project C++ <new>");
-  // These are one name, and the order of the roots decides.
-  for (const name of ["R&D", "r&amp;d", "R&amp;amp;D", "\u2800R&D\u200b"]) {
-    assert.equal(find(name), "project R&D", name);
-    assert.equal(find(`global:${name}`), "global R&D", name);
-  }
-  assert.equal(find("global:deploy"), undefined);
-  assert.equal(find("global:"), undefined);
+Deno.test("nameSkills() passes over a skill that is off, and has no skill without valid frontmatter", () => {
+  const off = decided("project", "x", { state: "off" });
+  const nameless = decided("project", "");
+  const mine = decided("global", "X");
+  const { skills, shadowed, off: listed } = catalogOf([off, nameless, mine]);
+  assert.deepEqual(
+    Array.from(skills, ([key, { name }]) => [key, name]),
+    [["x", "X"]],
+  );
+  assert.deepEqual(shadowed, []);
+  assert.deepEqual(listed.map((skill) => skill.directory), [off.realPath]);
 });
 
-Deno.test("a skill is found by its qualified name and URI, whatever blanks its name begins with", () => {
-  const catalog = catalogOf([
-    decided("project", "git"),
-    decided("global", "\u2800git"),
-  ]);
-  const mine = catalog.shadowed[0]!.skill;
-  assert.equal(findSkill("global:git", catalog), mine);
-  assert.equal(findSkill("global:\u2800git", catalog), mine);
-  assert.equal(findResource(skillMdUri(mine), catalog)?.skill, mine);
+Deno.test("nameSkills() sorts the skills by the keys of their names, which differ in more than what cannot be seen", () => {
+  const names = ["b", "A", "\u200bB", "constructor", "__proto__"];
+  const { skills, shadowed } = catalogOf(
+    names.map((name) => decided("global", name)),
+  );
+  const keys = ["__proto__", "a", "b", "constructor"];
+  assert.deepEqual([...skills.keys()], keys);
+  assert.deepEqual(shadowed.map(({ skill }) => skill.name), ["B"]);
+});
+
+Deno.test("nameSkills() keeps the skills if only problems differ", () => {
+  const skills = [decided("global", "a")];
+  const first = catalogOf(skills);
+  const problem = { file: "a", rule: "yaml", reason: "r", hint: "h" } as const;
+  const second = catalogOf(skills, first, [problem]);
+  assert.equal(second.skills, first.skills);
+  assert.deepEqual([second.problems, second.revision], [[problem], 2]);
+  assert.equal(catalogOf(skills, second, [problem]), second);
+});
+
+Deno.test("nameSkills() creates a skill anew if it changed, or its name became a qualified one", () => {
+  const skill = decided("global", "a");
+  const first = catalogOf([skill]);
+  const old = first.skills.get("a")!;
+  const changes: Partial<DecidedSkill>[] = [
+    { state: "manual" },
+    { scope: "project" },
+    { read: { ...skill.read, fileVersion: "2" } },
+    { listings: [{ ...skill.listings[0]!, path: "/link" }] },
+  ];
+  for (const change of changes) {
+    const { skills } = catalogOf([{ ...skill, ...change }], first);
+    assert.notEqual(skills.get("a"), old, Object.keys(change).join());
+  }
+  const other = decided("project", "a");
+  const { served } = catalogOf([other, skill], first);
+  assert.equal(served.get("global:a")?.directory, old.directory);
+  assert.equal(served.get("global:a")?.prefix, "global");
 });

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { diskError, Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import {
+  attempt,
+  faultOf,
+  isAbsence,
+  isTemporary,
+  LINK_OUTSIDE,
+  SkillFileError,
+  tooLarge,
+  tooManyEntries,
+  WAS_REPLACED,
+} from "./faults.ts";
+import { join } from "./paths.ts";
+import type { ProblemRule } from "../problems.ts";
+
+/** Creates an error as `node:fs` throws it. */
+function nodeError(code: string): Error {
+  return Object.assign(new Error(`${code}: some text`), { code });
+}
+
+/** An error, the rule that it breaks, and what it means. */
+const CASES: [
+  error: Error,
+  rule: ProblemRule,
+  meaning: "absent" | "temporary" | "lasting",
+][] = [
+  [new Deno.errors.NotFound(), "link-broken", "absent"],
+  [new Deno.errors.NotADirectory(), "link-broken", "absent"],
+  [new Deno.errors.FilesystemLoop(), "link-broken", "absent"],
+  [nodeError("ENOENT"), "link-broken", "absent"],
+  [nodeError("ENAMETOOLONG"), "link-broken", "absent"],
+  [new Deno.errors.NotCapable(), "permission", "lasting"],
+  [new Deno.errors.PermissionDenied(), "permission", "lasting"],
+  [nodeError("EACCES"), "permission", "lasting"],
+  [nodeError("EMFILE"), "skipped", "temporary"],
+  [diskError(), "skipped", "temporary"],
+  [nodeError("EINVAL"), "skipped", "lasting"],
+  [new Error(), "skipped", "lasting"],
+  [new SkillFileError("a.md", WAS_REPLACED), "changed", "temporary"],
+  [new SkillFileError("a.md", LINK_OUTSIDE), "link-outside", "lasting"],
+];
+
+Deno.test("faultOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by their names and codes", () => {
+  for (const [error, rule, meaning] of CASES) {
+    const title = `${error.name} ${error.message}`;
+    const { reason, hint, ...rest } = faultOf(error);
+    assert.deepEqual(rest, { rule }, title);
+    assert.ok(reason !== "" && hint !== "", title);
+    assert.equal(isAbsence(error), meaning === "absent", title);
+    assert.equal(isTemporary(error), meaning === "temporary", title);
+  }
+});
+
+Deno.test(
+  "isAbsence() accepts the errors of the file system for paths that cannot exist",
+  { ignore: lacks("names") },
+  () => {
+    using place = new Place();
+    place.file("file", "");
+    const { lstatSync } = globalThis.process.getBuiltinModule("node:fs");
+    for (const name of ["none", "file/a", "a\0b", "a".repeat(300)]) {
+      const path = join(place.path, name);
+      assert.throws(() => Deno.lstatSync(path), isAbsence, name);
+      assert.throws(() => Deno.realPathSync(path), isAbsence, name);
+      assert.throws(() => lstatSync(path), isAbsence, name);
+    }
+  },
+);
+
+Deno.test("faultOf() repeats the system's words without the path, and hides nothing in them", () => {
+  const reasonOf = (message: string, rest: object = {}) =>
+    faultOf(Object.assign(new Error(message), rest)).reason;
+  const start = "the operating system refuses to read it";
+  const cases: [actual: string, words: string][] = [
+    [
+      reasonOf("Input/output error (os error 5): readfile '/home/me/secret'"),
+      "Input/output error (os error 5)",
+    ],
+    [reasonOf("EXDEV: open '/home/me/secret'", { code: "EXDEV" }), "EXDEV"],
+    [reasonOf("cannot open /home/me/secret"), "Error"],
+    [reasonOf("\x1b[2Jerror\u200b (os error 5)"), "[2Jerror (os error 5)"],
+  ];
+  for (const [actual, words] of cases) {
+    assert.equal(actual, `${start} (${words})`);
+  }
+});
+
+Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix it", () => {
+  const fault = tooLarge(1024 * 1024);
+  const error = new SkillFileError('a"\n.md', fault);
+  assert.equal(
+    error.message,
+    'Cannot read "a\\u0022\\u000a.md": it has more than 1 MB; make it smaller',
+  );
+  assert.deepEqual(faultOf(error), fault);
+  assert.match(tooManyEntries(3).reason, /^the limit of 3 entries/);
+  assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MB");
+});
+
+Deno.test("attempt() returns a result, or nothing for any error", () => {
+  assert.equal(attempt(() => 0), 0);
+  assert.equal(
+    attempt(() => {
+      throw undefined;
+    }),
+    undefined,
+  );
+});

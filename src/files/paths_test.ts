@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { onWindows } from "../../tests/testing/server.ts";
+import {
+  childPath,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  isThere,
+  isWindows,
+  join,
+  mayRead,
+  realPathIfThere,
+  realPathOf,
+  resolve,
+  resolveFolder,
+} from "./paths.ts";
+
+const BASE = {
+  workingDirectory: resolve("/project"),
+  homeDirectory: resolve("/home/me"),
+};
+
+Deno.test("resolveFolder() resolves a path relative to the working directory, or to the home folder after ~", () => {
+  const cases: [folder: string, path: string][] = [
+    ["skills", "/project/skills"],
+    ["./a/../skills/", "/project/skills"],
+    ["..", "/"],
+    ["", "/project"],
+    ["/opt//skills", "/opt/skills"],
+    ["~", "/home/me"],
+    ["~/skills", "/home/me/skills"],
+    ["~//etc", "/home/me/etc"],
+    ["~/../you", "/home/you"],
+    // Shells have more uses for it, but these are names of folders.
+    ["~you", "/project/~you"],
+    ["a/~", "/project/a/~"],
+  ];
+  for (const [folder, path] of cases) {
+    assert.equal(resolveFolder(folder, BASE), resolve(path), folder);
+  }
+});
+
+Deno.test("resolveFolder() throws if the folder that a path is relative to is unknown", () => {
+  const { workingDirectory, homeDirectory } = BASE;
+  assert.throws(() => resolveFolder("~/a", { workingDirectory }), {
+    message:
+      'Cannot find the folder "~/a": the home folder is unknown; pass an absolute path',
+  });
+  assert.throws(() => resolveFolder("a", { homeDirectory }), {
+    message:
+      'Cannot find the folder "a": the working directory is unknown; pass an absolute path',
+  });
+  assert.equal(resolveFolder(homeDirectory, {}), homeDirectory);
+});
+
+Deno.test("isAtOrBelow() compares whole names", () => {
+  const cases: [path: string, folder: string, isBelow: boolean][] = [
+    ["/code", "/code", true],
+    ["/code/a/b", "/code", true],
+    ["/code/...", "/code", true],
+    ["/code2", "/code", false],
+    ["/", "/code", false],
+    ["/Code/a", "/code", isWindows],
+    ["/code", "/", true],
+    ["/", "/", true],
+  ];
+  for (const [path, folder, isBelow] of cases) {
+    const [a, b] = [resolve(path), resolve(folder)];
+    assert.equal(isAtOrBelow(a, b), isBelow, `${path} ${folder}`);
+    assert.equal(isAtOrBelowAny(a, [resolve("/x"), b]), isBelow);
+  }
+  assert.equal(isAtOrBelowAny("/code", []), false);
+});
+
+Deno.test("childPath() joins a name to a folder, and to the root, and normalizes nothing", () => {
+  for (const folder of ["/", "/code", "/code/a b"]) {
+    const path = resolve(folder);
+    assert.equal(childPath(path, "x"), join(path, "x"));
+  }
+  assert.ok(childPath(resolve("/code"), "..").endsWith(".."));
+});
+
+Deno.test(
+  "realPathOf() follows links as far as a path exists",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    const data = place.folder("data");
+    const link = place.link("data", "link");
+    const missing = join(link, "a", "b");
+    assert.equal(realPathOf(link), data);
+    assert.equal(realPathOf(missing), join(data, "a", "b"));
+    assert.equal(realPathIfThere(link), data);
+    assert.equal(realPathIfThere(missing), undefined);
+    assert.equal(realPathOf(`${link}\0`), join(place.path, "link\0"));
+    assert.deepEqual([link, missing].map(isThere), [true, false]);
+    place.remove("data");
+    assert.equal(isThere(link), false);
+    assert.equal(realPathOf(link), link);
+  },
+);
+
+Deno.test({
+  name: "mayRead() says whether Deno has permission for a path and below it",
+  permissions: { read: [BASE.homeDirectory] },
+  fn: () => {
+    const paths = [BASE.homeDirectory, join(BASE.homeDirectory, "a"), "/etc"];
+    assert.deepEqual(paths.map(mayRead), [true, true, false]);
+  },
+});
+
+Deno.test("paths on Windows have both slashes, and are compared without regard to case", async () => {
+  using place = new Place();
+  const found = await onWindows(
+    place,
+    String.raw`
+    const { childPath, isAtOrBelow, isMisread, resolveFolder } = await import(${
+      JSON.stringify(import.meta.resolve("./paths.ts"))
+    });
+    const base = { workingDirectory: "C:\\p", homeDirectory: "C:\\me" };
+    console.log(JSON.stringify([
+      ["~\\a", "~/a/b", "a/b", "D:\\a/b"].map((folder) => resolveFolder(folder, base)),
+      [childPath("C:\\", "a"), childPath("C:\\a", "b")],
+      isAtOrBelow("c:\\CODE\\A", "C:\\code"),
+      ["a", "console", "com", "nul1", ".a"].map(isMisread),
+      ["a.", "NUL", "nul.txt", "a:b", "a\u0000"].map(isMisread),
+    ]));`,
+  );
+  assert.deepEqual(found, [
+    ["C:\\me\\a", "C:\\me\\a\\b", "C:\\p\\a\\b", "D:\\a\\b"],
+    ["C:\\a", "C:\\a\\b"],
+    true,
+    Array(5).fill(false),
+    Array(5).fill(true),
+  ]);
+});
