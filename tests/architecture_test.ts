@@ -62,6 +62,15 @@ Deno.test("docs/architecture.md names only files and folders that exist", () => 
   assert.deepEqual(missing, []);
 });
 
+Deno.test("comments of the source name only files that exist", () => {
+  const named = SOURCE.flatMap((path) =>
+    pathsIn(read(path)).filter((other) => /^(?:src|docs|tests)\//.test(other))
+  );
+  assert.ok(named.length > 0);
+  const missing = named.filter((path) => !existsSync(join(REPOSITORY, path)));
+  assert.deepEqual(missing, []);
+});
+
 Deno.test("docs/architecture.md has a line for each room", () => {
   const rooms = new Set(
     SOURCE.filter((path) => path.startsWith("src/"))

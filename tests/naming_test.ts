@@ -2,6 +2,7 @@
 // each order, state, and with each flag. Every view agrees.
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
+import { STATE_NAMES } from "../src/policy/states.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./walk/servers.ts";
 
@@ -177,6 +178,10 @@ async function change(server: LocalServer): Promise<Set<string>> {
     .filter(({ method }) => /updated/.test(method));
   return new Set(updates.map(({ params }) => params!.uri!));
 }
+
+Deno.test("the table of kinds has each state of a policy", () => {
+  assert.deepEqual(STATE_NAMES.filter((state) => !(state in KINDS)), []);
+});
 
 for (
   const order of [["project", "global"], ["global", "project"]] as Owner[][]

@@ -3,9 +3,21 @@ import { join } from "../files/paths.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { STATES } from "../policy/states.ts";
 
+const PAGE = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));
+
+Deno.test("docs/policy.md says which state is stricter", () => {
+  const [, listed = ""] = /answer\s+wins: (.*?), or else/s.exec(PAGE) ?? [];
+  const stricter = Object.entries(STATES)
+    .filter(([, { strictness }]) => strictness > 0)
+    .sort(([, a], [, b]) => b.strictness - a.strictness);
+  assert.deepEqual(
+    Array.from(listed.matchAll(/`([\w-]+)`/g), ([, state]) => state),
+    stricter.map(([state]) => state),
+  );
+});
+
 Deno.test("docs/policy.md says what each state in the table means", () => {
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));
-  const rows = page.matchAll(/^\| `([\w-]+)` +\| (.*?) +\|$/gm);
+  const rows = PAGE.matchAll(/^\| `([\w-]+)` +\| (.*?) +\|$/gm);
   const documented = Array.from(rows, ([, state, meaning]) => [state, meaning]);
   const states = Object.entries(STATES)
     .map(([state, { meaning }]) => [state, meaning]);

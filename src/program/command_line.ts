@@ -35,7 +35,7 @@ export interface Option {
 /** The path that clients of the server over HTTP connect to. */
 export const MCP_PATH = "/mcp";
 
-/** The clients that `--print-config` knows. `src/cli/clients.ts` describes them. */
+/** The clients that `--print-config` knows. `src/cli/clients/clients.ts` describes them. */
 export const CLIENT_NAMES = [
   "claude-code",
   "claude-desktop",

@@ -123,7 +123,7 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
   ]);
 });
 
-Deno.test("the README and docs/running.md name the default folders, in their order", () => {
+Deno.test("the README names the default folders in their order, and docs/running.md all of them", () => {
   const folders = DEFAULT_FOLDERS.flatMap((folder) =>
     ["./", "~/"].map((base) => `${base}${folder}/skills`)
   );
