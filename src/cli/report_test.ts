@@ -3,7 +3,7 @@ import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { basename, join, resolve } from "../files/paths.ts";
 import { createReport, type Report } from "./report.ts";
 import { formatReport } from "./report_text.ts";
-import { isError, RULES } from "../problems.ts";
+import { RULES } from "../problems.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
 import { printedReport } from "../../tests/testing/report.ts";
@@ -11,7 +11,6 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
-import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 /** Creates a place with one of everything that a report shows. */
 function reportPlace(): Place {
@@ -421,44 +420,6 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
     reason: "it is locked",
     hint: "unlock",
   }]);
-});
-
-Deno.test("--check takes linear time for any repeated text", async () => {
-  const pieces = [
-    "](",
-    "[a](",
-    "`",
-    "<!--",
-    "[a]: ",
-    "~~~\n",
-    "- ",
-    "%",
-    "((",
-    " ",
-    "](a)",
-    "](<a ",
-    "> ",
-    "1. ",
-    "``` ",
-    "` `` ",
-    '](a "',
-    "\\",
-    "[a]:\n",
-  ];
-  for (const piece of pieces) {
-    for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {
-      await assertLinearTime(async (length) => {
-        using place = new Place();
-        const text = piece.repeat(length / piece.length);
-        const body = `${wrapping}${text}${end}`;
-        place.skill("skills", "odd", skillMd("odd") + body);
-        using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-        const report = await createReport(registry, settingsFor("--check"));
-        assert.equal(report.skills.length, 1);
-        assert.ok(!report.problems.some(isError));
-      }, { length: 300_000, what: JSON.stringify(wrapping + piece) });
-    }
-  }
 });
 
 Deno.test("--check reports each skill in testdata/invalid", async () => {
