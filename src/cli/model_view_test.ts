@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "../files/paths.ts";
 import { CLIENT_PROFILES } from "../views/profiles.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
@@ -128,17 +127,3 @@ Deno.test(
     }
   },
 );
-
-Deno.test("--list --as searches the folders that the entry has, and no other ones of the environment", async () => {
-  using place = new Place();
-  place.skill("named", "git");
-  place.skill("variable", "pdf");
-  const { stdout } = await runServer(place, {
-    args: ["--list", "--as", "claude-desktop", join(place.path, "named")],
-    env: { SKILLS_DIR: join(place.path, "variable") },
-  });
-  assert.match(
-    stdout,
-    /^What the model sees in claude-desktop, which was not measured \(1 skill, toolset skilljack\)$/m,
-  );
-});

@@ -1,77 +1,14 @@
 import assert from "node:assert/strict";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import {
+  missesIn,
   printedReport,
-  problemsIn,
   type ReportedProblem,
 } from "../../tests/testing/report.ts";
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { LocalServer } from "../../tests/walk/servers.ts";
-import { basename, isCaseBlind, join } from "../files/paths.ts";
-
-/** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
-async function missesIn(
-  place: Place,
-  folder: string,
-  ...args: string[]
-): Promise<string[]> {
-  const path = join(place.path, folder);
-  const problems = await problemsIn("--list", ...args, path);
-  return problems.map(({ rule, file, reason, hint }) => {
-    const shown = file.slice(place.path.length + 1).replaceAll("\\", "/");
-    return `${rule} ${shown}: ${reason}; ${hint}`
-      .replaceAll(place.path, "").replaceAll("\\", "/");
-  });
-}
-
-/** Names that are almost `SKILL.md`. */
-const NAMES = [
-  "SKILL.md.txt",
-  "SKILL.markdown",
-  "SKILL.txt",
-  "SKILL",
-  "SKILL.md.md",
-  "SKILL (1).md",
-  "SKILL copy.md",
-  "skill.MARKDOWN",
-  "SKILL .md",
-  "SKILLS.md",
-  "skills.md",
-  ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD", "skill.MD"],
-];
-
-/** Near misses in a folder of skills, and what is reported. Following it leads to `foo/SKILL.md`. */
-const MISTAKES: [file: string, reported: RegExp][] = [
-  ["foo.md", /^file-name .* it is a file, .* move it to ".*foo\/SKILL\.md"$/],
-  ["SKILL.md", /^loose-file .* move it, .* into a folder of its own$/],
-  [
-    "SKILL.txt",
-    /^loose-file .* into a folder of its own, and rename it to "SKILL\.md"$/,
-  ],
-  ...NAMES.map((name): [string, RegExp] => [
-    `foo/${name}`,
-    /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md"$/,
-  ]),
-];
-
-Deno.test("--list and --check report each near miss, and following the hint makes it a skill", async () => {
-  for (const [file, reported] of MISTAKES) {
-    using place = new Place();
-    place.file(`home/.claude/skills/${file}`, skillMd("foo"));
-    place.skill("home/.claude/skills", "git");
-    place.file("home/.claude/skills/git/SKILL.txt", "a part of the skill");
-    for (const option of ["--list", "--check"]) {
-      const [miss, ...others] = await missesIn(place, "home", option);
-      assert.match(miss!, reported);
-      assert.ok(miss!.includes(` home/.claude/skills/${file}: `), miss);
-      assert.deepEqual(others, []);
-    }
-    place.remove(`home/.claude/skills/${file}`);
-    place.file("home/.claude/skills/foo/SKILL.md", skillMd("foo"));
-    assert.deepEqual(await missesIn(place, "home", "--check"), []);
-  }
-});
+import { basename, join } from "../files/paths.ts";
 
 Deno.test("--list and --check report everything that is almost a skill, and the fix", async () => {
   using place = new Place();
@@ -108,40 +45,6 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
 Checked 1 skill: 4 errors, 3 warnings
 `,
   );
-});
-
-Deno.test("--list and --check name each folder among skills that has no SKILL.md, and what to do helps", async () => {
-  using place = new Place();
-  const missing = async (...args: string[]) => {
-    const misses = await missesIn(place, "project", ...args);
-    return misses.filter((line) => line.startsWith("skill-md-missing"))
-      .map((line) => line.replace(/.*skills\/([^:]*):.*; /, "$1: "));
-  };
-  place.file("project/skills/git/git.md", skillMd("git"));
-  place.skill("project/skills", "pdf");
-  place.file("project/skills/pdf/scripts/fill.py", "");
-  place.file("project/skills/.github/ci.yaml", "");
-  place.file("project/skills/empty/.DS_Store", "");
-  place.skill("project/skills/group/more", "deep");
-  place.file("project/docs/docs.md", "");
-  assert.deepEqual(await missing(), [
-    'git: rename "git.md" in it to "SKILL.md"',
-  ]);
-  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
-  Deno.renameSync(
-    join(place.project, "skills", "git", "git.md"),
-    join(place.project, "skills", "git", "SKILL.md"),
-  );
-  assert.equal((await printedReport(place, "--check", "skills")).code, 0);
-  place.remove("project/skills/pdf/SKILL.md");
-  const advice = 'add one, or, if it is not a skill, begin its name with "_"';
-  assert.deepEqual(await missing(), [`pdf: ${advice}`]);
-  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
-  const folder = join(place.project, "skills");
-  const named = await missing("--skill-dir", join(folder, "group"));
-  assert.deepEqual(named, [`pdf: ${advice}`]);
-  Deno.renameSync(join(folder, "pdf"), join(folder, "_pdf"));
-  assert.deepEqual(await missing(), []);
 });
 
 Deno.test("--list finds no near misses in skills, in what tools fill, and among the documents of a project", async () => {

@@ -1,57 +1,15 @@
 import assert from "node:assert/strict";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { basename, join, resolve } from "../files/paths.ts";
-import { createReport, type Report } from "./report.ts";
-import { formatReport } from "./report_text.ts";
-import { isError, RULES } from "../problems.ts";
+import { createReport } from "./report.ts";
+import { RULES } from "../problems.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
-import { printedReport } from "../../tests/testing/report.ts";
+import { REPOSITORY } from "../../tests/testing/environment.ts";
+import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
-import { assertLinearTime } from "../../tests/testing/waiting.ts";
-
-/** Creates a place with one of everything that a report shows. */
-function reportPlace(): Place {
-  const place = new Place();
-  place.skill("project/.claude/skills", "git");
-  place.skill("home/.claude/skills", "git");
-  place.skill("home/.claude/skills", "git-2", skillMd("git"));
-  place.skill("home/.claude/skills", "pdf");
-  place.file("home/.claude/skills/pdf/forms.md", "x".repeat(1_451));
-  place.skill("home/.claude/skills", "Übersicht");
-  place.skill("home/.claude/skills", "bad", "no frontmatter");
-  return place;
-}
-
-Deno.test("--list shows roots, skills, and problems with their fixes", async () => {
-  using place = reportPlace();
-  const { code, text } = await printedReport(place, "--list");
-  assert.equal(code, 0);
-  assert.equal(
-    text,
-    `Folders (4)
-  missing  project            .agent/skills
-  missing  global             ~/.agent/skills
-  found    project  1 skill   .claude/skills
-  found    global   4 skills  ~/.claude/skills
-
-Skills (5)
-  git        1 file   .claude/skills/git
-  pdf        2 files  ~/.claude/skills/pdf
-  Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
-  git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
-  git        1 file   ~/.claude/skills/git-2      shadowed by ~/.claude/skills/git: rename it to load it
-
-~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
-  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
-
-Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings.
-`,
-  );
-});
 
 Deno.test("--list and --check show the state of each skill, and the rule that applies", async () => {
   using place = reportPlace();
@@ -138,30 +96,6 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
   }
 });
 
-Deno.test("--list reports where to put skills if there are none", async () => {
-  using place = new Place();
-  const { text } = await printedReport(place, "--list");
-  const [, file, lines] =
-    /\nFound 0 skills\. To add one, save these lines as ~(\S+):\n\n(.*)$/s
-      .exec(text)!;
-  assert.equal(lines!.trimEnd().split("\n").length, 5);
-  for (const option of ["--list", "--check"]) {
-    const { text } = await printedReport(place, option);
-    assert.doesNotMatch(text, /no problems/);
-  }
-  place.file(`home${file}`, lines!);
-  assert.deepEqual(await printedReport(place, "--check", "--strict"), {
-    code: 0,
-    text: "Checked 1 skill: no problems\n",
-  });
-  place.remove("home/.claude");
-  const { text: typo } = await printedReport(place, "--list", "typo");
-  assert.match(
-    typo,
-    /there is no such folder.*\nFound 0 skills: 1 error, 0 warnings\.\n$/s,
-  );
-});
-
 Deno.test(
   "--list, --as, --json, and --print-config escape control characters for the terminal",
   { ignore: lacks("names") },
@@ -185,34 +119,6 @@ Deno.test(
     for (const { stdout, stderr } of [list, view, report, config]) {
       assert.doesNotMatch(stdout + stderr, /[\u007f-\u009f\u202e]/);
     }
-  },
-);
-
-Deno.test("--list does not pad cells to the length of a long name", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));
-  place.skill("home/.claude/skills", "short");
-  const { stdout } = await runServer(place, { args: ["--list"] });
-  const row = stdout.split("\n").find((line) => line.startsWith("  short"));
-  assert.ok(row!.length < 150, row);
-  assert.match(stdout, /\bn{200} /);
-});
-
-Deno.test(
-  "--check exits with 2 if it cannot write, even if there are errors",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "bad", "no frontmatter");
-    const [command, options] = serverCommand(place, { args: ["--check"] });
-    const { code, stderr } = await new Deno.Command("sh", {
-      ...options,
-      args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
-      stdin: "null",
-    }).output();
-    assert.equal(code, 2);
-    const text = new TextDecoder().decode(stderr);
-    assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
   },
 );
 
@@ -253,44 +159,6 @@ Deno.test("--json prints the report as JSON", async () => {
     hint:
       'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
   });
-});
-
-Deno.test("formatReport() prints annotations for GitHub Actions, one line each, and escapes them", () => {
-  const problem: Report["problems"][number] = {
-    rule: "yaml-repaired",
-    severity: "error",
-    effect: "unlisted",
-    file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
-    line: 3,
-    reason: "100% wrong\r::warning::x",
-    hint: "write this line instead:",
-    lines: ["name: a"],
-  };
-  const report: Report = {
-    checked: 0,
-    policy: undefined,
-    unusedRules: undefined,
-    roots: [],
-    skills: [],
-    problems: [
-      problem,
-      { ...problem, rule: "archive", severity: "warning", line: undefined },
-    ],
-  };
-  const settings = settingsFor("--check");
-  const text = withVariables(
-    { GITHUB_ACTIONS: "true" },
-    () => formatReport(report, settings).join("\n"),
-  );
-  const message =
-    "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
-  assert.equal(
-    text.replaceAll("\\SKILL", "/SKILL"),
-    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
-::warning file=a%2Cb%3Ac/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
-
-Checked 0 skills: 1 error, 1 warning`,
-  );
 });
 
 Deno.test("no text of a skill is a command of GitHub Actions", async () => {
@@ -423,44 +291,6 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   }]);
 });
 
-Deno.test("--check takes linear time for any repeated text", async () => {
-  const pieces = [
-    "](",
-    "[a](",
-    "`",
-    "<!--",
-    "[a]: ",
-    "~~~\n",
-    "- ",
-    "%",
-    "((",
-    " ",
-    "](a)",
-    "](<a ",
-    "> ",
-    "1. ",
-    "``` ",
-    "` `` ",
-    '](a "',
-    "\\",
-    "[a]:\n",
-  ];
-  for (const piece of pieces) {
-    for (const [wrapping, end] of [["", ""], ["](<", ">)"], ["\n```", ""]]) {
-      await assertLinearTime(async (length) => {
-        using place = new Place();
-        const text = piece.repeat(length / piece.length);
-        const body = `${wrapping}${text}${end}`;
-        place.skill("skills", "odd", skillMd("odd") + body);
-        using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-        const report = await createReport(registry, settingsFor("--check"));
-        assert.equal(report.skills.length, 1);
-        assert.ok(!report.problems.some(isError));
-      }, { length: 300_000, what: JSON.stringify(wrapping + piece) });
-    }
-  }
-});
-
 Deno.test("--check reports each skill in testdata/invalid", async () => {
   using place = new Place();
   const folder = resolve(REPOSITORY, "testdata", "invalid");
@@ -475,21 +305,6 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
     [...new Set(faulty)],
     [...Deno.readDirSync(folder)].map(({ name }) => name).sort(),
   );
-});
-
-Deno.test("--check --strict fails with warnings, too", async () => {
-  using place = new Place();
-  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
-  const codes: number[] = [];
-  for (const options of [["--check"], ["--check", "--strict"]]) {
-    const { code, text } = await printedReport(place, "skills", ...options);
-    assert.match(text, /: 0 errors, 1 warning$/m);
-    codes.push(code);
-  }
-  assert.deepEqual(codes, [0, 1]);
-  place.skill("project/skills", "git");
-  const clean = await printedReport(place, "skills", "--check", "--strict");
-  assert.equal(clean.code, 0);
 });
 
 Deno.test("docs/check.md describes each rule, with its effect", () => {

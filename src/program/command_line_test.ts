@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import config from "../../deno.json" with { type: "json" };
 import { join } from "../files/paths.ts";
 import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
 import { helpText, listOptionHelp } from "../cli/help.ts";
@@ -90,18 +89,6 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
   const both = ["From a", "About second", "From b"];
   assert.deepEqual(await list("skilljack"), both);
   assert.deepEqual(await list("skill"), ["From a"]);
-});
-
-Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
-  using place = new Place();
-  const help = await runServer(place, { args: ["--help"] });
-  assert.deepEqual(help, { code: 0, stdout: helpText(), stderr: "" });
-  assert.match(help.stdout, /^skill-server .*\n.*\n\nUsage:\n/);
-  assert.deepEqual(await runServer(place, { args: ["-h"] }), help);
-  const version = { code: 0, stdout: `${config.version}\n`, stderr: "" };
-  for (const option of ["--version", "-V"]) {
-    assert.deepEqual(await runServer(place, { args: [option] }), version);
-  }
 });
 
 Deno.test("helpText() shows every option and client", () => {

@@ -3,7 +3,7 @@ import { followHints } from "../../tests/testing/fixes.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { basename, dirname, join } from "../files/paths.ts";
+import { dirname, join } from "../files/paths.ts";
 import { findUnlisting } from "./checks.ts";
 import type { Skill } from "./types.ts";
 
@@ -144,77 +144,6 @@ Deno.test("--check reports names that are not valid, or differ from that of the 
   }
 });
 
-Deno.test("--check reports links in the body to files that are not served", async () => {
-  using place = new Place();
-  place.skill(
-    "home/.claude/skills",
-    "links",
-    `${skillMd("links")}
-[a file](references/a.md#part) ![an image](<b c.png> "title") [a folder](./references/)
-[gone](gone.md) and [up](../other/SKILL.md), [encoded](b%20c.png)
-- [site](https://example.com/x.md) [mail](mailto:a@example.com) [part](#part) [root](/x.md)
-[titled](titled.md 'so') [round](file(1).md) [escaped](file\\_2.md) [again](gone.md)
-[no link](my file.md) [placeholder]({path}) [hidden](.env)
-[elsewhere](a.md) [again](./gone.md)
-`,
-  );
-  const files = [
-    "references/a.md",
-    "b c.png",
-    "file(1).md",
-    "file_2.md",
-    ".env",
-  ];
-  for (const file of files) {
-    place.file(`home/.claude/skills/links/${file}`, "");
-  }
-  const found = await problemsIn(
-    "--check",
-    join(place.home, ".claude", "skills"),
-  );
-  assert.deepEqual(
-    found.map(({ line, reason }) => [line, reason.split('"')[1]]),
-    [
-      [9, "gone.md"],
-      [9, "../other/SKILL.md"],
-      [11, "titled.md"],
-      [12, ".env"],
-      [13, "a.md"],
-    ],
-  );
-});
-
-const codeSamples: [string, string][] = [
-  ["a fence", "~~~sh\n[x](code.md)\n```\n~~~"],
-  ["a fence in a list", "1. ```js\n   [x](code.md)\n   ```"],
-  ["a fence in a quotation", "> ```\n> [x](code.md)\n> ```"],
-  ["a fence in a fence", "````md\n```js\n[x](code.md)\n```\n````"],
-  ["a fence after a fence", "```md\n```js\n[x](code.md)\n```"],
-  ["a code span", "`[x](code.md)`"],
-  ["a code span in two backticks", "``[x](code.md)``"],
-  ["a code span after an escaped backtick", "one \\` and `[x](code.md)`"],
-  ["a comment", "<!-- [x](code.md)\n[y](code.md) -->"],
-  ["a comment that opens twice", "<!-- [x](code.md) <!-- b -->"],
-];
-
-Deno.test("--check ignores links in code and in comments, but not those after them", async () => {
-  using place = new Place();
-  const samples = codeSamples.map(([what, markdown]) =>
-    `${what}\n\n${markdown}`
-  );
-  const text = `${skillMd("links")}\n${
-    samples.join("\n\n")
-  }\n\n[after](after.md)`;
-  const line = text.split("\n").length;
-  for (const lineBreak of ["\n", "\r\n"]) {
-    const written = text.replaceAll("\n", lineBreak);
-    place.skill("home/.claude/skills", "links", written);
-    assert.deepEqual(await findingsIn(place), [
-      `warning broken-link links/SKILL.md:${line}: the link "after.md" does not point to a served file`,
-    ]);
-  }
-});
-
 Deno.test(
   "--check reports files that are not served, and skills that are too large",
   { ignore: lacks("links") },
@@ -251,115 +180,6 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "--check reports files and folders without read permission",
-  { ignore: lacks("modes") },
-  async () => {
-    using place = new Place();
-    const skills = "home/.claude/skills";
-    const text = `${skillMd("locked")}[x](keys/one.md)`;
-    const modes: [string, number, number][] = [
-      [place.file(`${skills}/locked/SKILL.md`, text), 0o600, 0o600],
-      [place.file(`${skills}/locked/key.md`, ""), 0, 0o600],
-      [join(place.file(`${skills}/locked/keys/one.md`, ""), ".."), 0, 0o700],
-      [
-        place.skill(skills, "shut", `${skillMd("shut")}[x](y.md)`),
-        0o300,
-        0o700,
-      ],
-    ];
-    for (const [path, mode] of modes) Deno.chmodSync(path, mode);
-    const findings = await findingsIn(place);
-    for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
-    assert.deepEqual(findings, [
-      "warning not-served locked/keys/: you have no permission to read it",
-      'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not point to a served file',
-      "error unreadable locked/key.md: you have no permission to read it",
-      "error unreadable shut: you have no permission to read it",
-    ]);
-  },
-);
-
-Deno.test("--check reports the first line with invisible characters", async () => {
-  using place = new Place();
-  const skills = "home/.claude/skills";
-  const tags = Array.from(
-    "ignore all",
-    (character) => String.fromCodePoint(0xe0000 + character.charCodeAt(0)),
-  ).join("");
-  const lines = `a\u202eb\n\n${"x\u200b\n".repeat(20)}`;
-  place.skill(
-    skills,
-    "body",
-    `\ufeff${skillMd("body", "\u26a0\ufe0f Care")}${lines}`.replaceAll(
-      "\n",
-      "\r\n",
-    ),
-  );
-  place.skill(
-    skills,
-    "escaped",
-    '---\nname: escaped\ndescription: "x\\U000E0049\\u00ad"\n---\nText\n',
-  );
-  place.skill(skills, "raw", skillMd("raw", `Fine${tags}`));
-  const reason = "there are invisible characters, such as";
-  assert.deepEqual(await findingsIn(place), [
-    `warning invisible-characters body/SKILL.md:7: ${reason} U+202E`,
-    "error hidden-characters escaped/SKILL.md:3: the description has invisible characters, such as U+E0049",
-    "error hidden-characters raw/SKILL.md:3: the description has invisible characters, such as U+E0069",
-    `warning invisible-characters raw/SKILL.md:3: ${reason} U+E0069`,
-  ]);
-});
-
-Deno.test("--check reports at most 20 broken links of a skill", async () => {
-  using place = new Place();
-  const links = Array.from({ length: 99 }, (_, index) => `[x](${index}.md)\n`);
-  const text = skillMd("links") + links.join("");
-  place.skill("home/.claude/skills", "links", text);
-  assert.equal((await findingsIn(place)).length, 20);
-});
-
-Deno.test("--check reports a name that is taken twice", async () => {
-  using place = new Place();
-  const skills = "home/.claude/skills";
-  place.skill(skills, "first");
-  const file = join(place.skill(skills, "git"), "SKILL.md");
-  place.skill(skills, "third", skillMd("git"));
-  const findings = await findingsIn(place);
-  assert.deepEqual(findings.filter((it) => it.includes("name-twice")), [
-    `warning name-twice third/SKILL.md: the name "git" is also that of "${
-      file.replaceAll("\\", "/")
-    }"`,
-  ]);
-});
-
-Deno.test("--check says which file a broken link most likely means", async () => {
-  using place = new Place();
-  const skills = "home/.claude/skills";
-  place.skill(
-    skills,
-    "links",
-    `${
-      skillMd("links")
-    }[x](forms.md) [y](references/form.md)\n[z](other.md) \`references/none.md\`\n`,
-  );
-  place.file(`${skills}/links/references/forms.md`, "");
-  const folder = join(place.home, ".claude", "skills");
-  const found = await problemsIn("--check", folder);
-  assert.deepEqual(
-    found.map(({ rule, line, reason, hint }) => [
-      `${rule} ${line}`,
-      reason.split('"')[1],
-      hint.split('"')[1],
-    ]),
-    [
-      ["broken-link 7", "forms.md", "references/forms.md"],
-      ["broken-link 7", "references/form.md", "references/forms.md"],
-      ["broken-link 8", "other.md", undefined],
-    ],
-  );
-});
-
 Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill directory", () => {
   const skill = {
     directory: join("skills", "git"),
@@ -381,36 +201,4 @@ Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill 
   assert.equal(ruleFor(limit, "a/", "b.md"), undefined);
   assert.equal(ruleFor(limit + 1), "size");
   assert.equal(ruleFor(0, ""), "unreadable");
-});
-
-Deno.test("--check looks at the text of a skill.md in lower case, too", async () => {
-  using place = new Place();
-  const text =
-    "---\nname: low\ndescription: Fill <b>forms</b>\n---\n[x](none.md)\n";
-  place.file("skills/low/skill.md", text);
-  const problems = await problemsIn("--check", join(place.path, "skills"));
-  const found = problems.map(({ rule, file, line }) =>
-    `${rule} ${basename(file)} ${line}`
-  );
-  assert.deepEqual(found.sort(), [
-    "broken-link skill.md 5",
-    "description-tag skill.md 3",
-  ]);
-});
-
-Deno.test("--check warns of a SKILL.md without instructions", async () => {
-  const head = "---\nname: git\ndescription: About git\n---";
-  const empty = [head, `${head}\n\n \n`, `${head}\n`.replaceAll("\n", "\r\n")];
-  const full = [`${head}\na`, `${head}\na\n---\n`];
-  full.push(`${head}\na`.replaceAll("\n", "\r"));
-  for (const text of [...empty, ...full]) {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git", text);
-    const expected = full.includes(text) ? [] : [
-      "warning body-empty git/SKILL.md: there are no instructions below the frontmatter",
-    ];
-    const findings = (await findingsIn(place))
-      .filter((line) => !line.includes(" invisible-characters "));
-    assert.deepEqual(findings, expected, JSON.stringify(text));
-  }
 });

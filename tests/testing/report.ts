@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";
 import { settingsFor } from "./command_line.ts";
-import type { Place } from "./folders.ts";
+import { Place, skillMd } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
 import { isWindows, join } from "../../src/files/paths.ts";
 
@@ -53,4 +53,32 @@ export async function printedReport(
   const { code, stdout, stderr } = await runServer(place, { args });
   assert.equal(stderr, "");
   return { code, text: isWindows ? stdout.replaceAll("\\", "/") : stdout };
+}
+
+/** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
+export async function missesIn(
+  place: Place,
+  folder: string,
+  ...args: string[]
+): Promise<string[]> {
+  const path = join(place.path, folder);
+  const problems = await problemsIn("--list", ...args, path);
+  return problems.map(({ rule, file, reason, hint }) => {
+    const shown = file.slice(place.path.length + 1).replaceAll("\\", "/");
+    return `${rule} ${shown}: ${reason}; ${hint}`
+      .replaceAll(place.path, "").replaceAll("\\", "/");
+  });
+}
+
+/** Creates a place with one of everything that a report shows. */
+export function reportPlace(): Place {
+  const place = new Place();
+  place.skill("project/.claude/skills", "git");
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills", "git-2", skillMd("git"));
+  place.skill("home/.claude/skills", "pdf");
+  place.file("home/.claude/skills/pdf/forms.md", "x".repeat(1_451));
+  place.skill("home/.claude/skills", "Übersicht");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  return place;
 }

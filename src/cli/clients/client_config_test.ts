@@ -16,7 +16,6 @@ import {
 } from "../../../tests/testing/command_line.ts";
 import { Place } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
-import { runServer } from "../../../tests/testing/server.ts";
 
 /** Clients whose configurations differ in format. The program prints them, and the servers are started. */
 const PRINTED_CLIENTS = ["claude-code", "codex"] as const;
@@ -175,19 +174,6 @@ Deno.test("--print-config --url says what may be wrong with a URL, and what has 
   assert.doesNotMatch(completed.message, /no effect/);
 });
 
-Deno.test("--print-config --url sends the token that the environment has, to this machine too", async () => {
-  using place = new Place();
-  const url = "http://127.0.0.1:8000/mcp";
-  const { stdout } = await runServer(place, {
-    args: ["--print-config", "claude-code", "--url", url],
-    env: { SKILL_SERVER_TOKEN: "secret" },
-  });
-  assert.deepEqual(parseEntry(stdout).headers, {
-    Authorization: "Bearer ${SKILL_SERVER_TOKEN}",
-  });
-  assert.doesNotMatch(stdout, /secret/);
-});
-
 /** Names of folders that each client takes for a variable, or for a file. */
 const VARIABLES: Record<string, string[]> = {
   "claude-code": ["${HOME}"],
@@ -266,38 +252,6 @@ Deno.test("--print-config keeps the other options and the environment's settings
   ]);
 });
 
-Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
-  using place = new Place();
-  const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
-  const print = () => runServer(place, { args });
-  const cases = [
-    [undefined, /^: there is no such file; create it, or check the spelling/],
-    [
-      "rules:\n- { state: of }",
-      /^ \(line 2\): the value of "state" .*; write "off" or "on", if you/,
-    ],
-    [
-      "rules:\n- { skill: '{a,b}', state: off }",
-      /^ \(line 2\): the name "\{a,b\}" contains braces .*; write a list/,
-    ],
-    [
-      "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",
-      /^ \(line 3\): the folder "~\/\*\/x" contains wildcards, .*; write a list/,
-    ],
-  ] as const;
-  for (const [rules, message] of cases) {
-    if (rules !== undefined) place.file("project/policy.yaml", rules);
-    const { code, stdout, stderr } = await print();
-    assert.deepEqual([code, stdout], [2, ""]);
-    const start = 'skill-server: Cannot use the policy "';
-    assert.ok(stderr.startsWith(start), stderr);
-    assert.match(stderr.slice(stderr.indexOf('.yaml"') + 6), message);
-    assert.match(stderr, /no skills are served, and no entry is printed \(/);
-  }
-  place.file("project/policy.yaml", "rules: []");
-  assert.equal((await print()).code, 0);
-});
-
 Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
   using place = new Place();
   const allowed = async (args: string[], cwd = place.project) => {
@@ -351,49 +305,3 @@ for (const client of PRINTED_CLIENTS) {
     },
   );
 }
-
-Deno.test(
-  "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.agents/skills", "pdf");
-    place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
-    place.skill("home/.claude/skills", "git");
-    const own = join(".agents", "skills");
-    const args = ["--name-only", "more", "--name-only", join(place.home, own)];
-    const launch = await printedLaunch(place, { args }, "gemini-cli");
-    assert.deepEqual(serverArgs(launch), [
-      `--name-only=${own}`,
-      `--name-only=${join(place.home, own)}`,
-      `--name-only=${join(place.project, "more")}`,
-    ]);
-    await using session = await Session.open(place, { launch });
-    const { tools } = await session.client.listTools();
-    assert.match(tools[0]!.description!, /About git/);
-    assert.doesNotMatch(tools[0]!.description!, /About pdf/);
-  },
-);
-
-Deno.test("createClientConfig() selects another toolset only if the user has not", () => {
-  const args = ["--tools", "reference"];
-  const { text, message } = configFor("claude-desktop", { args });
-  assert.match(text, /"--tools=reference"/);
-  assert.doesNotMatch(message, /cannot open files/);
-});
-
-Deno.test(
-  "a clone's .claude/skills that is a link costs no description of the user's, with a printed entry",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.agent/skills", "pdf");
-    place.folder("project/.claude");
-    const launch = await printedLaunch(place, {}, "claude-code");
-    assert.ok(serverArgs(launch).includes("--name-only=.claude/skills"));
-    // After printing, too.
-    place.link("../../home/.agent/skills", "project/.claude/skills");
-    await using session = await Session.open(place, { launch });
-    assert.match(await session.description(), /About pdf/);
-  },
-);

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { Session } from "../../../tests/testing/client.ts";
+import {
+  configFor,
+  printedLaunch,
+  serverArgs,
+} from "../../../tests/testing/command_line.ts";
+import { Place } from "../../../tests/testing/folders.ts";
+import { lacks } from "../../../tests/testing/needs.ts";
+import { join, resolve } from "../../files/paths.ts";
+import { parseCommandLine } from "../../program/command_line.ts";
+import { createSettings } from "../../program/settings.ts";
+import { EMPTY_CATALOG } from "../../skills/catalog.ts";
+import { addClientOptions } from "./client_options.ts";
+import type { McpClient } from "./clients.ts";
+
+Deno.test(
+  "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.agents/skills", "pdf");
+    place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
+    place.skill("home/.claude/skills", "git");
+    const own = join(".agents", "skills");
+    const args = ["--name-only", "more", "--name-only", join(place.home, own)];
+    const launch = await printedLaunch(place, { args }, "gemini-cli");
+    assert.deepEqual(serverArgs(launch), [
+      `--name-only=${own}`,
+      `--name-only=${join(place.home, own)}`,
+      `--name-only=${join(place.project, "more")}`,
+    ]);
+    await using session = await Session.open(place, { launch });
+    const { tools } = await session.client.listTools();
+    assert.match(tools[0]!.description!, /About git/);
+    assert.doesNotMatch(tools[0]!.description!, /About pdf/);
+  },
+);
+
+Deno.test("createClientConfig() selects another toolset only if the user has not", () => {
+  const args = ["--tools", "reference"];
+  const { text, message } = configFor("claude-desktop", { args });
+  assert.match(text, /"--tools=reference"/);
+  assert.doesNotMatch(message, /cannot open files/);
+});
+
+Deno.test(
+  "a clone's .claude/skills that is a link costs no description of the user's, with a printed entry",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.agent/skills", "pdf");
+    place.folder("project/.claude");
+    const launch = await printedLaunch(place, {}, "claude-code");
+    assert.ok(serverArgs(launch).includes("--name-only=.claude/skills"));
+    // After printing, too.
+    place.link("../../home/.agent/skills", "project/.claude/skills");
+    await using session = await Session.open(place, { launch });
+    assert.match(await session.description(), /About pdf/);
+  },
+);
+
+/** A client that needs nothing. */
+const PLAIN: McpClient = {
+  title: "Editor",
+  file: "~/a.json",
+  readsAgents: true,
+};
+
+const HOME = resolve("/home/me");
+
+/** Returns the options that are added to those of the user, and what is said of them. */
+function addedTo(
+  client: Partial<McpClient>,
+  args: string[] = [],
+  home = HOME,
+) {
+  const settings = { ...createSettings(parseCommandLine(args)), home };
+  const root = {
+    root: {
+      path: join(HOME, ".claude", "skills"),
+      scope: "global" as const,
+      recursive: false,
+    },
+    scope: "global" as const,
+    status: "found" as const,
+    skills: 1,
+  };
+  const catalog = { ...EMPTY_CATALOG, roots: [root] };
+  const { values, notes } = addClientOptions(
+    { ...PLAIN, ...client },
+    { settings, catalog },
+  );
+  return { values, notes: notes.join("\n") };
+}
+
+const CLAUDE = join(HOME, ".claude", "skills");
+
+/** What a client needs, the user's options, and what is added to them. */
+const additions: [
+  client: Partial<McpClient>,
+  args: string[],
+  added: object,
+  note: RegExp,
+][] = [
+  [{}, [], {}, /^Editor itself shows .* unless you add --agents\.$/],
+  [{}, ["--agents"], {}, /^Editor itself shows .* unless you omit --agents\.$/],
+  [{ agentsPart: "their names" }, [], {}, /skills \(their names\), so the/],
+  [{ readsAgents: false }, [], { agents: true }, /the entry adds --agents\.$/],
+  [{ readsAgents: false }, ["--agents"], {}, /^$/],
+  [{ readsAgents: false }, [HOME], {}, /^$/],
+  [
+    { toolset: "skilljack" },
+    [],
+    { tools: "skilljack" },
+    /^Editor cannot open files, .* selects the toolset skilljack,/,
+  ],
+  [{ toolset: "skilljack" }, ["--tools=reference"], {}, /^Editor itself shows/],
+  [
+    { ownSkills: [".agents/skills"] },
+    [`--name-only=${CLAUDE}`],
+    {
+      "name-only": [
+        join(".agents", "skills"),
+        join(HOME, ".agents", "skills"),
+        CLAUDE,
+      ],
+    },
+    /^Editor itself describes the skills in \.agents\/skills, .*\.$/,
+  ],
+  [{ mayReadClaude: true }, [], {}, /add --name-only ~\/\.claude\/skills\.$/],
+];
+
+Deno.test("addClientOptions() adds what a client needs, and says why", () => {
+  for (
+    const [client, args, added, note] of additions
+  ) {
+    const { values, notes } = addedTo(client, args);
+    const { values: given } = createSettings(parseCommandLine(args));
+    assert.deepEqual(values, { ...given, ...added });
+    assert.match(notes, note);
+  }
+});
+
+Deno.test("addClientOptions() does not mention .claude/skills if it is listed by name, or is another home folder's", () => {
+  const client = { mayReadClaude: true };
+  const named = addedTo(client, [`--name-only=${CLAUDE}`]);
+  assert.doesNotMatch(named.notes, /\.claude/);
+  assert.doesNotMatch(
+    addedTo(client, [], resolve("/home/you")).notes,
+    /\.claude/,
+  );
+});
+
+Deno.test("addClientOptions() adds only a project's folders without a home folder", () => {
+  const settings = { ...createSettings(parseCommandLine([])), home: undefined };
+  const client = {
+    ...PLAIN,
+    ownSkills: [".claude/skills"],
+    mayReadClaude: true,
+  };
+  const situation = { settings, catalog: EMPTY_CATALOG };
+  const { values, notes } = addClientOptions(client, situation);
+  assert.deepEqual(values["name-only"], [join(".claude", "skills")]);
+  assert.doesNotMatch(notes.join("\n"), /also reads/);
+});

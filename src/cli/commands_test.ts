@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import config from "../../deno.json" with { type: "json" };
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { parseEntry } from "../../tests/testing/command_line.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { printedReport } from "../../tests/testing/report.ts";
+import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import { join } from "../files/paths.ts";
+import { helpText } from "./help.ts";
+
+Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
+  using place = new Place();
+  const help = await runServer(place, { args: ["--help"] });
+  assert.deepEqual(help, { code: 0, stdout: helpText(), stderr: "" });
+  assert.match(help.stdout, /^skill-server .*\n.*\n\nUsage:\n/);
+  assert.deepEqual(await runServer(place, { args: ["-h"] }), help);
+  const version = { code: 0, stdout: `${config.version}\n`, stderr: "" };
+  for (const option of ["--version", "-V"]) {
+    assert.deepEqual(await runServer(place, { args: [option] }), version);
+  }
+});
+
+Deno.test("--print-config --url sends the token that the environment has, to this machine too", async () => {
+  using place = new Place();
+  const url = "http://127.0.0.1:8000/mcp";
+  const { stdout } = await runServer(place, {
+    args: ["--print-config", "claude-code", "--url", url],
+    env: { SKILL_SERVER_TOKEN: "secret" },
+  });
+  assert.deepEqual(parseEntry(stdout).headers, {
+    Authorization: "Bearer ${SKILL_SERVER_TOKEN}",
+  });
+  assert.doesNotMatch(stdout, /secret/);
+});
+
+Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
+  using place = new Place();
+  const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
+  const print = () => runServer(place, { args });
+  const cases = [
+    [undefined, /^: there is no such file; create it, or check the spelling/],
+    [
+      "rules:\n- { state: of }",
+      /^ \(line 2\): the value of "state" .*; write "off" or "on", if you/,
+    ],
+    [
+      "rules:\n- { skill: '{a,b}', state: off }",
+      /^ \(line 2\): the name "\{a,b\}" contains braces .*; write a list/,
+    ],
+    [
+      "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",
+      /^ \(line 3\): the folder "~\/\*\/x" contains wildcards, .*; write a list/,
+    ],
+  ] as const;
+  for (const [rules, message] of cases) {
+    if (rules !== undefined) place.file("project/policy.yaml", rules);
+    const { code, stdout, stderr } = await print();
+    assert.deepEqual([code, stdout], [2, ""]);
+    const start = 'skill-server: Cannot use the policy "';
+    assert.ok(stderr.startsWith(start), stderr);
+    assert.match(stderr.slice(stderr.indexOf('.yaml"') + 6), message);
+    assert.match(stderr, /no skills are served, and no entry is printed \(/);
+  }
+  place.file("project/policy.yaml", "rules: []");
+  assert.equal((await print()).code, 0);
+});
+
+Deno.test("--list --as searches the folders that the entry has, and no other ones of the environment", async () => {
+  using place = new Place();
+  place.skill("named", "git");
+  place.skill("variable", "pdf");
+  const { stdout } = await runServer(place, {
+    args: ["--list", "--as", "claude-desktop", join(place.path, "named")],
+    env: { SKILLS_DIR: join(place.path, "variable") },
+  });
+  assert.match(
+    stdout,
+    /^What the model sees in claude-desktop, which was not measured \(1 skill, toolset skilljack\)$/m,
+  );
+});
+
+Deno.test(
+  "--check exits with 2 if it cannot write, even if there are errors",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "bad", "no frontmatter");
+    const [command, options] = serverCommand(place, { args: ["--check"] });
+    const { code, stderr } = await new Deno.Command("sh", {
+      ...options,
+      args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
+      stdin: "null",
+    }).output();
+    assert.equal(code, 2);
+    const text = new TextDecoder().decode(stderr);
+    assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
+  },
+);
+
+Deno.test("--check --strict fails with warnings, too", async () => {
+  using place = new Place();
+  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
+  const codes: number[] = [];
+  for (const options of [["--check"], ["--check", "--strict"]]) {
+    const { code, text } = await printedReport(place, "skills", ...options);
+    assert.match(text, /: 0 errors, 1 warning$/m);
+    codes.push(code);
+  }
+  assert.deepEqual(codes, [0, 1]);
+  place.skill("project/skills", "git");
+  const clean = await printedReport(place, "skills", "--check", "--strict");
+  assert.equal(clean.code, 0);
+});
+
+/** Options, the lines that a command prints first, and its exit code. */
+const commands: [args: string[], text: RegExp, code: number][] = [
+  [["--help", "--version", "--list"], /^skill-server [^]*\nUsage:\n/, 0],
+  [["--version", "--check"], /^\d+\.\d+\.\d+\S*\n$/, 0],
+  [["--list"], /^Folders \(4\)\n[^]*\nFound 1 skill: 1 error, /, 0],
+  [["--check"], /error\[frontmatter-missing\][^]*\nChecked 2 skills: /, 1],
+  [["--list", "--check"], /^Folders \(4\)\n[^]*\nChecked 2 skills: /, 1],
+  [["--list", "--json"], /^\{\n/, 0],
+  [["--check", "--json"], /^\{\n/, 1],
+  [["--list", "--as", "codex"], /^What the model sees in codex/m, 0],
+];
+
+Deno.test("runCommand() does what the options ask for, and only --check fails because of a skill", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  for (const [args, text, code] of commands) {
+    const printed = await runServer(place, { args });
+    assert.match(printed.stdout, text);
+    assert.equal(printed.code, code, args.join(" "));
+  }
+});

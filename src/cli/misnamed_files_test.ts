@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { missesIn, printedReport } from "../../tests/testing/report.ts";
+import { isCaseBlind, join } from "../files/paths.ts";
+import { findMisnamed } from "./misnamed_files.ts";
+
+/** Names that are almost `SKILL.md`. */
+const NAMES = [
+  "SKILL.md.txt",
+  "SKILL.markdown",
+  "SKILL.txt",
+  "SKILL",
+  "SKILL.md.md",
+  "SKILL (1).md",
+  "SKILL copy.md",
+  "skill.MARKDOWN",
+  "SKILL .md",
+  "SKILLS.md",
+  "skills.md",
+  ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD", "skill.MD"],
+];
+
+/** Near misses in a folder of skills, and what is reported. Following it leads to `foo/SKILL.md`. */
+const MISTAKES: [file: string, reported: RegExp][] = [
+  ["foo.md", /^file-name .* it is a file, .* move it to ".*foo\/SKILL\.md"$/],
+  ["SKILL.md", /^loose-file .* move it, .* into a folder of its own$/],
+  [
+    "SKILL.txt",
+    /^loose-file .* into a folder of its own, and rename it to "SKILL\.md"$/,
+  ],
+  ...NAMES.map((name): [string, RegExp] => [
+    `foo/${name}`,
+    /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md"$/,
+  ]),
+];
+
+Deno.test("--list and --check report each near miss, and following the hint makes it a skill", async () => {
+  for (const [file, reported] of MISTAKES) {
+    using place = new Place();
+    place.file(`home/.claude/skills/${file}`, skillMd("foo"));
+    place.skill("home/.claude/skills", "git");
+    place.file("home/.claude/skills/git/SKILL.txt", "a part of the skill");
+    for (const option of ["--list", "--check"]) {
+      const [miss, ...others] = await missesIn(place, "home", option);
+      assert.match(miss!, reported);
+      assert.ok(miss!.includes(` home/.claude/skills/${file}: `), miss);
+      assert.deepEqual(others, []);
+    }
+    place.remove(`home/.claude/skills/${file}`);
+    place.file("home/.claude/skills/foo/SKILL.md", skillMd("foo"));
+    assert.deepEqual(await missesIn(place, "home", "--check"), []);
+  }
+});
+
+Deno.test("--list and --check name each folder among skills that has no SKILL.md, and what to do helps", async () => {
+  using place = new Place();
+  const missing = async (...args: string[]) => {
+    const misses = await missesIn(place, "project", ...args);
+    return misses.filter((line) => line.startsWith("skill-md-missing"))
+      .map((line) => line.replace(/.*skills\/([^:]*):.*; /, "$1: "));
+  };
+  place.file("project/skills/git/git.md", skillMd("git"));
+  place.skill("project/skills", "pdf");
+  place.file("project/skills/pdf/scripts/fill.py", "");
+  place.file("project/skills/.github/ci.yaml", "");
+  place.file("project/skills/empty/.DS_Store", "");
+  place.skill("project/skills/group/more", "deep");
+  place.file("project/docs/docs.md", "");
+  assert.deepEqual(await missing(), [
+    'git: rename "git.md" in it to "SKILL.md"',
+  ]);
+  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
+  Deno.renameSync(
+    join(place.project, "skills", "git", "git.md"),
+    join(place.project, "skills", "git", "SKILL.md"),
+  );
+  assert.equal((await printedReport(place, "--check", "skills")).code, 0);
+  place.remove("project/skills/pdf/SKILL.md");
+  const advice = 'add one, or, if it is not a skill, begin its name with "_"';
+  assert.deepEqual(await missing(), [`pdf: ${advice}`]);
+  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
+  const folder = join(place.project, "skills");
+  const named = await missing("--skill-dir", join(folder, "group"));
+  assert.deepEqual(named, [`pdf: ${advice}`]);
+  Deno.renameSync(join(folder, "pdf"), join(folder, "_pdf"));
+  assert.deepEqual(await missing(), []);
+});
+
+const FIELDS = "---\nlicense: MIT\nname: a\n---\n";
+
+/** The name of a searched folder, and what each file in it is reported as. */
+const looseFiles: [
+  folder: string,
+  file: string,
+  text: string,
+  rule?: string,
+][] = [
+  ["skills", "a.md", FIELDS, "file-name"],
+  ["skills", "a.markdown", FIELDS.replaceAll("\n", "\r\n"), "file-name"],
+  ["skills", "a.txt", FIELDS],
+  ["skills", "a.md", "---\ntitle: a\n---\nname: b\n"],
+  ["skills", "a.md", `---\n${"x: y\n".repeat(1_000_000)}name: a\n---\n`],
+  ["skills", "skillful.md", ""],
+  ["skills", "skill.json", ""],
+  ["skills", "a.zip", "", "archive"],
+  ["docs", "a.md", FIELDS],
+  ["docs", "a.zip", ""],
+  ["docs", "skills.md", FIELDS, "file-name"],
+  ["docs", "SKILL.md", "", "loose-file"],
+  ["docs", "SKILL copy (1).md", ""],
+  ["docs", "SKILL.md.txt", "", "file-name"],
+];
+
+Deno.test("findMisnamed() reports a file by its name, its folder, and its frontmatter", () => {
+  for (const [name, file, text, rule] of looseFiles) {
+    using place = new Place();
+    place.file(`${name}/${file}`, text);
+    const path = join(place.path, name);
+    const entries = [...Deno.readDirSync(path)];
+    const found = findMisnamed(
+      { path, realPath: path, name, depth: 0 },
+      entries,
+    );
+    const expected = rule === undefined ? [] : [[rule, join(path, file)]];
+    assert.deepEqual(found.map(({ rule, file }) => [rule, file]), expected);
+  }
+});
+
+Deno.test(
+  "findMisnamed() reads no file behind a link",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    const path = place.folder("skills");
+    place.link(place.file("secret.md", FIELDS), "skills/a.md");
+    const folder = { path, realPath: path, name: "skills", depth: 0 };
+    const entries = [...Deno.readDirSync(path)];
+    assert.deepEqual(findMisnamed(folder, entries), []);
+    // A link takes the place of a file after it was listed.
+    const listed = { ...entries[0]!, isFile: true, isSymlink: false };
+    assert.deepEqual(findMisnamed(folder, [listed]), []);
+  },
+);

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { settingsFor } from "../../tests/testing/command_line.ts";
+import { withVariables } from "../../tests/testing/environment.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { printedReport, reportPlace } from "../../tests/testing/report.ts";
+import { runServer } from "../../tests/testing/server.ts";
+import { join } from "../files/paths.ts";
+import type { Report } from "./report.ts";
+import { formatReport } from "./report_text.ts";
+
+Deno.test("--list shows roots, skills, and problems with their fixes", async () => {
+  using place = reportPlace();
+  const { code, text } = await printedReport(place, "--list");
+  assert.equal(code, 0);
+  assert.equal(
+    text,
+    `Folders (4)
+  missing  project            .agent/skills
+  missing  global             ~/.agent/skills
+  found    project  1 skill   .claude/skills
+  found    global   4 skills  ~/.claude/skills
+
+Skills (5)
+  git        1 file   .claude/skills/git
+  pdf        2 files  ~/.claude/skills/pdf
+  Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
+  git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
+  git        1 file   ~/.claude/skills/git-2      shadowed by ~/.claude/skills/git: rename it to load it
+
+~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
+  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+
+Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings.
+`,
+  );
+});
+
+Deno.test("--list reports where to put skills if there are none", async () => {
+  using place = new Place();
+  const { text } = await printedReport(place, "--list");
+  const [, file, lines] =
+    /\nFound 0 skills\. To add one, save these lines as ~(\S+):\n\n(.*)$/s
+      .exec(text)!;
+  assert.equal(lines!.trimEnd().split("\n").length, 5);
+  for (const option of ["--list", "--check"]) {
+    const { text } = await printedReport(place, option);
+    assert.doesNotMatch(text, /no problems/);
+  }
+  place.file(`home${file}`, lines!);
+  assert.deepEqual(await printedReport(place, "--check", "--strict"), {
+    code: 0,
+    text: "Checked 1 skill: no problems\n",
+  });
+  place.remove("home/.claude");
+  const { text: typo } = await printedReport(place, "--list", "typo");
+  assert.match(
+    typo,
+    /there is no such folder.*\nFound 0 skills: 1 error, 0 warnings\.\n$/s,
+  );
+});
+
+Deno.test("--list does not pad cells to the length of a long name", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));
+  place.skill("home/.claude/skills", "short");
+  const { stdout } = await runServer(place, { args: ["--list"] });
+  const row = stdout.split("\n").find((line) => line.startsWith("  short"));
+  assert.ok(row!.length < 150, row);
+  assert.match(stdout, /\bn{200} /);
+});
+
+const PROBLEM: Report["problems"][number] = {
+  rule: "yaml-repaired",
+  severity: "error",
+  effect: "unlisted",
+  file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
+  line: 3,
+  reason: "100% wrong\r::warning::x",
+  hint: "write this line instead:",
+  lines: ["name: a"],
+};
+
+const EMPTY_REPORT: Report = {
+  checked: undefined,
+  policy: undefined,
+  unusedRules: undefined,
+  roots: [],
+  skills: [],
+  problems: [],
+};
+
+Deno.test("formatReport() prints annotations for GitHub Actions, one line each, and escapes them", () => {
+  const report: Report = {
+    ...EMPTY_REPORT,
+    checked: 0,
+    problems: [
+      PROBLEM,
+      { ...PROBLEM, rule: "archive", severity: "warning", line: undefined },
+    ],
+  };
+  const settings = settingsFor("--check");
+  const text = withVariables(
+    { GITHUB_ACTIONS: "true" },
+    () => formatReport(report, settings).join("\n"),
+  );
+  const message =
+    "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
+  assert.equal(
+    text.replaceAll("\\SKILL", "/SKILL"),
+    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
+::warning file=a%2Cb%3Ac/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
+
+Checked 0 skills: 1 error, 1 warning`,
+  );
+});
+
+/** What was found, and the last line of the report. */
+const summaries: [found: Partial<Report>, summary: string][] = [
+  [{}, "Found 0 skills."],
+  [{ problems: [PROBLEM] }, "Found 0 skills: 1 error, 0 warnings."],
+  [{ checked: 0 }, "Checked 0 skills"],
+  [{ checked: 1 }, "Checked 1 skill: no problems"],
+  [
+    { checked: 2, problems: [PROBLEM, PROBLEM] },
+    "Checked 2 skills: 2 errors, 0 warnings",
+  ],
+];
+
+Deno.test("formatReport() ends with a summary, which calls nothing clean that was not checked", () => {
+  for (const [found, summary] of summaries) {
+    const lines = formatReport(
+      { ...EMPTY_REPORT, ...found },
+      { values: { list: true }, home: undefined },
+    );
+    assert.equal(lines.at(-1), summary);
+  }
+});
+
+Deno.test("formatReport() sorts errors before warnings, then by file and line", () => {
+  const at = (file: string, line?: number) => ({ ...PROBLEM, file, line });
+  const [a, b] = ["a", "b"].map((name) => join(Deno.cwd(), name)) as [
+    string,
+    string,
+  ];
+  const warning = { ...at(a), severity: "warning" } as const;
+  const problems = [warning, at(b, 10), at(b, 9), at(b), at(a, 20)];
+  const lines = withVariables(
+    { GITHUB_ACTIONS: "false" },
+    () => formatReport({ ...EMPTY_REPORT, problems }, settingsFor("--list")),
+  );
+  const positions = lines.flatMap((line) =>
+    /^(\S+): (?:error|warning)\[/.exec(line)?.[1] ?? []
+  );
+  assert.deepEqual(positions, ["a:20", "b", "b:9", "b:10", "a"]);
+});
