@@ -82,6 +82,26 @@ Deno.test("docs/architecture.md has a line for each room", () => {
   }
 });
 
+/** The number of lines above which a module needs a test of its own. */
+const MAX_UNTESTED_LINES = 100;
+
+/** Whether a module has code, and not only types, which leave nothing to export. */
+async function hasCode(path: string): Promise<boolean> {
+  const module = await import(new URL(`../${path}`, import.meta.url).href);
+  return Object.keys(module).length > 0;
+}
+
+Deno.test("each module in src/ with code, and with more than 100 lines, has its test beside it", async () => {
+  const missing: string[] = [];
+  for (const path of SOURCE.filter((path) => path.startsWith("src/"))) {
+    const isLong = read(path).trimEnd().split("\n").length > MAX_UNTESTED_LINES;
+    const test = path.replace(/\.ts$/, "_test.ts");
+    if (!isLong || existsSync(join(REPOSITORY, test))) continue;
+    if (await hasCode(path)) missing.push(path);
+  }
+  assert.deepEqual(missing, []);
+});
+
 for (const [kind, example] of Object.entries(EXAMPLES)) {
   Deno.test(`docs/architecture.md names each place for a new ${kind}: those that mention ${example}`, () => {
     const row = PAGE.split("\n").find((line) => line.startsWith(`| ${kind} `));
