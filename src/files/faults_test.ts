@@ -7,6 +7,7 @@ import {
   isAbsence,
   isTemporary,
   LINK_OUTSIDE,
+  NOT_THERE,
   SkillFileError,
   tooLarge,
   tooManyEntries,
@@ -107,4 +108,10 @@ Deno.test("attempt() returns a result, or nothing for any error", () => {
     }),
     undefined,
   );
+});
+
+Deno.test("SkillFileError says which rule a path breaks: that of a missing file has its own", () => {
+  const error = new SkillFileError("none.md", NOT_THERE);
+  assert.equal(error.rule, "file-missing");
+  assert.match(error.message, /^Cannot read "none\.md": there is no such file/);
 });
