@@ -9,7 +9,14 @@ import {
 import type { SkillState } from "../../mod.ts";
 import { Place } from "../testing/folders.ts";
 import type { Random } from "./random.ts";
-import { isLink, isWithin, locate, real } from "./reading.ts";
+import {
+  type Entry,
+  isLink,
+  isWithin,
+  listAll,
+  locate,
+  real,
+} from "./reading.ts";
 
 /** The names of folders. Skills also have other names. */
 const NAMES = ["a", "b", "c", "d"];
@@ -25,13 +32,17 @@ const MAX_SKILLS = 10;
 /** The maximum number of links that lead to a path. */
 const MAX_LINKS = 40;
 
-/** A file, folder, or link. */
-type Entry = Pick<Deno.DirEntry, "isDirectory" | "isSymlink"> & {
-  path: string;
-};
+/** A disk that changes in steps. */
+export interface ChangingDisk extends Disposable {
+  readonly place: Place;
+  readonly policy: string;
+  /** What the steps did. */
+  readonly log: readonly string[];
+  change(): void;
+}
 
 /** A folder that contains a project, a home folder, and others. */
-export class Disk implements Disposable {
+export class Disk implements ChangingDisk {
   readonly place = new Place();
   readonly project: string;
   readonly policy: string;
@@ -42,7 +53,6 @@ export class Disk implements Disposable {
   /** Everything in the place after the last change. */
   #entries: Entry[] = [];
   #count = 0;
-  /** What the operations did. */
   readonly log: string[] = [];
 
   constructor(random: Random) {
@@ -76,27 +86,9 @@ export class Disk implements Disposable {
       .concat(this.project, join(this.project, ".claude"));
   }
 
-  /** Lists everything in a folder, without following links. */
-  list(folder = this.place.path): Entry[] {
-    try {
-      const entries = [...Deno.readDirSync(folder)];
-      return entries.sort((a, b) => a.name < b.name ? -1 : 1).flatMap(
-        (entry) => {
-          const path = join(folder, entry.name);
-          return [
-            { ...entry, path },
-            ...entry.isDirectory ? this.list(path) : [],
-          ];
-        },
-      );
-    } catch {
-      return [];
-    }
-  }
-
   /** Changes something at random. */
   change(): void {
-    if (this.log.length === 0) this.#entries = this.list();
+    if (this.log.length === 0) this.#entries = listAll(this.place.path);
     const isFull = this.#skills().length >= MAX_SKILLS;
     const operation = this.#random.weighted({
       create: isFull ? 0 : 20,
@@ -126,7 +118,7 @@ export class Disk implements Disposable {
 
   /** Removes the links that lead to other folders of this machine, as relative ones may after a move. */
   #removeLinksOut(): void {
-    this.#entries = this.list().filter(({ path, isSymlink }) => {
+    this.#entries = listAll(this.place.path).filter(({ path, isSymlink }) => {
       if (!isSymlink || this.#isInside(path)) return true;
       Deno.removeSync(path);
       this.#note(`remove ${path}, which leads out`);
@@ -328,7 +320,7 @@ export class Disk implements Disposable {
 
   forbid(): string {
     const skill = this.#skill();
-    const inner = this.list(skill).filter(({ isSymlink }) => !isSymlink);
+    const inner = listAll(skill).filter(({ isSymlink }) => !isSymlink);
     const path = this.#random.pick([skill, ...inner.map(({ path }) => path)]);
     Deno.chmodSync(path, 0);
     return path;

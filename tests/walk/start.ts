@@ -1,8 +1,8 @@
 // The settings that a server of the walk starts with.
 import { dirname, join, relative } from "../../src/files/paths.ts";
 import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
-import type { Disk } from "./disk.ts";
-import type { Random } from "./random.ts";
+import { type ChangingDisk, Disk } from "./disk.ts";
+import { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";
 import { isWithin, real } from "./reading.ts";
 import type { Root, Rule, World } from "./model.ts";
@@ -21,7 +21,25 @@ export interface Start {
   readonly usesPolicy: boolean;
 }
 
-export function chooseStart(disk: Disk, random: Random): Start {
+/** A disk, and how servers of it are started. */
+export interface Course {
+  readonly disk: ChangingDisk;
+  readonly start: Start;
+}
+
+/** Creates a disk that changes at random, and chooses how servers are started. */
+export function chooseCourse(seed: number): Course {
+  const random = new Random(seed);
+  const disk = new Disk(random);
+  const start = chooseStart(disk, random);
+  disk.roots = worldOf(start, disk).roots.map(({ path }) => path)
+    .filter((path) => path.startsWith(disk.place.path));
+  for (const folder of disk.roots) Deno.mkdirSync(folder, { recursive: true });
+  for (let count = 0; count < 12; count++) disk.change();
+  return { disk, start };
+}
+
+function chooseStart(disk: Disk, random: Random): Start {
   const { home, path } = disk.place;
   const folder = () => random.pick(disk.configurable);
   const some = (probability: number, choose: () => string) =>
@@ -55,7 +73,7 @@ function relativeBelow(folder: string, path: string): string {
 }
 
 /** Returns the folders, the arguments, and the environment of a server. */
-export function launchOf(start: Start, disk: Disk): Launch {
+export function launchOf(start: Start, disk: ChangingDisk): Launch {
   const { skillsDir } = start;
   return {
     project: start.workingDirectory,
@@ -75,7 +93,7 @@ export function launchOf(start: Start, disk: Disk): Launch {
 }
 
 /** Returns what the model needs to know, without the rules. */
-export function worldOf(start: Start, disk: Disk): World {
+export function worldOf(start: Start, disk: ChangingDisk): World {
   const { workingDirectory, toolset, skillsDir } = start;
   const { home } = disk.place;
   const absolute = (folder: string) =>
@@ -128,7 +146,7 @@ export function worldOf(start: Start, disk: Disk): World {
  */
 export function readRules(
   { usesPolicy }: Start,
-  disk: Disk,
+  disk: ChangingDisk,
   last?: readonly Rule[],
 ): readonly Rule[] | undefined {
   if (!usesPolicy) return [];
@@ -152,7 +170,7 @@ type WrittenRule =
   & Partial<Record<"skill" | "in", string | string[]>>;
 
 /** Returns the absolute path of a folder in the policy file. */
-function absolutePath(folder: string, disk: Disk): string {
+function absolutePath(folder: string, disk: ChangingDisk): string {
   const path = folder.replace(/^~/, disk.place.home).replace(/\/\*\*$/, "");
   return path.startsWith("/") ? path : join(dirname(disk.policy), path);
 }

@@ -1,14 +1,14 @@
-// A walk over the states of a disk: changes it at random, and checks what servers show.
+// A walk over the states of a disk: changes it in steps, and checks what servers show.
 import assert from "node:assert/strict";
 import { relative } from "../../src/files/paths.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
-import { Disk, SKILL_NAMES } from "./disk.ts";
+import { type ChangingDisk, SKILL_NAMES } from "./disk.ts";
 import { Model, type Sight, type World } from "./model.ts";
-import { Random } from "./random.ts";
-import { isFolder } from "./reading.ts";
+import type { Random } from "./random.ts";
+import { isFolder, listAll } from "./reading.ts";
 import { type Launch, LocalServer } from "./servers.ts";
 import {
-  chooseStart,
+  type Course,
   launchOf,
   readRules,
   type Start,
@@ -29,29 +29,29 @@ const VIEWS_PER_REST = 0.3;
 /** How a walk is checked: a server scans after each step, or it watches the disk. */
 export type WalkMode = "scan" | "watch";
 
-/** A random walk over the states of a disk. */
+/** A walk over the states of a disk. */
 export class Walk implements Disposable {
   readonly #random: Random;
-  readonly #disk: Disk;
+  readonly #disk: ChangingDisk;
   readonly #start: Start;
   readonly #launch: Launch;
+  readonly #attention: number;
   #world: World;
   #phase = "";
+  /** The last step that was taken. */
+  step = 0;
 
-  constructor(seed: number) {
-    this.#random = new Random(seed);
-    this.#disk = new Disk(this.#random);
-    this.#start = chooseStart(this.#disk, this.#random);
-    this.#launch = launchOf(this.#start, this.#disk);
-    this.#world = worldOf(this.#start, this.#disk);
-    const folders = this.#world.roots.map(({ path }) => path);
-    const isInPlace = (folder: string) =>
-      folder.startsWith(this.#disk.place.path);
-    this.#disk.roots = folders.filter(isInPlace);
-    for (const folder of this.#disk.roots) {
-      Deno.mkdirSync(folder, { recursive: true });
-    }
-    for (let count = 0; count < 12; count++) this.#disk.change();
+  /**
+   * @param random What to check.
+   * @param attention How many times as often as usual all views are checked.
+   */
+  constructor({ disk, start }: Course, random: Random, attention = 1) {
+    this.#random = random;
+    this.#disk = disk;
+    this.#start = start;
+    this.#launch = launchOf(start, disk);
+    this.#world = worldOf(start, disk);
+    this.#attention = attention;
   }
 
   /** Checks a server while the disk changes, and fresh ones at the end. */
@@ -71,7 +71,7 @@ export class Walk implements Disposable {
     for (const step of this.#change(steps)) {
       await server.refresh();
       this.#checkCatalog(server);
-      if (!this.#random.chance(VIEWS_PER_STEP)) continue;
+      if (!this.#isDue(VIEWS_PER_STEP, steps)) continue;
       const connection = this.#random.pick(Object.entries(server.asks));
       await this.#check(connection, step);
     }
@@ -88,12 +88,17 @@ export class Walk implements Disposable {
       const scan = server.nextScan();
       const isSame = rules === (rules = JSON.stringify(this.#world.rules));
       if (!isSame) await within(scan, `a scan in ${step}`);
-      if (!this.#random.chance(RESTS_PER_STEP)) continue;
+      if (!this.#isDue(RESTS_PER_STEP, steps)) continue;
       await untilScanned(server, () => this.#checkCatalog(server));
-      if (!this.#random.chance(VIEWS_PER_REST)) continue;
+      if (!this.#isDue(VIEWS_PER_REST, steps)) continue;
       const connection = this.#random.pick(Object.entries(server.asks));
       await untilScanned(server, () => this.#check(connection, step));
     }
+  }
+
+  /** Whether to check something now, which is always so at the last step. */
+  #isDue(share: number, steps: number): boolean {
+    return this.#random.chance(share * this.#attention) || this.step === steps;
   }
 
   #open(launch: Launch): Promise<LocalServer> {
@@ -107,6 +112,7 @@ export class Walk implements Disposable {
     const countProjects = () => new Model(this.#world).project.length;
     const count = countProjects();
     for (let step = 1; step <= steps; step++) {
+      this.step = step;
       this.#disk.change();
       this.#readRules(this.#world.rules);
       // Which roots are the project's is decided when a server starts. It is not
@@ -160,7 +166,7 @@ export class Walk implements Disposable {
   /** Chooses paths in skills that are read even if they are not listed. */
   #choosePaths(sights: Sight[]): string[] {
     const paths = ["../a/SKILL.md"];
-    const entries = this.#disk.list();
+    const entries = listAll(this.#disk.place.path);
     for (let count = 0; count < 3 && sights.length > 0; count++) {
       const { realPath } = this.#random.pick(sights);
       const inside = entries.filter(({ path }) =>
@@ -184,7 +190,9 @@ export class Walk implements Disposable {
 
   #describe(): string[] {
     const { path } = this.#disk.place;
-    const files = this.#disk.list().filter(({ isDirectory }) => !isDirectory);
+    const files = listAll(this.#disk.place.path).filter(({ isDirectory }) =>
+      !isDirectory
+    );
     return [
       JSON.stringify({ ...this.#start, rules: this.#world.rules }),
       JSON.stringify(this.#launch),
