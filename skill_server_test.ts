@@ -268,6 +268,13 @@ Deno.test("without skills, the server says what its folders have instead, in num
   assert.doesNotMatch(await session.description(), /archive/);
 });
 
+Deno.test("without skills, the server counts only what its folders have", async () => {
+  using place = new Place();
+  place.file("home/.claude/skills/pdf.zip", "");
+  await using session = await Session.open(place);
+  assert.match(await session.description(), /have 1 archive to unpack\. Tell/);
+});
+
 Deno.test("skill reports why a skill was skipped, where, and how to fix it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");

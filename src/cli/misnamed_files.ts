@@ -50,6 +50,11 @@ type Folder = Pick<Located, "path" | "realPath"> & {
   readonly depth: number;
 };
 
+/** Whether a folder is named as one of skills, such as `Documents/Skills`. */
+export function isNameOfSkills(name: string): boolean {
+  return name.toLowerCase() === "skills";
+}
+
 /** Finds the files in a folder whose name, or whose folder, is wrong, or what it lacks. */
 export function findMisnamed(
   folder: Folder,
@@ -84,7 +89,7 @@ function findMissing(
 function faultOfFile(name: string, folder: Folder): Fault | undefined {
   const isInRoot = folder.depth === 0;
   // A folder with any other name may be a skill, or a project with its own documents.
-  const isAmongSkills = isInRoot && folder.name === "skills";
+  const isAmongSkills = isInRoot && isNameOfSkills(folder.name);
   if (isInRoot && isSkillFileName(name)) return LOOSE_FILE;
   if (LIKE_SKILL_MD.test(name)) {
     return isAmongSkills ? LOOSE_AND_MISNAMED : WRONG_NAME;

@@ -142,3 +142,15 @@ Deno.test(
     assert.deepEqual(findMisnamed(folder, [listed]), []);
   },
 );
+
+Deno.test("findMisnamed() reports archives in folders named as those of skills, in any case", async () => {
+  using place = new Place();
+  for (const folder of ["skills", "Skills", "code"]) {
+    place.file(`${folder}/pdf.zip`, "");
+    const path = join(place.path, folder);
+    const entries = await Array.fromAsync(Deno.readDir(path));
+    const at = { path, realPath: path, name: folder, depth: 0 };
+    const rules = findMisnamed(at, entries).map(({ rule }) => rule);
+    assert.deepEqual(rules, folder === "code" ? [] : ["archive"]);
+  }
+});

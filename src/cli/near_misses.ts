@@ -33,7 +33,7 @@ import {
 } from "../skills/roots.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
-import { findMisnamed } from "./misnamed_files.ts";
+import { findMisnamed, isNameOfSkills } from "./misnamed_files.ts";
 import { isSkillFileName } from "../skills/skill_file.ts";
 
 /** The maximum number of folders and links that one search looks at. */
@@ -275,7 +275,7 @@ class NearMisses implements WalkSteps<SearchedFolder> {
   /** Lists what is misnamed, and which folders among skills hold none at any level. */
   listMisnamed(): Problem[] {
     const { path, isRecursive } = this.#target;
-    const isOfSkills = basename(path) === "skills" && !isRecursive;
+    const isOfSkills = isNameOfSkills(basename(path)) && !isRecursive;
     const skills = Array.from(this.#skills, (skill) => skill.path);
     const holders = new Set(
       [...this.#known, ...skills].map((it) => this.#holderOf(it)),

@@ -87,6 +87,8 @@ function listEmptyFolders(
   problems: readonly Problem[],
   { directories }: Settings,
 ): Problem[] {
+  // Without a valid policy, nothing is served.
+  if (problems.some(({ rule }) => rule === "policy")) return [];
   const failed = problems.filter(isError).map(({ file }) => file);
   // A skill is checked by one path, and several folders can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);

@@ -248,6 +248,11 @@ const targets: [args: string[], folder: string, found: RegExp][] = [
     "project",
     /^typo: error\[folder-missing\]: there is no such folder\n/,
   ],
+  [
+    ["skills/pdf", "--policy", "typo"],
+    "project",
+    /^typo: error\[policy\][^]*\nChecked 0 skills: 1 error/,
+  ],
   [["--skill-dir", "typo"], "project/empty", /^typo: error\[folder-missing\]/m],
 ];
 

@@ -17,6 +17,7 @@ import {
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { withTilde } from "../program/command_words.ts";
+import { RENAME } from "../skills/catalog.ts";
 import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import type { Report } from "./report.ts";
@@ -89,9 +90,7 @@ function formatEffects(
   { shadowedBy, qualifiedName, unlisted }: Report["skills"][number],
   home: string | undefined,
 ): string {
-  const advice = qualifiedName
-    ? `load it as ${qualifiedName}`
-    : "rename it to load it";
+  const advice = qualifiedName ? `load it as ${qualifiedName}` : RENAME;
   const effects: string[] = [];
   if (shadowedBy !== undefined) {
     const holder = showPath(dirname(shadowedBy), home);

@@ -45,10 +45,13 @@ export function differingKeys<T>(
   );
 }
 
+/** What to do with a skill that no name loads. The name of its folder does not count. */
+export const RENAME = "change the name in its SKILL.md to load it";
+
 function formatShadowed({ skill, by }: ShadowedSkill): string {
   const name = quote(skill.name);
   const advice = skill.prefix === undefined
-    ? "rename it to load it"
+    ? RENAME
     : `load it as ${quote(qualifiedName(skill))}`;
   return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
     quote(by.file)

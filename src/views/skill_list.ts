@@ -141,10 +141,16 @@ export function explainEmptyList(catalog: SkillCatalog): string | undefined {
 function summarizeOthers({ roots }: SkillCatalog): string {
   const sum = (key: "archives" | "otherFolders") =>
     roots.reduce((total, report) => total + (report[key] ?? 0), 0);
-  if (sum("archives") + sum("otherFolders") === 0) return "";
-  const archives = count(sum("archives"), "archive");
-  const folders = count(sum("otherFolders"), "folder");
-  return ` The folders of this server have ${archives} to unpack, and ${folders} without a file SKILL.md.`;
+  const [archives, folders] = [sum("archives"), sum("otherFolders")];
+  const others = [
+    ...archives > 0 ? [`${count(archives, "archive")} to unpack`] : [],
+    ...folders > 0
+      ? [`${count(folders, "folder")} without a file SKILL.md`]
+      : [],
+  ];
+  return others.length > 0
+    ? ` The folders of this server have ${others.join(", and ")}.`
+    : "";
 }
 
 /**
