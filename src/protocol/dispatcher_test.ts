@@ -1,42 +1,8 @@
 import assert from "node:assert/strict";
-import {
-  type ListName,
-  type RequestContext,
-  RequestDispatcher,
-} from "./dispatcher.ts";
-
-/** A dispatcher that the test asks directly. */
-class Dispatcher extends RequestDispatcher {
-  override notifyListChanged(_list: ListName): void {}
-
-  /** Whether requests with a method have a handler. */
-  has(method: string): boolean {
-    return this.hasHandler(method);
-  }
-
-  /** Returns the result of a request, or the promise of it. */
-  ask(method: string, params?: Record<string, unknown>) {
-    return this.handle({ jsonrpc: "2.0", id: 1, method, params }, CONTEXT);
-  }
-}
-
-const CONTEXT: RequestContext = {
-  id: 1,
-  signal: new AbortController().signal,
-  client: "test",
-};
-
-function createDispatcher(): Dispatcher {
-  return new Dispatcher({
-    serverInfo: { name: "test", title: "Test", version: "1.0.0" },
-    capabilities: {},
-    instructions: () => "",
-    ttlMs: 0,
-  });
-}
+import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
 
 Deno.test("RequestDispatcher calls the handler that was set last with the params and the context", async () => {
-  const server = createDispatcher();
+  const server = new TestDispatcher();
   server.setRequestHandler("tools/call", () => assert.fail());
   server.setRequestHandler("tools/call", (params, context) => {
     assert.equal(context, CONTEXT);
@@ -47,13 +13,13 @@ Deno.test("RequestDispatcher calls the handler that was set last with the params
 });
 
 Deno.test("RequestDispatcher passes an object without fields for params that are missing", async () => {
-  const server = createDispatcher();
+  const server = new TestDispatcher();
   server.setRequestHandler("tools/list", (params) => ({ params }));
   assert.deepEqual(await server.ask("tools/list"), { params: {} });
 });
 
 Deno.test("RequestDispatcher refuses methods without a handler, even those that every object has", () => {
-  const server = createDispatcher();
+  const server = new TestDispatcher();
   server.setRequestHandler("tools/list", () => ({}));
   assert.ok(server.has("tools/list"));
   for (const method of ["tools/call", "x", "", "__proto__", "toString"]) {
@@ -64,7 +30,7 @@ Deno.test("RequestDispatcher refuses methods without a handler, even those that 
 });
 
 Deno.test("RequestDispatcher calls no handler with invalid params, and names each field that is wrong", () => {
-  const server = createDispatcher();
+  const server = new TestDispatcher();
   server.setRequestHandler("tools/call", () => assert.fail());
   server.setRequestHandler("completion/complete", () => assert.fail());
   const cases: [method: string, params: Record<string, unknown>, RegExp][] = [
@@ -79,7 +45,7 @@ Deno.test("RequestDispatcher calls no handler with invalid params, and names eac
 });
 
 Deno.test("RequestDispatcher leaves the errors of handlers as they are", async () => {
-  const server = createDispatcher();
+  const server = new TestDispatcher();
   const error = new Deno.errors.NotFound("no file");
   server.setRequestHandler("tools/list", () => Promise.reject(error));
   await assert.rejects(async () => await server.ask("tools/list"), error);

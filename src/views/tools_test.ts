@@ -1,191 +1,112 @@
 import assert from "node:assert/strict";
-import { pathToFileURL } from "node:url";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
-import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
-import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp"
-import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
-import {
-  InMemoryTransport as InMemoryTransport2,
-  McpServer as McpServer2,
-} from "npm:@modelcontextprotocol/server@^2.4.0";
-import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
-import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
-import { registerSkillTools, SkillRegistry } from "../../mod.ts";
-import { Session, toolsets } from "../../tests/testing/client.ts";
-import { flagsWith, MOD } from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { root } from "../../tests/testing/registry.ts";
-import { Inbox } from "../../tests/testing/waiting.ts";
-import { join } from "../files/paths.ts";
-import { DEFAULT_PROFILE } from "./profiles.ts";
+import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { Session } from "../../tests/testing/client.ts";
+import { filesPlace } from "../../tests/testing/folders.ts";
+import { EMPTY_CATALOG } from "../skills/catalog.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
+import { CLIENT_PROFILES, profileOfClient } from "./profiles.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
 import { listToolEntries } from "./tools.ts";
 
-/** A server of the SDK with a tool of its own, and a registry of skills. */
-function createHost(place: Place) {
-  const registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  const host = new McpServer({ name: "host", version: "1.0.0" });
-  host.registerTool(
-    "time",
-    { description: "Return the time" },
-    () => ({ content: [{ type: "text", text: "noon" }] }),
-  );
-  return { registry, host };
-}
-
-/** Connects a client to a server of the SDK. */
-async function connect(host: McpServer): Promise<Client> {
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await host.connect(ours);
-  await client.connect(theirs);
-  return client;
-}
-
-Deno.test("registerSkillTools() lets tools join those of an McpServer, and keeps their descriptions current", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const { registry, host } = createHost(place);
-  await registry.refresh();
-  registerSkillTools(host, registry, { toolset: "skill" });
-  const client = await connect(host);
-  const notifications = new Inbox<string>();
-  client.setNotificationHandler(
-    ToolListChangedNotificationSchema,
-    ({ method }) => notifications.put(method),
-  );
-  const list = async () => {
-    const { tools } = await client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
-    return tools[1]!.description!;
-  };
-  const call = async (name: string, input: Record<string, unknown> = {}) => {
-    const params = { name, arguments: input };
-    const result = await client.callTool(params) as CallToolResult;
-    return JSON.stringify(result);
-  };
-  assert.match(await list(), /<name>git<\/name>/);
-  assert.match(await call("time"), /noon/);
-  assert.match(await call("skill", { name: "GIT" }), /"Loading: git\\n/);
-  const invalid = await call("skill", { name: "" });
-  assert.match(invalid, /Skill name cannot be empty.*"isError":true/);
-  place.skill("skills", "git", skillMd("git") + "Changed");
-  await registry.refresh();
-  assert.deepEqual(notifications.takeAll(), []);
-  place.skill("skills", "pdf");
-  await registry.refresh();
-  await notifications.take(() => true, "the notification of the new list");
-  assert.match(await list(), /<name>pdf<\/name>/);
-  await client.close();
-  registry.close();
-});
-
-for (const toolset of Object.keys(toolsets) as "skill"[]) {
-  Deno.test(`registerSkillTools() registers the tools of ${toolset} as clients without a profile see them`, async () => {
-    using place = new Place();
-    place.skill("skills", "git");
-    const { registry, host } = createHost(place);
-    await registry.refresh();
-    const options = { toolset, allowShell: false };
-    registerSkillTools(host, registry, options);
-    const client = await connect(host);
-    const { tools: [, ...tools] } = await client.listTools();
-    const { catalog } = registry;
-    const profile = DEFAULT_PROFILE;
-    const entries = listToolEntries({ profile, catalog, options });
-    for (const [index, { name, description, ...rest }] of entries.entries()) {
-      const tool = tools[index]!;
-      assert.deepEqual([tool.name, tool.description], [name, description]);
-      assert.deepEqual(tool.annotations, rest.annotations);
-      assert.deepEqual(
-        tool.inputSchema.properties,
-        rest.inputSchema.properties,
-      );
-    }
-    assert.equal(tools.length, entries.length);
-    await client.close();
-    registry.close();
+Deno.test("callTool() names the arguments that are wrong, and calls a missing one missing", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place, {
+    args: ["--tools", "skilljack"],
   });
+  assert.deepEqual(await session.text("skill-resource", { skill: "git" }), {
+    text: 'Cannot call "skill-resource": "path": it is missing',
+    isError: true,
+  });
+  const { text } = await session.text("skill", { name: 1 });
+  assert.match(text, /"name": Invalid input: expected string, received number/);
+});
+
+/** The clients with profiles, and an unknown one. */
+const CLIENTS = [
+  ...Object.values(CLIENT_PROFILES).map(({ clientName }) => clientName),
+  "some-client",
+];
+
+/**
+ * Creates a catalog with names of 20 characters, each of which contains a unique
+ * number, and descriptions of various lengths.
+ */
+function createCatalog(count: number): SkillCatalog {
+  const skills = Array.from({ length: count }, (_, index): [string, Skill] => {
+    const name = `n${index}x`.padEnd(20, "y");
+    const description = "Use <b> & this. ".repeat(index % 60 + 1);
+    const frontmatter = { name, description };
+    const skill = { ...frontmatter, frontmatter, scope: "global", state: "on" };
+    return [name, skill as Skill];
+  });
+  return { ...EMPTY_CATALOG, skills: new Map(skills) };
 }
 
-Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  using registry = new SkillRegistry([
-    { path: join(place.path, "skills"), scope: "global" },
-  ]);
-  await registry.refresh();
-  const host = new McpServer2({ name: "host", version: "1.0.0" });
-  registerSkillTools(host, registry, { toolset: "agentskills" });
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const [ours, theirs] = InMemoryTransport2.createLinkedPair();
-  await host.connect(ours);
-  await client.connect(theirs as unknown as InMemoryTransport);
-  const call = async (name: string, input: Record<string, unknown>) => {
-    const { content } = await client.callTool({ name, arguments: input });
-    return (content as { text: string }[])[0]!.text;
+/** Returns the numbers of the skills that a text lists, and how many more skills it mentions. */
+function listed(text: string): { numbers: string[]; more: number } {
+  const lines = text.matchAll(/^(?:- |<name>)n(\d+)x/gm);
+  const [, more = "0"] = /^\(and (\d+) more: pass a name/m.exec(text) ?? [];
+  const numbers = [...lines].map(([, number]) => number!);
+  return { numbers, more: Number(more) };
+}
+
+/** Checks the tool `skill` as a client shows it: each skill is listed once, within a limit. */
+function checkList(
+  { description, inputSchema, _meta }: Tool,
+  { name, count, limit }: { name: string; count: number; limit: number },
+): void {
+  const { cutsDescriptionsAt = Infinity, toolMeta } = profileOfClient(name);
+  const { description: parameter } = inputSchema.properties!.name as {
+    description: string;
   };
-  assert.match(await call("load_skill_metadata_op", {}), /git/);
-  const input = { skill_name: "git", command: "echo SKILL*" };
-  assert.match(await call("run_shell_command_op", input), /SKILL\.md/);
-  await client.close();
+  // A summary and the purpose of the tool or the parameter precede the list.
+  const shown = Math.min(limit + 400, cutsDescriptionsAt);
+  assert.ok(description!.length <= shown, `${description!.length}`);
+  assert.ok(parameter.length <= limit + 100, `${parameter.length}`);
+  const { numbers, more } = listed(`${description}\n${parameter}`);
+  assert.equal(new Set(numbers).size, numbers.length);
+  assert.equal(numbers.length + more, count);
+  if (count <= 1_000 && limit >= 30_000) assert.equal(more, 0);
+  assert.deepEqual(_meta, toolMeta);
+}
+
+Deno.test("each client gets each skill exactly once, within the limits of what its model sees", () => {
+  for (const name of CLIENTS) {
+    const check = (catalog: SkillCatalog, descriptionLimit?: number) => {
+      const options = { toolset: "skill", descriptionLimit } as const;
+      const [tool] = listToolEntries({
+        profile: profileOfClient(name),
+        catalog,
+        options,
+      });
+      const { size: count } = catalog.skills;
+      const limit = descriptionLimit ?? DEFAULT_DESCRIPTION_LIMIT;
+      checkList(tool!, { name, count, limit });
+      return JSON.stringify(tool);
+    };
+    for (const count of [1, 40, 160, 1_250, 1_500]) {
+      const catalog = createCatalog(count);
+      for (const limit of [300, 2_048, 10_000, 100_000]) check(catalog, limit);
+      const text = check(catalog);
+      if (count <= 1_250) assert.doesNotMatch(text, /and \d+ more: /);
+    }
+  }
 });
 
-Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one with a list of them", () => {
-  using place = new Place();
-  const { registry, host } = createHost(place);
-  const options = { toolset: "toString" as "skill" };
-  assert.throws(
-    () => registerSkillTools(host, registry, options),
-    /^TypeError: .*no toolset "toString"; use skill, skilljack/,
-  );
-  registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
-});
-
-Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
-  using place = new Place();
-  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-  const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
-  const [example] = rest!.split(" * ```\n", 1);
-  const main = place.file(
-    "project/server.ts",
-    example!.replaceAll(/^ \* ?/gm, "")
-      .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
-  );
-  const flags = flagsWith("--allow-read", "--allow-env");
-  await using session = await Session.open(place, { main, flags });
-  const { tools } = await session.client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
-});
-
-Deno.test("registerSkillTools() refuses another server, and a second tool of a name", () => {
-  using place = new Place();
-  const { registry, host } = createHost(place);
-  const low = host.server as unknown as McpServer;
-  assert.throws(
-    () => registerSkillTools(low, registry),
-    /the server is not an McpServer .*; pass one/,
-  );
-  registerSkillTools(host, registry);
-  assert.throws(() => registerSkillTools(host, registry), /already registered/);
-});
-
-Deno.test("a client learns that the list changed if what it is sent changed, such as the location of a skill", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  await using session = await Session.open(place, { args: ["--refresh", "1"] });
-  const describe = async () => {
-    const { tools } = await session.client.listTools();
-    return tools[0]!.description!;
-  };
-  assert.match(await describe(), /<location>project<\/location>/);
-  place.folder("home/.agent/skills");
-  Deno.renameSync(
-    join(place.project, ".claude", "skills", "git"),
-    join(place.home, ".agent", "skills", "git"),
-  );
-  await session.listChanged();
-  assert.match(await describe(), /<location>global<\/location>/);
+Deno.test("the list has no limit with --description-limit 0, and stands in the description of a tool without a parameter", () => {
+  const catalog = createCatalog(1_000);
+  for (const name of CLIENTS) {
+    const profile = profileOfClient(name);
+    const options = { toolset: "skill", descriptionLimit: 0 } as const;
+    const [whole] = listToolEntries({ profile, catalog, options });
+    assert.ok(JSON.stringify(whole).length > 350_000);
+    const [tool] = listToolEntries({
+      profile,
+      catalog,
+      options: { toolset: "reference" },
+    });
+    const { cutsDescriptionsAt = Infinity } = profile;
+    const most = Math.min(DEFAULT_DESCRIPTION_LIMIT + 400, cutsDescriptionsAt);
+    assert.ok(tool!.description!.length <= most);
+  }
 });
