@@ -246,3 +246,20 @@ Deno.test("hostFor() refuses a call of a tool that is not registered, and names 
     ({ message }: Error) => message.length < 1_100,
   );
 });
+
+Deno.test("hostFor() updates only the tools of an McpServer that list skills, since the SDK tells clients of each update", () => {
+  using place = new Place();
+  const { registry } = createHost(place);
+  for (const [toolset, tools] of Object.entries(TOOLSETS)) {
+    const updated: string[] = [];
+    const registerTool = (name: string) => ({
+      update: () => updated.push(name),
+    });
+    const options = { toolset: toolset as "skill" };
+    const host = hostFor({ registerTool }, registry, options);
+    for (const tool of tools) host.register(tool);
+    host.update();
+    const listing = tools.filter(({ describe }) => describe);
+    assert.deepEqual(updated, listing.map(({ name }) => name));
+  }
+});
