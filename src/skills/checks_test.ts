@@ -112,24 +112,42 @@ Deno.test("--check reports what is wrong with a field, with the line and a fix t
 const BAD_NAME =
   "does not consist of a-z, 0-9, and single hyphens between them";
 
-/** A name, the name of its folder, and each problem, with the name to write. */
+/** A name, the name of its folder, and each problem: its rule, its reason, and the name to write. */
 const names: [name: string, folder: string, ...problems: string[][]][] = [
   [
     "Ahrefs Automation",
     "ahrefs",
-    [`the name "Ahrefs Automation" ${BAD_NAME}`, "name: ahrefs-automation"],
-    ['the name "ahrefs-automation" differs from the folder name "ahrefs"'],
+    [
+      "name-characters",
+      `the name "Ahrefs Automation" ${BAD_NAME}`,
+      "name: ahrefs-automation",
+    ],
+    [
+      "name-folder",
+      'the name "ahrefs-automation" differs from the folder name "ahrefs"',
+    ],
   ],
-  ["-2chat", "2chat", [`the name "-2chat" ${BAD_NAME}`, "name: 2chat"]],
-  ["a--b", "a-b", [`the name "a--b" ${BAD_NAME}`, "name: a-b"]],
-  ["日本", "x", [`the name "日本" ${BAD_NAME}`]],
-  ["Übersetzer", "x", [`the name "Übersetzer" ${BAD_NAME}`]],
+  ["-2chat", "2chat", [
+    "name-characters",
+    `the name "-2chat" ${BAD_NAME}`,
+    "name: 2chat",
+  ]],
+  ["a--b", "a-b", [
+    "name-characters",
+    `the name "a--b" ${BAD_NAME}`,
+    "name: a-b",
+  ]],
+  ["日本", "x", ["name-characters", `the name "日本" ${BAD_NAME}`]],
+  ["Übersetzer", "x", ["name-characters", `the name "Übersetzer" ${BAD_NAME}`]],
   [
     "n".repeat(65),
     "n".repeat(65),
-    ["the name has 65 characters, and the limit is 64"],
+    ["name-length", "the name has 65 characters, and the limit is 64"],
   ],
-  ["other", "x", ['the name "other" differs from the folder name "x"']],
+  ["other", "x", [
+    "name-folder",
+    'the name "other" differs from the folder name "x"',
+  ]],
 ];
 
 Deno.test("--check reports names that are not valid, or differ from that of the folder", async () => {
@@ -138,7 +156,7 @@ Deno.test("--check reports names that are not valid, or differ from that of the 
     const text = `---\ndescription: d\nname: ${name}\n---\nDo it.\n`;
     const found = await problemsWith(place, text, folder);
     assert.deepEqual(
-      found.map(({ reason, lines }) => [reason, ...lines]),
+      found.map(({ rule, reason, lines }) => [rule, reason, ...lines]),
       problems,
     );
   }
