@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { REPOSITORY } from "../tests/testing/environment.ts";
+import { join } from "./files/paths.ts";
 import {
+  type Effect,
   formatProblem,
   hasEffect,
   isError,
@@ -7,62 +11,75 @@ import {
   type ProblemRule,
   RULES,
 } from "./problems.ts";
-import { REPOSITORY } from "../tests/testing/environment.ts";
 
-const PROBLEM: Problem = {
-  rule: "yaml",
-  file: "git/SKILL.md",
-  line: 3,
-  reason: "it has a tab",
-  hint: "write spaces",
-};
+/** Creates a problem with a file `a`. */
+function problemWith(rule: ProblemRule, rest: Partial<Problem> = {}): Problem {
+  return { rule, file: "a", reason: "it is odd", hint: "fix it", ...rest };
+}
 
-Deno.test("isError() is true for every effect but a warning", () => {
-  for (const [rule, effect] of Object.entries(RULES)) {
-    const fault = { ...PROBLEM, rule: rule as ProblemRule };
-    assert.ok(hasEffect(fault, effect));
-    assert.equal(isError(fault), effect !== "warning");
-  }
-});
-
-Deno.test("formatProblem() says what follows, where it is, and what to do", () => {
-  const cases: [Partial<Problem>, RegExp][] = [
-    [{}, /^Skipped "git\/SKILL\.md" \(line 3\): it has a tab; write spaces$/],
-    [{ line: undefined }, /^Skipped "git\/SKILL\.md": it has a tab/],
-    [{ rule: "long" }, /^Check "git/],
-    [{ rule: "policy" }, /^Cannot use the policy "git/],
+Deno.test("formatProblem() begins with what follows from the problem, and names the file, the line, and the fix", () => {
+  const cases: [Problem, expected: string][] = [
+    [problemWith("yaml"), 'Skipped "a": it is odd; fix it'],
+    [
+      problemWith("yaml", { line: 3 }),
+      'Skipped "a" (line 3): it is odd; fix it',
+    ],
+    [problemWith("utf-8"), 'Check "a": it is odd; fix it'],
+    [problemWith("flags"), 'Check "a": it is odd; fix it'],
+    [problemWith("long"), 'Check "a": it is odd; fix it'],
+    [problemWith("policy"), 'Cannot use the policy "a": it is odd; fix it'],
   ];
-  for (const [part, expected] of cases) {
-    const [sentence, ...lines] = formatProblem({ ...PROBLEM, ...part });
-    assert.match(sentence, expected);
-    assert.deepEqual(lines, []);
+  for (const [problem, expected] of cases) {
+    assert.deepEqual(formatProblem(problem), [expected]);
   }
 });
 
-Deno.test("formatProblem() puts a hostile path on one line, and leaves lines to copy as they are", () => {
-  const [sentence, ...lines] = formatProblem({
-    ...PROBLEM,
-    file: 'a"\n::error::b',
-    lines: ["  name: git"],
+Deno.test("formatProblem() writes one sentence whatever the file is called, and then the lines as they are", () => {
+  const problem = problemWith("yaml", {
+    file: 'a": fine\nSkipped "b\u202e\x1b[1m',
+    reason: "it has\n\u200b two lines",
+    hint: "write:",
+    lines: ["  name: a", "", "x\t"],
   });
-  assert.ok(!sentence.includes("\n"));
-  assert.deepEqual(lines, ["  name: git"]);
+  const [sentence, ...lines] = formatProblem(problem);
+  const file = "a\\u0022: fine\\u000aSkipped \\u0022b\\u202e\\u001b[1m";
+  assert.equal(sentence, `Skipped "${file}": it has two lines; write:`);
+  assert.deepEqual(lines, problem.lines);
 });
 
-Deno.test("each rule occurs in a test", async () => {
-  const texts: string[] = [];
-  const read = async (folder: string) => {
-    for await (const { name, isDirectory } of Deno.readDir(folder)) {
-      const path = `${folder}/${name}`;
-      if (isDirectory) await read(path);
-      else if (/_test\.ts$|\.txt$/.test(name)) {
-        texts.push(await Deno.readTextFile(path));
-      }
-    }
-  };
-  await Promise.all(["src", "tests"].map((it) => read(`${REPOSITORY}/${it}`)));
-  const all = texts.join("\n");
-  const untested = Object.keys(RULES)
-    .filter((rule) => !new RegExp(`\\b${rule}\\b`).test(all));
+Deno.test("isError() is true of each problem with another effect than a warning", () => {
+  const cases: [ProblemRule, Effect, boolean][] = [
+    ["yaml", "skipped", true],
+    ["utf-8", "unlisted", true],
+    ["flags", "error", true],
+    ["long", "warning", false],
+  ];
+  for (const [rule, effect, expected] of cases) {
+    const problem = problemWith(rule);
+    const effects = new Set(Object.values(RULES))
+      .values().filter((it) => hasEffect(problem, it));
+    assert.deepEqual([...effects], [effect]);
+    assert.equal(isError(problem), expected);
+  }
+});
+
+/** Reads the tests, except for this file. */
+function readTests(): string {
+  const self = join("src", "problems_test.ts");
+  return ["src", "tests"].flatMap((folder) =>
+    readdirSync(join(REPOSITORY, folder), { recursive: true })
+      .map((name) => join(folder, String(name)))
+  )
+    .filter((path) => path.endsWith("_test.ts") && path !== self)
+    .map((path) => readFileSync(join(REPOSITORY, path), "utf8")).join("\n");
+}
+
+Deno.test("each rule is the expected one in a test", () => {
+  const tests = readTests();
+  const untested = Object.keys(RULES).filter((rule) => {
+    // In quotes, as in "error[rule]: …", or as in "error rule file".
+    const mention = `(?:["'\`[^]|error |warning )${rule}[\\]"'\`\\s:\\\\]`;
+    return !new RegExp(mention).test(tests);
+  });
   assert.deepEqual(untested, []);
 });

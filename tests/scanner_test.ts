@@ -162,25 +162,26 @@ Deno.test(
     );
     assert.deepEqual(names(catalog), ["good"]);
     const reasons = Object.fromEntries(
-      catalog.problems.map(({ file, reason }) => [
+      catalog.problems.map(({ file, rule, reason }) => [
         basename(file) === "SKILL.md" ? basename(join(file, "..")) : "gone",
-        reason,
+        `${rule}: ${reason}`,
       ]),
     );
     assert.deepEqual(reasons, {
-      dangling: "it is a link to a missing file or folder",
+      dangling: "link-broken: it is a link to a missing file or folder",
       device:
-        "it is a link that points outside its skill, or to a hidden file or folder",
-      fifo: "it is not a regular file",
-      folder: "it is not a regular file",
-      gone: "it is a link to a missing file or folder",
-      large: "it has more than 1 MB",
-      loop: "it is a link to a missing file or folder",
-      "no-description": 'the field "description" is missing',
+        "link-outside: it is a link that points outside its skill, or to a hidden file or folder",
+      fifo: "not-a-file: it is not a regular file",
+      folder: "not-a-file: it is not a regular file",
+      gone: "link-broken: it is a link to a missing file or folder",
+      large: "too-large: it has more than 1 MB",
+      loop: "link-broken: it is a link to a missing file or folder",
+      "no-description":
+        'description-missing: the field "description" is missing',
       hidden:
-        "it is a link that points outside its skill, or to a hidden file or folder",
+        "link-outside: it is a link that points outside its skill, or to a hidden file or folder",
       out:
-        "it is a link that points outside its skill, or to a hidden file or folder",
+        "link-outside: it is a link that points outside its skill, or to a hidden file or folder",
     });
     assert.ok(catalog.problems.every(({ hint }) => hint.length > 0));
     assert.ok(!JSON.stringify(catalog.problems).includes("secret"));

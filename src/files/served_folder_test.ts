@@ -81,6 +81,7 @@ Deno.test(
       assert.throws(() => readSkillFile(skill, path), (error) => {
         assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
         assert.match(error.message, /^Cannot read ".*": there is no such file/);
+        assert.equal(error.rule, "file-missing");
         return true;
       });
     }

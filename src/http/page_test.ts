@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { filesPlace } from "../../tests/testing/folders.ts";
 import { HttpServer, TOKEN } from "../../tests/testing/http.ts";
+import { servePage } from "./page.ts";
+
+/** Returns the content of the only element of a kind. */
+function contentOf(tag: string, page: string): string {
+  const [content, ...others] = Array.from(
+    page.matchAll(new RegExp(`<${tag}\\b[^>]*>([^]*?)</${tag}\\s*>`, "g")),
+    ([, content]) => content!,
+  );
+  assert.deepEqual(others, []);
+  return content!;
+}
 
 Deno.test("the page contains nothing of the skills and runs only its own script", async () => {
   using place = filesPlace();
@@ -14,9 +26,61 @@ Deno.test("the page contains nothing of the skills and runs only its own script"
   );
   const page = await response.text();
   assert.match(page, /^<!DOCTYPE html>/);
-  assert.doesNotMatch(page, /(inner|outer)HTML|insertAdjacent|document\.write/);
   // Neither a skill nor the token nor a folder of the server.
   for (const secret of [TOKEN, place.path, "Work with git"]) {
     assert.ok(!page.includes(secret), secret);
   }
+});
+
+Deno.test("servePage() allows the one script and the one style of the page by their hashes", async () => {
+  const response = servePage();
+  const page = await response.text();
+  const policy = response.headers.get("content-security-policy")!;
+  for (const tag of ["script", "style"]) {
+    const digest = hash("sha256", contentOf(tag, page), "base64");
+    assert.ok(policy.includes(`; ${tag}-src 'sha256-${digest}'; `), tag);
+  }
+});
+
+Deno.test("servePage() lets nobody frame the page, guess its type, or learn its address", () => {
+  const { headers, status } = servePage();
+  headers.delete("content-security-policy");
+  assert.equal(status, 200);
+  assert.deepEqual(Object.fromEntries(headers), {
+    "cache-control": "no-cache",
+    "content-type": "text/html; charset=utf-8",
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  });
+});
+
+Deno.test("the page has nothing that its policy forbids, and every element that its script uses", async () => {
+  const page = await servePage().text();
+  const script = contentOf("script", page);
+  const html = page.replace(script, "");
+  assert.doesNotMatch(html, /\s(?:on\w+|style|src|action)=/);
+  const links = Array.from(html.matchAll(/\shref="([^"]*)"/g), ([, it]) => it);
+  assert.deepEqual(links, ["data:,"]);
+  const ids = Array.from(html.matchAll(/\sid="([\w-]+)"/g), ([, id]) => id!);
+  const used = Array.from(
+    script.matchAll(/\$\("([\w-]+)"\)/g),
+    ([, id]) => id!,
+  );
+  assert.ok(used.length > 0);
+  assert.deepEqual(new Set(used).difference(new Set(ids)), new Set());
+  assert.equal(new Set(ids).size, ids.length);
+  for (const [, id] of html.matchAll(/\s(?:for|aria-\w+by)="([^"]*)"/g)) {
+    assert.ok(ids.includes(id!), id);
+  }
+});
+
+Deno.test("the script of the page can be parsed, and uses nothing that makes code or markup of text", async () => {
+  const script = contentOf("script", await servePage().text());
+  // Throws a SyntaxError if not. The function is not called.
+  new Function(script);
+  assert.doesNotMatch(
+    script,
+    /\beval\b|\bFunction\b|innerHTML|outerHTML|insertAdjacent|document\.write|setAttribute|localStorage|cookie\b/,
+  );
 });

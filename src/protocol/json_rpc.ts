@@ -70,7 +70,7 @@ export function checkSize(result: unknown): void {
       size += sizeOf(value);
       return "";
     });
-    size += rest.length;
+    size += Buffer.byteLength(rest);
     if (size <= MAX_MESSAGE_SIZE) return;
   }
   throw tooLarge(size);

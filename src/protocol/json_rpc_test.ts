@@ -1,4 +1,9 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import fc from "npm:fast-check@^4";
+import type { Reply } from "../../tests/testing/server.ts";
+import { ping } from "../../tests/testing/transport.ts";
 import {
   checkSize,
   invalidParams,
@@ -10,14 +15,56 @@ import {
   toErrorObject,
 } from "./json_rpc.ts";
 
-/** Returns the error with which a line is answered. */
-function errorOf(line: string) {
-  const parsed = parseMessage(line);
-  assert.ok("errorResponse" in parsed, line);
-  return parsed.errorResponse;
-}
+Deno.test("parseMessage() reads what serializeMessage() wrote on one line, with U+FFFD for half a character", () => {
+  const text = fc.string({ unit: "binary" });
+  const half = fc.string({ unit: fc.constantFrom("\ud800", "\\", "d", "\n") });
+  const params = fc.dictionary(text, fc.oneof(text, half, fc.jsonValue()));
+  fc.assert(fc.property(text, params, (method, params) => {
+    const message = { jsonrpc: "2.0", id: 1, method, params } as const;
+    const line = serializeMessage(message);
+    assert.doesNotMatch(line, /[\r\n]/);
+    const whole = JSON.parse(
+      JSON.stringify(message),
+      (_key, value) => typeof value === "string" ? value.toWellFormed() : value,
+    );
+    assert.deepEqual(parseMessage(line), { message: whole });
+  }));
+});
 
-Deno.test("parseMessage() returns an error that says which of its parts is wrong", () => {
+Deno.test("serializeMessage() returns an error in place of a message that cannot be sent", () => {
+  const loop: Record<string, unknown> = {};
+  loop.loop = loop;
+  const large = { text: "x".repeat(MAX_MESSAGE_SIZE) };
+  const longest = "x".repeat(2 ** 20);
+  const cases: [id: string | undefined, result: object, sent?: string][] = [
+    ["a", loop, "a"],
+    ["a", { size: 1n }, "a"],
+    [longest, large, longest],
+    [`${longest}x`, large, undefined],
+    [undefined, large, undefined],
+  ];
+  for (const [id, result, sent] of cases) {
+    const message = { jsonrpc: "2.0", id, result } as JSONRPCMessage;
+    const reply: Reply = JSON.parse(serializeMessage(message));
+    assert.deepEqual([reply.id, reply.error!.code], [sent, -32603]);
+    assert.equal(reply.result, undefined);
+  }
+});
+
+Deno.test("parseMessage() reads a line of the maximum length", () => {
+  const line = JSON.stringify(ping(1)).padEnd(MAX_LINE_LENGTH);
+  assert.deepEqual(parseMessage(line), { message: ping(1) });
+  const message = "A message can have at most 10485760 characters";
+  assert.deepEqual(parseMessage(`${line} `), {
+    errorResponse: {
+      jsonrpc: "2.0",
+      id: undefined,
+      error: { code: -32600, message },
+    },
+  });
+});
+
+Deno.test("parseMessage() returns an error that says which part of a message is wrong", () => {
   const cases: [line: string, part: RegExp][] = [
     ["1", /: it is not an object$/],
     ["{}", /: "jsonrpc" must be "2\.0"$/],
@@ -27,84 +74,58 @@ Deno.test("parseMessage() returns an error that says which of its parts is wrong
     ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', /: "params" must/],
   ];
   for (const [line, part] of cases) {
-    const { code, message } = errorOf(line).error;
+    const parsed = parseMessage(line);
+    assert.ok("errorResponse" in parsed, line);
+    const { code, message } = parsed.errorResponse.error;
     assert.equal(code, -32600);
     assert.match(message, part);
   }
 });
 
-Deno.test("parseMessage() says that a line is too long, not JSON, or a batch", () => {
-  const cases: [line: string, code: number, message: RegExp][] = [
-    [" ".repeat(MAX_LINE_LENGTH + 1), -32600, /at most \d+ characters$/],
-    ['{"jsonrpc":', -32700, /one line of JSON$/],
-    ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, /^Batches/],
+Deno.test("checkSize() accepts a result of the maximum size, and no larger one", () => {
+  const shapes: ((text: string) => object)[] = [
+    (text) => ({ text }),
+    (text) => ({ list: [{ text, none: undefined }, null, 1.5] }),
+    (text) => ({ [text]: 0 }),
   ];
-  for (const [line, code, message] of cases) {
-    const { error } = errorOf(line);
-    assert.equal(error.code, code);
-    assert.match(error.message, message);
+  for (const shape of shapes) {
+    for (const character of ["x", "\n", "\0", "é", "漢", "😀"]) {
+      const sizeOf = (text: string) =>
+        Buffer.byteLength(JSON.stringify(shape(text)));
+      const size = sizeOf(character) - sizeOf("");
+      const count = Math.floor((MAX_MESSAGE_SIZE - sizeOf("")) / size);
+      checkSize(shape(character.repeat(count)));
+      const larger = shape(character.repeat(count + 1));
+      assert.throws(() => checkSize(larger), /^Error: Cannot send the reply: /);
+    }
   }
 });
 
-Deno.test("parseMessage() keeps a valid ID for the error, and a batch has the ID null", () => {
-  const ids = ['{"id":7}', '{"id":"a"}', '{"id":{}}', "[]"]
-    .map((line) => errorOf(line).id);
-  assert.deepEqual(ids, [7, "a", undefined, null]);
-});
-
-Deno.test("parseMessage() returns requests, notifications, and replies as they are", () => {
-  for (
-    const message of [
-      { jsonrpc: "2.0", id: 1, method: "ping" },
-      { jsonrpc: "2.0", method: "notifications/initialized", params: {} },
-      { jsonrpc: "2.0", id: "a", result: {} },
-      { jsonrpc: "2.0", id: 2, error: { code: 1, message: "" } },
-    ]
-  ) assert.deepEqual(parseMessage(JSON.stringify(message)), { message });
-});
-
-Deno.test("serializeMessage() writes one line of well-formed Unicode", () => {
-  const result = { text: "a\n\ud800b\\ud800 \u{1f600}" };
-  const line = serializeMessage({ jsonrpc: "2.0", id: 1, result });
-  assert.ok(!line.includes("\n"));
-  assert.deepEqual(JSON.parse(line).result, {
-    text: "a\n\ufffdb\\ud800 \u{1f600}",
-  });
-});
-
-Deno.test("serializeMessage() replaces a message that is too large by an error", () => {
-  const reply = (id: string, length: number) =>
-    JSON.parse(serializeMessage({
-      jsonrpc: "2.0",
-      id,
-      result: { text: "\u00e4".repeat(length) },
-    }));
-  // The character has two bytes.
-  assert.equal(reply("a", MAX_MESSAGE_SIZE / 2 - 100).error, undefined);
-  const { id, error } = reply("a", MAX_MESSAGE_SIZE / 2);
-  assert.equal(id, "a");
-  assert.match(error.message, /has \d+ bytes .* ask for less at a time$/);
-  assert.equal(reply("x".repeat(MAX_MESSAGE_SIZE), 0).id, undefined);
-});
-
-Deno.test("checkSize() counts the bytes of the JSON, with its escape sequences", () => {
-  const half = MAX_MESSAGE_SIZE / 2;
-  checkSize({ text: "x".repeat(MAX_MESSAGE_SIZE - 100) });
-  checkSize({ texts: ["\n".repeat(half - 100), ""] });
-  for (const text of ["x".repeat(MAX_MESSAGE_SIZE), "\n".repeat(half)]) {
-    assert.throws(() => checkSize({ text }), /ask for less at a time$/);
+Deno.test("toErrorObject() reports the code, the message, and the data of an error, and no other code than a number", () => {
+  const fault = new Deno.errors.NotFound("no file");
+  const cases: [Error, code: number, legacyCode?: number][] = [
+    [new Error("a"), -32603],
+    [Object.assign(fault, { code: "ENOENT" }), -32603],
+    [Object.assign(new Error("a"), { code: NaN }), -32603],
+    [invalidParams("a", ["data"]), -32602],
+    [resourceNotFound("a", "skill://git"), -32602, -32002],
+  ];
+  for (const [error, code, legacyCode = code] of cases) {
+    const { message } = error;
+    const { data } = error as { data?: unknown };
+    assert.deepEqual(toErrorObject(error), { code, message, data });
+    assert.deepEqual(toErrorObject(error, { isModern: false }), {
+      code: legacyCode,
+      message,
+      data,
+    });
   }
 });
 
-Deno.test("toErrorObject() returns the code of an era, and hides what is no JSON-RPC error", () => {
-  const missing = resourceNotFound("none", "skill://none");
-  const codeOf = (error: Error, isModern: boolean) =>
-    toErrorObject(error, { isModern }).code;
-  assert.deepEqual([codeOf(missing, true), codeOf(missing, false)], [
-    -32602,
-    -32002,
-  ]);
-  assert.equal(codeOf(invalidParams("bad"), false), -32602);
-  const system = Object.assign(new Error("x"), { code: "ENOENT" });
-  assert.equal(codeOf(system, true), -32603);
+Deno.test("resourceNotFound() repeats the URI as data, unless it is very long", () => {
+  const dataFor = (uri: string) =>
+    toErrorObject(resourceNotFound("", uri)).data;
+  assert.deepEqual(dataFor("skill://git"), { uri: "skill://git" });
+  const { uri } = dataFor("x".repeat(2 ** 20)) as { uri: string };
+  assert.equal(uri.length, 1_000);
 });

@@ -112,7 +112,7 @@ Deno.test("--check reports what is wrong with a field, with the line and a fix t
 const BAD_NAME =
   "does not consist of a-z, 0-9, and single hyphens between them";
 
-/** A name, the name of its folder, and each problem: its rule, and the name to write. */
+/** A name, the name of its folder, and each problem: its rule, its reason, and the name to write. */
 const names: [name: string, folder: string, ...problems: string[][]][] = [
   [
     "Ahrefs Automation",

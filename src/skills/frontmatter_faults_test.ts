@@ -367,11 +367,18 @@ Deno.test("--check calls UTF-16 by its name", () => {
 
 Deno.test("readSkillText() names all missing fields at once", () => {
   const [problem, ...others] = readSkillText("---\nlicense: M\n---\n").problems;
-  assert.equal(
-    problem!.reason,
-    'the fields "name" and "description" are missing',
-  );
+  const reason = 'the fields "name" and "description" are missing';
+  assert.deepEqual([problem!.rule, problem!.reason], ["name-missing", reason]);
   assert.deepEqual(others, []);
+});
+
+Deno.test("readSkillText() skips a name that is only seen in part, or reads as a scope", () => {
+  for (const name of ["\u2800", "x".repeat(201), "global:git", "PROJECT:a"]) {
+    const text = skillMd(JSON.stringify(name));
+    const { frontmatter, problems } = readSkillText(text);
+    assert.equal(frontmatter, undefined);
+    assert.deepEqual(problems.map(({ rule }) => rule), ["name-malformed"]);
+  }
 });
 
 Deno.test("readSkillText() prints no line for a field that is on no line of its own, or on several", () => {

@@ -19,9 +19,12 @@ import { flagsWith, MOD } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
+import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
 import { join } from "../files/paths.ts";
-import { DEFAULT_PROFILE } from "./profiles.ts";
+import { CLIENT_PROFILES, DEFAULT_PROFILE } from "./profiles.ts";
+import { hostFor } from "./tool_hosts.ts";
 import { listToolEntries } from "./tools.ts";
+import { TOOLSETS } from "./toolsets/toolsets.ts";
 
 /** A server of the SDK with a tool of its own, and a registry of skills. */
 function createHost(place: Place) {
@@ -170,4 +173,93 @@ Deno.test("registerSkillTools() refuses another server, and a second tool of a n
   );
   registerSkillTools(host, registry);
   assert.throws(() => registerSkillTools(host, registry), /already registered/);
+});
+
+Deno.test("a client learns that the list changed if what it is sent changed, such as the location of a skill", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "git");
+  await using session = await Session.open(place, { args: ["--refresh", "1"] });
+  const describe = async () => {
+    const { tools } = await session.client.listTools();
+    return tools[0]!.description!;
+  };
+  assert.match(await describe(), /<location>project<\/location>/);
+  place.folder("home/.agent/skills");
+  Deno.renameSync(
+    join(place.project, ".claude", "skills", "git"),
+    join(place.home, ".agent", "skills", "git"),
+  );
+  await session.listChanged();
+  assert.match(await describe(), /<location>global<\/location>/);
+});
+
+Deno.test("hostFor() compares what was sent to each kind of client that listed the tools, and to any client before that", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const { registry } = createHost(place);
+  const catalog = await registry.refresh();
+  const server = new TestDispatcher();
+  const options = { toolset: "skill" } as const;
+  const host = hostFor(server, registry, options);
+  host.register(TOOLSETS.skill[0]!);
+  const { codex, "claude-code": claude } = CLIENT_PROFILES;
+  const sentTo = (...profiles: (typeof DEFAULT_PROFILE)[]) =>
+    profiles.flatMap((profile) =>
+      listToolEntries({ profile, catalog, options })
+    );
+  assert.deepEqual(host.listSent(catalog), sentTo(DEFAULT_PROFILE));
+  const list = async (client: string) =>
+    await server.ask("tools/list", {}, { ...CONTEXT, client });
+  for (const client of [codex!.clientName, `${codex!.clientName}-x`]) {
+    assert.deepEqual(await list(client), { tools: sentTo(codex!) });
+    assert.deepEqual(host.listSent(catalog), sentTo(codex!));
+  }
+  await list(claude!.clientName);
+  assert.deepEqual(host.listSent(catalog), sentTo(codex!, claude!));
+  host.update();
+  assert.deepEqual(server.changed, ["tools"]);
+  registry.close();
+});
+
+Deno.test("hostFor() refuses a call of a tool that is not registered, and names those that are", () => {
+  using place = new Place();
+  const { registry } = createHost(place);
+  const server = new TestDispatcher();
+  const host = hostFor(server, registry, { toolset: "skilljack" });
+  for (const tool of TOOLSETS.skilljack) host.register(tool);
+  const end = 'the tools are "skill", "skill-resource"';
+  const cases = [
+    ["", '""'],
+    ["SKILL", '"SKILL"'],
+    ["__proto__", '"__proto__"'],
+    ["a\nb\u200b", '"a\\u000ab\\u200b"'],
+  ];
+  for (const [name, shown] of cases) {
+    assert.throws(() => server.ask("tools/call", { name }), {
+      code: -32602,
+      message: `Unknown tool ${shown}: ${end}`,
+    });
+  }
+  const name = "x".repeat(1e6);
+  assert.throws(
+    () => server.ask("tools/call", { name }),
+    ({ message }: Error) => message.length < 1_100,
+  );
+});
+
+Deno.test("hostFor() updates only the tools of an McpServer that list skills, since the SDK tells clients of each update", () => {
+  using place = new Place();
+  const { registry } = createHost(place);
+  for (const [toolset, tools] of Object.entries(TOOLSETS)) {
+    const updated: string[] = [];
+    const registerTool = (name: string) => ({
+      update: () => updated.push(name),
+    });
+    const options = { toolset: toolset as "skill" };
+    const host = hostFor({ registerTool }, registry, options);
+    for (const tool of tools) host.register(tool);
+    host.update();
+    const listing = tools.filter(({ describe }) => describe);
+    assert.deepEqual(updated, listing.map(({ name }) => name));
+  }
 });

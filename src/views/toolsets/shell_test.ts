@@ -15,8 +15,8 @@ const shellOptions = (run = "--allow-run", args: string[] = []) => ({
 });
 
 /** Starts a server with that tool. */
-function openShell(place: Place, run?: string) {
-  return Session.open(place, shellOptions(run));
+function openShell(place: Place) {
+  return Session.open(place, shellOptions());
 }
 
 const shell = (command: string, skill_name = "git") =>
@@ -39,40 +39,6 @@ async function waitForText(path: string): Promise<string> {
 async function waitForExit(pid: number, when: string): Promise<void> {
   await eventually(() => !isRunning(pid), `process ${pid} to exit at ${when}`);
 }
-
-Deno.test(
-  "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
-      await using session = await openShell(place, run);
-      const { tools } = await session.client.listTools();
-      assert.deepEqual(tools.at(-1)!.annotations, {
-        title: "Run Shell Command",
-        readOnlyHint: false,
-        destructiveHint: true,
-        idempotentHint: false,
-        openWorldHint: true,
-      });
-    }
-    const args = ["--tools", "agentskills"];
-    await using session = await Session.open(place, { args });
-    const { tools } = await session.client.listTools();
-    assert.ok(!tools.some(({ name }) => name === "run_shell_command_op"));
-    await session.stderr.take(
-      (line) =>
-        line.includes("run_shell_command_op") && line.includes("--allow-run"),
-      "the line about the tool",
-    );
-    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
-    await using other = await Session.open(place, {
-      args: ["--tools", "skilljack"],
-      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
-    });
-    await assert.rejects(other.call(...shell("true")), /Unknown tool/);
-  },
-);
 
 Deno.test(
   "run_shell_command_op runs in the skill's directory and returns stdout, stderr, and the exit code",
@@ -261,44 +227,6 @@ Deno.test(
     assert.equal(
       text,
       `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
-    );
-  },
-);
-
-Deno.test(
-  "--auto-install-deps installs what Python files import before a command that contains py",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    const log = join(place.path, "log");
-    const bin = place.folder("bin");
-    for (const tool of ["pipreqs", "pip"]) {
-      const file = place.file(
-        `bin/${tool}`,
-        `#!/bin/sh\necho ${tool} "$@" >> ${log}\n`,
-      );
-      Deno.chmodSync(file, 0o755);
-    }
-    const options = {
-      ...shellOptions("--allow-run", ["--auto-install-deps"]),
-      env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
-    };
-    await using session = await Session.open(place, options);
-    assert.equal(
-      (await session.text(...shell("echo plain"))).text,
-      "plain\n\n",
-    );
-    assert.throws(() => Deno.readTextFileSync(log), Deno.errors.NotFound);
-    const { text } = await session.text(...shell('echo "a.py"; exit 4'));
-    assert.equal(text, "a.py\n\n\n[exit code 4]");
-    assert.match(
-      Deno.readTextFileSync(log),
-      /^pipreqs --force --savepath \S+ \.\npip install -r \S+\n$/,
-    );
-    place.file("bin/pip", "#!/bin/sh\necho offline\nexit 1\n");
-    assert.equal(
-      (await session.text(...shell("echo a.py"))).text,
-      "a.py\n\nCannot install the packages that the Python files import:\noffline\n",
     );
   },
 );

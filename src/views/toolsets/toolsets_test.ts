@@ -112,19 +112,6 @@ Deno.test(
   },
 );
 
-Deno.test("a missing argument is called missing", async () => {
-  using place = filesPlace();
-  await using session = await Session.open(place, {
-    args: ["--tools", "skilljack"],
-  });
-  assert.deepEqual(await session.text("skill-resource", { skill: "git" }), {
-    text: 'Cannot call "skill-resource": "path": it is missing',
-    isError: true,
-  });
-  const { text } = await session.text("skill", { name: 1 });
-  assert.match(text, /"name": Invalid input: expected string, received number/);
-});
-
 Deno.test("skill-resource names what of a folder and of the list of files is left out", async () => {
   using place = filesPlace();
   const git = "home/.claude/skills/git";
