@@ -1,192 +1,125 @@
-// A disk that changes at random: skills in roots and in each other, links, and a policy.
-import {
-  basename,
-  dirname,
-  join,
-  relative,
-  resolve,
-} from "../../src/files/paths.ts";
-import type { SkillState } from "../../mod.ts";
+// The disk of a walk, and what changes it: steps that are data, so that they can be repeated.
+import { dirname, join, resolve } from "../../src/files/paths.ts";
 import { Place } from "../testing/folders.ts";
-import type { Random } from "./random.ts";
-import {
-  type Entry,
-  isLink,
-  isWithin,
-  listAll,
-  locate,
-  real,
-} from "./reading.ts";
+import { isLink, isWithin, locate, real } from "./reading.ts";
 
-/** The names of folders. Skills also have other names. */
-const NAMES = ["a", "b", "c", "d"];
+/**
+ * One operation on the disk: what to do with the entry at an absolute path. What is
+ * written, linked, or moved gets a folder.
+ */
+export type Step =
+  | readonly ["folder" | "remove" | "close", path: string]
+  | readonly ["write", path: string, text: string]
+  | readonly ["link", path: string, target: string]
+  | readonly ["move", path: string, to: string]
+  | readonly ["open"];
 
-/** Names of skills, two of which are also the names of scopes. */
-export const SKILL_NAMES = [...NAMES, "A", "global", "project"];
+/** A change of the disk. After a step that fails, there are no others. */
+export type Change = readonly Step[];
 
-/** The folders in a skill, some of which do not belong to it. */
-const SUBFOLDERS = ["", "", "sub", ".hidden", "node_modules"];
-
-const MAX_SKILLS = 10;
+/** A file, folder, or link. */
+export type Entry = Pick<Deno.DirEntry, "isDirectory" | "isSymlink"> & {
+  readonly path: string;
+};
 
 /** The maximum number of links that lead to a path. */
 const MAX_LINKS = 40;
 
-/** A disk that changes in steps. */
-export interface ChangingDisk extends Disposable {
-  readonly place: Place;
-  readonly policy: string;
-  /** What the steps did. */
-  readonly log: readonly string[];
-  change(): void;
-}
-
-/** A folder that contains a project, a home folder, and others. */
-export class Disk implements ChangingDisk {
+/** An empty folder, and all that is created in it. */
+export class Disk implements Disposable {
   readonly place = new Place();
-  readonly project: string;
-  readonly policy: string;
-  /** The folders that are searched for skills, and the others in which skills are created. */
-  roots: string[] = [];
-  readonly #others: string[];
-  readonly #random: Random;
+  /** The changes so far. */
+  readonly changes: Change[] = [];
   /** Everything in the place after the last change. */
-  #entries: Entry[] = [];
-  #count = 0;
-  readonly log: string[] = [];
+  entries: readonly Entry[] = [];
 
-  constructor(random: Random) {
-    this.#random = random;
-    const { place } = this;
-    const project = random.pick([
-      "project",
-      "home/code/project",
-      "data/code/project",
-    ]);
-    this.project = place.folder(project);
-    if (project.startsWith("data")) place.link("../data/code", "home/code");
-    place.link(this.project, "linked");
-    const policy = random.pick(["policy/policy.yaml", "home/policy.yaml"]);
-    this.policy = place.file(policy, '{"rules":[]}');
-    const folders = ["store", "store/skills", "other", "directory/skills"];
-    this.#others = folders.map((path) => place.folder(path));
+  constructor() {
+    for (const name of ["project", "home"]) this.place.remove(name);
   }
 
-  /** The folders that settings can name. */
-  get configurable(): string[] {
-    const folders = [
-      "store",
-      "directory",
-      "other",
-      "home/.claude",
-      "home/.claude/skills",
-    ];
-    const others = ["linked", "linked/.claude", "home", ""];
-    return [...folders, ...others].map((path) => join(this.place.path, path))
-      .concat(this.project, join(this.project, ".claude"));
-  }
-
-  /** Changes something at random. */
-  change(): void {
-    if (this.log.length === 0) this.#entries = listAll(this.place.path);
-    const isFull = this.#skills().length >= MAX_SKILLS;
-    const operation = this.#random.weighted({
-      create: isFull ? 0 : 20,
-      remove: isFull ? 10 : 3,
-      move: 8,
-      swap: 3,
-      edit: 8,
-      breakMain: 4,
-      removeMain: 2,
-      linkMain: 3,
-      addFile: 6,
-      linkFile: 4,
-      linkFolder: 8,
-      linkRoot: 2,
-      unlinkRoot: 3,
-      forbid: 3,
-      restore: 3,
-      writePolicy: 12,
-    });
+  /** Makes a change, and removes the links that lead out of the place then, as relative ones may after a move. */
+  change(change: Change): void {
+    this.changes.push(change);
     try {
-      this.#note(`${operation} ${this[operation]()}`);
-    } catch (error) {
-      this.#note(`${operation}: ${(error as Error).message}`);
+      for (const step of change) this.#take(step);
+    } catch {
+      // What is left of it is a change as well.
     }
-    this.#removeLinksOut();
-  }
-
-  /** Removes the links that lead to other folders of this machine, as relative ones may after a move. */
-  #removeLinksOut(): void {
-    this.#entries = listAll(this.place.path).filter(({ path, isSymlink }) => {
-      if (!isSymlink || this.#isInside(path)) return true;
-      Deno.removeSync(path);
-      this.#note(`remove ${path}, which leads out`);
-      return false;
+    this.entries = this.list().filter(({ path, isSymlink }) => {
+      const leadsOut = isSymlink && !this.#isInside(path);
+      if (leadsOut) Deno.removeSync(path);
+      return !leadsOut;
     });
   }
 
-  #note(line: string): void {
-    this.log.push(line.replaceAll(this.place.path, "").replaceAll("\n", "|"));
+  #take([what, path = this.place.path, value = ""]: Step): void {
+    const folder = dirname(what === "move" ? value : path);
+    if (["write", "link", "move"].includes(what)) {
+      Deno.mkdirSync(folder, { recursive: true });
+    }
+    switch (what) {
+      case "folder":
+        return Deno.mkdirSync(path, { recursive: true });
+      case "write":
+        return Deno.writeTextFileSync(path, value);
+      case "link":
+        return Deno.symlinkSync(value, path);
+      case "move":
+        return Deno.renameSync(path, value);
+      case "remove":
+        return Deno.removeSync(path, { recursive: true });
+      case "close":
+        return Deno.chmodSync(path, 0);
+      case "open":
+        return this.#open(path);
+    }
   }
 
-  #skills(): string[] {
-    return this.#entries.filter(({ path }) => /\/skill\.md$/i.test(path))
-      .map(({ path }) => dirname(path))
-      // To remove or move it would take away everything.
-      .filter((path) => path !== this.place.path);
+  /** Makes everything in a folder readable again. */
+  #open(folder: string): void {
+    for (const { name, isDirectory, isSymlink } of Deno.readDirSync(folder)) {
+      const path = join(folder, name);
+      if (!isSymlink) Deno.chmodSync(path, 0o755);
+      if (isDirectory) this.#open(path);
+    }
   }
 
-  #skill(): string {
-    const skills = this.#skills();
-    if (skills.length === 0) throw new Error("there are no skills");
-    return this.#random.pick(skills);
+  /** Lists everything in a folder, without following links. */
+  list(folder = this.place.path): Entry[] {
+    try {
+      const entries = [...Deno.readDirSync(folder)];
+      return entries.sort((a, b) => a.name < b.name ? -1 : 1).flatMap(
+        (entry) => {
+          const path = join(folder, entry.name);
+          return [
+            { ...entry, path },
+            ...entry.isDirectory ? this.list(path) : [],
+          ];
+        },
+      );
+    } catch {
+      return [];
+    }
   }
 
-  #folders(): string[] {
-    return this.#entries.filter(({ isDirectory }) => isDirectory)
-      .map(({ path }) => path);
-  }
-
-  #file(): string {
-    const files = this.#entries.filter(({ isDirectory }) => !isDirectory);
-    return this.#random.pick(files).path;
-  }
-
-  /** Picks a path for a new folder: in a root, in another folder, or in a skill. */
-  #newPath(): string {
-    const random = this.#random;
-    const parent = random.chance(0.4) && this.#skills().length > 0
-      ? join(this.#skill(), random.pick(SUBFOLDERS))
-      : random.pick(random.chance(0.7) ? this.roots : this.#others);
-    return join(parent, random.pick(NAMES));
-  }
-
-  /** Returns a text that no other file contains. */
-  #token(): string {
-    return `tok${++this.#count}`;
-  }
-
-  #mainOf(folder: string): string {
-    const names = [...Deno.readDirSync(folder)].map(({ name }) => name);
-    const main = ["SKILL.md", "skill.md"].find((name) => names.includes(name));
-    return join(folder, main ?? "SKILL.md");
-  }
-
-  #writeMain(folder: string, edit = (text: string) => text): string {
-    const random = this.#random;
-    const name = random.chance(0.8)
-      ? basename(folder)
-      : random.pick(SKILL_NAMES);
-    const model = random.chance(0.15) ? "disable-model-invocation: true\n" : "";
-    const user = random.chance(0.15) ? "user-invocable: false\n" : "";
-    const fields = `name: ${name}\ndescription: About ${name}\n${model}${user}`;
-    const text = edit(`---\n${fields}---\n`);
-    // Without its last line, the frontmatter would contain the token.
-    const body = text.endsWith("---\n") ? this.#token() : "";
-    const main = this.#mainOf(folder);
-    Deno.writeTextFileSync(main, text + body);
-    return `${folder} ${text}`;
+  /** Returns the change that creates everything that there is, and opens what is closed. */
+  capture(): Change {
+    const closed = this.entries.filter(({ path, isSymlink }) =>
+      !isSymlink && (Deno.lstatSync(path).mode! & 0o777) === 0
+    );
+    this.#open(this.place.path);
+    const created = this.list().map(({ path, isDirectory, isSymlink }): Step =>
+      isSymlink
+        ? ["link", path, Deno.readLinkSync(path)]
+        : isDirectory
+        ? ["folder", path]
+        : ["write", path, Deno.readTextFileSync(path)]
+    );
+    // Nothing can be closed in what is closed.
+    const closing = closed.toReversed().map((
+      { path },
+    ): Step => ["close", path]);
+    return [...created, ...closing];
   }
 
   /** Whether a path, which may not exist yet, leads to something in this place. */
@@ -199,186 +132,8 @@ export class Disk implements ChangingDisk {
     return links === 0 || this.#isInside(target, links - 1);
   }
 
-  #link(target: string, path: string): string {
-    const text = this.#random.chance(0.5)
-      ? target
-      : relative(dirname(path), target) || ".";
-    Deno.mkdirSync(dirname(path), { recursive: true });
-    Deno.symlinkSync(text, path);
-    return `${path} -> ${text}`;
-  }
-
-  create(): string {
-    const folder = this.#newPath();
-    Deno.mkdirSync(folder, { recursive: true });
-    if (this.#random.chance(0.1)) {
-      Deno.writeTextFileSync(join(folder, "skill.md"), "");
-    }
-    if (this.#random.chance(0.5)) {
-      Deno.writeTextFileSync(
-        join(folder, `${this.#token()}.md`),
-        this.#token(),
-      );
-    }
-    return this.#writeMain(folder);
-  }
-
-  /** Removes a skill, or anything below a folder of skills. */
-  remove(): string {
-    const folders = [...this.roots, ...this.#others];
-    const inner = this.#entries.filter(({ path }) =>
-      folders.includes(dirname(path))
-    );
-    const path = this.#random.chance(0.5) || inner.length === 0
-      ? this.#skill()
-      : this.#random.pick(inner).path;
-    Deno.removeSync(path, { recursive: true });
-    return path;
-  }
-
-  move(): string {
-    const from = this.#skill();
-    const to = this.#newPath();
-    Deno.mkdirSync(dirname(to), { recursive: true });
-    Deno.renameSync(from, to);
-    return `${from} to ${to}`;
-  }
-
-  swap(): string {
-    const [a, b] = [this.#skill(), this.#skill()];
-    if (a.startsWith(b) || b.startsWith(a)) return "";
-    const spare = join(this.place.path, "spare");
-    Deno.renameSync(a, spare);
-    Deno.renameSync(b, a);
-    Deno.renameSync(spare, b);
-    return `${a} and ${b}`;
-  }
-
-  edit(): string {
-    return this.#writeMain(this.#skill());
-  }
-
-  breakMain(): string {
-    const [from, to] = this.#random.pick(
-      [[/---\n$/, ""], [/^description.*\n/m, ""]] as const,
-    );
-    return this.#writeMain(this.#skill(), (text) => text.replace(from, to));
-  }
-
-  removeMain(): string {
-    const main = this.#mainOf(this.#skill());
-    Deno.removeSync(main);
-    return main;
-  }
-
-  linkMain(): string {
-    const main = this.#mainOf(this.#skill());
-    const target = this.#file();
-    if (target === main) return "";
-    Deno.removeSync(main);
-    return this.#link(target, main);
-  }
-
-  addFile(): string {
-    const folder = join(this.#skill(), this.#random.pick(SUBFOLDERS));
-    Deno.mkdirSync(folder, { recursive: true });
-    const file = join(folder, `${this.#token()}.md`);
-    Deno.writeTextFileSync(file, this.#token());
-    return file;
-  }
-
-  linkFile(): string {
-    const name = `link${++this.#count}.md`;
-    return this.#link(this.#file(), join(this.#skill(), name));
-  }
-
-  linkFolder(): string {
-    const target = this.#random.chance(0.7)
-      ? this.#skill()
-      : this.#random.pick(this.#folders());
-    return this.#link(target, this.#newPath());
-  }
-
-  /** Moves a root and leaves a link, or replaces a root with a link to another. */
-  linkRoot(): string {
-    const root = this.#random.pick(this.roots);
-    const name = `root${++this.#count}`;
-    const moved = join(this.#random.pick(this.#others), name);
-    Deno.renameSync(root, moved);
-    return this.#link(
-      this.#random.chance(0.7) ? moved : this.#random.pick(this.roots),
-      root,
-    );
-  }
-
-  unlinkRoot(): string {
-    const root = this.#random.pick(this.roots);
-    if (Deno.lstatSync(root).isSymlink) Deno.removeSync(root);
-    Deno.mkdirSync(root, { recursive: true });
-    return root;
-  }
-
-  forbid(): string {
-    const skill = this.#skill();
-    const inner = listAll(skill).filter(({ isSymlink }) => !isSymlink);
-    const path = this.#random.pick([skill, ...inner.map(({ path }) => path)]);
-    Deno.chmodSync(path, 0);
-    return path;
-  }
-
-  /** Makes everything readable again. */
-  restore(folder = this.place.path): string {
-    for (const { name, isDirectory, isSymlink } of Deno.readDirSync(folder)) {
-      const path = join(folder, name);
-      if (!isSymlink) Deno.chmodSync(path, 0o755);
-      if (isDirectory) this.restore(path);
-    }
-    return "";
-  }
-
-  writePolicy(): string {
-    const random = this.#random;
-    const rules = Array.from({ length: 1 + random.below(4) }, () => ({
-      state: random.weighted<SkillState>({
-        off: 8,
-        manual: 5,
-        on: 4,
-        pinned: 2,
-        "name-only": 2,
-      }),
-      ...random.chance(0.5) &&
-        { skill: random.pick([...NAMES, ["a", "b"], "a*", "*", "global"]) },
-      ...random.chance(0.3) && { scope: random.pick(["project", "global"]) },
-      ...random.chance(0.5) && { in: this.#ruleFolders() },
-    }));
-    const text = random.chance(0.1)
-      ? "rules: [{ state: of }]"
-      : JSON.stringify({ rules });
-    Deno.writeTextFileSync(this.policy, text);
-    return text;
-  }
-
-  #ruleFolders(): string | string[] {
-    const random = this.#random;
-    const { home, path } = this.place;
-    const others = ["linked", "store", "home/code", "home/.claude"].map((
-      name,
-    ) => join(path, name));
-    const folder = random.chance(0.5)
-      ? random.pick([...this.#skills(), ...this.roots])
-      : random.pick([this.project, ...others]);
-    return random.pick([
-      folder,
-      `${folder}/**`,
-      folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder,
-      relative(dirname(this.policy), folder) || ".",
-      [random.pick(this.roots), folder],
-      [join(path, "nothing"), folder],
-    ]);
-  }
-
   [Symbol.dispose](): void {
-    this.restore();
+    this.#open(this.place.path);
     this.place[Symbol.dispose]();
   }
 }

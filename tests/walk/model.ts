@@ -205,7 +205,7 @@ export class Model {
       main,
       frontmatter,
       scope: this.#scopeOf(realPath),
-      isRead: text !== "" && !disk.isFolder(text),
+      isRead: disk.attempt(() => Deno.readTextFileSync(text)) !== undefined,
     };
     listing.position = ++this.#position;
     const listings = [...known.listings, listing];

@@ -26,23 +26,10 @@ export const isFolder = (path: string) =>
 export const isLink = (path: string) =>
   attempt(() => Deno.lstatSync(path).isSymlink) ?? false;
 
-/** A file, folder, or link. */
-export type Entry = Pick<Deno.DirEntry, "isDirectory" | "isSymlink"> & {
-  readonly path: string;
-};
-
 /** Lists a folder in the order of the names. */
 export function list(folder: string): Deno.DirEntry[] {
   const entries = attempt(() => [...Deno.readDirSync(folder)]) ?? [];
   return entries.sort((a, b) => a.name < b.name ? -1 : 1);
-}
-
-/** Lists everything in a folder, without following links. */
-export function listAll(folder: string): Entry[] {
-  return list(folder).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return [{ ...entry, path }, ...entry.isDirectory ? listAll(path) : []];
-  });
 }
 
 /** Whether entries with a name belong to a skill. */

@@ -1,8 +1,9 @@
 // The settings that a server of the walk starts with.
 import { dirname, join, relative } from "../../src/files/paths.ts";
 import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
-import { type ChangingDisk, Disk } from "./disk.ts";
-import { Random } from "./random.ts";
+import { configurable, type Layout } from "./changes.ts";
+import type { Disk } from "./disk.ts";
+import type { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";
 import { isWithin, real } from "./reading.ts";
 import type { Root, Rule, World } from "./model.ts";
@@ -18,34 +19,23 @@ export interface Start {
   readonly agents: boolean;
   readonly trustLinks: readonly string[];
   readonly nameOnly: readonly string[];
-  readonly usesPolicy: boolean;
+  /** The seconds between two rescans of a server that watches. Default: 1. */
+  readonly refresh?: number;
+  /** The path of the policy, if one is used. */
+  readonly policy?: string;
 }
 
-/** A disk, and how servers of it are started. */
-export interface Course {
-  readonly disk: ChangingDisk;
-  readonly start: Start;
-}
-
-/** Creates a disk that changes at random, and chooses how servers are started. */
-export function chooseCourse(seed: number): Course {
-  const random = new Random(seed);
-  const disk = new Disk(random);
-  const start = chooseStart(disk, random);
-  disk.roots = worldOf(start, disk).roots.map(({ path }) => path)
-    .filter((path) => path.startsWith(disk.place.path));
-  for (const folder of disk.roots) Deno.mkdirSync(folder, { recursive: true });
-  for (let count = 0; count < 12; count++) disk.change();
-  return { disk, start };
-}
-
-function chooseStart(disk: Disk, random: Random): Start {
+export function chooseStart(
+  disk: Disk,
+  layout: Layout,
+  random: Random,
+): Start {
   const { home, path } = disk.place;
-  const folder = () => random.pick(disk.configurable);
+  const folder = () => random.pick(configurable(disk, layout));
   const some = (probability: number, choose: () => string) =>
     random.chance(probability) ? [choose()] : [];
   const workingDirectory = random.chance(0.75)
-    ? disk.project
+    ? layout.project
     : random.pick([home, path, "/"]);
   return {
     workingDirectory,
@@ -59,7 +49,7 @@ function chooseStart(disk: Disk, random: Random): Start {
     agents: random.chance(0.3),
     trustLinks: some(0.25, () => join(path, random.pick(["store", "other"]))),
     nameOnly: some(0.3, () => join(folder(), random.pick(["", "skills"]))),
-    usesPolicy: random.chance(0.8),
+    ...random.chance(0.8) && { policy: layout.policy },
   };
 }
 
@@ -73,8 +63,8 @@ function relativeBelow(folder: string, path: string): string {
 }
 
 /** Returns the folders, the arguments, and the environment of a server. */
-export function launchOf(start: Start, disk: ChangingDisk): Launch {
-  const { skillsDir } = start;
+export function launchOf(start: Start, disk: Disk): Launch {
+  const { skillsDir, policy } = start;
   return {
     project: start.workingDirectory,
     home: disk.place.home,
@@ -82,7 +72,7 @@ export function launchOf(start: Start, disk: ChangingDisk): Launch {
       "--tools",
       start.toolset,
       ...start.agents ? ["--agents"] : [],
-      ...start.usesPolicy ? ["--policy", disk.policy] : [],
+      ...policy === undefined ? [] : ["--policy", policy],
       ...start.skillDirs.flatMap((folder) => ["--skill-dir", folder]),
       ...start.trustLinks.flatMap((folder) => ["--trust-links", folder]),
       ...start.nameOnly.flatMap((folder) => ["--name-only", folder]),
@@ -93,7 +83,7 @@ export function launchOf(start: Start, disk: ChangingDisk): Launch {
 }
 
 /** Returns what the model needs to know, without the rules. */
-export function worldOf(start: Start, disk: ChangingDisk): World {
+export function worldOf(start: Start, disk: Disk): World {
   const { workingDirectory, toolset, skillsDir } = start;
   const { home } = disk.place;
   const absolute = (folder: string) =>
@@ -145,19 +135,21 @@ export function worldOf(start: Start, disk: ChangingDisk): World {
  * @param last The last valid rules, which apply while the file is invalid.
  */
 export function readRules(
-  { usesPolicy }: Start,
-  disk: ChangingDisk,
+  { policy }: Start,
+  { place: { home } }: Disk,
   last?: readonly Rule[],
 ): readonly Rule[] | undefined {
-  if (!usesPolicy) return [];
+  if (policy === undefined) return [];
   try {
-    const { rules } = JSON.parse(Deno.readTextFileSync(disk.policy));
+    const { rules } = JSON.parse(Deno.readTextFileSync(policy));
     return (rules as WrittenRule[]).map((rule): Rule => ({
       ...rule,
       skill: rule.skill === undefined ? undefined : [rule.skill].flat(),
       in: rule.in === undefined
         ? undefined
-        : [rule.in].flat().map((folder) => absolutePath(folder, disk)),
+        : [rule.in].flat().map((folder) =>
+          absolutePath(folder, { home, policy })
+        ),
     }));
   } catch {
     return last;
@@ -170,7 +162,10 @@ type WrittenRule =
   & Partial<Record<"skill" | "in", string | string[]>>;
 
 /** Returns the absolute path of a folder in the policy file. */
-function absolutePath(folder: string, disk: ChangingDisk): string {
-  const path = folder.replace(/^~/, disk.place.home).replace(/\/\*\*$/, "");
-  return path.startsWith("/") ? path : join(dirname(disk.policy), path);
+function absolutePath(
+  folder: string,
+  { home, policy }: { home: string; policy: string },
+): string {
+  const path = folder.replace(/^~/, home).replace(/\/\*\*$/, "");
+  return path.startsWith("/") ? path : join(dirname(policy), path);
 }

@@ -1,14 +1,15 @@
-// A walk over the states of a disk: changes it in steps, and checks what servers show.
+// A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
 import { relative } from "../../src/files/paths.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
-import { type ChangingDisk, SKILL_NAMES } from "./disk.ts";
+import { Changes, drawLayout, SKILL_NAMES } from "./changes.ts";
+import { type Change, Disk } from "./disk.ts";
 import { Model, type Sight, type World } from "./model.ts";
-import type { Random } from "./random.ts";
-import { isFolder, listAll } from "./reading.ts";
+import { Random } from "./random.ts";
+import { isFolder } from "./reading.ts";
 import { type Launch, LocalServer } from "./servers.ts";
 import {
-  type Course,
+  chooseStart,
   launchOf,
   readRules,
   type Start,
@@ -29,76 +30,116 @@ const VIEWS_PER_REST = 0.3;
 /** How a walk is checked: a server scans after each step, or it watches the disk. */
 export type WalkMode = "scan" | "watch";
 
+/** The number of changes before a server starts. */
+const FIRST_CHANGES = 12;
+
+/** The number of changes that are recorded, the last of which showed a fault. */
+const RECORDED_CHANGES = 3;
+
+/** A walk as data, which shows the same whatever is drawn. In it, @ stands for the place. */
+export interface Recording {
+  readonly mode: WalkMode;
+  readonly start: Start;
+  /** What creates the disk on which a server starts. */
+  readonly world: Change;
+  /** What changes then, one after the other. */
+  readonly changes: readonly Change[];
+}
+
+/** How a walk goes on. */
+interface Course {
+  readonly disk: Disk;
+  readonly start: Start;
+  /** The changes to come, which may depend on what there is on the disk. */
+  readonly changes: Iterable<Change>;
+  /** Draws what is checked. Without it, everything is. */
+  readonly random?: Random;
+}
+
 /** A walk over the states of a disk. */
 export class Walk implements Disposable {
-  readonly #random: Random;
-  readonly #disk: ChangingDisk;
+  readonly #random: Random | undefined;
+  readonly #disk: Disk;
   readonly #start: Start;
   readonly #launch: Launch;
-  readonly #attention: number;
+  readonly #changes: Iterable<Change>;
   #world: World;
   #phase = "";
-  /** The last step that was taken. */
-  step = 0;
 
-  /**
-   * @param random What to check.
-   * @param attention How many times as often as usual all views are checked.
-   */
-  constructor({ disk, start }: Course, random: Random, attention = 1) {
+  private constructor({ disk, start, changes, random }: Course) {
     this.#random = random;
     this.#disk = disk;
     this.#start = start;
+    this.#changes = changes;
     this.#launch = launchOf(start, disk);
     this.#world = worldOf(start, disk);
-    this.#attention = attention;
+  }
+
+  /** Begins a random walk of a number of steps. */
+  static draw(seed: number, steps: number): Walk {
+    const random = new Random(seed);
+    const disk = new Disk();
+    const layout = drawLayout(disk, random);
+    disk.change(layout.creation);
+    const start = chooseStart(disk, layout, random);
+    const roots = worldOf(start, disk).roots.map(({ path }) => path)
+      .filter((folder) => folder.startsWith(disk.place.path));
+    disk.change(roots.map((root) => ["folder", root]));
+    const changes = new Changes({ disk, layout, roots }, random);
+    for (let count = 0; count < FIRST_CHANGES; count++) {
+      disk.change(changes.draw());
+    }
+    return new Walk({ disk, start, changes: drawAll(changes, steps), random });
+  }
+
+  /** Begins a walk that was recorded. */
+  static repeat(recording: Recording): Walk {
+    const disk = new Disk();
+    const { path } = disk.place;
+    const text = JSON.stringify(recording).replaceAll("@", path);
+    const { start, world, changes }: Recording = JSON.parse(text);
+    disk.change(world);
+    return new Walk({ disk, start, changes });
   }
 
   /** Checks a server while the disk changes, and fresh ones at the end. */
-  async run(steps: number, mode: WalkMode): Promise<void> {
+  async run(mode: WalkMode): Promise<void> {
     try {
-      await (mode === "watch" ? this.#walkWatched(steps) : this.#walk(steps));
+      await (mode === "watch" ? this.#walkWatched() : this.#walk());
       await this.#rest();
     } catch (error) {
       throw new Error(
-        [this.#phase, ...this.#describe(), (error as Error).message].join("\n"),
+        [this.#phase, this.#record(mode), (error as Error).message].join("\n"),
       );
     }
   }
 
-  async #walk(steps: number): Promise<void> {
+  async #walk(): Promise<void> {
     using server = await this.#open(this.#launch);
-    for (const step of this.#change(steps)) {
+    for (const step of this.#change()) {
       await server.refresh();
       this.#checkCatalog(server);
-      if (!this.#isDue(VIEWS_PER_STEP, steps)) continue;
-      const connection = this.#random.pick(Object.entries(server.asks));
-      await this.#check(connection, step);
+      if (this.#happens(VIEWS_PER_STEP)) await this.#checkViews(server, step);
     }
   }
 
   /** Requests no scans: the server must notice the changes by watching the disk, or by its timer. */
-  async #walkWatched(steps: number): Promise<void> {
-    const args = ["--refresh=1", ...this.#launch.args];
+  async #walkWatched(): Promise<void> {
+    const { refresh = 1 } = this.#start;
+    const args = [`--refresh=${refresh}`, ...this.#launch.args];
     using server = await this.#open({ ...this.#launch, args });
     server.watch();
     let rules = JSON.stringify(this.#world.rules);
-    for (const step of this.#change(steps)) {
+    for (const step of this.#change()) {
       // Which policy was the last valid one depends on what the server has read.
       const scan = server.nextScan();
       const isSame = rules === (rules = JSON.stringify(this.#world.rules));
       if (!isSame) await within(scan, `a scan in ${step}`);
-      if (!this.#isDue(RESTS_PER_STEP, steps)) continue;
+      if (!this.#happens(RESTS_PER_STEP)) continue;
       await untilScanned(server, () => this.#checkCatalog(server));
-      if (!this.#isDue(VIEWS_PER_REST, steps)) continue;
-      const connection = this.#random.pick(Object.entries(server.asks));
-      await untilScanned(server, () => this.#check(connection, step));
+      if (!this.#happens(VIEWS_PER_REST)) continue;
+      await untilScanned(server, () => this.#checkViews(server, step));
     }
-  }
-
-  /** Whether to check something now, which is always so at the last step. */
-  #isDue(share: number, steps: number): boolean {
-    return this.#random.chance(share * this.#attention) || this.step === steps;
   }
 
   #open(launch: Launch): Promise<LocalServer> {
@@ -108,18 +149,30 @@ export class Walk implements Disposable {
   }
 
   /** Changes the disk, and yields after each step. */
-  *#change(steps: number): Iterable<string> {
+  *#change(): Iterable<string> {
     const countProjects = () => new Model(this.#world).project.length;
     const count = countProjects();
-    for (let step = 1; step <= steps; step++) {
-      this.step = step;
-      this.#disk.change();
+    let step = 0;
+    for (const change of this.#changes) {
+      this.#disk.change(change);
       this.#readRules(this.#world.rules);
       // Which roots are the project's is decided when a server starts. It is not
       // decided again if the home folder is moved into the project later.
       if (countProjects() !== count) return;
-      yield this.#phase = `step ${step}`;
+      yield this.#phase = `step ${++step}`;
     }
+  }
+
+  /** Whether something is done that a random walk does with a probability. */
+  #happens(probability: number): boolean {
+    return this.#random?.chance(probability) ?? true;
+  }
+
+  /** Draws a few of some items. Without a random walk, returns all of them. */
+  #choose<T>(items: readonly T[], count: number): readonly T[] {
+    const random = this.#random;
+    if (random === undefined || items.length === 0) return items;
+    return Array.from({ length: count }, () => random.pick(items));
   }
 
   /** Checks the skills in the catalog, without their files. */
@@ -139,6 +192,13 @@ export class Walk implements Disposable {
     using fresh = await LocalServer.open(this.#launch);
     for (const connection of Object.entries(fresh.asks)) {
       await this.#check(connection, "fresh server");
+    }
+  }
+
+  /** Checks what a server shows over one of its connections, or over all of them. */
+  async #checkViews({ asks }: LocalServer, phase: string): Promise<void> {
+    for (const connection of this.#choose(Object.entries(asks), 1)) {
+      await this.#check(connection, phase);
     }
   }
 
@@ -165,17 +225,14 @@ export class Walk implements Disposable {
 
   /** Chooses paths in skills that are read even if they are not listed. */
   #choosePaths(sights: Sight[]): string[] {
-    const paths = ["../a/SKILL.md"];
-    const entries = listAll(this.#disk.place.path);
-    for (let count = 0; count < 3 && sights.length > 0; count++) {
-      const { realPath } = this.#random.pick(sights);
-      const inside = entries.filter(({ path }) =>
+    const entries = this.#disk.list();
+    const inside = sights.flatMap(({ realPath }) =>
+      entries.filter(({ path }) =>
         path.startsWith(`${realPath}/`) && !isFolder(path)
-      );
-      if (inside.length === 0) continue;
-      paths.push(relative(realPath, this.#random.pick(inside).path));
-    }
+      ).map(({ path }) => relative(realPath, path))
+    );
     // A folder of another skill can have the same path as a link.
+    const paths = ["../a/SKILL.md", ...this.#choose(inside, 3)];
     return [...new Set(paths)].filter((path) =>
       path.endsWith(".md") && path !== "skill.md"
     );
@@ -183,27 +240,36 @@ export class Walk implements Disposable {
 
   /** Chooses names that are loaded by their scope. */
   #chooseNames(sights: Sight[]): string[] {
-    const names = [this.#random.pick(SKILL_NAMES)];
-    if (sights.length > 0) names.push(this.#random.pick(sights).name);
-    return [...new Set(names)];
+    const known = sights.map(({ name }) => name);
+    const names = [this.#choose(SKILL_NAMES, 1), this.#choose(known, 1)];
+    return [...new Set(names.flat())];
   }
 
-  #describe(): string[] {
-    const { path } = this.#disk.place;
-    const files = listAll(this.#disk.place.path).filter(({ isDirectory }) =>
-      !isDirectory
-    );
-    return [
-      JSON.stringify({ ...this.#start, rules: this.#world.rules }),
-      JSON.stringify(this.#launch),
-      ...this.#disk.log.slice(-8),
-      ...files.map((file) => `${file.path} ${formatFile(file)}`),
-    ].map((line) => line.replaceAll(path, "@"));
+  /** Records what led to here, to be added to `found.ts`. */
+  #record(mode: WalkMode): string {
+    const { changes, place: { path } } = this.#disk;
+    using before = new Disk();
+    const text = JSON.stringify(changes).replaceAll(path, before.place.path);
+    const all: Change[] = JSON.parse(text);
+    for (const change of all.slice(0, -RECORDED_CHANGES)) before.change(change);
+    const recording: Recording = {
+      mode,
+      start: this.#start,
+      world: before.capture(),
+      changes: changes.slice(-RECORDED_CHANGES),
+    };
+    return JSON.stringify(recording).replaceAll(path, "@")
+      .replaceAll(before.place.path, "@");
   }
 
   [Symbol.dispose](): void {
     this.#disk[Symbol.dispose]();
   }
+}
+
+/** Draws a number of changes, each when it is asked for. */
+function* drawAll(changes: Changes, count: number): Iterable<Change> {
+  for (let step = 0; step < count; step++) yield changes.draw();
 }
 
 /** Repeats a check after each scan, until it passes. */
@@ -236,16 +302,4 @@ function briefly<T extends { name: string; scope: string; state?: string }>(
       realPathOf(skill)
     }`
   ).sort();
-}
-
-function formatFile(
-  { path, isSymlink }: { path: string; isSymlink: boolean },
-): string {
-  try {
-    return isSymlink
-      ? `-> ${Deno.readLinkSync(path)}`
-      : Deno.readTextFileSync(path).replaceAll("\n", "|");
-  } catch {
-    return "(unreadable)";
-  }
 }
