@@ -60,16 +60,18 @@ import {
   subjectOf,
 } from "./src/scan/decide.ts";
 import { nameSkills } from "./src/scan/name.ts";
+import { OtherContents } from "./src/scan/others.ts";
 import { readSkills } from "./src/scan/read.ts";
 import {
   createFailure,
   type Failure,
-  findTrouble,
   type Reading,
+  refuseRoot,
   type RootVisit,
   type ScanStart,
   type VisitedFolder,
 } from "./src/scan/record.ts";
+import { findTrouble, TroubledScans } from "./src/scan/trouble.ts";
 import {
   differingKeys,
   EMPTY_CATALOG,
@@ -81,7 +83,6 @@ import {
   LINK_OUT_OF_PROJECT,
   NAME_IS_NOT_UTF_8,
   ROOT_IS_A_FILE,
-  ROOT_IS_MISSING,
   skillFaultOf,
   tooManyFolders,
 } from "./src/skills/root_faults.ts";
@@ -92,7 +93,7 @@ import {
   Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
-import { isArchiveName, isSkillFileName } from "./src/skills/skill_file.ts";
+import { isSkillFileName } from "./src/skills/skill_file.ts";
 import type {
   ScanOptions,
   ScanSubscriber,
@@ -192,8 +193,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
-  /** What there is in the folders outside of skills. */
-  readonly #others = { archives: 0, otherFolders: 0 };
+  readonly #others = new OtherContents();
 
   constructor(root: SkillRoot, { project, roots, slice }: ScanStart) {
     this.#root = root;
@@ -215,38 +215,27 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       }
       const { realPath } = top;
       const scope = this.#project.scopeOf(realPath);
-      const status = "found";
+      const others = this.#others.counts;
       return {
-        report: { root, scope, status, realPath, skills: 0, ...this.#others },
+        report: {
+          root,
+          scope,
+          status: "found",
+          realPath,
+          skills: 0,
+          ...others,
+        },
         folders: this.#folders,
         unread: this.#unread,
         failures: this.#failures,
       };
     } catch (error) {
-      return this.#refuse(error);
+      return refuseRoot(error, {
+        root,
+        folders: this.#folders,
+        failures: this.#failures,
+      });
     }
-  }
-
-  /** Reports a root that cannot be searched. It lists nothing, not even what was found. */
-  #refuse(error: unknown): RootVisit {
-    const root = this.#root;
-    const { path, scope, mustExist = false } = root;
-    // Below a file, there is nothing either.
-    const isMissing = error instanceof Deno.errors.NotFound ||
-      error instanceof Deno.errors.NotADirectory;
-    const status = isMissing ? "missing" : "refused";
-    const reason = isMissing
-      ? new SkillFileError(path, ROOT_IS_MISSING)
-      : error;
-    const failures = isMissing && !mustExist
-      ? []
-      : [createFailure(reason, path, root)];
-    return {
-      report: { root, scope, status, skills: 0 },
-      folders: [],
-      unread: this.#folders.map(({ realPath }) => realPath),
-      failures: [...this.#failures, ...failures],
-    };
   }
 
   /**
@@ -293,18 +282,12 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const { realPath, depth, around } = folder;
     if (entries !== undefined) this.#listed.add(realPath);
     const isSkill = entries?.some(({ name }) => isSkillFileName(name));
-    if (isSkill === false && around === undefined) this.#count(depth, entries!);
+    if (isSkill === false && around === undefined) {
+      this.#others.add(entries!, { isRoot: depth === 0 });
+    }
     if (depth === 0 && !includesItself) return;
     if (isSkill) this.#skills.add(realPath);
     if (isSkill !== false) this.#folders.push(folder);
-  }
-
-  /** Counts what a folder that is no skill has instead of one. */
-  #count(depth: number, entries: readonly Deno.DirEntry[]): void {
-    const files = entries.filter(({ isFile }) => isFile);
-    const archives = files.filter(({ name }) => isArchiveName(name));
-    this.#others.archives += archives.length;
-    if (depth > 0 && files.length > 0) this.#others.otherFolders++;
   }
 
   onEntry(
@@ -391,16 +374,6 @@ async function scan(start: ScanStart): Promise<ScanResult> {
   return { project: start.project, reading, decisions, catalog, trouble };
 }
 
-/** The options of a registry, some of them with their defaults. */
-type RegistryOptions =
-  & SkillRegistryOptions
-  & Required<
-    Pick<SkillRegistryOptions, "refreshSeconds" | "watchFolders" | "log">
-  >;
-
-/** Scans in a row that do not count. The next one does. */
-const MAX_VOID_SCANS = 4;
-
 /**
  * Keeps the catalog of the skills in some roots current, and gives access to
  * their files.
@@ -410,7 +383,8 @@ export class SkillRegistry implements SkillSource {
   readonly #policy: Policy;
   readonly #digests = new Digests();
   readonly #known = new KnownFiles();
-  readonly #options: RegistryOptions;
+  readonly #options: SkillRegistryOptions;
+  readonly #log: typeof log;
   /** The lines about problems that were logged and still exist. */
   #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
@@ -419,8 +393,7 @@ export class SkillRegistry implements SkillSource {
   #last: ScanResult | undefined;
   /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
-  /** The number of scans in a row that did not count. */
-  #voidScans = 0;
+  readonly #troubledScans: TroubledScans;
   readonly #rescans: Rescans;
   #isClosed = false;
 
@@ -432,19 +405,24 @@ export class SkillRegistry implements SkillSource {
    * @throws {TypeError} If a rule of the policy has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
-    this.#options = {
-      ...options,
-      workingDirectory: options.workingDirectory ?? currentFolder(),
-      refreshSeconds: options.refreshSeconds ?? DEFAULT_REFRESH_SECONDS,
-      watchFolders: options.watchFolders ?? true,
-      log: options.log ?? log,
-    };
+    const {
+      workingDirectory = currentFolder(),
+      refreshSeconds = DEFAULT_REFRESH_SECONDS,
+      watchFolders = true,
+    } = options;
+    this.#options = { ...options, workingDirectory };
+    this.#log = options.log ?? log;
     this.#roots = roots.map((root) => ({
       ...root,
       path: resolveFolder(root.path, this.#options),
     }));
     this.#policy = new Policy(this.#options);
-    this.#rescans = new Rescans(() => this.#rescan(), this.#options);
+    this.#troubledScans = new TroubledScans(this.#log);
+    this.#rescans = new Rescans(() => this.refresh(), {
+      refreshSeconds,
+      watchFolders,
+      log: this.#log,
+    });
   }
 
   /** The catalog of the last scan. */
@@ -591,7 +569,9 @@ export class SkillRegistry implements SkillSource {
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
     const result = await this.#compute();
-    if (this.#isClosed || !this.#accept(result)) return previous;
+    const counts = this.#last === undefined ||
+      this.#troubledScans.accept(result.trouble);
+    if (this.#isClosed || !counts) return previous;
     this.#last = result;
     await this.#publish(result.catalog, previous);
     return result.catalog;
@@ -620,46 +600,20 @@ export class SkillRegistry implements SkillSource {
     return result;
   }
 
-  /**
-   * Decides whether a scan counts although something may be temporarily unreadable: the
-   * first scan does, and so does the fifth such scan in a row.
-   */
-  #accept({ trouble }: ScanResult): boolean {
-    if (trouble === undefined) {
-      this.#voidScans = 0;
-      return true;
-    }
-    const isFirst = this.#last === undefined;
-    if (isFirst || this.#voidScans === MAX_VOID_SCANS) return true;
-    if (this.#voidScans === 0) {
-      this.#options.log(
-        `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
-      );
-    }
-    this.#voidScans++;
-    return false;
-  }
-
   /** Tells everyone of a scan that counts. */
   async #publish(
     catalog: SkillCatalog,
     previous: SkillCatalog,
   ): Promise<void> {
-    const { log } = this.#options;
-    this.#logged = logProblems(catalog, { logged: this.#logged, log });
+    this.#logged = logProblems(catalog, {
+      logged: this.#logged,
+      log: this.#log,
+    });
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
     this.watchFolders();
     if (catalog.served === previous.served) return;
     const keys = differingKeys(catalog.served, previous.served);
     await this.#callListeners({ catalog, previous, keys });
-  }
-
-  /** Scans, though nobody waits for it. */
-  #rescan(): void {
-    this.refresh().catch((error) => {
-      this.#options.log(`Cannot look for changes: ${(error as Error).message}`);
-      this.#rescans.schedule(0, true);
-    });
   }
 
   /** @ignore Watches the folders of the last scan, and those that subscribers ask for now. */
@@ -682,9 +636,7 @@ export class SkillRegistry implements SkillSource {
       try {
         await listener(change);
       } catch (error) {
-        this.#options.log(
-          `Cannot handle a change: ${(error as Error).message}`,
-        );
+        this.#log(`Cannot handle a change: ${(error as Error).message}`);
       }
     }
   }

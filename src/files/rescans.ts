@@ -26,7 +26,8 @@ interface RescanOptions {
 
 /** Asks for scans once it has been started. */
 export class Rescans {
-  readonly #rescan: () => void;
+  readonly #refresh: () => Promise<unknown>;
+  readonly #log: (line: string) => void;
   /** The longest time between two scans, or 0 if there is no timer. */
   readonly #refreshMs: number;
   readonly #watcher: FolderWatcher | undefined;
@@ -38,16 +39,19 @@ export class Rescans {
   /**
    * Creates it without starting anything.
    *
-   * @param rescan Scans, and then calls {@linkcode schedule}.
+   * @param refresh Scans, and then calls {@linkcode schedule}.
    * @param options The time between two scans, and whether to watch folders.
    */
   constructor(
-    rescan: () => void,
+    refresh: () => Promise<unknown>,
     { refreshSeconds, watchFolders, log }: RescanOptions,
   ) {
-    this.#rescan = rescan;
+    this.#refresh = refresh;
+    this.#log = log;
     this.#refreshMs = refreshSeconds * 1_000;
-    if (watchFolders) this.#watcher = new FolderWatcher(rescan, log);
+    if (watchFolders) {
+      this.#watcher = new FolderWatcher(() => this.#rescan(), log);
+    }
   }
 
   /** Starts the timer. Watching starts with the first folders. */
@@ -73,8 +77,16 @@ export class Rescans {
     if (!this.#isStarted || !hasTimer) return;
     const pause = Math.max(usual * PAUSE_PER_SCAN, MIN_RESCAN_MS);
     const delay = isTroubled ? MIN_RESCAN_MS : Math.min(pause, this.#refreshMs);
-    this.#timer = setTimeout(this.#rescan, delay);
+    this.#timer = setTimeout(() => this.#rescan(), delay);
     Deno.unrefTimer(this.#timer);
+  }
+
+  /** Scans, though nobody waits for it. */
+  #rescan(): void {
+    this.#refresh().catch((error) => {
+      this.#log(`Cannot look for changes: ${(error as Error).message}`);
+      this.schedule(0, true);
+    });
   }
 
   /** Watches other folders, if folders are watched. */

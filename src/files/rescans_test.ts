@@ -8,7 +8,7 @@ Deno.test("Rescans.schedule() takes at most one part in 500 of the time for scan
   await withTimers(delayOf, () => {
     const log = () => {};
     const options = { refreshSeconds: 30, watchFolders: false, log };
-    const rescans = new Rescans(() => {}, options);
+    const rescans = new Rescans(() => Promise.resolve(), options);
     rescans.start();
     for (const time of [12, 12, 100, 12]) rescans.schedule(time, false);
     for (const time of [100, 100]) rescans.schedule(time, false);

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { isTemporary } from "../files/faults.ts";
+import { isTemporary, SkillFileError } from "../files/faults.ts";
 import type { PlacedFolder } from "../files/walker.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../problems.ts";
 import type { SkillText } from "../skills/frontmatter.ts";
-import { skillFaultOf } from "../skills/root_faults.ts";
+import { ROOT_IS_MISSING, skillFaultOf } from "../skills/root_faults.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
   SkillCatalog,
@@ -68,6 +68,28 @@ export function createFailure(
   return { problem, root, isTemporary: isTemporary(error) };
 }
 
+/** Describes a root that cannot be searched. What was found in it before is in doubt. */
+export function refuseRoot(
+  error: unknown,
+  { root, folders, failures }: {
+    root: SkillRoot;
+    folders: readonly VisitedFolder[];
+    failures: readonly Failure[];
+  },
+): RootVisit {
+  const { path, scope, mustExist = false } = root;
+  const unread = folders.map(({ realPath }) => realPath);
+  // Below a file, there is nothing either.
+  const isMissing = error instanceof Deno.errors.NotFound ||
+    error instanceof Deno.errors.NotADirectory;
+  const status = isMissing ? "missing" : "refused";
+  const report = { root, scope, status, skills: 0 } as const;
+  if (isMissing && !mustExist) return { report, folders: [], unread, failures };
+  const reason = isMissing ? new SkillFileError(path, ROOT_IS_MISSING) : error;
+  const failure = createFailure(reason, path, root);
+  return { report, folders: [], unread, failures: [...failures, failure] };
+}
+
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */
 export interface ReadSkill {
   /** The name of the file. */
@@ -95,18 +117,4 @@ export interface Reading {
   /** The real paths of folders that could not be read just now, or for which there was no time. */
   readonly unread: readonly string[];
   readonly failures: readonly Failure[];
-}
-
-/** Says what is temporarily unreadable in the user's own roots, if anything is. */
-export function findTrouble(
-  visits: readonly RootVisit[],
-  reading: Reading,
-): string | undefined {
-  const failures = [
-    ...visits.flatMap((visit) => visit.failures),
-    ...reading.failures,
-  ];
-  const trouble = failures
-    .find((failure) => failure.isTemporary && failure.root.scope !== "project");
-  return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
 }

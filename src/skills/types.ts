@@ -168,7 +168,7 @@ export interface SkillRootReport {
   readonly skills: number;
   /** The number of archives in its folders that are no skills, as far as these were listed. */
   readonly archives?: number;
-  /** The number of these folders that have files. */
+  /** The number of these folders that have other files. */
   readonly otherFolders?: number;
 }
 

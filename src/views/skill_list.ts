@@ -7,11 +7,12 @@
  * @module
  */
 
+import { isAtOrBelow } from "../files/paths.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { isForModel, STATES } from "../policy/states.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog, SkillRootReport } from "../skills/types.ts";
 import { count, escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
@@ -131,26 +132,39 @@ export function findPolicyFault(catalog: SkillCatalog): string | undefined {
 /** Returns what to tell the user if there are no skills for the model, in one line. */
 export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
+  const others = summarizeOthers(catalog);
+  const seen = others === undefined ? "" : ` ${others}`;
   return findPolicyFault(catalog) ??
-    `There are no skills.${
-      summarizeOthers(catalog)
-    } Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server.`;
+    `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server.`;
 }
 
-/** Counts what the scan saw instead of skills, without names. */
-function summarizeOthers({ roots }: SkillCatalog): string {
-  const sum = (key: "archives" | "otherFolders") =>
-    roots.reduce((total, report) => total + (report[key] ?? 0), 0);
-  const [archives, folders] = [sum("archives"), sum("otherFolders")];
+/** Counts what the scan saw instead of skills, without names, in one sentence. */
+export function summarizeOthers({ roots }: SkillCatalog): string | undefined {
+  let [archives, folders, missing] = [0, 0, 0];
+  for (const report of roots) {
+    const { root, status, skills, otherFolders = 0 } = report;
+    if (root.mustExist && status === "missing") missing++;
+    if (roots.some((other) => searches(other, report))) continue;
+    archives += report.archives ?? 0;
+    // Among skills, some folders are meant to be none.
+    if (skills === 0) folders += otherFolders;
+  }
   const others = [
     ...archives > 0 ? [`${count(archives, "archive")} to unpack`] : [],
     ...folders > 0
       ? [`${count(folders, "folder")} without a file SKILL.md`]
       : [],
+    ...missing > 0 ? [count(missing, "missing folder")] : [],
   ];
-  return others.length > 0
-    ? ` The folders of this server have ${others.join(", and ")}.`
-    : "";
+  if (others.length === 0) return undefined;
+  return `The server noticed ${new Intl.ListFormat("en").format(others)}.`;
+}
+
+/** Whether a root is searched with another one, which contains it. */
+function searches(other: SkillRootReport, { realPath }: SkillRootReport) {
+  const { root, realPath: folder } = other;
+  return root.recursive && folder !== undefined && realPath !== undefined &&
+    realPath !== folder && isAtOrBelow(realPath, folder);
 }
 
 /**

@@ -33,6 +33,7 @@ import {
   listByName,
   type ListedSkill,
   listForModel,
+  summarizeOthers,
 } from "./skill_list.ts";
 import { isForModel } from "../policy/states.ts";
 
@@ -62,7 +63,9 @@ export async function answerUnknownName(
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
-    const advice = reasons.length === 0 ? explainEmptyList(catalog) : undefined;
+    const advice = reasons.length === 0
+      ? explainEmptyList(catalog) ?? summarizeOthers(catalog)
+      : undefined;
     const end = advice === undefined ? "" : `\n\n${advice}`;
     return createResult(formatAvailable(start, skills) + end, true);
   }

@@ -230,3 +230,25 @@ Deno.test("findByWords() leaves out skills that are hidden from the model, and t
   const found = await findByWords("deploi hidden", catalog);
   assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
+
+Deno.test("the answers count archives, folders without a SKILL.md, and missing folders, without their names", async () => {
+  using place = new Place();
+  const chosen = place.folder("chosen");
+  place.file("chosen/secret.zip", "");
+  place.file("chosen/secret/secret.md", "");
+  // This folder is a root of its own, too.
+  place.file("chosen/skills/secret.skill", "");
+  const args = ["--tools", "skilljack", "--recursive", chosen, "gone-secret"];
+  await using session = await Session.open(place, { args });
+  const { text } = await session.load("report");
+  const others =
+    "The server noticed 2 archives to unpack, 1 folder without a file SKILL.md, and 1 missing folder.";
+  assert.ok(text.includes(`There are no skills. ${others} Tell the`), text);
+  assert.doesNotMatch(text, /secret/);
+  // Beside a skill, a folder without one may be meant so.
+  place.skill("chosen", "git");
+  const beside = await session.load("report");
+  const end = "The server noticed 2 archives to unpack and 1 missing folder.";
+  assert.ok(beside.text.endsWith(end), beside.text);
+  assert.doesNotMatch(beside.text, /secret/);
+});

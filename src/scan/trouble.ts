@@ -1,0 +1,55 @@
+/**
+ * Which scans count, although something is temporarily unreadable.
+ *
+ * @module
+ */
+
+import type { Reading, RootVisit } from "./record.ts";
+
+/** Says what is temporarily unreadable in the user's own roots, if anything is. */
+export function findTrouble(
+  visits: readonly RootVisit[],
+  reading: Reading,
+): string | undefined {
+  const failures = [
+    ...visits.flatMap((visit) => visit.failures),
+    ...reading.failures,
+  ];
+  const trouble = failures
+    .find((failure) => failure.isTemporary && failure.root.scope !== "project");
+  return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
+}
+
+/** Scans in a row that do not count. The next one does. */
+const MAX_VOID_SCANS = 4;
+
+/**
+ * Tells which scans count, so that skills do not disappear because they are unreadable for
+ * a moment. What stays unreadable is accepted with the fifth such scan in a row.
+ */
+export class TroubledScans {
+  readonly #log: (line: string) => void;
+  /** The number of scans in a row that did not count. */
+  #voidScans = 0;
+
+  /** Creates it before the first scan. */
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  /** Accepts a scan with some trouble, if it has any, or returns `false`. */
+  accept(trouble: string | undefined): boolean {
+    if (trouble === undefined) {
+      this.#voidScans = 0;
+      return true;
+    }
+    if (this.#voidScans === MAX_VOID_SCANS) return true;
+    if (this.#voidScans === 0) {
+      this.#log(
+        `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
+      );
+    }
+    this.#voidScans++;
+    return false;
+  }
+}
