@@ -6,7 +6,7 @@
  */
 
 import { attempt } from "../files/faults.ts";
-import { basename, childPath, extname } from "../files/paths.ts";
+import { basename, childPath, dirname, extname } from "../files/paths.ts";
 import { type Located, readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
@@ -70,9 +70,16 @@ export function findMisnamed(
   return mayLackOne ? findMissing(folder, entries) : problems;
 }
 
+/** Says that a folder among skills has no `SKILL.md`, if it is one. */
+export function findMissingIn(path: string): Problem | undefined {
+  if (!isNameOfSkills(basename(dirname(path)))) return undefined;
+  const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];
+  return findMissing({ path, name: basename(path) }, entries)[0];
+}
+
 /** Says that a folder has no `SKILL.md`, unless it is empty, or named as what is no skill. */
 function findMissing(
-  { path, name }: Folder,
+  { path, name }: Pick<Folder, "path" | "name">,
   entries: readonly Deno.DirEntry[],
 ): Problem[] {
   const own = entries.filter((it) => !it.isSymlink && !it.name.startsWith("."));

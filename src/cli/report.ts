@@ -22,6 +22,7 @@ import type {
   SkillRootReport,
   SkillSource,
 } from "../skills/types.ts";
+import { findMissingIn } from "./misnamed_files.ts";
 import { findNearMisses } from "./near_misses.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 
@@ -96,7 +97,7 @@ function listEmptyFolders(
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
   if (directories.length > 0) {
     return directories.filter(isEmpty)
-      .map((file) => ({ file, ...EMPTY_FOLDER }));
+      .map((file) => findMissingIn(file) ?? { file, ...EMPTY_FOLDER });
   }
   return looked.length > 0
     ? []

@@ -78,6 +78,25 @@ Checked 1 skill: 1 error, 0 warnings
   );
 });
 
+Deno.test("--check of a folder among skills without a SKILL.md says what to rename, and following it helps", async () => {
+  using place = new Place();
+  const folder = join(place.path, "project/.claude/skills/git");
+  place.file("project/.claude/skills/git/git.md", skillMd("git"));
+  const { code, text } = await printedReport(place, "--check", folder);
+  assert.equal(code, 1);
+  assert.match(
+    text,
+    /^\.claude\/skills\/git: error\[skill-md-missing\]: .*\n {2}fix: rename "git\.md" in it to "SKILL\.md"$/m,
+  );
+  Deno.renameSync(join(folder, "git.md"), join(folder, "SKILL.md"));
+  const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
+  assert.deepEqual(await printedReport(place, "--check", folder), clean);
+  Deno.removeSync(join(folder, "SKILL.md"));
+  place.file("project/.claude/skills/git/a.py", "");
+  const deleted = await printedReport(place, "--check", "git");
+  assert.match(deleted.text, /error\[skill-md-missing\]: .*\n {2}fix: add one/);
+});
+
 Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills with --agents", async () => {
   using place = new Place();
   place.skill("home/.agents/skills", "pdf");
