@@ -214,16 +214,14 @@ class RootSearch implements WalkSteps<SearchedFolder> {
         throw new SkillFileError(root.path, tooManyFolders(this.maxEntries));
       }
       const { realPath } = top;
-      const scope = this.#project.scopeOf(realPath);
-      const others = this.#others.counts;
       return {
         report: {
           root,
-          scope,
+          scope: this.#project.scopeOf(realPath),
           status: "found",
           realPath,
           skills: 0,
-          ...others,
+          ...this.#others.counts,
         },
         folders: this.#folders,
         unread: this.#unread,
