@@ -98,7 +98,7 @@ Deno.test(
     assert.equal(text, "notes");
     for (const folder of ["inner", "alias"]) {
       const reading = registry.readFile(skill, `${folder}/docs/notes.md`);
-      await assert.rejects(reading, /there is no such file/);
+      await assert.rejects(reading, /the skill serves no such file/);
     }
   },
 );

@@ -142,7 +142,7 @@ Deno.test("over HTTP, tools take no absolute path, not even that of a skill's fi
       assert.equal((await read(file)).isError, undefined, file);
       const { isError, content } = await read(join(directory, file));
       assert.ok(isError, file);
-      assert.match(content[0].text, /there is no such file/);
+      assert.match(content[0].text, /the skill serves no such file/);
     }
   }
 });

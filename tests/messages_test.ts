@@ -193,7 +193,7 @@ Deno.test("a path that is too long for the disk is a missing file, and no path o
     const uri = `skill://git/${path}`;
     const { error } = await wire.ask(2, "resources/read", { uri });
     for (const message of [result.content[0].text, error!.message]) {
-      assert.match(message, /: there is no such file in the skill; /);
+      assert.match(message, /: the skill serves no such file; /);
       assert.ok(!message.includes(place.path), message);
     }
   }

@@ -34,7 +34,7 @@ export class SkillFileError extends Error {
 /** For a file that does not exist, and also for one that does not belong to the skill. */
 export const NOT_THERE: Fault = {
   rule: "file-missing",
-  reason: "there is no such file in the skill",
+  reason: "the skill serves no such file",
   hint: "pass the path of a file relative to the skill's folder",
 };
 

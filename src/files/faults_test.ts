@@ -113,5 +113,8 @@ Deno.test("attempt() returns a result, or nothing for any error", () => {
 Deno.test("SkillFileError says which rule a path breaks: that of a missing file has its own", () => {
   const error = new SkillFileError("none.md", NOT_THERE);
   assert.equal(error.rule, "file-missing");
-  assert.match(error.message, /^Cannot read "none\.md": there is no such file/);
+  assert.match(
+    error.message,
+    /^Cannot read "none\.md": the skill serves no such file/,
+  );
 });

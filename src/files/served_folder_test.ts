@@ -80,7 +80,10 @@ Deno.test(
     ) {
       assert.throws(() => readSkillFile(skill, path), (error) => {
         assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
-        assert.match(error.message, /^Cannot read ".*": there is no such file/);
+        assert.match(
+          error.message,
+          /^Cannot read ".*": the skill serves no such file/,
+        );
         assert.equal(error.rule, "file-missing");
         return true;
       });

@@ -101,7 +101,7 @@ Deno.test(
     const isFolder = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isFolder);
     for (const path of ["none.md", "../../../../outside.txt", ".env"]) {
-      assert.match(textOf(await read(path)), /there is no such file in the/);
+      assert.match(textOf(await read(path)), /the skill serves no such file/);
     }
     assert.equal((await read("a.md", "hidden")).isError, true);
     assert.match(textOf(await read("fifo")), /it is not a regular file/);
@@ -141,7 +141,7 @@ Deno.test(
       for (const path of paths) {
         assert.equal(textOf(await read("linked", path)), "# A", path);
         const { content, isError } = await read("git", path);
-        assert.match(JSON.stringify(content), /there is no such file/);
+        assert.match(JSON.stringify(content), /the skill serves no such file/);
         assert.ok(isError);
       }
       const main = join(skills, "linked", "SKILL.md");

@@ -49,7 +49,7 @@ const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {
     name: "skill-files",
     uriTemplate: "skill://{name}/",
-    description: "All files of a skill except its SKILL.md",
+    description: "All files of a skill",
   },
   {
     name: "skill-file",
@@ -97,7 +97,7 @@ function toResourceError(
     : invalidParams(message, { uri: echo(uri) });
 }
 
-/** Creates the resources of a skill: its `SKILL.md` and the collection of its other files. */
+/** Creates the resources of a skill: its `SKILL.md` and the collection of its files. */
 function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
   // Sizes are omitted, so that a change to a body does not change the list.
   const main: Resource = {
@@ -110,7 +110,7 @@ function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
   const files: Resource = {
     uri: skillFileUri(skill, ""),
     name: `${name}/`,
-    description: "All files of the skill except its SKILL.md",
+    description: "All files of the skill",
   };
   return [main, files]
     .map((value) => ({ key: listKey(skill, value.uri), value }));
@@ -129,8 +129,7 @@ async function readResource(
     return [resourceContents(uri, file)];
   }
   const { files } = await registry.listFiles(skill);
-  const others = files.filter((file) => file.path !== SKILL_MD);
-  return await readTogether(others, async (file) =>
+  return await readTogether(files, async (file) =>
     resourceContents(
       skillFileUri(skill, file.path),
       await registry.readFile(skill, file.path),

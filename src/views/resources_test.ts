@@ -14,7 +14,7 @@ Deno.test("resources/list contains each skill's SKILL.md and the collection of i
     {
       uri: "skill://git/",
       name: "git/",
-      description: "All files of the skill except its SKILL.md",
+      description: "All files of the skill",
     },
     {
       uri: "skill://git/SKILL.md",
@@ -53,17 +53,22 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
     assert.deepEqual(await read(uri), [{ uri, mimeType, text }]);
   }
   const files = [
+    { uri: "skill://git/SKILL.md", mimeType, text },
     { uri: "skill://git/logo.png", mimeType: "image/png", blob: "if8=" },
     { uri: "skill://git/references/API.md", mimeType, text: "# API" },
     { uri: "skill://git/references/deep/more.md", mimeType, text: "# More" },
   ];
   assert.deepEqual(await read("skill://git/"), files);
   for (const file of files) assert.deepEqual(await read(file.uri), [file]);
-  assert.deepEqual(await read("skill://hidden/"), [
-    { uri: "skill://hidden/a.md", mimeType, text: "hidden" },
+  const hidden = await read("skill://hidden/");
+  assert.deepEqual(hidden.map(({ uri }) => uri), [
+    "skill://hidden/SKILL.md",
+    "skill://hidden/a.md",
   ]);
   const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
-  assert.deepEqual(await read(`${odd}/`), [
+  const oddFiles = (await read(`${odd}/`))
+    .filter(({ uri }) => !uri.endsWith("/SKILL.md"));
+  assert.deepEqual(oddFiles, [
     { uri: `${odd}/LICENSE`, mimeType: "text/plain", text: "MIT" },
     {
       uri: `${odd}/a%20b/%C3%BC%23${ENCODED_ODD}.ts`,

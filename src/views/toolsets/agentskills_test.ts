@@ -36,7 +36,7 @@ Deno.test("load_skill_op and read_reference_file_op read a skill and its files",
   assert.equal(logo!.type, "resource");
   const { content, isError } = await read("none.md");
   assert.equal(isError, true);
-  assert.match(JSON.stringify(content), /there is no such file in the skill/);
+  assert.match(JSON.stringify(content), /the skill serves no such file/);
 });
 
 Deno.test("load_skill_metadata_op lists names that every object has, escapes what is invisible, and says when there is nothing", async () => {
