@@ -86,14 +86,14 @@ Deno.test("docs/clients.md names the configuration files of each client", () => 
   }
 });
 
-/** Finds the row of a client in the section of a page. */
+/** Finds the row of a client, with any version, in the section of a page. */
 function rowOf(title: string, page: string, section: string): string {
   const [, text = ""] = page.split(`\n## ${section}\n`);
   const [rest] = text.split("\n## ");
   return rest!.split("\n").find((line) =>
     line.startsWith("| ") &&
     line.split("|")[1]!.split(",").some((cell) =>
-      cell.replace(/[¹²³⁴]/, "").trim() === title
+      cell.replace(/[¹²³⁴]|(?<= )[\d.]+/g, "").trim() === title
     )
   ) ?? "";
 }
@@ -125,7 +125,7 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
 Deno.test("docs/clients.md says how much clients show, as the limits of the lists do", () => {
   const section = "Before the model calls a tool";
   const shown = (length: number) => `${length.toLocaleString("en")} characters`;
-  const instructions = rowOf("Codex 0.169", CLIENTS_PAGE, section);
+  const instructions = rowOf("Codex", CLIENTS_PAGE, section);
   assert.ok(instructions.includes(`first ${shown(MAX_SUMMARY_LENGTH)}`));
   assert.ok(
     CLIENTS_PAGE.includes(`within ${shown(DEFAULT_DESCRIPTION_LIMIT)}`),
@@ -135,11 +135,26 @@ Deno.test("docs/clients.md says how much clients show, as the limits of the list
   assert.equal(cut, cutsDescriptionsAt!.toLocaleString("en"));
 });
 
-Deno.test("docs/clients.md names each client that has a profile as it names itself", () => {
-  for (const [name, { clientName }] of Object.entries(CLIENT_PROFILES)) {
+/** How the page says what a client shows of the instructions. */
+const INSTRUCTIONS = {
+  "whole": /whole|first 4,096/,
+  "first line": /first 250/,
+  "none": /not shown/,
+};
+
+Deno.test("docs/clients.md says of each client that has a profile what is in it", () => {
+  const [drops = ""] = /^- .*\s.*drop prompts that/m.exec(CLIENTS_PAGE) ?? [];
+  for (const [name, profile] of Object.entries(CLIENT_PROFILES)) {
     const { title } = MCP_CLIENTS[name as ClientName];
+    const { clientName, searchesTools = false } = profile;
     const row = rowOf(title, CLIENTS_PAGE, "The connection");
     assert.ok(row.includes(`\`${clientName}`), `${title}: ${clientName}`);
+    const cells = rowOf(title, CLIENTS_PAGE, "Before the model calls a tool")
+      .split("|").map((cell) => cell.trim());
+    assert.equal(cells[2] === "after a search", searchesTools, title);
+    assert.match(cells[5] ?? "", INSTRUCTIONS[profile.instructions], title);
+    const dropsResources = profile.dropsEmbeddedResources === true;
+    assert.equal(drops.includes(title), dropsResources, title);
   }
 });
 
