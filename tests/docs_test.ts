@@ -47,7 +47,7 @@ const WORDS = "zero one two three four five six seven eight nine ten".split(
   " ",
 );
 
-/** How deep something goes, how texts say it, and in which files. */
+/** How deep something goes, how texts say it, and which ones do. */
 const DEPTHS: Readonly<Record<string, [number, RegExp, string[]]>> = {
   "a search": [MAX_SEARCH_DEPTH, /\bsearch\w*:? (?:ends )?(\w+)\s+levels/g, [
     "README.md",
@@ -70,7 +70,8 @@ for (const [what, [limit, pattern, files]] of Object.entries(DEPTHS)) {
         return { path, levels: index < 0 ? Number(number) : index };
       })
     );
-    const expected = files.map((path) => ({ path, levels: limit }));
-    assert.deepEqual(said, expected);
+    assert.deepEqual(said.filter(({ levels }) => levels !== limit), []);
+    const silent = files.filter((file) => !said.some((it) => it.path === file));
+    assert.deepEqual(silent, []);
   });
 }
