@@ -39,11 +39,11 @@ const SOURCE = [
 const DOCS = ["README.md", ...listFiles("docs")]
   .filter((path) => path.endsWith(".md") && path !== "docs/architecture.md");
 
-/** Returns the source, or the tables of a page: what only prose mentions is an example. */
+/** Returns the source, or the tables and lists of a page: prose has examples. */
 function textOf(path: string): string {
   const text = read(path);
   return path.endsWith(".md")
-    ? text.split("\n").filter((line) => line.startsWith("|")).join("\n")
+    ? text.split("\n").filter((line) => /^(?:\||- `)/.test(line)).join("\n")
     : text;
 }
 

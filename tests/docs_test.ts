@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { MAX_FILE_DEPTH } from "../src/files/faults.ts";
 import { dirname, join } from "../src/files/paths.ts";
+import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 
 const PAGES = [
@@ -34,5 +36,42 @@ for (const page of PAGES) {
       if (anchor === undefined) continue;
       assert.ok(anchorsOf(target).includes(anchor), `${link} in ${page}`);
     }
+  });
+}
+
+const SOURCES = readdirSync(join(REPOSITORY, "src"), { recursive: true })
+  .map((path) => `src/${path}`.replaceAll("\\", "/"))
+  .filter((path) => /(?<!_test)\.ts$/.test(path)).sort();
+
+const WORDS = "zero one two three four five six seven eight nine ten".split(
+  " ",
+);
+
+/** How deep something goes, how texts say it, and which ones do. */
+const DEPTHS: Readonly<Record<string, [number, RegExp, string[]]>> = {
+  "a search": [MAX_SEARCH_DEPTH, /\bsearch\w*:? (?:ends )?(\w+)\s+levels/g, [
+    "README.md",
+    "docs/conformance.md",
+    "docs/toolsets.md",
+    "src/skills/types.ts",
+  ]],
+  "a skill": [MAX_FILE_DEPTH, /(?:skill:|more than|after) (\w+)\s+levels/g, [
+    "docs/toolsets.md",
+    "mod.ts",
+    "src/files/boundary.ts",
+  ]],
+};
+
+for (const [what, [limit, pattern, files]] of Object.entries(DEPTHS)) {
+  Deno.test(`pages and comments say how many levels deep ${what} goes, which are ${limit}`, () => {
+    const said = [...PAGES, "mod.ts", ...SOURCES].flatMap((path) =>
+      Array.from(read(path).matchAll(pattern), ([, number]) => {
+        const index = WORDS.indexOf(number!);
+        return { path, levels: index < 0 ? Number(number) : index };
+      })
+    );
+    assert.deepEqual(said.filter(({ levels }) => levels !== limit), []);
+    const silent = files.filter((file) => !said.some((it) => it.path === file));
+    assert.deepEqual(silent, []);
   });
 }

@@ -14,6 +14,7 @@
 
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
+import { SHARED_FOLDERS } from "../src/skills/roots.ts";
 
 /** The program that checks and packs bundles. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2/mcpb";
@@ -35,13 +36,17 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
   "aarch64-unknown-linux-gnu": { name: "linux-arm64", os: "linux" },
 };
 
+/** The folders in the home folder that are searched without a choice. */
+const FOLDERS = SHARED_FOLDERS.map((folder) => `${folder}/skills`);
+
 /** What Claude Desktop asks its user for. */
 const USER_CONFIG = {
   folders: {
     type: "directory",
     title: "More folders with skills",
-    description:
-      "Searched with their subfolders, in addition to .claude/skills, .agent/skills, and .agents/skills in your home folder.",
+    description: `Searched with their subfolders, in addition to ${
+      joined(FOLDERS)
+    } in your home folder.`,
     multiple: true,
     required: false,
     default: [],
@@ -57,6 +62,11 @@ const USER_CONFIG = {
   },
 };
 
+/** Joins words with commas and "and". */
+function joined(words: readonly string[]): string {
+  return new Intl.ListFormat("en").format(words);
+}
+
 /** Creates the manifest of a bundle. */
 function createManifest({ os }: Platform, executable: string) {
   return {
@@ -65,8 +75,9 @@ function createManifest({ os }: Platform, executable: string) {
     display_name: "Agent Skills",
     version: config.version,
     description: "Lets Claude use the skills in your folders.",
-    long_description:
-      "Finds Agent Skills in `.claude/skills`, `.agent/skills`, and `.agents/skills` in your home folder, and in the folders that you choose. A skill is a folder with a file named `SKILL.md`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.",
+    long_description: `Finds Agent Skills in ${
+      joined(FOLDERS.map((folder) => `\`${folder}\``))
+    } in your home folder, and in the folders that you choose. A skill is a folder with a file named \`SKILL.md\`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.`,
     author: { name: "the skill-server authors" },
     icon: "icon.png",
     license: config.license,
@@ -78,7 +89,7 @@ function createManifest({ os }: Platform, executable: string) {
         command: `\${__dirname}/${executable}`,
         args: ["--tools=skilljack", "--recursive", "${user_config.folders}"],
         env: {
-          SKILLS_DIR: "~/.claude/skills,~/.agent/skills,~/.agents/skills",
+          SKILLS_DIR: FOLDERS.map((folder) => `~/${folder}`).join(),
           MAX_FILE_SIZE_MB: "${user_config.max_file_size}",
         },
       },

@@ -172,14 +172,16 @@ function adviseOn(
   { checked, problems, roots, skills }: Report,
   home: string | undefined,
 ): [sentence: string, ...lines: string[]] {
-  const last = roots.at(-1);
+  // What an option names follows the default folders, and the user's the project's.
+  const root = roots.findLast(({ status }) => status === "found") ??
+    roots.at(-1);
   if (checked !== undefined || problems.length > 0) return [""];
   if (skills.some(({ state }) => state !== "off")) {
     return [" To look for problems in their texts and files, use --check."];
   }
   if (skills.length > 0) return [" The policy turns off all of them."];
-  if (last === undefined) return [""];
-  const file = showPath(join(last.path, "hello", "SKILL.md"), home);
+  if (root === undefined) return [""];
+  const file = showPath(join(root.path, "hello", "SKILL.md"), home);
   return [` To add one, save these lines as ${file}:`, ...FIRST_SKILL];
 }
 

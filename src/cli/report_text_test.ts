@@ -59,6 +59,21 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   );
 });
 
+Deno.test("--list proposes the last folder that exists for a skill, or else the last one", async () => {
+  using place = new Place();
+  place.folder("project/empty");
+  const proposed = async (...args: string[]) => {
+    const { text } = await printedReport(place, "--list", ...args);
+    return /save these lines as (\S+)\/hello\/SKILL\.md:\n/.exec(text)?.[1];
+  };
+  assert.equal(await proposed("--agents"), "~/.agents/skills");
+  // Its subfolder `skills` would be searched, too.
+  assert.equal(await proposed("empty"), "empty");
+  assert.equal(await proposed("--agents", "--skill-dir=empty"), "empty");
+  place.folder("project/.claude/skills");
+  assert.equal(await proposed("--agents"), ".claude/skills");
+});
+
 Deno.test("--list does not pad cells to the length of a long name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));

@@ -77,7 +77,8 @@ export class Exchanges {
 
   /** What is used of the budget. */
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
-    const { handled, unsent } = this.#places;
+    const { unsent } = this.#places;
+    const handled = this.#places.handled + this.#quickPlaces.handled;
     const [bodies, listeners] = [this.#bodies.total, this.#listeners.total];
     return { bodies, handled, unsent, listeners };
   }
@@ -203,20 +204,23 @@ async function readText(
   signal: AbortSignal,
   { bodySize, take }: { bodySize: number; take: (more: number) => void },
 ): Promise<string> {
-  const tooLarge =
-    `The request must not exceed ${bodySize} bytes, in parts of at least ${MIN_PART_SIZE}`;
+  const tooLarge = `The request must not exceed ${bodySize} bytes`;
+  const tooManyParts =
+    "The request arrives in too many small parts: send it in larger ones";
   const declared = Number(headers.get("content-length"));
   if (declared > bodySize) throw refuse(413, tooLarge);
   // Refused at once, a request takes no memory.
   take(declared);
   const decoder = new TextDecoder();
   let text = "";
-  let size = 0;
+  let [size, counted] = [0, 0];
   const write = (part: Uint8Array) => {
-    const counted = Math.max(part.length, MIN_PART_SIZE);
-    size += counted;
+    const counts = Math.max(part.length, MIN_PART_SIZE);
+    size += part.length;
+    counted += counts;
     if (size > bodySize) throw refuse(413, tooLarge);
-    if (declared === 0) take(counted);
+    if (counted > bodySize) throw refuse(413, tooManyParts);
+    if (declared === 0) take(counts);
     text += decoder.decode(part, { stream: true });
   };
   await body?.pipeTo(new WritableStream({ write }), { signal }).catch(

@@ -24,6 +24,7 @@ import {
   activateRule,
   type ActiveRule,
   comparablePath,
+  isAbout,
   isInAny,
   isMatch,
   PolicyError,
@@ -171,9 +172,7 @@ export class Policy {
     const decisions = names.flatMap((name) => {
       // There can be many rules, and thousands of links to the same skill.
       const key = skillKey(name);
-      const rules = this.#rules!.filter(({ rule, matchesName }) =>
-        (rule.scope ?? scope) === scope && matchesName(key)
-      );
+      const rules = this.#rules!.filter((rule) => isAbout(rule, key, scope));
       return comparable.map((path) => this.#decideOnPath(path, rules));
     });
     const [strictest = DEFAULT_DECISION] = decisions.sort((a, b) =>

@@ -86,12 +86,20 @@ export function activateRule(
 
 /** Whether a rule matches something by any of its names and paths. */
 export function isMatch(
-  { rule, matchesName, folders }: ActiveRule,
+  active: ActiveRule,
   { names, scope, paths }: PolicySubject,
 ): boolean {
-  return (rule.scope ?? scope) === scope &&
-    names.some((name) => matchesName(skillKey(name))) &&
-    paths.some((path) => isInAny(comparablePath(path), folders));
+  return names.some((name) => isAbout(active, skillKey(name), scope)) &&
+    paths.some((path) => isInAny(comparablePath(path), active.folders));
+}
+
+/** Whether a rule is about what has a name, by its key, and a scope, wherever it lies. */
+export function isAbout(
+  { rule, matchesName }: ActiveRule,
+  key: string,
+  scope: SkillScope,
+): boolean {
+  return (rule.scope ?? scope) === scope && matchesName(key);
 }
 
 /** Whether a path is one of the folders or lies in one, if any are named. */

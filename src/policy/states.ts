@@ -64,6 +64,11 @@ export const STATES: Readonly<Record<SkillState, StateEffects>> = {
 /** The names of the states, as messages list them. */
 export const STATE_NAMES = Object.keys(STATES) as readonly SkillState[];
 
+/** Whether a state hides a skill from everyone. */
+export function isOff({ state }: Pick<Skill, "state">): boolean {
+  return STATES[state].hiddenFrom === "everyone";
+}
+
 /** Whether the model can load a skill. */
 export function isForModel(
   { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,

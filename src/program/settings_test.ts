@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
-import { parseCommandLine, SERVING_OPTIONS } from "./command_line.ts";
+import {
+  type Option,
+  OPTIONS,
+  parseCommandLine,
+  SERVING_OPTIONS,
+} from "./command_line.ts";
 import { createSettings, type Settings } from "./settings.ts";
-import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
+import { withVariables } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 
 /** Creates settings with these variables, and no others, in the environment. */
@@ -114,15 +119,28 @@ Deno.test("createSettings() checks the skill that a file is in", () => {
   assert.deepEqual(checked("/skills/loose.md"), [loose]);
 });
 
-Deno.test("createSettings() reads each option of a server", () => {
-  const source = Deno.readTextFileSync(
-    join(REPOSITORY, "src", "program", "settings.ts"),
-  );
+/** Returns a value of an option that its default is not. */
+function unusualValue(
+  { type, choices, expected = "" }: Option,
+): string | undefined {
+  if (type === "boolean") return undefined;
+  return choices?.at(-1) ?? (/number/.test(expected) ? "999" : "folder");
+}
+
+Deno.test("createSettings() derives something from each option of a server", () => {
+  using place = new Place();
+  const derive = (...args: string[]) => {
+    const { roots, options } = settingsIn(place, args);
+    return { roots, options };
+  };
+  const usual = derive();
   for (const name of SERVING_OPTIONS) {
-    assert.match(
-      source,
-      new RegExp(`(?:values\\.|values\\["|[{,] )${name}\\b`),
-      name,
+    const value = unusualValue(OPTIONS[name]);
+    const arg = value === undefined ? `--${name}` : `--${name}=${value}`;
+    assert.notDeepEqual(
+      derive(arg),
+      usual,
+      `${arg} changes neither the roots nor the options that createSettings() returns`,
     );
   }
 });

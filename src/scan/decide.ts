@@ -18,7 +18,7 @@ import type { Problem } from "../problems.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import type { Project } from "../skills/roots.ts";
-import { isForModel, STATES } from "../policy/states.ts";
+import { isForModel, isOff, STATES } from "../policy/states.ts";
 import type {
   SkillRootReport,
   SkillScope,
@@ -126,11 +126,11 @@ function hideWithFile(
   hidden: HiddenFolders,
 ): DecidedSkill {
   const { realPath, read: { mainFolder }, state } = skill;
-  if (mainFolder === realPath || state === "off") return skill;
+  if (mainFolder === realPath || isOff(skill)) return skill;
   if (hidden.has(mainFolder, realPath, { forModel: false })) {
     return { ...skill, state: "off", rule: undefined };
   }
-  const isHiddenFromModel = state !== "manual" &&
+  const isHiddenFromModel = STATES[state].hiddenFrom === "nobody" &&
     hidden.has(mainFolder, realPath, { forModel: true });
   return isHiddenFromModel
     ? { ...skill, state: "manual", rule: undefined }
@@ -158,11 +158,10 @@ export class HiddenFolders {
    */
   constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
     for (const realPath of unjudged) this.#hidden.set(realPath, "everyone");
-    for (const { realPath, state, read } of skills) {
-      const { isHiddenFromModel } = read.said;
-      const isOff = STATES[state].hiddenFrom === "everyone" || !read.isRead;
-      if (isOff) this.#hidden.set(realPath, "everyone");
-      else if (!isForModel({ state, isHiddenFromModel })) {
+    for (const skill of skills) {
+      const { realPath, state, read } = skill;
+      if (isOff(skill) || !read.isRead) this.#hidden.set(realPath, "everyone");
+      else if (!isForModel({ state, ...read.said })) {
         this.#hidden.set(realPath, "model");
       }
     }
@@ -203,7 +202,7 @@ function listProblems(
     ...findings.reading.failures,
   ];
   const found = [
-    ...failures.filter((failure) => !isOff(failure, findings))
+    ...failures.filter((failure) => !isTurnedOff(failure, findings))
       .map(({ problem, root }) => ({ problem, scope: root.scope })),
     ...skills.filter(hasProblems).flatMap(problemsOf),
   ];
@@ -216,8 +215,8 @@ function listProblems(
 }
 
 /** Whether something is wrong with a skill that is not off. */
-function hasProblems({ state, read }: DecidedSkill): boolean {
-  return state !== "off" && read.said.problems.length > 0;
+function hasProblems(skill: DecidedSkill): boolean {
+  return !isOff(skill) && skill.read.said.problems.length > 0;
 }
 
 /** Lists the problems with a `SKILL.md`, and whom it comes from. */
@@ -232,7 +231,7 @@ function problemsOf(
 }
 
 /** Whether a rule turns off what could not be visited or read. */
-function isOff(
+function isTurnedOff(
   { problem: { file } }: Failure,
   { policy, project }: Findings,
 ): boolean {
@@ -240,8 +239,7 @@ function isOff(
   const realPath = childPath(realPathOf(dirname(file)), basename(file));
   const scope = project.scopeOf(realPath);
   const paths = [file, realPath];
-  return policy.decide({ names: [basename(file)], scope, paths }).state ===
-    "off";
+  return isOff(policy.decide({ names: [basename(file)], scope, paths }));
 }
 
 /** Lists the folders whose `SKILL.md` is skipped, unless a rule turns them off. */
@@ -250,7 +248,7 @@ function listSkipped(
   project: Project,
 ): SkippedSkill[] {
   return skills
-    .filter(({ read, state }) => !read.said.frontmatter && state !== "off")
+    .filter((skill) => !skill.read.said.frontmatter && !isOff(skill))
     .slice(0, MAX_PROBLEMS)
     .map((skill) => {
       const { realPath, read, listings, scope, state } = skill;

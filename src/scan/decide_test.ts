@@ -10,6 +10,7 @@ import {
 } from "./decide.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { Policy } from "../policy/policy.ts";
+import { STATES } from "../policy/states.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillRoot } from "../skills/types.ts";
 import type { ReadSkill, RootVisit, VisitedFolder } from "./record.ts";
@@ -191,6 +192,23 @@ Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as
     skills.map(({ state }) => state),
     ["off", "off", "manual", "manual"],
   );
+});
+
+Deno.test("decideSkills() keeps any state that hides a skill from the model", async () => {
+  const { pinned } = STATES;
+  using stack = new DisposableStack();
+  const usual = { ...pinned };
+  stack.defer(() => Object.assign(pinned, usual));
+  Object.assign(pinned, { hiddenFrom: "model", strictness: 2.5 });
+  const { skills } = await decide(
+    [
+      { root: MINE, path: "/mine/a" },
+      { root: MINE, path: "/mine/a/manual" },
+    ],
+    [{ skill: "a", state: "pinned" }, { skill: "manual", state: "manual" }],
+    { mainFolders: { "/mine/a": "/mine/a/manual" } },
+  );
+  assert.deepEqual(skills.map(({ state }) => state), ["pinned", "manual"]);
 });
 
 Deno.test("decideSkills() tells what is skipped, by which names, and for whom", async () => {

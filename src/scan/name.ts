@@ -5,7 +5,7 @@
  */
 
 import { childPath } from "../files/paths.ts";
-import { isForModel } from "../policy/states.ts";
+import { isForModel, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
 import { servedKey, skillKey } from "../skills/names.ts";
 import type {
@@ -68,9 +68,9 @@ function countSkills(
   valid: readonly DecidedSkill[],
 ): SkillRootReport[] {
   const counts = new Map<SkillRoot, number>();
-  for (const { listings: [listing], state } of valid) {
-    if (state === "off") continue;
-    const { root } = listing!;
+  for (const skill of valid) {
+    if (isOff(skill)) continue;
+    const { root } = skill.listings[0]!;
     counts.set(root, (counts.get(root) ?? 0) + 1);
   }
   return visits.map(({ report }) => ({
@@ -158,7 +158,7 @@ function assignNames(
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
   const { on = [], off = [] } = Object.groupBy(
     valid,
-    ({ state }) => state === "off" ? "off" : "on",
+    (skill) => isOff(skill) ? "off" : "on",
   );
   const groups = Map.groupBy(on, ({ read }) => skillKey(read.said.name!));
   const named = [...groups.keys()].sort()

@@ -47,6 +47,9 @@ export const DEFAULT_FOLDERS = [".agent", ".claude"];
 /** The folder that is searched, too, if the user says so. */
 const AGENTS_FOLDER = ".agents";
 
+/** All of these folders, in search order. The bundle for Claude Desktop searches them. */
+export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
+
 /**
  * Lists the roots in the order in which they are searched. The default roots
  * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
@@ -78,8 +81,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const shared = (folder: string) => wellKnownRoots(folder, options, project);
   const searchAll = (directories: readonly string[]): SkillRoot[] => {
     // The bundle for Claude Desktop names these, whether they exist or not.
-    const usual = [...DEFAULT_FOLDERS, AGENTS_FOLDER].flatMap(shared)
-      .map(({ path }) => path);
+    const usual = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
     return directories.flatMap((directory) =>
       ["", join(".claude", "skills"), "skills"].map((folder) => ({
         ...configured(join(directory, folder), false),

@@ -33,6 +33,11 @@ const PROJECT = [
   "project /project/.claude/skills",
 ];
 
+/** The default folders as texts name them, in their order. */
+const FOLDERS = DEFAULT_FOLDERS.flatMap((folder) =>
+  ["./", "~/"].map((base) => `${base}${folder}/skills`)
+);
+
 /** Options, and the roots in order of priority. */
 const CASES: Record<string, [SkillRootOptions, string[]]> = {
   "exactly four folders": [
@@ -123,19 +128,25 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
   ]);
 });
 
-Deno.test("the README names the default folders in their order, and docs/running.md all of them", () => {
-  const folders = DEFAULT_FOLDERS.flatMap((folder) =>
-    ["./", "~/"].map((base) => `${base}${folder}/skills`)
+Deno.test("the comment of resolveSkillRoots() names the default folders in their order", () => {
+  const source = Deno.readTextFileSync(new URL("roots.ts", import.meta.url));
+  const [comment = ""] = /The default roots\n[^]*?, without/.exec(source) ?? [];
+  assert.deepEqual(
+    Array.from(comment.matchAll(/`([^`]+)`/g), ([, folder]) => folder),
+    FOLDERS,
   );
+});
+
+Deno.test("the README and docs/running.md name the default folders in their order", () => {
   const rows = README.matchAll(/^\| \d +\| `([^`]+)` +\|.*\| always +\|$/gm);
-  assert.deepEqual(Array.from(rows, ([, folder]) => folder), folders);
+  assert.deepEqual(Array.from(rows, ([, folder]) => folder), FOLDERS);
   const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "running.md"));
   const [, compiled = ""] =
     /deno task compile "--allow-read=(.*)"/.exec(page) ??
       [];
   assert.deepEqual(
     compiled.replaceAll("$HOME", "~").split(",")
-      .map((path) => path.replace(/^\./, "./.")).sort(),
-    folders.sort(),
+      .map((path) => path.replace(/^\./, "./.")),
+    FOLDERS,
   );
 });

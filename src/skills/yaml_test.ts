@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
+import { REPOSITORY } from "../../tests/testing/environment.ts";
+import { join } from "../files/paths.ts";
 import { isCopyable } from "../text.ts";
 import {
   fieldOf,
@@ -72,6 +74,15 @@ Deno.test("fieldOf() finds a known field by its letters, and isNear() one that d
   for (const key of ["", "-", "nam", "constructor", "version"]) {
     assert.equal(fieldOf(key), undefined, key);
   }
+});
+
+Deno.test("docs/check.md lists the known fields", () => {
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
+  const [sentence = ""] = /^The known fields are [^]*?\.$/m.exec(page) ?? [];
+  assert.deepEqual(
+    Array.from(sentence.matchAll(/`([^`]+)`/g), ([, field]) => field),
+    KNOWN_FIELDS,
+  );
 });
 
 Deno.test("listEntries() finds the entries of malformed text, with their lines", () => {

@@ -308,15 +308,14 @@ function shorten(listed: ListedSkill, limit: number): ListedSkill {
   return { ...listed, description: truncate(listed.description, limit) };
 }
 
-/** The maximum length of the line that summarizes the skills, in characters. */
-const MAX_SUMMARY_LENGTH = 250;
+/** The maximum length of the line that summarizes the skills: what Codex shows, in characters. */
+export const MAX_SUMMARY_LENGTH = 250;
 
 /** The names that may stand in the server's own sentences, which no skill should speak in. */
 const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
 
 /**
- * Summarizes the skills in one line of at most 250 characters, after a text
- * without a period. Some clients show the model nothing else until it searches
+ * Summarizes the skills in one line of limited length, after a text without a period. Some clients show the model nothing else until it searches
  * for tools.
  */
 export function summarizeSkills(

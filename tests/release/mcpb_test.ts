@@ -9,7 +9,13 @@ import serverSchema from "../../testdata/server.schema.json" with {
 };
 import type { Launch } from "../../src/cli/clients/clients.ts";
 import { Session } from "../testing/client.ts";
-import { environment, FLAGS, MOD, REPOSITORY } from "../testing/environment.ts";
+import {
+  environment,
+  FLAGS,
+  IMPORTS,
+  MOD,
+  REPOSITORY,
+} from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 
@@ -43,7 +49,7 @@ function unpackBundle(place: Place): string {
     ? ["--executable", createScript(place)]
     : [];
   const tool = join(REPOSITORY, "tools", "mcpb.ts");
-  runDeno(tool, ...executable, "-o", bundle);
+  runDeno(...IMPORTS, tool, ...executable, "-o", bundle);
   const folder = join(place.path, "extension");
   runDeno(`${MCPB}/mcpb`, "unpack", bundle, folder);
   return folder;

@@ -289,10 +289,11 @@ export class Model {
     const isOff = hiddenFrom === "everyone" ||
       this.#isHidden(file, skill, ["everyone"]);
     if (!isValid || isOff) return [];
-    const isManual = hiddenFrom === "model" ||
-      this.#isHidden(file, skill, ["model"]);
-    const state: State = isManual ? "manual" : judged;
-    const forModel = !isManual && frontmatter.forModel;
+    const isKept = hiddenFrom === "model" ||
+      !this.#isHidden(file, skill, ["model"]);
+    const state: State = isKept ? judged : "manual";
+    const forModel = STATES[state].hiddenFrom === "nobody" &&
+      frontmatter.forModel;
     const files = this.#listFiles(skill, "everyone");
     const modelFiles = this.#listFiles(skill, "everyone", "model");
     const rule = this.#findRule(this.#subjects(skill)[0]!);

@@ -3,6 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "../../files/paths.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { CLIENT_PROFILES } from "../../views/profiles.ts";
+import {
+  DEFAULT_DESCRIPTION_LIMIT,
+  MAX_SUMMARY_LENGTH,
+} from "../../views/skill_list.ts";
 import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
 import type { Program } from "../../program/running_program.ts";
 import { createLaunch } from "./launch.ts";
@@ -82,14 +86,14 @@ Deno.test("docs/clients.md names the configuration files of each client", () => 
   }
 });
 
-/** Finds the row of a client in the section of a page. */
+/** Finds the row of a client, with any version, in the section of a page. */
 function rowOf(title: string, page: string, section: string): string {
   const [, text = ""] = page.split(`\n## ${section}\n`);
   const [rest] = text.split("\n## ");
   return rest!.split("\n").find((line) =>
     line.startsWith("| ") &&
     line.split("|")[1]!.split(",").some((cell) =>
-      cell.replace(/[¹²³⁴]/, "").trim() === title
+      cell.replace(/[¹²³⁴]|(?<= )[\d.]+/g, "").trim() === title
     )
   ) ?? "";
 }
@@ -99,6 +103,7 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
     text?.replaceAll(/\s+/g, " ").includes(title) === true;
   const [nameOnly] = /adds\s+`--name-only`\s+for[^]*?:/.exec(CLIENTS_PAGE) ??
     [];
+  const [agents] = /adds\s+`--agents`\s+for[^;]*/.exec(CLIENTS_PAGE) ?? [];
   const [variables] = /An entry is refused[^]*?\n\n/.exec(CLIENTS_PAGE) ?? [];
   for (const client of Object.values(MCP_CLIENTS)) {
     const { title, ownSkills = [], readsAgents = false } = client;
@@ -110,17 +115,46 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
     const folders = row.split("|")[2] ?? "";
     assert.equal(folders.includes("`.agents/skills`"), readsAgents, title);
     for (const folder of ownSkills) assert.ok(folders.includes(folder), title);
+    assert.equal(isNamed(client, agents), !readsAgents, title);
     assert.equal(isNamed(client, nameOnly), ownSkills.length > 0, title);
     const replaces = client.variables !== undefined;
     assert.equal(isNamed(client, variables), replaces, title);
   }
 });
 
-Deno.test("docs/clients.md names each client that has a profile as it names itself", () => {
-  for (const [name, { clientName }] of Object.entries(CLIENT_PROFILES)) {
+Deno.test("docs/clients.md says how much clients show, as the limits of the lists do", () => {
+  const section = "Before the model calls a tool";
+  const shown = (length: number) => `${length.toLocaleString("en")} characters`;
+  const instructions = rowOf("Codex", CLIENTS_PAGE, section);
+  assert.ok(instructions.includes(`first ${shown(MAX_SUMMARY_LENGTH)}`));
+  assert.ok(
+    CLIENTS_PAGE.includes(`within ${shown(DEFAULT_DESCRIPTION_LIMIT)}`),
+  );
+  const { cutsDescriptionsAt } = CLIENT_PROFILES["claude-code"]!;
+  const cut = /and cuts at ([\d,]+)\)/.exec(CLIENTS_PAGE)?.[1];
+  assert.equal(cut, cutsDescriptionsAt!.toLocaleString("en"));
+});
+
+/** How the page says what a client shows of the instructions. */
+const INSTRUCTIONS = {
+  "whole": /whole|first 4,096/,
+  "first line": /first 250/,
+  "none": /not shown/,
+};
+
+Deno.test("docs/clients.md says of each client that has a profile what is in it", () => {
+  const [drops = ""] = /^- .*\s.*drop prompts that/m.exec(CLIENTS_PAGE) ?? [];
+  for (const [name, profile] of Object.entries(CLIENT_PROFILES)) {
     const { title } = MCP_CLIENTS[name as ClientName];
+    const { clientName, searchesTools = false } = profile;
     const row = rowOf(title, CLIENTS_PAGE, "The connection");
     assert.ok(row.includes(`\`${clientName}`), `${title}: ${clientName}`);
+    const cells = rowOf(title, CLIENTS_PAGE, "Before the model calls a tool")
+      .split("|").map((cell) => cell.trim());
+    assert.equal(cells[2] === "after a search", searchesTools, title);
+    assert.match(cells[5] ?? "", INSTRUCTIONS[profile.instructions], title);
+    const dropsResources = profile.dropsEmbeddedResources === true;
+    assert.equal(drops.includes(title), dropsResources, title);
   }
 });
 
