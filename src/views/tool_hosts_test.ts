@@ -113,7 +113,7 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
   });
 }
 
-Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK", async () => {
+Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK, which warns of nothing", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using registry = new SkillRegistry([
@@ -126,6 +126,15 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
   const [ours, theirs] = InMemoryTransport2.createLinkedPair();
   await host.connect(ours);
   await client.connect(theirs as unknown as InMemoryTransport);
+  const warnings: unknown[] = [];
+  const { warn } = console;
+  console.warn = (...data) => warnings.push(data);
+  const { tools } = await client.listTools().finally(() => {
+    console.warn = warn;
+  });
+  assert.deepEqual(warnings, []);
+  const { properties = {} } = tools[1]!.inputSchema;
+  assert.deepEqual(Object.keys(properties), ["skill_name"]);
   const call = async (name: string, input: Record<string, unknown>) => {
     const { content } = await client.callTool({ name, arguments: input });
     return (content as { text: string }[])[0]!.text;
