@@ -103,12 +103,14 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
     { GITHUB_ACTIONS: "true" },
     () => formatReport(report, settings).join("\n"),
   );
+  const folder = join(Deno.cwd(), "a,b:c").replaceAll(":", "%3A")
+    .replaceAll(",", "%2C");
   const message =
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
   assert.equal(
-    text.replaceAll("\\SKILL", "/SKILL"),
-    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
-::warning file=a%2Cb%3Ac/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
+    text.replaceAll("\\SKILL", "/SKILL").replaceAll(folder, "FOLDER"),
+    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
+::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
 
 Checked 0 skills: 1 error, 1 warning`,
   );

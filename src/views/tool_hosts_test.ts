@@ -15,7 +15,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
-import { flagsWith, MOD } from "../../tests/testing/environment.ts";
+import { flagsWith, MOD, REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
@@ -156,21 +156,31 @@ Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one wit
   registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
 });
 
-Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
-  using place = new Place();
-  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-  const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
-  const [example] = rest!.split(" * ```\n", 1);
-  const main = place.file(
-    "project/server.ts",
-    example!.replaceAll(/^ \* ?/gm, "")
-      .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
-  );
-  const flags = flagsWith("--allow-read", "--allow-env");
-  await using session = await Session.open(place, { main, flags });
-  const { tools } = await session.client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
-});
+for (const version of [1, 2]) {
+  Deno.test(`the example of registerSkillTools() is a whole server with version ${version} of the SDK, which ends with its client`, async () => {
+    using place = new Place();
+    place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+    const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
+    const [example] = rest!.split(" * ```\n", 1);
+    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "running.md"));
+    const modules = page.match(/npm:@modelcontextprotocol\/server@[^`]+/g)!;
+    const main = place.file(
+      "project/server.ts",
+      example!.replaceAll(/^ \* ?/gm, "")
+        .replace("@skill-server/skill-server", pathToFileURL(MOD).href)
+        .replaceAll(
+          /npm:@modelcontextprotocol\/sdk@[^"]+/g,
+          (module) => version === 1 ? module : modules.shift()!,
+        ),
+    );
+    const flags = flagsWith("--allow-read", "--allow-env");
+    await using session = await Session.open(place, { main, flags });
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+    assert.deepEqual(modules.length, version === 1 ? 2 : 0);
+    assert.deepEqual(session.stderr.values, []);
+  });
+}
 
 Deno.test("registerSkillTools() refuses another server, and a second tool of a name", () => {
   using place = new Place();

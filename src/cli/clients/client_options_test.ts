@@ -128,6 +128,20 @@ const additions: [
     },
     /^Editor itself describes the skills in \.agents\/skills, .*\.$/,
   ],
+  [
+    {
+      ownSkills: [".agents/skills"],
+      privateSkills: [".e/skills", ".f/skills"],
+    },
+    [`--skill-dir=${join(HOME, ".e")}`],
+    {
+      "name-only": [".agents", ".e"].flatMap((folder) => [
+        join(folder, "skills"),
+        join(HOME, folder, "skills"),
+      ]),
+    },
+    /the skills in \.agents\/skills and \.e\/skills, of the project/,
+  ],
   [{ mayReadClaude: true }, [], {}, /add --name-only ~\/\.claude\/skills\.$/],
 ];
 
