@@ -157,7 +157,7 @@ Deno.test("--json prints the report as JSON", async () => {
     line: 1,
     reason: 'there is no frontmatter: the first line is not "---"',
     hint:
-      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
+      'start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   });
 });
 

@@ -28,7 +28,7 @@ Skills (5)
   git        1 file   ~/.claude/skills/git-2      shadowed by ~/.claude/skills/git: change the name in its SKILL.md to load it
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
-  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+  fix: start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
 
 Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings.
 `,
