@@ -30,7 +30,12 @@ import type { ScanSubscriber, Skill, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import { SharedTask, TimeSlice } from "../time_slice.ts";
 import { logLoad, readTogether, type Requester } from "./loading.ts";
-import { deriveOnce, type ListItem, serveList } from "./paging.ts";
+import {
+  deriveOnce,
+  type ListItem,
+  refuseCursor,
+  serveList,
+} from "./paging.ts";
 import {
   listByName,
   listedDescription,
@@ -71,7 +76,10 @@ export function registerResources(
   });
   server.setRequestHandler(
     "resources/templates/list",
-    () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
+    ({ cursor }) => {
+      refuseCursor(cursor);
+      return { resourceTemplates: RESOURCE_TEMPLATES };
+    },
   );
   server.setRequestHandler("resources/read", async ({ uri }, requester) => {
     try {

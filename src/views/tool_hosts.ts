@@ -15,6 +15,7 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
+import { refuseCursor } from "./paging.ts";
 import { type ClientProfile, profileFor } from "./profiles.ts";
 import { callTool, toEntry } from "./tools.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
@@ -87,7 +88,8 @@ class ProgramHost implements ToolHost {
     this.#server = server;
     this.#registry = registry;
     this.#options = options;
-    server.setRequestHandler("tools/list", (_params, { client }) => {
+    server.setRequestHandler("tools/list", ({ cursor }, { client }) => {
+      refuseCursor(cursor);
       const profile = profileFor(client, options);
       this.#profiles.add(profile);
       return { tools: this.#listFor(profile, registry.catalog) };
