@@ -48,7 +48,10 @@ export async function loadPage<T>(
     load?: ((value: T) => unknown) | undefined;
   },
 ): Promise<{ entries: unknown[]; nextCursor?: string }> {
-  if (!cursor.startsWith(AFTER)) refuseCursor(cursor);
+  if (!cursor.startsWith(AFTER)) {
+    const fix = "pass the nextCursor of the previous page, or omit the cursor";
+    throw invalidParams(`Unknown cursor ${quote(echo(cursor))}: ${fix}`);
+  }
   let last = cursor.slice(AFTER.length);
   const rest = items.filter(({ key }) => key > last);
   const entries: unknown[] = [];
@@ -67,17 +70,6 @@ export async function loadPage<T>(
   }
   const end = rest.at(-1)?.key ?? last;
   return last === end ? { entries } : { entries, nextCursor: AFTER + last };
-}
-
-/**
- * Refuses a cursor, if there is one. A list of a single page has none.
- *
- * @throws {Error} The reply.
- */
-export function refuseCursor(cursor: string | undefined): void {
-  if (cursor === undefined) return;
-  const fix = "pass the nextCursor of the previous page, or omit the cursor";
-  throw invalidParams(`Unknown cursor ${quote(echo(cursor))}: ${fix}`);
 }
 
 /**

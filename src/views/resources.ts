@@ -30,12 +30,7 @@ import type { ScanSubscriber, Skill, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import { SharedTask, TimeSlice } from "../time_slice.ts";
 import { logLoad, readTogether, type Requester } from "./loading.ts";
-import {
-  deriveOnce,
-  type ListItem,
-  refuseCursor,
-  serveList,
-} from "./paging.ts";
+import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import {
   listByName,
   listedDescription,
@@ -76,10 +71,7 @@ export function registerResources(
   });
   server.setRequestHandler(
     "resources/templates/list",
-    ({ cursor }) => {
-      refuseCursor(cursor);
-      return { resourceTemplates: RESOURCE_TEMPLATES };
-    },
+    () => ({ resourceTemplates: RESOURCE_TEMPLATES }),
   );
   server.setRequestHandler("resources/read", async ({ uri }, requester) => {
     try {

@@ -15,7 +15,6 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
-import { refuseCursor } from "./paging.ts";
 import { type ClientProfile, profileFor } from "./profiles.ts";
 import { callTool, toEntry } from "./tools.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
@@ -88,8 +87,7 @@ class ProgramHost implements ToolHost {
     this.#server = server;
     this.#registry = registry;
     this.#options = options;
-    server.setRequestHandler("tools/list", ({ cursor }, { client }) => {
-      refuseCursor(cursor);
+    server.setRequestHandler("tools/list", (_params, { client }) => {
       const profile = profileFor(client, options);
       this.#profiles.add(profile);
       return { tools: this.#listFor(profile, registry.catalog) };
