@@ -56,7 +56,7 @@ export async function withSkill(
   if (found !== undefined) return await use(found.skill, found.text);
   // Loaded on demand, because most names are known.
   const { answerUnknownName } = await import("./unknown_skill.ts");
-  return await answerUnknownName(name, registry.catalog, options);
+  return await answerUnknownName(name, registry.catalog, context);
 }
 
 /**

@@ -145,7 +145,7 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
   await client.close();
 });
 
-Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one with a list of them", () => {
+Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one, as an unknown profile, with a list of them", () => {
   using place = new Place();
   const { registry, host } = createHost(place);
   const options = { toolset: "toString" as "skill" };
@@ -153,6 +153,15 @@ Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one wit
     () => registerSkillTools(host, registry, options),
     /^TypeError: .*no toolset "toString"; use skill, skilljack/,
   );
+  for (const profile of ["Codex", "toString"]) {
+    assert.throws(
+      () => registerSkillTools(host, registry, { profile }),
+      {
+        name: "TypeError",
+        message: /no profile ".*"; use default, claude-code/,
+      },
+    );
+  }
   registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
 });
 
