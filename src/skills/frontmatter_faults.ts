@@ -225,12 +225,6 @@ function findNameReason(name: string): string | undefined {
     : undefined;
 }
 
-/** What to write for a required field that is missing. */
-const FIELD_ADVICE: Readonly<Record<RequiredField, string>> = {
-  name: 'a line with "name:" and the name of the folder',
-  description: 'a line with "description:" and what the skill is for',
-};
-
 /** Describes the required fields that nothing is meant as, all at once. */
 function listAbsentFields(
   absent: readonly RequiredField[],
@@ -240,20 +234,18 @@ function listAbsentFields(
   const [first] = absent;
   if (first === undefined) return [];
   const names = absent.map(quote).join(" and ");
+  const starts = absent.map((field) => `a line that begins with "${field}:"`);
+  const hint = `between the two lines "---", write ${starts.join(" and ")}`;
   const name = first === "name" ? validName(folder) : undefined;
   const line = name && writeText("name", name);
   const isRead = name && parseMapping(line + yaml)?.name === name;
-  // The finished line follows the name.
-  const advice = absent.map((field) => FIELD_ADVICE[field]).reverse().join(
-    ", and ",
-  );
   return [{
     rule: `${first}-missing`,
     line: 1,
     reason: absent.length === 1
       ? `the field ${names} is missing`
       : `the fields ${names} are missing`,
-    hint: `between the two lines "---", write ${advice}${isRead ? ":" : ""}`,
+    hint: isRead ? `${hint}, such as:` : hint,
     lines: line && isRead ? [line] : undefined,
   }];
 }

@@ -392,7 +392,7 @@ Deno.test("readSkillText() prints the line with a missing name if the folder has
     const [problem] = readSkillText(text, folder).problems;
     assert.deepEqual(problem!.lines, line && [line]);
     assert.doesNotMatch(problem!.hint, /\u2026/);
-    assert.equal(problem!.hint.endsWith("folder:"), line !== undefined);
+    assert.equal(problem!.hint.endsWith(", such as:"), line !== undefined);
     if (line === undefined) continue;
     const fixed = text.replace("---\n", `---\n${line}\n`);
     const { frontmatter, problems } = readSkillText(fixed, folder);

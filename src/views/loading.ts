@@ -51,7 +51,7 @@ export async function withSkill(
   context: ToolContext,
   use: (skill: Skill, text: string) => CallToolResult | Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const { registry, options } = context;
+  const { registry } = context;
   const found = await findWithText(name, registry);
   if (found !== undefined) return await use(found.skill, found.text);
   // Loaded on demand, because most names are known.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAtOrBelow, join, resolve } from "../../files/paths.ts";
+import { isAtOrBelow, join } from "../../files/paths.ts";
 import type { CommandLine } from "../../program/command_line.ts";
 import type { Settings } from "../../program/settings.ts";
 import type { SkillCatalog } from "../../skills/types.ts";
@@ -30,7 +30,7 @@ export function addClientOptions(
   client: McpClient,
   situation: ClientSituation,
 ): { values: Values; notes: string[] } {
-  const { title, toolset } = client;
+  const { title, toolset, privateSkills = [] } = client;
   const { values, home } = situation.settings;
   const added = { ...values };
   const notes: string[] = [];
@@ -40,7 +40,10 @@ export function addClientOptions(
       `${title} cannot open files, so the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     );
   }
-  const ownSkills = listOwnSkills(client, situation);
+  const ownSkills = [
+    ...client.ownSkills ?? [],
+    ...privateSkills.filter((path) => servesWhole(path, situation)),
+  ];
   if (ownSkills.length > 0) {
     // Those that are not served do no harm, and links can lead to them.
     const own = ownSkills.flatMap((path) =>
@@ -60,17 +63,6 @@ export function addClientOptions(
   }
   notes.push(...listOwnSkillNotes(client, situation));
   return { values: added, notes };
-}
-
-/** Lists the folders whose skills a client lists itself. Private ones must be searched. */
-function listOwnSkills(
-  { ownSkills = [], privateSkills = [] }: McpClient,
-  { settings: { roots, home = "." } }: ClientSituation,
-): string[] {
-  const isSearched = (path: string) =>
-    [resolve(path), resolve(home, path)]
-      .some((it) => roots.some((root) => isAtOrBelow(it, root.path)));
-  return [...ownSkills, ...privateSkills.filter(isSearched)];
 }
 
 /** Whether the entry should add `--agents`, because the client does not read that folder. */
@@ -115,5 +107,7 @@ function servesWhole(
   const path = join(home, folder);
   const isListedByName = values["name-only"]?.includes(path) === true;
   return !isListedByName &&
-    catalog.roots.some(({ root, skills }) => root.path === path && skills > 0);
+    catalog.roots.some(({ root, skills }) =>
+      isAtOrBelow(path, root.path) && skills > 0
+    );
 }
