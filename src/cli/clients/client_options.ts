@@ -98,7 +98,7 @@ function listOwnSkillNotes(
   return notes;
 }
 
-/** Whether the server lists skills in a folder of the home folder with their descriptions. */
+/** Whether the server searches a folder of the home folder, and lists skills whole there. */
 function servesWhole(
   folder: string,
   { settings: { home, values }, catalog }: ClientSituation,
