@@ -48,6 +48,7 @@ const mcp = new McpHttpServer(
 );
 
 expectAborts();
+expectUsedPort();
 logWarnings(settings);
 await registry.refresh();
 registerSkillTools(mcp, registry, settings.options);
@@ -84,6 +85,17 @@ function expectAborts(): void {
   console.warn = (...data) => {
     if (!`${data[0]}`.startsWith("Deno.serve: request.signal")) warn(...data);
   };
+}
+
+/** Says in one line that the port is used. Deno listens after this module, and tells it no port. */
+function expectUsedPort(): void {
+  addEventListener("unhandledrejection", (event) => {
+    if (!(event.reason instanceof Deno.errors.AddrInUse)) return;
+    event.preventDefault();
+    exit(
+      "Cannot listen: another program uses the port; choose another one with deno serve --port, such as --port 9001, before the file",
+    );
+  });
 }
 
 function onListen(address: Deno.Addr): void {

@@ -295,7 +295,7 @@ Deno.test("skill reports why a skill was skipped, where, and how to fix it: cont
   const half = await session.load("half");
   assert.match(
     half.text,
-    /the field "description" is missing; write "description: …"/,
+    /the field "description" is missing; between .*, write a line that begins with "description:"/,
   );
   const line = await session.stderr.take(
     (line) => line.includes("half"),

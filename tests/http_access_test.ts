@@ -42,7 +42,7 @@ Deno.test("a server does not start with invalid settings, or without a token if 
       [{ host: "[::]" }, noToken],
       [
         { env: { SKILL_SERVER_TOKEN: "alice:short" } },
-        /^skill-server: Invalid SKILL_SERVER_TOKEN: a token has fewer than 16 characters; create each token with "openssl rand -hex 32"\n$/,
+        /^skill-server: Invalid SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32"\n$/,
       ],
       [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
       [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
@@ -52,6 +52,18 @@ Deno.test("a server does not start with invalid settings, or without a token if 
     assert.equal(code, 2);
     assert.match(stderr, message);
   }
+});
+
+Deno.test("a server whose port another program uses says in one line how to choose another one", async () => {
+  using place = filesPlace();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  const { code, stderr } = await runServer(place, httpCommand({ port }));
+  assert.equal(code, 2);
+  assert.equal(
+    stderr,
+    "skill-server: Cannot listen: another program uses the port; choose another one with deno serve --port, such as --port 9001, before the file\n",
+  );
 });
 
 Deno.test("deno serve with its own options after the file prints the command that works", async () => {

@@ -216,7 +216,7 @@ Deno.test("a server with an invalid policy serves nothing, and says why, until i
   );
   assert.match(
     line,
-    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "rules:", .*; until then, no skills are served$/,
+    /^skill-server: Cannot use the policy ".*policy\.yaml" \(line 1\): there is no key "scop"; write "scope", if you meant that; until then, no skills are served$/,
   );
   assert.deepEqual(await session.names(), []);
   assert.match(

@@ -176,7 +176,7 @@ Deno.test("--json prints the report as JSON", async () => {
     line: 1,
     reason: 'there is no frontmatter: the first line is not "---"',
     hint:
-      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
+      'start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   });
 });
 
@@ -389,7 +389,7 @@ Deno.test(
   { ignore: lacks("sh") || lacks("git") },
   async () => {
     const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
-    const [recipe] = /^git diff -z[^]*?--check$/m.exec(page)!;
+    const [recipe] = /^for skill in [^]*? --check "\$@"$/m.exec(page)!;
     using place = new Place();
     const git = (...args: string[]) => {
       const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
@@ -399,28 +399,46 @@ Deno.test(
       }).outputSync();
       assert.ok(success, args.join(" "));
     };
+    /** Commits changes to the main branch, and returns what the recipe says of them. */
+    const checkAfter = async (change: () => void) => {
+      git("switch", "--force-create", "change", "main");
+      change();
+      git("add", ".");
+      git("commit", "--allow-empty", "-m", "change");
+      return await runRecipe(place, recipe);
+    };
+    const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
     place.skill("project/skills", "same", "no frontmatter");
-    place.skill("project/skills", "changed");
-    place.skill("project/skills", "deleted", "no frontmatter");
+    place.skill("project/skills", "[a-z] b");
+    place.file("project/skills/[a-z] b/more.md", "More");
+    place.skill("project/skills", "gone", "no frontmatter");
+    place.file("project/skills/README.md", "About these skills");
     git("init", "--initial-branch=main");
     git("add", ".");
     git("commit", "-m", "first");
-    git("switch", "--create", "change");
-    assert.deepEqual(await runRecipe(place, recipe), { code: 0, text: "" });
-    place.file("project/skills/changed/references/more.md", "More");
-    place.file("project/skills/README.md", "About these skills");
-    place.remove("project/skills/deleted");
-    git("add", ".");
-    git("commit", "-m", "second");
-    assert.deepEqual(await runRecipe(place, recipe), {
-      code: 0,
-      text: "Checked 1 skill: no problems\n",
+
+    const nothing = await checkAfter(() => {
+      place.file("project/README.md", "About this project");
+      place.file("project/skills/README.md", "More about these skills");
+      place.remove("project/skills/gone");
     });
-    place.skill("project/skills", "changed", "no frontmatter");
-    git("commit", "--all", "-m", "third");
-    const { code, text } = await runRecipe(place, recipe);
-    assert.notEqual(code, 0);
-    assert.match(text, /changed\/SKILL\.md:1: error\[frontmatter-missing\]/);
+    assert.deepEqual(nothing, { code: 0, text: "" });
+    const other = await checkAfter(() =>
+      place.file("project/skills/[a-z] b/more.md", "Even more")
+    );
+    assert.match(other.text, /^Checked 1 skill/m);
+    const added = await checkAfter(() => place.skill("project/skills", "new"));
+    assert.deepEqual(added, clean);
+    const changed = await checkAfter(() =>
+      place.skill("project/skills", "[a-z] b", "no frontmatter")
+    );
+    assert.equal(changed.code, 1);
+    assert.match(changed.text, /SKILL\.md:1: error\[frontmatter-missing\]/);
+    const deleted = await checkAfter(() =>
+      place.remove("project/skills/[a-z] b/SKILL.md")
+    );
+    assert.equal(deleted.code, 1);
+    assert.match(deleted.text, /b: error\[[a-z-]+\]: there is no skill/);
   },
 );
 

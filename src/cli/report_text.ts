@@ -134,7 +134,9 @@ function formatReported(
   if (isInActions()) {
     // The log of the step shows only the message.
     const message = [`${position}: ${reason}`, fix, ...lines];
-    return [annotation(severity, { file, line, title: rule }, message)];
+    // The runner makes an absolute path relative to the repository, wherever the step runs.
+    const place = { file: problem.file, line, title: rule };
+    return [annotation(severity, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
   // Lines to copy stand at the beginning of the line.

@@ -28,7 +28,7 @@ Skills (5)
   git        1 file   ~/.claude/skills/git-2      shadowed by ~/.claude/skills/git: change the name in its SKILL.md to load it
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
-  fix: start the file with a line "---", followed by the lines "name: …", "description: …", and "---"
+  fix: start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
 
 Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings.
 `,
@@ -118,12 +118,14 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
     { GITHUB_ACTIONS: "true" },
     () => formatReport(report, settings).join("\n"),
   );
+  const folder = join(Deno.cwd(), "a,b:c").replaceAll(":", "%3A")
+    .replaceAll(",", "%2C");
   const message =
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
   assert.equal(
-    text.replaceAll("\\SKILL", "/SKILL"),
-    `::error file=a%2Cb%3Ac/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
-::warning file=a%2Cb%3Ac/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
+    text.replaceAll("\\SKILL", "/SKILL").replaceAll(folder, "FOLDER"),
+    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
+::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
 
 Checked 0 skills: 1 error, 1 warning`,
   );

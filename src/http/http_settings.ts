@@ -131,8 +131,11 @@ function findTokenFault(tokens: readonly string[]): string | undefined {
   if (tokens.includes("")) {
     return `expected TOKEN or NAME:TOKEN, with commas between several; a name has 1 to 32 lowercase letters, digits, and hyphens, and a token has letters, digits, and -._~+/ only; ${create}, or unset the variable to serve this machine only`;
   }
-  if (tokens.some(({ length }) => length < MIN_TOKEN_LENGTH)) {
-    return `a token has fewer than ${MIN_TOKEN_LENGTH} characters; ${create}`;
+  const short = tokens.findIndex(({ length }) => length < MIN_TOKEN_LENGTH);
+  if (short !== -1) {
+    // What stands before a colon may be a part of what was meant as a token.
+    const place = `token ${short + 1}`;
+    return `${place} has fewer than ${MIN_TOKEN_LENGTH} characters; ${create}`;
   }
   // The log could not say whose it is.
   const isRepeated = new Set(tokens).size < tokens.length;

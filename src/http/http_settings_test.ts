@@ -86,7 +86,8 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
 
 Deno.test("createHttpSettings() refuses tokens that are malformed, short, or repeated, and prints none", () => {
   const form = /^Invalid SKILL_SERVER_TOKEN: expected TOKEN or NAME:TOKEN, /;
-  const short = /TOKEN: a token has fewer than 16 characters; create each /;
+  const short = (token: string) =>
+    new RegExp(`TOKEN: ${token} has fewer than 16 characters; create each `);
   for (
     const [value, message] of [
       ["", form],
@@ -98,9 +99,10 @@ Deno.test("createHttpSettings() refuses tokens that are malformed, short, or rep
       ["alice:", form],
       [`${"a".repeat(33)}:${TOKEN}`, form],
       [`a:b:${TOKEN}`, form],
-      ["secret", short],
-      ["secret-secret-s", short],
-      [`${TOKEN},bob:secret`, short],
+      ["secret", short("token 1")],
+      ["secret-secret-s", short("token 1")],
+      [`${TOKEN},bob:secret`, short("token 2")],
+      [`${TOKEN},secret,b:secret`, short("token 2")],
       [`alice:${TOKEN},bob:${TOKEN}`, /TOKEN: a token occurs twice; create /],
     ] as const
   ) {

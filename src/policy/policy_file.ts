@@ -102,8 +102,12 @@ function toIssueFault(
   };
 }
 
-/** Lists what was probably meant by a value of which there are few. */
+/** Lists what was probably meant by an unknown key, or by a value of which there are few. */
 function listMeant(issue: z.core.$ZodIssue, policy: unknown): string[] {
+  if (issue.code === "unrecognized_keys") {
+    const { shape } = issue.path.length === 0 ? POLICY : RULE;
+    return issue.keys.flatMap((key) => nearestWords(key, Object.keys(shape)));
+  }
   if (issue.code !== "invalid_value") return [];
   const value = issue.path.reduce(
     (it, key) => (it as Record<PropertyKey, unknown>)[key],
@@ -113,9 +117,10 @@ function listMeant(issue: z.core.$ZodIssue, policy: unknown): string[] {
   return typeof value === "string" ? nearestWords(value, words) : [];
 }
 
-const FORM = `write "rules:", and below it each rule on a line, such as "- { ${
-  Object.keys(RULE.shape).join(": …, ")
-}: … }", with a state of ${STATE_NAMES.join(", ")}`;
+const FORM =
+  `write "rules:", and below it each rule on a line, such as "- { skill: pdf, state: off }"; the keys are ${
+    Object.keys(RULE.shape).join(", ")
+  }, and the states ${STATE_NAMES.join(", ")}`;
 
 /**
  * Returns the line, from 1, on which each rule starts, if the rules are on lines of

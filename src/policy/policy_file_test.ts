@@ -65,7 +65,7 @@ Deno.test("loadPolicy() returns rules with their line numbers", () => {
 Deno.test("loadPolicy() reports every error with its line and what to write", () => {
   using place = new Place();
   const form =
-    'write "rules:", and below it each rule on a line, such as "- { state: …, skill: …, scope: …, in: … }", with a state of on, pinned, name-only, manual, off';
+    'write "rules:", and below it each rule on a line, such as "- { skill: pdf, state: off }"; the keys are state, skill, scope, in, and the states on, pinned, name-only, manual, off';
   const malformed = `is missing or malformed; ${form}`;
   const meant = (word: string) => `write "${word}", if you meant that`;
   const cases: [yaml: string, ...errors: (string | RegExp)[]][] = [
@@ -79,11 +79,13 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
   - skill: pdf
   - { state: disabled, skill: [pdf, 1] }
   - off
+  - { state: off, skil: pdf, inn: a, mode: b }
+  - { state: off, mode: b }
 rule: []
 `,
-      `(line 1): there is no key "rule"; ${form}`,
+      `(line 1): there is no key "rule"; ${meant("rules")}`,
       `(line 2): the value of "state" is missing or malformed; write "off" or "on", if you meant that`,
-      `(line 2): there is no key "scop"; ${form}`,
+      `(line 2): there is no key "scop"; ${meant("scope")}`,
       `(line 4): the value of "state" is missing or malformed; ${
         meant("manual")
       }`,
@@ -95,6 +97,8 @@ rule: []
       `(line 8): the value of "state" ${malformed}`,
       `(line 8): the value of "skill" ${malformed}`,
       `(line 9): the value of "rule" ${malformed}`,
+      `(line 10): there is no key "skil, inn, mode"; write "skill" or "in", if you meant that`,
+      `(line 11): there is no key "mode"; ${form}`,
     ],
     ["", `(line 1): the value of "policy" ${malformed}`],
     ["rules:", `(line 1): the value of "rules" ${malformed}`],

@@ -107,7 +107,7 @@ const SERVING = {
     choices: TOOLSET_NAMES,
     help: `toolset: ${
       TOOLSET_NAMES.join(", ")
-    } (default: skill); skilljack is that of Skilljack 0.5, whose tool is called load-skill since`,
+    } (default: skill); skilljack is that of Skilljack 0.5; newer versions call its tool load-skill`,
   },
   "profile": {
     type: "string",

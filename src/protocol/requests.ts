@@ -23,6 +23,11 @@ function paramsOf<Params extends z.core.$ZodLooseShape>(params: Params) {
 /** The params of requests for a list: where a page starts. */
 const LIST = paramsOf({ cursor: z.optional(z.string()) });
 
+/** The params of requests for a list that has one page, so that no cursor is valid. */
+const ONE_PAGE = paramsOf({
+  cursor: z.optional(z.never("the list has only one page; omit the cursor")),
+});
+
 const RESOURCE = paramsOf({ uri: z.string() });
 
 const FLAG = z.optional(z.boolean());
@@ -47,7 +52,7 @@ export const REQUESTS = {
   "ping": LIST,
   "server/discover": LIST,
   "subscriptions/listen": paramsOf({ notifications: SUBSCRIPTION_FILTER }),
-  "tools/list": LIST,
+  "tools/list": ONE_PAGE,
   "tools/call": paramsOf({
     name: z.string(),
     arguments: z.optional(z.record(z.string(), z.unknown())),
@@ -58,7 +63,7 @@ export const REQUESTS = {
     arguments: z.optional(z.record(z.string(), z.string())),
   }),
   "resources/list": LIST,
-  "resources/templates/list": LIST,
+  "resources/templates/list": ONE_PAGE,
   "resources/read": RESOURCE,
   "resources/subscribe": RESOURCE,
   "resources/unsubscribe": RESOURCE,

@@ -7,6 +7,9 @@ import { isObject } from "../text.ts";
 
 const LIST = [undefined, {}, { cursor: "a", _meta: {} }];
 
+/** Lists of one page accept no cursor, as the handlers of other lists accept no unknown one. */
+const ONE_PAGE = [undefined, {}, { _meta: {} }];
+
 const RESOURCE = [{ uri: "skill://pdf", _meta: {} }];
 
 /** For each method, the SDK's schema, and params that it accepts. */
@@ -17,7 +20,7 @@ const PARAMS = {
     clientInfo: { name: "test", version: "1.0.0" },
   }],
   "ping": [sdk.PingRequestSchema, undefined, {}, { _meta: {} }],
-  "tools/list": [sdk.ListToolsRequestSchema, ...LIST],
+  "tools/list": [sdk.ListToolsRequestSchema, ...ONE_PAGE],
   "tools/call": [
     sdk.CallToolRequestSchema,
     { name: "skill" },
@@ -32,7 +35,7 @@ const PARAMS = {
   "resources/list": [sdk.ListResourcesRequestSchema, ...LIST],
   "resources/templates/list": [
     sdk.ListResourceTemplatesRequestSchema,
-    ...LIST,
+    ...ONE_PAGE,
   ],
   "resources/read": [sdk.ReadResourceRequestSchema, ...RESOURCE],
   "resources/subscribe": [sdk.SubscribeRequestSchema, ...RESOURCE],

@@ -13,7 +13,7 @@ import {
   SkillFileError,
 } from "../files/faults.ts";
 import { isSettled, versionOf } from "../files/file_status.ts";
-import { childPath, dirname } from "../files/paths.ts";
+import { basename, childPath, dirname } from "../files/paths.ts";
 import {
   CONFIRM_ROUNDS,
   type Located,
@@ -145,7 +145,7 @@ function readSkillFile(
   if (isSameFile && known.text === text) {
     return { ...known, isSettled: isSettled(status) };
   }
-  const said = readSkillText(text);
+  const said = readSkillText(text, basename(folder.realPath));
   const modified = status.mtime?.getTime() ?? 0;
   const read = {
     fileName,

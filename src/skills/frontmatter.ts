@@ -110,17 +110,17 @@ export function parseSkillMd(text: string): SkillFrontmatter {
   throw new SyntaxError([sentence, ...lines].join("\n"));
 }
 
-/** Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it. */
-export function readSkillText(text: string): SkillText {
+/** Reads the frontmatter of a `SKILL.md` in a folder, and finds out what is wrong with it. */
+export function readSkillText(text: string, folder = ""): SkillText {
   const yaml = findYaml(text);
   if (yaml === undefined) return skip(text, [toMissingFault(text)]);
   let parsed: unknown;
   try {
     parsed = parsePlain(yaml) ?? parseYaml(yaml);
   } catch (error) {
-    return readMalformed(yaml, error as Error);
+    return readMalformed(yaml, folder, error as Error);
   }
-  return readFields(parsed, yaml);
+  return readFields(parsed, { yaml, folder });
 }
 
 /** Finds the YAML between the lines `---`, unless it is too large. */
@@ -177,13 +177,17 @@ export function parsePlain(yaml: string): Record<string, string> | undefined {
 /** Reads fields that were parsed, perhaps after repairs. */
 function readFields(
   parsed: unknown,
-  yaml: string,
-  repairs: readonly Fault[] = [],
+  { yaml, folder, repairs = [] }: {
+    yaml: string;
+    folder: string;
+    repairs?: readonly Fault[];
+  },
 ): SkillText {
   const fields = isObject(parsed) ? parsed : {};
   const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]));
   if (missing.length > 0) {
-    return skip(yaml, [...listMissingFields(missing, yaml), ...repairs]);
+    const faults = listMissingFields(missing, yaml, folder);
+    return skip(yaml, [...faults, ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
   const name = cleanName(frontmatter.name);
@@ -214,7 +218,7 @@ const ONLY_TEXT =
  * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
  * If a quote is open elsewhere, they could become a part of something else.
  */
-function readMalformed(yaml: string, error: Error): SkillText {
+function readMalformed(yaml: string, folder: string, error: Error): SkillText {
   const repaired = listRefused(listEntries(yaml))
     .filter(({ separator, value }) => ONLY_TEXT.test(separator + value));
   const lines = repaired.map(({ line, key, value }) =>
@@ -229,7 +233,7 @@ function readMalformed(yaml: string, error: Error): SkillText {
     rule: "yaml-repaired",
     ...toEntryFault(meantBy(entry), entry),
   }));
-  return readFields(fields, finished, repairs);
+  return readFields(fields, { yaml: finished, folder, repairs });
 }
 
 /** A mention of `disable-model-invocation`, each word of which may end a letter off. */

@@ -73,7 +73,7 @@ export function toStartFault(text: string): Fault {
     ...fault,
     reason: 'there is no frontmatter: the first line is not "---"',
     hint:
-      'start the file with a line "---", followed by the lines "name: …", "description: …", and "---"',
+      'start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   };
 }
 
@@ -183,6 +183,7 @@ function toParserFault(yaml: string, error: Error): BareFault {
 export function listMissingFields(
   missing: readonly RequiredField[],
   yaml: string,
+  folder: string,
 ): Fault[] {
   const entries = listEntries(yaml);
   const find = (field: RequiredField) =>
@@ -194,7 +195,7 @@ export function listMissingFields(
     const rule = `${field}-missing` as const;
     return entry ? [{ rule, ...toEntryFault(field, entry) }] : [];
   });
-  return [...listAbsentFields(absent), ...faults];
+  return [...listAbsentFields(absent, yaml, folder), ...faults];
 }
 
 /** The maximum length of a clean name, in characters. */
@@ -225,17 +226,26 @@ function findNameReason(name: string): string | undefined {
 }
 
 /** Describes the required fields that nothing is meant as, all at once. */
-function listAbsentFields(absent: readonly RequiredField[]): Fault[] {
+function listAbsentFields(
+  absent: readonly RequiredField[],
+  yaml: string,
+  folder: string,
+): Fault[] {
   const [first] = absent;
   if (first === undefined) return [];
   const names = absent.map(quote).join(" and ");
-  const lines = absent.map((field) => `"${field}: …"`).join(" and ");
+  const starts = absent.map((field) => `a line that begins with "${field}:"`);
+  const hint = `between the two lines "---", write ${starts.join(" and ")}`;
+  const name = first === "name" ? validName(folder) : undefined;
+  const line = name && writeText("name", name);
+  const isRead = name && parseMapping(line + yaml)?.name === name;
   return [{
     rule: `${first}-missing`,
     line: 1,
     reason: absent.length === 1
       ? `the field ${names} is missing`
       : `the fields ${names} are missing`,
-    hint: `write ${lines} between the two lines "---"`,
+    hint: isRead ? `${hint}, such as:` : hint,
+    lines: line && isRead ? [line] : undefined,
   }];
 }

@@ -372,6 +372,39 @@ Deno.test("readSkillText() names all missing fields at once", () => {
   assert.deepEqual(others, []);
 });
 
+/** What follows the description of a missing name, by the folder and the frontmatter. */
+const missingNames: [folder: string, yaml: string, line: string | undefined][] =
+  [
+    ["git", "description: d", "name: git"],
+    ["My Skill", "description: d", "name: my-skill"],
+    ["123", "description: d", 'name: "123"'],
+    ["git", "license: M", "name: git"],
+    ["git", "", "name: git"],
+    ["git", "- description", undefined],
+    ["git", "{ description: d }", undefined],
+    ["\u7ffb\u8a33", "description: d", undefined],
+    ["", "description: d", undefined],
+  ];
+
+Deno.test("readSkillText() prints the line with a missing name if the folder has a valid one, and nothing that can be copied by mistake", () => {
+  for (const [folder, yaml, line] of missingNames) {
+    const text = `---\n${yaml}\n---\n`;
+    const [problem] = readSkillText(text, folder).problems;
+    assert.deepEqual(problem!.lines, line && [line]);
+    assert.doesNotMatch(problem!.hint, /\u2026/);
+    assert.equal(problem!.hint.endsWith(", such as:"), line !== undefined);
+    if (line === undefined) continue;
+    const fixed = text.replace("---\n", `---\n${line}\n`);
+    const { frontmatter, problems } = readSkillText(fixed, folder);
+    assert.equal(
+      frontmatter?.name ?? problems[0]!.reason,
+      yaml === "description: d"
+        ? line.slice(6).replaceAll('"', "")
+        : 'the field "description" is missing',
+    );
+  }
+});
+
 Deno.test("readSkillText() skips a name that is only seen in part, or reads as a scope", () => {
   for (const name of ["\u2800", "x".repeat(201), "global:git", "PROJECT:a"]) {
     const text = skillMd(JSON.stringify(name));

@@ -62,9 +62,9 @@ const unreadable: Unreadable[] = [
     "---\n---\n",
     /"name" and "description" are missing/,
     1,
-    /write "name: …" and "description: …"/,
+    /write a line that begins with "name:" and .* "description:"$/,
   ],
-  ["has a list", "---\n- name\n---\n", /are missing/, 1, /name: …/],
+  ["has a list", "---\n- name\n---\n", /are missing/, 1, /begins with "name:"/],
   [
     "has an odd line",
     "---\nname: a\n- b\n---\n",
@@ -72,7 +72,13 @@ const unreadable: Unreadable[] = [
     3,
     /check the quotes/,
   ],
-  ["has no name", "---\ndescription: b\n---\n", /"name" is m/, 1, /"name: …"/],
+  [
+    "has no name",
+    "---\ndescription: b\n---\n",
+    /"name" is m/,
+    1,
+    /begins with "name:"/,
+  ],
   [
     "has an empty name",
     "---\nname:\ndescription: b\n---\n",

@@ -19,6 +19,7 @@
  * @module
  */
 
+import { quote } from "../text.ts";
 import type { SkillToolOptions } from "./options.ts";
 
 /** What a client shows the model. */
@@ -86,14 +87,23 @@ export function profileOfOption(name: string): ClientProfile {
   return CLIENT_PROFILES[name] ?? DEFAULT_PROFILE;
 }
 
-/** Returns the profile that the options choose, or else that of the client. */
+/**
+ * Returns the profile that the options choose, or else that of the client.
+ *
+ * @throws {TypeError} If there is no such profile.
+ */
 export function profileFor(
   client: string | undefined,
   { profile }: SkillToolOptions,
 ): ClientProfile {
-  return profile === undefined
-    ? profileOfClient(client)
-    : profileOfOption(profile);
+  if (profile === undefined) return profileOfClient(client);
+  if (PROFILE_NAMES.includes(profile)) return profileOfOption(profile);
+  const names = PROFILE_NAMES.join(", ");
+  throw new TypeError(
+    `Cannot list the tools: there is no profile ${
+      quote(profile)
+    }; use ${names}`,
+  );
 }
 
 /**

@@ -128,6 +128,10 @@ Deno.test(
     for (const cursor of ["x", "", "e30", "bnVsbA"]) {
       await assert.rejects(client.listResources({ cursor }), { code: -32602 });
       await assert.rejects(client.listPrompts({ cursor }), { code: -32602 });
+      await assert.rejects(client.listTools({ cursor }), { code: -32602 });
+      await assert.rejects(client.listResourceTemplates({ cursor }), {
+        code: -32602,
+      });
     }
   },
 );

@@ -6,6 +6,7 @@
  */
 
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import * as z from "npm:zod@^4/mini";
 import type {
   RequestContext,
   RequestDispatcher,
@@ -141,6 +142,15 @@ class ProgramHost implements ToolHost {
   }
 }
 
+/**
+ * Adds to a schema how it becomes JSON Schema. Version 2 of the SDK asks for that, and the
+ * small variant of zod leaves it out.
+ */
+function toStandard(schema: z.ZodMiniObject): z.ZodMiniObject {
+  const { "~standard": standard } = z.toJSONSchema(schema);
+  return Object.assign(schema, { "~standard": standard });
+}
+
 /** What a server of the SDK passes with a call, in version 2 one level deeper. */
 type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 
@@ -170,8 +180,8 @@ class SdkHost implements ToolHost {
     const options = this.#options;
     const config = {
       ...this.#toEntry(tool, registry.catalog),
-      inputSchema: tool.input,
-      outputSchema: tool.output,
+      inputSchema: toStandard(tool.input),
+      outputSchema: tool.output && toStandard(tool.output),
     };
     const call = (input: Record<string, unknown>, context: SdkContext) => {
       const { signal } = context.mcpReq ?? context;

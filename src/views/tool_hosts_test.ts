@@ -15,7 +15,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
-import { flagsWith, MOD } from "../../tests/testing/environment.ts";
+import { flagsWith, MOD, REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
@@ -113,7 +113,7 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
   });
 }
 
-Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK", async () => {
+Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK, which warns of nothing", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using registry = new SkillRegistry([
@@ -126,6 +126,15 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
   const [ours, theirs] = InMemoryTransport2.createLinkedPair();
   await host.connect(ours);
   await client.connect(theirs as unknown as InMemoryTransport);
+  const warnings: unknown[] = [];
+  const { warn } = console;
+  console.warn = (...data) => warnings.push(data);
+  const { tools } = await client.listTools().finally(() => {
+    console.warn = warn;
+  });
+  assert.deepEqual(warnings, []);
+  const { properties = {} } = tools[1]!.inputSchema;
+  assert.deepEqual(Object.keys(properties), ["skill_name"]);
   const call = async (name: string, input: Record<string, unknown>) => {
     const { content } = await client.callTool({ name, arguments: input });
     return (content as { text: string }[])[0]!.text;
@@ -136,7 +145,7 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
   await client.close();
 });
 
-Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one with a list of them", () => {
+Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one, as an unknown profile, with a list of them", () => {
   using place = new Place();
   const { registry, host } = createHost(place);
   const options = { toolset: "toString" as "skill" };
@@ -144,24 +153,43 @@ Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one wit
     () => registerSkillTools(host, registry, options),
     /^TypeError: .*no toolset "toString"; use skill, skilljack/,
   );
+  for (const profile of ["Codex", "toString"]) {
+    assert.throws(
+      () => registerSkillTools(host, registry, { profile }),
+      {
+        name: "TypeError",
+        message: /no profile ".*"; use default, claude-code/,
+      },
+    );
+  }
   registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
 });
 
-Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
-  using place = new Place();
-  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-  const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
-  const [example] = rest!.split(" * ```\n", 1);
-  const main = place.file(
-    "project/server.ts",
-    example!.replaceAll(/^ \* ?/gm, "")
-      .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
-  );
-  const flags = flagsWith("--allow-read", "--allow-env");
-  await using session = await Session.open(place, { main, flags });
-  const { tools } = await session.client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
-});
+for (const version of [1, 2]) {
+  Deno.test(`the example of registerSkillTools() is a whole server with version ${version} of the SDK, which ends with its client`, async () => {
+    using place = new Place();
+    place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+    const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
+    const [example] = rest!.split(" * ```\n", 1);
+    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "running.md"));
+    const modules = page.match(/npm:@modelcontextprotocol\/server@[^`]+/g)!;
+    const main = place.file(
+      "project/server.ts",
+      example!.replaceAll(/^ \* ?/gm, "")
+        .replace("@skill-server/skill-server", pathToFileURL(MOD).href)
+        .replaceAll(
+          /npm:@modelcontextprotocol\/sdk@[^"]+/g,
+          (module) => version === 1 ? module : modules.shift()!,
+        ),
+    );
+    const flags = flagsWith("--allow-read", "--allow-env");
+    await using session = await Session.open(place, { main, flags });
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+    assert.deepEqual(modules.length, version === 1 ? 2 : 0);
+    assert.deepEqual(session.stderr.values, []);
+  });
+}
 
 Deno.test("registerSkillTools() refuses another server, and a second tool of a name", () => {
   using place = new Place();

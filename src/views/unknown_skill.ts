@@ -25,7 +25,9 @@ import { parseName, skillKey } from "../skills/names.ts";
 import { SkillIndex } from "./search.ts";
 import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
+import { profileFor } from "./profiles.ts";
 import {
+  describeFor,
   explainEmptyList,
   findPolicyFault,
   fitList,
@@ -56,12 +58,13 @@ const MAX_NAMES_LENGTH = 4_000;
 export async function answerUnknownName(
   name: string,
   catalog: SkillCatalog,
-  options: ToolOptions,
+  { client, options }: { client: string | undefined; options: ToolOptions },
 ): Promise<CallToolResult> {
+  const profile = profileFor(client, options);
   const echo = truncate(oneLine(name), MAX_ECHO_LENGTH);
   const reasons = explainMissing(name, catalog, options);
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
-  const skills = listForModel(catalog);
+  const skills = describeFor(profile, listForModel(catalog));
   if (skills.length <= MAX_LISTED_SKILLS) {
     const advice = reasons.length === 0
       ? explainEmptyList(catalog) ?? summarizeOthers(catalog)
@@ -69,7 +72,7 @@ export async function answerUnknownName(
     const end = advice === undefined ? "" : `\n\n${advice}`;
     return createResult(formatAvailable(start, skills) + end, true);
   }
-  const found = await findByWords(echo, catalog);
+  const found = describeFor(profile, await findByWords(echo, catalog));
   return found.length > 0
     ? createResult(formatResults(start, found, skills.length), false)
     : createResult(formatNoResults(start, skills), true);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { join } from "../../files/paths.ts";
+import { isAtOrBelow, join } from "../../files/paths.ts";
 import type { CommandLine } from "../../program/command_line.ts";
 import type { Settings } from "../../program/settings.ts";
 import type { SkillCatalog } from "../../skills/types.ts";
@@ -30,7 +30,7 @@ export function addClientOptions(
   client: McpClient,
   situation: ClientSituation,
 ): { values: Values; notes: string[] } {
-  const { title, toolset, ownSkills = [] } = client;
+  const { title, toolset, privateSkills = [] } = client;
   const { values, home } = situation.settings;
   const added = { ...values };
   const notes: string[] = [];
@@ -40,6 +40,10 @@ export function addClientOptions(
       `${title} cannot open files, so the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     );
   }
+  const ownSkills = [
+    ...client.ownSkills ?? [],
+    ...privateSkills.filter((path) => servesWhole(path, situation)),
+  ];
   if (ownSkills.length > 0) {
     // Those that are not served do no harm, and links can lead to them.
     const own = ownSkills.flatMap((path) =>
@@ -94,7 +98,7 @@ function listOwnSkillNotes(
   return notes;
 }
 
-/** Whether the server lists skills in a folder of the home folder with their descriptions. */
+/** Whether the server searches a folder of the home folder, and lists skills whole there. */
 function servesWhole(
   folder: string,
   { settings: { home, values }, catalog }: ClientSituation,
@@ -103,5 +107,7 @@ function servesWhole(
   const path = join(home, folder);
   const isListedByName = values["name-only"]?.includes(path) === true;
   return !isListedByName &&
-    catalog.roots.some(({ root, skills }) => root.path === path && skills > 0);
+    catalog.roots.some(({ root, skills }) =>
+      isAtOrBelow(path, root.path) && skills > 0
+    );
 }

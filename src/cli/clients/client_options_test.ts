@@ -37,6 +37,25 @@ Deno.test(
   },
 );
 
+Deno.test("--print-config lists by name only a client's private folder, if it is searched", async () => {
+  using place = new Place();
+  place.skill("home/.codex/skills", "git");
+  for (const folder of ["", ".codex/skills", ".codex"]) {
+    const args = folder === "" ? [] : ["--skill-dir", join(place.home, folder)];
+    const launch = await printedLaunch(place, { args }, "codex");
+    const own = [".agents", ...folder === "" ? [] : [".codex"]]
+      .map((name) => join(name, "skills"));
+    const nameOnly = own.flatMap((path) => [path, join(place.home, path)])
+      .map((path) => `--name-only=${path}`);
+    assert.deepEqual(
+      serverArgs(launch).filter((it) => /name-only/.test(it)),
+      nameOnly,
+    );
+    await using session = await Session.open(place, { launch });
+    assert.doesNotMatch(await session.description(), /About git/);
+  }
+});
+
 Deno.test("createClientConfig() selects another toolset only if the user has not", () => {
   const args = ["--tools", "reference"];
   const { text, message } = configFor("claude-desktop", { args });

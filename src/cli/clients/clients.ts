@@ -35,6 +35,8 @@ export interface McpClient {
    * and in the home folder. Without those that only this client uses.
    */
   readonly ownSkills?: readonly string[];
+  /** The folders that only this client uses, if it lists them as it does `ownSkills`. */
+  readonly privateSkills?: readonly string[];
   /** Whether the client shows the skills in `.agents/skills` itself, whole or not. */
   readonly readsAgents?: boolean;
   /** What it shows of them if that is not all, in parentheses. */
@@ -119,6 +121,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     format: "toml",
     section: "mcp_servers",
     ownSkills: [".agents/skills"],
+    privateSkills: [".codex/skills"],
     readsAgents: true,
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
@@ -164,6 +167,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.config/opencode/opencode.json",
     projectFile: "opencode.json",
     ...OPENCODE,
+    privateSkills: [".opencode/skills", ".config/opencode/skills"],
     command: ({ words }) => `opencode mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
@@ -172,6 +176,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
     ownSkills: [".agents/skills"],
+    privateSkills: [".gemini/skills"],
     readsAgents: true,
     variables: WITH_DOLLAR,
     urlEntry: (url) => ({ httpUrl: url }),
@@ -210,6 +215,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.qwen/settings.json",
     projectFile: ".qwen/settings.json",
     ownSkills: [".agents/skills"],
+    privateSkills: [".qwen/skills"],
     readsAgents: true,
     variables: WITH_DOLLAR,
     // The model sees the tools immediately instead of after a search.
@@ -223,6 +229,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.config/kilo/kilo.json",
     projectFile: ".kilo/kilo.json",
     ...OPENCODE,
+    privateSkills: [".kilo/skills", ".kilocode/skills", ".config/kilo/skills"],
     command: ({ words }) => `kilo mcp add skills -- ${words.join(" ")}`,
   },
 };

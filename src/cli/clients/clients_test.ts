@@ -107,12 +107,17 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
   const [variables] = /An entry is refused[^]*?\n\n/.exec(CLIENTS_PAGE) ?? [];
   for (const client of Object.values(MCP_CLIENTS)) {
     const { title, ownSkills = [], readsAgents = false } = client;
+    const { privateSkills = [] } = client;
     const row = rowOf(
       title,
       CLIENTS_PAGE,
       "Skills that clients read themselves",
     );
     const folders = row.split("|")[2] ?? "";
+    const privateFolders = row.split("|")[3]?.replaceAll("(s)", "s") ?? "";
+    for (const folder of privateSkills) {
+      assert.ok(privateFolders.includes(`${folder}\``), `${title}: ${folder}`);
+    }
     assert.equal(folders.includes("`.agents/skills`"), readsAgents, title);
     for (const folder of ownSkills) assert.ok(folders.includes(folder), title);
     assert.equal(isNamed(client, agents), !readsAgents, title);
