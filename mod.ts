@@ -674,7 +674,8 @@ export class SkillRegistry implements SkillSource {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset.
+ * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset or
+ *   profile.
  * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(

@@ -12,6 +12,7 @@ import {
   type Problem,
   RULES,
 } from "../problems.ts";
+import { isOff } from "../policy/states.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
@@ -44,7 +45,7 @@ export async function createReport(registry: SkillSource, settings: Settings) {
   const problems = [
     ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
-    ...check ? checkTogether(found.filter(({ state }) => state !== "off")) : [],
+    ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     ...await findNearMisses(catalog, settings),
   ];
   const checked = listChecked(catalog, found);
@@ -124,7 +125,7 @@ function listChecked(
   found: readonly Skill[],
 ): Set<string> {
   return new Set([
-    ...found.filter(({ state }) => state !== "off")
+    ...found.filter((skill) => !isOff(skill))
       .map(({ directory }) => directory),
     ...problems.flatMap(({ file }) => folderOf(file) ?? []),
   ]);
@@ -136,9 +137,7 @@ async function inspect(
   { registry, check }: { registry: SkillSource; check: boolean },
 ) {
   const { name, description, scope, directory, file, state } = skill;
-  const contents = state === "off"
-    ? undefined
-    : await registry.listFiles(skill);
+  const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
   const problems = contents && check
     ? await checkSkill(skill, { source: registry, contents })
     : [];

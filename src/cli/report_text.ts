@@ -14,6 +14,7 @@ import {
   join,
   relative,
 } from "../files/paths.ts";
+import { isOff } from "../policy/states.ts";
 import { isError } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { withTilde } from "../program/command_words.ts";
@@ -155,7 +156,7 @@ function summarize({ problems, skills, checked }: Report): string {
     const result = isClean ? ": no problems" : found;
     return `Checked ${count(checked, "skill")}${result}`;
   }
-  const visible = skills.filter(({ state }) => state !== "off");
+  const visible = skills.filter((skill) => !isOff(skill));
   const shadowed = visible.filter(({ shadowedBy }) => shadowedBy !== undefined);
   const served = count(visible.length - shadowed.length, "skill");
   const rest = shadowed.length === 0
@@ -178,7 +179,7 @@ function adviseOn(
   const root = roots.findLast(({ status }) => status === "found") ??
     roots.at(-1);
   if (checked !== undefined || problems.length > 0) return [""];
-  if (skills.some(({ state }) => state !== "off")) {
+  if (skills.some((skill) => !isOff(skill))) {
     return [" To look for problems in their texts and files, use --check."];
   }
   if (skills.length > 0) return [" The policy turns off all of them."];

@@ -229,7 +229,6 @@ Deno.test("the policies in docs/policy.md do what the page says", async () => {
     ["pinned", "pinned", "pinned", "name-only", "on"],
     ["on", "on", "on", "on", "manual"],
     ["off", "off", "on", "off", "on"],
-    ["off", "off", "on", "name-only", "on"],
     ["on", "on", "on", "off", "off"],
   ]);
 });
