@@ -14,7 +14,7 @@ export interface Shown {
   name: string;
   isPlain: boolean;
   files: Contents;
-  /** The contents of all files except the `SKILL.md`, in one result. */
+  /** The contents of all files, in one result. */
   together: string[] | null;
   /** The digests in the Skills extension. */
   entry: Contents | null;
@@ -160,8 +160,8 @@ function expectedSkill(
   toolset: string,
 ): Shown {
   const contents = readAll(files, readToken);
-  const { "SKILL.md": main = null, ...others } = contents;
-  const values = Object.values(others);
+  const { "SKILL.md": main = null } = contents;
+  const values = Object.values(contents);
   const isWhole = !values.includes(null);
   const isLoadable = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name);
   const isForTools = forModel && main !== null;
@@ -171,9 +171,7 @@ function expectedSkill(
     isPlain,
     files: contents,
     together: isWhole ? values.map(String).sort() : null,
-    entry: isLoadable && isWhole && main !== null
-      ? readAll(files, digest)
-      : null,
+    entry: isLoadable && isWhole ? readAll(files, digest) : null,
     prompt: forUser ? main : null,
     tool: isForTools ? main : null,
     toolFiles: readsFiles ? readable(readAll(modelFiles, readToken)) : null,
