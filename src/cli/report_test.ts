@@ -438,7 +438,10 @@ Deno.test(
       place.remove("project/skills/[a-z] b/SKILL.md")
     );
     assert.equal(deleted.code, 1);
-    assert.match(deleted.text, /b: error\[[a-z-]+\]: there is no skill/);
+    assert.match(
+      deleted.text,
+      /b: error\[skill-md-missing\]: .* no file "SKILL\.md"/,
+    );
   },
 );
 

@@ -60,8 +60,7 @@ Deno.test("every file has the same media type in every view", async () => {
     assert.equal(file!.mimeType, types[uri.slice("skill://types/".length)]);
     assert.ok(mimeType === undefined || mimeType === file!.mimeType, uri);
   }
-  const { "SKILL.md": _, ...others } = types;
-  assert.deepEqual(typesOf(await read("skill://types/")), others);
+  assert.deepEqual(typesOf(await read("skill://types/")), types);
   const { content } = await ask("tools/call", {
     name: "skill-resource",
     arguments: { skill: "types", path: "odd.xyz" },
