@@ -1,6 +1,7 @@
 /**
  * Finds what the user most likely meant, but what no scan finds, for `--list` and
- * `--check`: files with almost the right name, and skills in folders that are not searched. A running server looks nowhere but into its folders.
+ * `--check`: files with almost the right name, and skills in folders that are not
+ * searched. A running server looks nowhere but into its folders.
  *
  * @module
  */

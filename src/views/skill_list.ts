@@ -324,8 +324,8 @@ export const MAX_SUMMARY_LENGTH = 250;
 const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
 
 /**
- * Summarizes the skills in one line of limited length, after a text without a period. Some clients show the model nothing else until it searches
- * for tools.
+ * Summarizes the skills in one line of limited length, after a text without a period.
+ * Some clients show the model nothing else until it searches for tools.
  */
 export function summarizeSkills(
   catalog: SkillCatalog,
