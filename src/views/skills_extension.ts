@@ -140,8 +140,8 @@ async function listChildren(
   }
   if (children.size === 0) {
     const fix =
-      "the directory of a skill is skill://<name>, without a trailing slash";
-    throw invalidParams(`${quote(echo(uri))} is not a directory: ${fix}`, {
+      "pass one with files, as in skill://<name> or skill://<name>/references, without a trailing slash";
+    throw invalidParams(`${quote(echo(uri))} is no such directory: ${fix}`, {
       uri: echo(uri),
     });
   }
