@@ -21,6 +21,7 @@ import {
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
 import { findShellFault } from "./src/views/toolsets/shell.ts";
+import { wantsShell } from "./src/views/toolsets/toolsets.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
@@ -106,8 +107,7 @@ async function prepare(
 ): Promise<void> {
   logWarnings(settings);
   await registry.refresh();
-  const isForShell = settings.options.toolset === "agentskills";
-  const fault = isForShell ? findShellFault() : undefined;
+  const fault = wantsShell(settings.options) ? findShellFault() : undefined;
   if (fault !== undefined) {
     log(`The tool run_shell_command_op is unavailable: ${fault}`);
   }

@@ -8,7 +8,7 @@
  */
 
 /** The maximum time for which a task blocks the event loop, in milliseconds. */
-const SLICE_MS = 20;
+export const SLICE_MS = 20;
 
 /**
  * How many turns of the event loop pass between two slices. Deno looks for what
@@ -16,7 +16,7 @@ const SLICE_MS = 20;
  * over HTTP takes several of these looks. All turns together take 0.4 ms, or up to
  * 1 ms while the process starts.
  */
-const TURNS = 4 * 61;
+export const TURNS = 4 * 61;
 
 /** The last pause that has been scheduled, of all tasks. */
 let lastPause: Promise<void> = Promise.resolve();
@@ -46,9 +46,12 @@ export class TimeSlice {
 }
 
 async function turnEventLoop(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
+  for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+}
+
+/** Waits for the next turn of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Waits for a time in milliseconds, or only until something else is done. */

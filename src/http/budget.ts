@@ -9,15 +9,10 @@
  */
 
 import { Permit } from "../protocol/semaphore.ts";
+import { nextTurn, SLICE_MS, TURNS } from "../time_slice.ts";
 
 /** The part of everything that each client can have. */
 const SHARE = 1 / 4;
-
-/** How long requests start one after the other, or others arrive, in milliseconds. */
-const SLICE_MS = 20;
-
-/** In how many turns of the event loop Deno reads what has arrived. See `TimeSlice`. */
-const TURNS = 4 * 61;
 
 /** An amount of something that clients share. */
 export class Amount {
@@ -136,6 +131,7 @@ export class Places {
     while (this.#findNext() !== undefined) {
       if (this.#worked > SLICE_MS) await this.#pause();
       const start = Date.now();
+      // During the pause, others may have come, or gone.
       this.#enter(this.#findNext());
       await nextTurn();
       this.#worked += Date.now() - start;
@@ -177,8 +173,4 @@ export class Places {
         (isFirst || this.#unsent.isLeftFor(client, part));
     });
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

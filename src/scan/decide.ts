@@ -72,7 +72,7 @@ export async function decideSkills(findings: Findings): Promise<Decisions> {
     judged.push(judge(read, listings, findings));
   }
   const hidden = new HiddenFolders(judged, findUnjudged(findings));
-  const skills = judged.map((skill) => hideWithFile(skill, hidden));
+  const skills = judged.map((skill) => hideIfFileIsHidden(skill, hidden));
   const problems = listProblems(skills, findings);
   const skipped = listSkipped(skills, findings.project);
   return { skills, hidden, problems, skipped };
@@ -121,7 +121,7 @@ function namesOf({ said }: ReadSkill, paths: readonly string[]): string[] {
 }
 
 /** Hides a skill whose `SKILL.md` is a link into a hidden folder. */
-function hideWithFile(
+function hideIfFileIsHidden(
   skill: DecidedSkill,
   hidden: HiddenFolders,
 ): DecidedSkill {
@@ -130,6 +130,7 @@ function hideWithFile(
   if (hidden.has(mainFolder, realPath, { forModel: false })) {
     return { ...skill, state: "off", rule: undefined };
   }
+  // The state that hides a skill from the model alone is `manual`.
   const isHiddenFromModel = STATES[state].hiddenFrom === "nobody" &&
     hidden.has(mainFolder, realPath, { forModel: true });
   return isHiddenFromModel

@@ -268,19 +268,22 @@ function fitGroup(
   skills: readonly ListedSkill[],
   list: ListRoom,
 ): readonly ListedSkill[] {
-  const shortenAll = (pinned: number, others: number) =>
-    skills.map((listed) =>
-      shorten(listed, listed.skill.state === "pinned" ? pinned : others)
-    );
+  const shortenAll = (pinnedLength: number, otherLength: number) =>
+    skills.map((listed) => {
+      const isPinned = listed.skill.state === "pinned";
+      return shorten(listed, isPinned ? pinnedLength : otherLength);
+    });
   const names = takeFitting(shortenAll(0, 0), list);
   if (names.length < skills.length) return names;
-  const fits = (pinned: number, others: number) =>
-    takeFitting(shortenAll(pinned, others), list).length === skills.length;
-  const pinned = findLongest((length) => fits(length, 0));
-  const others = pinned === Infinity
-    ? findLongest((length) => fits(pinned, length))
+  const fits = (pinnedLength: number, otherLength: number) => {
+    const shortened = shortenAll(pinnedLength, otherLength);
+    return takeFitting(shortened, list).length === skills.length;
+  };
+  const pinnedLength = findLongest((length) => fits(length, 0));
+  const otherLength = pinnedLength === Infinity
+    ? findLongest((length) => fits(pinnedLength, length))
     : 0;
-  return shortenAll(pinned, others);
+  return shortenAll(pinnedLength, otherLength);
 }
 
 /** Returns the first skills of a list, as many as fit. */

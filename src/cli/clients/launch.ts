@@ -16,6 +16,7 @@ import {
   realPathOf,
 } from "../../files/paths.ts";
 import { ALLOW_SHELL, findShell } from "../../views/toolsets/shell.ts";
+import { wantsShell } from "../../views/toolsets/toolsets.ts";
 import { listRuleFolders } from "../../policy/policy_file.ts";
 import { Project, resolveSkillRoots } from "../../skills/roots.ts";
 import { quote } from "../../text.ts";
@@ -41,8 +42,9 @@ export function createLaunch(program: Program, settings: Settings): Launch {
     allowRead(listFolders(settings)),
     "--allow-env",
   ];
-  const isForShell = settings.options.toolset === "agentskills";
-  if (isForShell && findShell() !== undefined) flags.push(ALLOW_SHELL);
+  if (wantsShell(settings.options) && findShell() !== undefined) {
+    flags.push(ALLOW_SHELL);
+  }
   if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
   return { command, args: ["run", ...flags, mainModule, ...args] };
 }

@@ -24,14 +24,20 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
 /** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
+/** Whether the options ask for the tool that runs shell commands. */
+export function wantsShell(
+  { toolset, allowShell = true }: ToolOptions,
+): boolean {
+  return allowShell && TOOLSETS[toolset].includes(shellTool);
+}
+
 /**
  * Returns the tools that the options and Deno's permissions allow.
  *
  * @throws {TypeError} If there is no such toolset.
  */
-export function listTools(
-  { toolset, allowShell = true }: ToolOptions,
-): SkillTool[] {
+export function listTools(options: ToolOptions): SkillTool[] {
+  const { toolset } = options;
   if (!Object.hasOwn(TOOLSETS, toolset)) {
     const name = quote(`${toolset}`);
     throw new TypeError(
@@ -40,7 +46,7 @@ export function listTools(
       }`,
     );
   }
-  const mayRun = allowShell && findShell() !== undefined;
+  const mayRun = wantsShell(options) && findShell() !== undefined;
   return TOOLSETS[toolset]
     .filter((tool) => mayRun || tool !== shellTool);
 }
