@@ -23,3 +23,12 @@ Deno.test("docs/policy.md says what each state in the table means", () => {
     .map(([state, { meaning }]) => [state, meaning]);
   assert.deepEqual(documented, states);
 });
+
+Deno.test("a state has another rank in lists only if its meaning says so", () => {
+  for (const [state, { meaning, rank }] of Object.entries(STATES)) {
+    const [word = ""] = /^(?:before|after) the others/.exec(meaning) ?? [];
+    const place = Math.sign(rank - STATES.on.rank);
+    const expected = { "before the others": -1, "after the others": 1, "": 0 };
+    assert.equal(place, expected[word as keyof typeof expected], state);
+  }
+});
