@@ -93,7 +93,7 @@ function expectUsedPort(): void {
     if (!(event.reason instanceof Deno.errors.AddrInUse)) return;
     event.preventDefault();
     exit(
-      "Cannot listen: another program uses the port; choose another one with deno serve --port, such as --port 9001, before the file",
+      "Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or with deno task serve --port 9001",
     );
   });
 }

@@ -162,7 +162,7 @@ function requirePrompt(
   const names = listForUser(registry.catalog).map((listed) => listed.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const known = names.length === 0
-    ? "there are no skills; the command of this server, run in a terminal with --list, shows where they would go"
+    ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
     : "prompts/list lists the names";
   const hint = near.length === 0
     ? known

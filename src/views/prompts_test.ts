@@ -193,3 +193,13 @@ Deno.test("server reports that prompts and resources changed when skills change"
   await session.updated("skill://new");
   assert.deepEqual(session.notifications.takeAll(), []);
 });
+
+Deno.test("the prompt skill, without any skill, says what to do without a terminal", async () => {
+  using place = new Place();
+  await using session = await Session.open(place);
+  const params = { name: "skill", arguments: { name: "pdf" } };
+  await assert.rejects(
+    session.client.getPrompt(params),
+    /there are no skills; put some into the folders of this server, or choose/,
+  );
+});

@@ -144,7 +144,7 @@ export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   const others = summarizeOthers(catalog);
   const seen = others === undefined ? "" : ` ${others}`;
   return findPolicyFault(catalog) ??
-    `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server.`;
+    `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`;
 }
 
 /** Counts what the scan saw instead of skills, without names, in one sentence. */
