@@ -93,7 +93,8 @@ export function worldOf(start: Start, disk: Disk): World {
   const bases = new Set([workingDirectory, home]);
   const recursive = toolset === "agentskills";
   const isProjectFolder = (base: string) =>
-    base === workingDirectory && !isWithin(real(home)!, real(base)!);
+    base === workingDirectory &&
+    !isWithin(real(home) ?? home, real(base) ?? base);
   const wellKnown = (name: string): Root[] =>
     [...bases].map((base) => ({
       path: join(base, name, "skills"),
