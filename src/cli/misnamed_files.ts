@@ -70,7 +70,7 @@ export function findMisnamed(
   return mayLackOne ? findMissing(folder, entries) : problems;
 }
 
-/** Says that a folder among skills has no `SKILL.md`, if it is one. */
+/** Says that a folder has no `SKILL.md`, if it lies among skills. */
 export function findMissingIn(path: string): Problem | undefined {
   if (!isNameOfSkills(basename(dirname(path)))) return undefined;
   const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];

@@ -37,7 +37,7 @@ export class TroubledScans {
     this.#log = log;
   }
 
-  /** Accepts a scan with some trouble, if it has any, or returns `false`. */
+  /** Decides whether a scan with this trouble, if any, counts, and remembers it. */
   accept(trouble: string | undefined): boolean {
     if (trouble === undefined) {
       this.#voidScans = 0;

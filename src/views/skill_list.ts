@@ -170,9 +170,13 @@ export function summarizeOthers({ roots }: SkillCatalog): string | undefined {
 }
 
 /** Whether a root is searched with another one, which contains it. */
-function searches(other: SkillRootReport, { realPath }: SkillRootReport) {
+function searches(
+  other: SkillRootReport,
+  { realPath }: SkillRootReport,
+): boolean {
   const { root, realPath: folder } = other;
-  return root.recursive && folder !== undefined && realPath !== undefined &&
+  return root.recursive === true && folder !== undefined &&
+    realPath !== undefined &&
     realPath !== folder && isAtOrBelow(realPath, folder);
 }
 
