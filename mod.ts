@@ -60,7 +60,7 @@ import {
   subjectOf,
 } from "./src/scan/decide.ts";
 import { nameSkills } from "./src/scan/name.ts";
-import { OtherContents } from "./src/scan/others.ts";
+import { NearMisses } from "./src/scan/near_misses.ts";
 import { readSkills } from "./src/scan/read.ts";
 import {
   createFailure,
@@ -193,10 +193,15 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
-  readonly #others = new OtherContents();
+  readonly #nearMisses: NearMisses;
 
-  constructor(root: SkillRoot, { project, roots, slice }: ScanStart) {
+  constructor(
+    root: SkillRoot,
+    { project, roots, slice }: ScanStart,
+    nearMisses: NearMisses,
+  ) {
     this.#root = root;
+    this.#nearMisses = nearMisses;
     this.#slice = slice;
     this.#project = project;
     this.#links = new LinkRules(root, { project, roots });
@@ -221,7 +226,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
           status: "found",
           realPath,
           skills: 0,
-          ...this.#others.counts,
+          nearMisses: this.#nearMisses.listIn(root),
         },
         folders: this.#folders,
         unread: this.#unread,
@@ -276,16 +281,20 @@ class RootSearch implements WalkSteps<SearchedFolder> {
 
   /** Notes a folder if it may be a skill. Whether one is that is not listed, reading shows. */
   onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
-    const { recursive, includesItself = recursive } = this.#root;
-    const { realPath, depth, around } = folder;
-    if (entries !== undefined) this.#listed.add(realPath);
-    const isSkill = entries?.some(({ name }) => isSkillFileName(name));
-    if (isSkill === false && around === undefined) {
-      this.#others.add(entries!, { isRoot: depth === 0 });
+    const { recursive = false, includesItself = recursive } = this.#root;
+    const { realPath, depth } = folder;
+    const mayBeSkill = depth > 0 || includesItself;
+    if (entries === undefined) {
+      if (mayBeSkill) this.#folders.push(folder);
+      return;
     }
-    if (depth === 0 && !includesItself) return;
-    if (isSkill) this.#skills.add(realPath);
-    if (isSkill !== false) this.#folders.push(folder);
+    this.#listed.add(realPath);
+    if (mayBeSkill && entries.some(({ name }) => isSkillFileName(name))) {
+      this.#skills.add(realPath);
+      this.#folders.push(folder);
+    } else if (folder.around === undefined) {
+      this.#nearMisses.add(folder, entries, { mayBeSkill });
+    }
   }
 
   onEntry(
@@ -344,8 +353,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
 async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
   const { roots } = start;
   const visits = new Map<SkillRoot, RootVisit>();
+  const nearMisses = new NearMisses();
   for (const root of roots.toSorted(byOwner)) {
-    visits.set(root, await new RootSearch(root, start).run());
+    visits.set(root, await new RootSearch(root, start, nearMisses).run());
   }
   return roots.map((root) => visits.get(root)!);
 }

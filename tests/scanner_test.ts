@@ -40,8 +40,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
       status: "found",
       realPath: folder,
       skills: 3,
-      archives: 0,
-      otherFolders: 0,
+      nearMisses: [{ kind: "document", path: join(folder, "README.md") }],
     },
   ]);
   assert.deepEqual(skills.get("zebra"), {

@@ -20,7 +20,6 @@ import {
   withOptions,
 } from "../program/settings.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
-import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 import { OTHER_CLIENTS } from "../views/profiles.ts";
 import {
   type ClientConfig,
@@ -36,17 +35,8 @@ import { formatJson } from "./github_actions.ts";
 import { helpText } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { print, printLines } from "./print.ts";
-import { createReport } from "./report.ts";
+import { createReport, type OpenSkills, SILENT } from "./report.ts";
 import { formatReport } from "./report_text.ts";
-
-/** Opens the skills of the settings, without scanning. */
-type OpenSkills = (
-  settings: Settings,
-  options?: Pick<SkillRegistryOptions, "log">,
-) => SkillSource;
-
-/** Keeps a registry from logging what is printed anyway, or is beside the point. */
-const SILENT = { log: () => {} };
 
 /**
  * Does what a command line asks for, and returns the exit code.
@@ -130,7 +120,7 @@ async function printReport(
   settings: Settings,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const report = await createReport(openSkills(settings, SILENT), settings);
+  const report = await createReport(settings, openSkills);
   const { check = false, json = false, strict = false } = settings.values;
   const lines = json ? formatJson(report) : formatReport(report, settings);
   const code = await printLines(lines);

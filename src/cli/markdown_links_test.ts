@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { root } from "../../tests/testing/registry.ts";
-import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
+import {
+  findingsIn,
+  openSkills,
+  problemsIn,
+} from "../../tests/testing/report.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { join } from "../files/paths.ts";
 import { isError } from "../problems.ts";
@@ -145,8 +147,9 @@ Deno.test("--check takes linear time for any repeated text", async () => {
         const text = piece.repeat(length / piece.length);
         const body = `${wrapping}${text}${end}`;
         place.skill("skills", "odd", skillMd("odd") + body);
-        using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-        const report = await createReport(registry, settingsFor("--check"));
+        const folder = join(place.path, "skills");
+        const settings = settingsFor("--check", folder);
+        const report = await createReport(settings, openSkills);
         assert.equal(report.skills.length, 1);
         assert.ok(!report.problems.some(isError));
       }, { length: 300_000, what: JSON.stringify(wrapping + piece) });

@@ -20,12 +20,21 @@ import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type {
   Skill,
   SkillCatalog,
+  SkillRegistryOptions,
   SkillRootReport,
   SkillSource,
 } from "../skills/types.ts";
-import { findMissingIn } from "./misnamed_files.ts";
-import { findNearMisses } from "./near_misses.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
+import { findNearMisses } from "./unsearched.ts";
+
+/** Opens the skills of the settings, without scanning. */
+export type OpenSkills = (
+  settings: Settings,
+  options?: Pick<SkillRegistryOptions, "log">,
+) => SkillSource;
+
+/** Keeps a registry from logging what is printed anyway, or is beside the point. */
+export const SILENT = { log: () => {} };
 
 /** The skills that were found, and the problems with them. `docs/check.md` describes it. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
@@ -34,8 +43,9 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
  */
-export async function createReport(registry: SkillSource, settings: Settings) {
+export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const { check = false, list, policy } = settings.values;
+  const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
   const found = listAll(catalog);
   const skills = await Array.fromAsync(
@@ -46,7 +56,10 @@ export async function createReport(registry: SkillSource, settings: Settings) {
     ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
-    ...await findNearMisses(catalog, settings),
+    ...await findNearMisses(catalog, settings, (roots) => {
+      const options = { ...settings.options, policy: undefined };
+      return openSkills({ ...settings, roots, options }, SILENT).refresh();
+    }),
   ];
   const checked = listChecked(catalog, found);
   if (check) problems.push(...listEmptyFolders(checked, problems, settings));
@@ -98,7 +111,7 @@ function listEmptyFolders(
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
   if (directories.length > 0) {
     return directories.filter(isEmpty)
-      .map((file) => findMissingIn(file) ?? { file, ...EMPTY_FOLDER });
+      .map((file) => ({ file, ...EMPTY_FOLDER }));
   }
   return looked.length > 0
     ? []

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
-import { SkillFileError, SkillRegistry } from "../../mod.ts";
+import { SkillFileError } from "../../mod.ts";
 import { basename, join, resolve } from "../files/paths.ts";
 import { createReport } from "./report.ts";
 import { RULES } from "../problems.ts";
+import type { Settings } from "../program/settings.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { printedReport, reportPlace } from "../../tests/testing/report.ts";
+import {
+  openSkills,
+  printedReport,
+  reportPlace,
+} from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 
 Deno.test("--list and --check show the state of each skill, and the rule that applies", async () => {
@@ -289,20 +293,24 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   using place = new Place();
   place.skill("skills", "locked");
   const key = place.file("skills/locked/key.md", "");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  const readFile = registry.readFile.bind(registry);
-  registry.readFile = (skill, path) => {
-    if (path !== "key.md") return readFile(skill, path);
-    throw new SkillFileError(path, {
-      rule: "skipped",
-      reason: "it is locked",
-      hint: "unlock",
-    });
+  const openLocked = (settings: Settings) => {
+    const registry = openSkills(settings);
+    const readFile = registry.readFile.bind(registry);
+    registry.readFile = (skill, path) => {
+      if (path !== "key.md") return readFile(skill, path);
+      throw new SkillFileError(path, {
+        rule: "skipped",
+        reason: "it is locked",
+        hint: "unlock",
+      });
+    };
+    return registry;
   };
-  const list = await createReport(registry, settingsFor("--list"));
+  const folder = join(place.path, "skills");
+  const list = await createReport(settingsFor("--list", folder), openLocked);
   assert.deepEqual(list.skills.map(({ unlisted }) => unlisted), [undefined]);
-  const report = await createReport(registry, settingsFor("--check"));
+  const checking = settingsFor("--check", folder);
+  const report = await createReport(checking, openLocked);
   const [skill] = report.skills;
   assert.equal(skill!.unlisted, "it is locked");
   assert.deepEqual(JSON.parse(JSON.stringify(report.problems)), [{

@@ -49,8 +49,3 @@ function nameOnDisk(name: string, folder: string): string {
     .filter((other) => other.toLowerCase() === key);
   return names.includes(name) ? name : names[0] ?? name;
 }
-
-/** Whether a file has the name of an archive in which skills are passed on. */
-export function isArchiveName(name: string): boolean {
-  return /\.(?:zip|skill|tgz)$/i.test(name);
-}

@@ -166,10 +166,22 @@ export interface SkillRootReport {
   readonly realPath?: string | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
-  /** The number of archives in its folders that are no skills, as far as these were listed. */
-  readonly archives?: number;
-  /** The number of these folders that have other files. */
-  readonly otherFolders?: number;
+  /** What it has that may be meant as a skill, as far as its folders were listed: up to 1,000. */
+  readonly nearMisses?: readonly NearMiss[];
+}
+
+/** A file or folder that may be meant as a skill, and is none. Its name tells. */
+export interface NearMiss {
+  /**
+   * What it is: an archive; a file that may be meant as the `SKILL.md` of its folder, or,
+   * in a root, of a folder of its own; another Markdown file in a root; a folder without a
+   * `SKILL.md` and with other files or folders.
+   */
+  readonly kind: "archive" | "misnamed" | "document" | "folder";
+  /** Its path. */
+  readonly path: string;
+  /** The name of the only Markdown file in the folder, if there is one. */
+  readonly document?: string | undefined;
 }
 
 /** The result of a scan: an immutable snapshot. */

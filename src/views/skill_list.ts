@@ -7,12 +7,11 @@
  * @module
  */
 
-import { isAtOrBelow } from "../files/paths.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { isForModel, STATES } from "../policy/states.ts";
-import type { Skill, SkillCatalog, SkillRootReport } from "../skills/types.ts";
+import type { NearMiss, Skill, SkillCatalog } from "../skills/types.ts";
 import { count, escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
@@ -141,43 +140,38 @@ export function findPolicyFault(catalog: SkillCatalog): string | undefined {
 /** Returns what to tell the user if there are no skills for the model, in one line. */
 export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
-  const others = summarizeOthers(catalog);
-  const seen = others === undefined ? "" : ` ${others}`;
+  const misses = summarizeNearMisses(catalog);
+  const seen = misses === undefined ? "" : ` ${misses}`;
   return findPolicyFault(catalog) ??
     `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`;
 }
 
-/** Counts what the scan saw instead of skills, without names, in one sentence. */
-export function summarizeOthers({ roots }: SkillCatalog): string | undefined {
-  let [archives, folders, missing] = [0, 0, 0];
-  for (const report of roots) {
-    const { root, status, skills, otherFolders = 0 } = report;
-    if (root.mustExist && status === "missing") missing++;
-    if (roots.some((other) => searches(other, report))) continue;
-    archives += report.archives ?? 0;
-    // Among skills, some folders are meant to be none.
-    if (skills === 0) folders += otherFolders;
-  }
-  const others = [
-    ...archives > 0 ? [`${count(archives, "archive")} to unpack`] : [],
-    ...folders > 0
-      ? [`${count(folders, "folder")} without a file SKILL.md`]
-      : [],
-    ...missing > 0 ? [count(missing, "missing folder")] : [],
+/** Counts what may be meant as skills, and is none, without names, in one sentence. */
+export function summarizeNearMisses(
+  { roots }: SkillCatalog,
+): string | undefined {
+  const misses = roots.flatMap(({ root, skills, nearMisses = [] }) =>
+    nearMisses.filter(({ kind, path, document }) => {
+      if (kind !== "folder") return true;
+      // Among skills, a folder may be meant to be none, unless it looks like one.
+      return path !== root.path && (skills === 0 || document !== undefined);
+    })
+  );
+  const numberOf = (kind: NearMiss["kind"]) =>
+    misses.filter((miss) => miss.kind === kind).length;
+  const missing = roots.filter(({ root, status }) =>
+    root.mustExist && status === "missing"
+  );
+  const counts: [number: number, thing: string, rest?: string][] = [
+    [numberOf("archive"), "archive", " to unpack"],
+    [numberOf("misnamed"), "file", " to rename to SKILL.md"],
+    [numberOf("folder"), "folder", " without a file SKILL.md"],
+    [missing.length, "missing folder"],
   ];
-  if (others.length === 0) return undefined;
-  return `The server noticed ${new Intl.ListFormat("en").format(others)}.`;
-}
-
-/** Whether a root is searched with another one, which contains it. */
-function searches(
-  other: SkillRootReport,
-  { realPath }: SkillRootReport,
-): boolean {
-  const { root, realPath: folder } = other;
-  return root.recursive === true && folder !== undefined &&
-    realPath !== undefined &&
-    realPath !== folder && isAtOrBelow(realPath, folder);
+  const parts = counts.filter(([number]) => number > 0)
+    .map(([number, thing, rest = ""]) => count(number, thing) + rest);
+  if (parts.length === 0) return undefined;
+  return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
 }
 
 /**

@@ -35,7 +35,7 @@ import {
   listByName,
   type ListedSkill,
   listForModel,
-  summarizeOthers,
+  summarizeNearMisses,
 } from "./skill_list.ts";
 import { isForModel } from "../policy/states.ts";
 
@@ -67,7 +67,7 @@ export async function answerUnknownName(
   const skills = describeFor(profile, listForModel(catalog));
   if (skills.length <= MAX_LISTED_SKILLS) {
     const advice = reasons.length === 0
-      ? explainEmptyList(catalog) ?? summarizeOthers(catalog)
+      ? explainEmptyList(catalog) ?? summarizeNearMisses(catalog)
       : undefined;
     const end = advice === undefined ? "" : `\n\n${advice}`;
     return createResult(formatAvailable(start, skills) + end, true);

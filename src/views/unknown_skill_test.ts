@@ -231,7 +231,7 @@ Deno.test("findByWords() leaves out skills that are hidden from the model, and t
   assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
 
-Deno.test("the answers count archives, folders without a SKILL.md, and missing folders, without their names", async () => {
+Deno.test("the answers count archives, misnamed files, folders without a SKILL.md, and missing folders, without their names", async () => {
   using place = new Place();
   const chosen = place.folder("chosen");
   place.file("chosen/secret.zip", "");
@@ -245,10 +245,13 @@ Deno.test("the answers count archives, folders without a SKILL.md, and missing f
     "The server noticed 2 archives to unpack, 1 folder without a file SKILL.md, and 1 missing folder.";
   assert.ok(text.includes(`There are no skills. ${others} Tell the`), text);
   assert.doesNotMatch(text, /secret/);
-  // Beside a skill, a folder without one may be meant so.
+  // Beside a skill, a folder without one may be meant so, unless it looks like one.
   place.skill("chosen", "git");
+  place.file("chosen/secret-data/a.csv", "");
+  place.file("chosen/secret-2/SKILL.md.txt", "");
   const beside = await session.load("report");
-  const end = "The server noticed 2 archives to unpack and 1 missing folder.";
+  const end =
+    "The server noticed 2 archives to unpack, 1 file to rename to SKILL.md, 1 folder without a file SKILL.md, and 1 missing folder.";
   assert.ok(beside.text.endsWith(end), beside.text);
   assert.doesNotMatch(beside.text, /secret/);
 });

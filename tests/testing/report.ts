@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";
+import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
@@ -28,11 +29,13 @@ export interface ReportedProblem {
 export async function problemsIn(
   ...args: string[]
 ): Promise<ReportedProblem[]> {
-  const settings = settingsFor(...args);
-  const { roots, options } = settings;
-  const registry = new SkillRegistry(roots, { ...options, log: () => {} });
-  const { problems } = await createReport(registry, settings);
+  const { problems } = await createReport(settingsFor(...args), openSkills);
   return problems;
+}
+
+/** Opens the skills of settings as the program does. */
+export function openSkills({ roots, options }: Settings): SkillRegistry {
+  return new SkillRegistry(roots, { ...options, log: () => {} });
 }
 
 /** Lists the findings of `--check` on the global skills as `<severity> <rule> <path>:<line>: <reason>`. */

@@ -3,7 +3,8 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { missesIn, printedReport } from "../../tests/testing/report.ts";
 import { isCaseBlind, join } from "../files/paths.ts";
-import { findMisnamed } from "./misnamed_files.ts";
+import type { SkillRoot } from "../skills/types.ts";
+import { explainNearMiss } from "./near_miss_problems.ts";
 
 /** Names that are almost `SKILL.md`. */
 const NAMES = [
@@ -107,50 +108,47 @@ const looseFiles: [
   ["docs", "a.md", FIELDS],
   ["docs", "a.zip", ""],
   ["docs", "skills.md", FIELDS, "file-name"],
-  ["docs", "SKILL.md", "", "loose-file"],
   ["docs", "SKILL copy (1).md", ""],
   ["docs", "SKILL.md.txt", "", "file-name"],
 ];
 
-Deno.test("findMisnamed() reports a file by its name, its folder, and its frontmatter", () => {
-  for (const [name, file, text, rule] of looseFiles) {
+Deno.test("--list reports a file by its name, its folder, and its frontmatter", async () => {
+  for (const [folder, file, text, rule] of looseFiles) {
     using place = new Place();
-    place.file(`${name}/${file}`, text);
-    const path = join(place.path, name);
-    const entries = [...Deno.readDirSync(path)];
-    const found = findMisnamed(
-      { path, realPath: path, name, depth: 0 },
-      entries,
-    );
-    const expected = rule === undefined ? [] : [[rule, join(path, file)]];
-    assert.deepEqual(found.map(({ rule, file }) => [rule, file]), expected);
+    place.file(`${folder}/${file}`, text);
+    const misses = await missesIn(place, folder);
+    const expected = rule === undefined ? [] : [`${rule} ${folder}/${file}`];
+    assert.deepEqual(misses.map((line) => line.split(":")[0]), expected);
   }
 });
 
 Deno.test(
-  "findMisnamed() reads no file behind a link",
+  "--list reports no file behind a link",
   { ignore: lacks("links") },
-  () => {
+  async () => {
     using place = new Place();
-    const path = place.folder("skills");
-    place.link(place.file("secret.md", FIELDS), "skills/a.md");
-    const folder = { path, realPath: path, name: "skills", depth: 0 };
-    const entries = [...Deno.readDirSync(path)];
-    assert.deepEqual(findMisnamed(folder, entries), []);
+    const secret = place.file("secret.md", FIELDS);
+    place.link(secret, "skills/a.md");
+    assert.deepEqual(await missesIn(place, "skills"), []);
     // A link takes the place of a file after it was listed.
-    const listed = { ...entries[0]!, isFile: true, isSymlink: false };
-    assert.deepEqual(findMisnamed(folder, [listed]), []);
+    const path = join(place.path, "skills", "a.md");
+    const root: SkillRoot = {
+      path: join(place.path, "skills"),
+      scope: "global",
+    };
+    assert.equal(explainNearMiss({ kind: "document", path }, root), undefined);
+    Deno.removeSync(path);
+    Deno.copyFileSync(secret, path);
+    assert.ok(explainNearMiss({ kind: "document", path }, root));
   },
 );
 
-Deno.test("findMisnamed() reports archives in folders named as those of skills, in any case", async () => {
+Deno.test("--list reports archives in folders named as those of skills, in any case", async () => {
   using place = new Place();
-  for (const folder of ["skills", "Skills", "code"]) {
+  for (const folder of ["some/skills", "other/Skills", "code"]) {
     place.file(`${folder}/pdf.zip`, "");
-    const path = join(place.path, folder);
-    const entries = await Array.fromAsync(Deno.readDir(path));
-    const at = { path, realPath: path, name: folder, depth: 0 };
-    const rules = findMisnamed(at, entries).map(({ rule }) => rule);
+    const rules = (await missesIn(place, folder))
+      .map((line) => line.split(" ")[0]);
     assert.deepEqual(rules, folder === "code" ? [] : ["archive"]);
   }
 });

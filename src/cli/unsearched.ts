@@ -1,0 +1,201 @@
+/**
+ * Finds what the user most likely meant, but what no scan finds, for `--list` and
+ * `--check`: skills in folders that are not searched, and files with almost the right
+ * name. A running server looks nowhere but into its folders.
+ *
+ * @module
+ */
+
+import {
+  childPath,
+  currentFolder,
+  dirname,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  isThere,
+  join,
+  mayRead,
+  relative,
+} from "../files/paths.ts";
+import type { Problem } from "../problems.ts";
+import { quoteWord, withTilde } from "../program/command_words.ts";
+import type { Settings } from "../program/settings.ts";
+import { listAll } from "../skills/catalog.ts";
+import { byOwner, DEFAULT_FOLDERS } from "../skills/roots.ts";
+import type {
+  SkillCatalog,
+  SkillRoot,
+  SkillRootReport,
+} from "../skills/types.ts";
+import { count, isCopyable } from "../text.ts";
+import { explainNearMiss } from "./near_miss_problems.ts";
+
+/** The maximum number of lines about one folder, as many as a person reads. */
+const MAX_DEEPER_LINES = 10;
+
+/** A folder where skills are put, and that is not searched. */
+interface UnsearchedPlace {
+  /** The root that serves its skills once the user follows the hint. */
+  readonly root: SkillRoot;
+  readonly hint: string;
+}
+
+/**
+ * Finds the near misses in the roots, and the skills that are not found there. One more
+ * scan searches the roots, the places where installers put skills, and then all of these
+ * deep. A skill counts where it is found first.
+ */
+export async function findNearMisses(
+  { served }: SkillCatalog,
+  settings: Settings,
+  scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
+): Promise<Problem[]> {
+  const { roots, directories } = settings;
+  // Who named other folders that have skills is not left without any.
+  const hasOthers = directories.length > 0 && served.size > 0;
+  const places = hasOthers ? [] : listUnsearchedPlaces(settings);
+  const shallow = [...roots, ...places.map(({ root }) => root)];
+  const found = await scanRoots([...shallow, ...deepen(shallow)]);
+  const reports = found.roots.slice(roots.length);
+  const deep = reports.slice(places.length).map(({ root }) => root);
+  const named = found.roots.filter((report) =>
+    roots.some(({ path }) => path === report.root.path)
+  );
+  return [
+    ...places.flatMap(({ hint }, index) => explainPlace(reports[index]!, hint)),
+    ...explainDeeper(found, deep, settings),
+    ...explainNearMisses(named, found),
+  ];
+}
+
+/** Returns roots that are searched deep for those that are not, the innermost first. */
+function deepen(roots: readonly SkillRoot[]): SkillRoot[] {
+  return roots.filter(({ recursive }) => !recursive)
+    .map((root) => ({ includesItself: false, ...root, recursive: true }))
+    .toSorted((a, b) => b.path.length - a.path.length);
+}
+
+const MOVE = 'move its skills to the folder "skills" beside it';
+
+/** Lists where skills are put, in which base folder, and what to do if it is not to add `--skill-dir`. */
+function listPlaces(
+  home: string | undefined,
+): { base: string | undefined; folder: string; hint?: string }[] {
+  const here = currentFolder();
+  const anywhere = (folder: string, hint: string) =>
+    [home, here].map((base) => ({ base, folder, hint }));
+  return [
+    ...anywhere(join(".agents", "skills"), "add --agents"),
+    { base: home, folder: join(".codex", "skills") },
+    { base: home, folder: join(".gemini", "skills") },
+    { base: home, folder: join(".claude", "plugins") },
+    ...listFoldersAbove(here ?? "")
+      .map((base) => ({ base, folder: join(".claude", "skills") })),
+    ...DEFAULT_FOLDERS.flatMap((folder) =>
+      ["skill", "Skill", "Skills"]
+        .flatMap((name) => anywhere(join(folder, name), MOVE))
+    ),
+  ];
+}
+
+/** Lists these places, except those that the client lists itself. */
+function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
+  const { home, values } = settings;
+  return listPlaces(home).flatMap(({ base, folder, hint }) => {
+    if (base === undefined) return [];
+    const path = join(base, folder);
+    if (!mayRead(path) || values["name-only"]?.includes(path)) return [];
+    const scope = base === home ? "global" : "project";
+    const root = { path, scope, recursive: hint === undefined } as const;
+    return [{ root, hint: hint ?? adviseSkillDir(path, settings) }];
+  });
+}
+
+/** Lists the folders above a folder, up to the root of its repository, if it is in one. */
+function listFoldersAbove(folder: string): string[] {
+  const above: string[] = [];
+  for (let last = folder; mayRead(last); last = above.at(-1)!) {
+    if (isThere(join(last, ".git"))) return above;
+    if (dirname(last) === last) return [];
+    above.push(dirname(last));
+  }
+  return [];
+}
+
+/** Says how many skills a place has, if it has any. */
+function explainPlace(
+  { root, skills }: SkillRootReport,
+  hint: string,
+): Problem[] {
+  if (skills === 0) return [];
+  const reason = `it has ${count(skills, "skill")} and is not searched`;
+  return [{ rule: "not-searched", file: root.path, reason, hint }];
+}
+
+/** Says which folders in roots hold skills that only a deep search finds. */
+function explainDeeper(
+  found: SkillCatalog,
+  deep: readonly SkillRoot[],
+  settings: Settings,
+): Problem[] {
+  const skills = listAll(found);
+  const folders = new Set(found.roots.map(({ realPath }) => realPath));
+  const known = skills.filter(({ root }) => !deep.includes(root))
+    .map(({ realDirectory }) => realDirectory);
+  // What is in a skill belongs to it, and a folder of skills is none.
+  const deeper = skills.filter(({ root, realDirectory }) =>
+    deep.includes(root) && !isAtOrBelowAny(realDirectory, known) &&
+    !folders.has(realDirectory)
+  );
+  return deep.toSorted(byOwner).flatMap((root) => {
+    const inRoot = deeper.filter((skill) => skill.root === root)
+      .map(({ directory }) => directory);
+    return [...countByHolder(root.path, inRoot)].map(([file, number]) => {
+      const lie = number === 1 ? "1 skill lies" : `${number} skills lie`;
+      const reason = `${lie} deeper than the server looks`;
+      const hint = adviseSkillDir(file, settings);
+      return { rule: "not-searched", file, reason, hint };
+    });
+  });
+}
+
+/** Counts folders by the folder directly in the root that holds them, or all if these are many. */
+function countByHolder(
+  root: string,
+  folders: readonly string[],
+): Map<string, number> {
+  const holders = folders.toSorted().map((folder) => {
+    const [name = ""] = relative(root, folder).split(/[\\/]/);
+    return childPath(root, name);
+  });
+  const isShort = new Set(holders).size <= MAX_DEEPER_LINES;
+  const counts = new Map<string, number>();
+  for (const holder of isShort ? holders : holders.map(() => root)) {
+    counts.set(holder, (counts.get(holder) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Says what is wrong with the near misses, except with folders that hold skills. */
+function explainNearMisses(
+  reports: readonly SkillRootReport[],
+  found: SkillCatalog,
+): Problem[] {
+  const inside = [
+    ...listAll(found).map(({ directory }) => directory),
+    ...found.problems.map(({ file }) => file),
+  ];
+  return reports.flatMap(({ root, nearMisses = [] }) =>
+    nearMisses.filter(({ kind, path }) =>
+      kind !== "folder" || !inside.some((other) => isAtOrBelow(other, path))
+    ).flatMap((miss) => explainNearMiss(miss, root) ?? [])
+  );
+}
+
+/** Says how to have the skills in a folder served. */
+function adviseSkillDir(folder: string, { home }: Settings): string {
+  const word = quoteWord(withTilde(folder, home));
+  return isCopyable(word)
+    ? `add --skill-dir ${word}`
+    : "rename it, because its path has characters that cannot be copied, and add it with --skill-dir";
+}

@@ -1,0 +1,90 @@
+/**
+ * What roots have that may be meant as skills, and are none. Only names are looked at.
+ *
+ * @module
+ */
+
+import { basename, childPath } from "../files/paths.ts";
+import type { NearMiss, SkillRoot } from "../skills/types.ts";
+import type { VisitedFolder } from "./record.ts";
+
+/** The maximum number in one root. */
+const MAX_NEAR_MISSES = 1_000;
+
+/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt` or `SKILL copy.md`. */
+const LIKE_SKILL_MD =
+  /^(?:skills\.md|skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*)$/i;
+
+/** The name of an archive in which skills are passed on. */
+const ARCHIVE = /\.(?:zip|skill|tgz)$/i;
+
+const MARKDOWN = /\.(?:md|markdown)$/i;
+
+/** A folder that is listed and is no skill, at a number of levels below its root. */
+type Folder = Pick<VisitedFolder, "root" | "path" | "realPath"> & {
+  readonly depth: number;
+};
+
+/** The near misses in all roots of a scan. Those in a folder count once. */
+export class NearMisses {
+  readonly #byRoot = new Map<SkillRoot, NearMiss[]>();
+  /** The real paths of the folders that were looked at. */
+  readonly #known = new Set<string>();
+
+  /** Adds those in a folder, and the folder itself if it may be meant as a skill. */
+  add(
+    folder: Folder,
+    entries: readonly Deno.DirEntry[],
+    { mayBeSkill }: { mayBeSkill: boolean },
+  ): void {
+    if (this.#known.has(folder.realPath)) return;
+    this.#known.add(folder.realPath);
+    const files = findFiles(folder, entries);
+    const isMisnamed = files.some(({ kind }) => kind === "misnamed");
+    const isWhole = mayBeSkill && folder.depth < 2 && !isMisnamed;
+    const found = isWhole ? [...files, ...findFolder(folder, entries)] : files;
+    const all = this.#byRoot.get(folder.root) ?? [];
+    all.push(...found.slice(0, MAX_NEAR_MISSES - all.length));
+    this.#byRoot.set(folder.root, all);
+  }
+
+  /** Lists those in a root. */
+  listIn(root: SkillRoot): readonly NearMiss[] {
+    return this.#byRoot.get(root) ?? [];
+  }
+}
+
+/** Finds the files that may be meant as skills, or as a part of one. */
+function findFiles(
+  { path, depth }: Folder,
+  entries: readonly Deno.DirEntry[],
+): NearMiss[] {
+  return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
+    const kind = kindOf(name, { isInRoot: depth === 0 });
+    return kind === undefined ? [] : [{ kind, path: childPath(path, name) }];
+  });
+}
+
+function kindOf(
+  name: string,
+  { isInRoot }: { isInRoot: boolean },
+): NearMiss["kind"] | undefined {
+  if (LIKE_SKILL_MD.test(name)) return "misnamed";
+  if (ARCHIVE.test(name)) return "archive";
+  // A root is expected to have folders only.
+  return isInRoot && MARKDOWN.test(name) ? "document" : undefined;
+}
+
+/** Returns the folder, unless it has nothing of its own but archives, or is named as no skill is. */
+function findFolder(
+  { path }: Folder,
+  entries: readonly Deno.DirEntry[],
+): NearMiss[] {
+  const own = entries.filter(({ name, isSymlink }) =>
+    !isSymlink && !name.startsWith(".") && !ARCHIVE.test(name)
+  );
+  if (own.length === 0 || /^[._]/.test(basename(path))) return [];
+  const documents = own.filter((it) => it.isFile && MARKDOWN.test(it.name));
+  const document = documents.length === 1 ? documents[0]!.name : undefined;
+  return [{ kind: "folder", path, document }];
+}
