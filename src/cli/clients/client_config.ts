@@ -20,9 +20,10 @@ import {
   quote,
   stringifyJson,
 } from "../../text.ts";
-import { addClientOptions, type ClientSituation } from "./client_options.ts";
+import { addClientOptions } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { type Program, runningProgram } from "../../program/running_program.ts";
+import type { Settings } from "../../program/settings.ts";
 import { createLaunch } from "./launch.ts";
 
 /** A client's configuration, and what the user should know about it. */
@@ -31,12 +32,6 @@ export interface ClientConfig {
   readonly text: string;
   /** What the user should know, and where to add it. */
   readonly message: string;
-}
-
-/** What the entry for a client depends on. */
-interface ClientConfigOptions extends ClientSituation {
-  /** How the server runs. Default: as this process does. */
-  readonly program?: Program;
 }
 
 /**
@@ -48,11 +43,12 @@ interface ClientConfigOptions extends ClientSituation {
  */
 export function createClientConfig(
   name: ClientName,
-  { program = runningProgram(), ...situation }: ClientConfigOptions,
+  settings: Settings,
+  program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { values, notes } = addClientOptions(client, situation);
-  const launch = createLaunch(program, { ...situation.settings, values });
+  const { values, notes } = addClientOptions(client, settings);
+  const launch = createLaunch(program, { ...settings, values });
   refuseVariables([launch.command, ...launch.args], client);
   const entry = client.entry?.(launch) ?? launch;
   const { mainModule } = program;
