@@ -151,14 +151,14 @@ Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one, as
   const options = { toolset: "toString" as "skill" };
   assert.throws(
     () => registerSkillTools(host, registry, options),
-    /^TypeError: .*no toolset "toString"; use skill, skilljack/,
+    /^TypeError: Invalid toolset "toString": expected one of skill, skilljack/,
   );
   for (const profile of ["Codex", "toString"]) {
     assert.throws(
       () => registerSkillTools(host, registry, { profile }),
       {
         name: "TypeError",
-        message: /no profile ".*"; use default, claude-code/,
+        message: /^Invalid profile ".*": expected one of default, claude-code/,
       },
     );
   }
