@@ -17,7 +17,7 @@
  * @module
  */
 
-import { registerSkillTools, SkillRegistry } from "./mod.ts";
+import { registerTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { Exchanges } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
@@ -58,7 +58,7 @@ addEventListener("unhandledrejection", (event) => {
 });
 logWarnings(settings);
 await registry.refresh();
-registerSkillTools(mcp, registry, settings.options);
+registerTools(mcp, registry, settings.options);
 registerViews(mcp, registry, settings.options);
 registry.watch();
 onEndSignal(end);

@@ -195,10 +195,12 @@ Deno.test("registerSkillTools() refuses another server, and a second tool of a n
   using place = new Place();
   const { registry, host } = createHost(place);
   const low = host.server as unknown as McpServer;
-  assert.throws(
-    () => registerSkillTools(low, registry),
-    /the server is not an McpServer .*; pass one/,
-  );
+  for (const other of [low, null, undefined]) {
+    assert.throws(() => registerSkillTools(other as McpServer, registry), {
+      name: "TypeError",
+      message: /the server is not an McpServer .*; pass one/,
+    });
+  }
   registerSkillTools(host, registry);
   assert.throws(() => registerSkillTools(host, registry), /already registered/);
 });
