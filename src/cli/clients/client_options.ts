@@ -6,7 +6,8 @@
 
 import { isAtOrBelow, join } from "../../files/paths.ts";
 import type { Settings } from "../../program/settings.ts";
-import { type McpClient, SHARED_FOLDERS } from "./clients.ts";
+import { SHARED_FOLDERS } from "../../skills/roots.ts";
+import type { McpClient } from "./clients.ts";
 
 /**
  * Adds to the user's options what a client needs, so that its model sees every skill,
@@ -59,10 +60,12 @@ function listOwnSkills(
   { ownSkills = [] }: McpClient,
   { roots, home }: Settings,
 ): string[] {
+  // Links lead from other folders to those that clients share.
+  const isShared = (folder: string) =>
+    SHARED_FOLDERS.some((shared) => folder === `${shared}/skills`);
   const isSearched = (folder: string) =>
     home !== undefined &&
     roots.some(({ path }) => isAtOrBelow(join(home, folder), path));
-  return ownSkills.filter((folder) =>
-    SHARED_FOLDERS.includes(folder) || isSearched(folder)
-  );
+  return ownSkills
+    .filter((folder) => isShared(folder) || isSearched(folder));
 }

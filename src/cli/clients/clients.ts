@@ -69,12 +69,6 @@ const WITH_DOLLAR = /\$[\w{]/;
 /** The beginning of variables and files for OpenCode and Kilo Code, in the whole file. */
 const ENV_OR_FILE = /\{(?:env|file):/;
 
-/** The folders that several clients use. Links lead to them from others. */
-export const SHARED_FOLDERS: readonly string[] = [
-  ".claude/skills",
-  ".agents/skills",
-];
-
 /** What clients show by their documentation. It was not measured. */
 const SAID_TO_SHOW =
   "the skills in .agents/skills and .claude/skills, as its documentation says";
@@ -169,7 +163,8 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: "opencode.json",
     ...OPENCODE,
     ownSkills: [
-      ...SHARED_FOLDERS,
+      ".claude/skills",
+      ".agents/skills",
       ".opencode/skills",
       ".config/opencode/skills",
     ],
@@ -229,7 +224,8 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: ".kilo/kilo.json",
     ...OPENCODE,
     ownSkills: [
-      ...SHARED_FOLDERS,
+      ".claude/skills",
+      ".agents/skills",
       ".kilo/skills",
       ".kilocode/skills",
       ".config/kilo/skills",

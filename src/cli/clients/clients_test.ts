@@ -1,7 +1,7 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
 import { join } from "../../files/paths.ts";
-import { MCP_CLIENTS, type McpClient, SHARED_FOLDERS } from "./clients.ts";
+import { MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { CLIENT_PROFILES } from "../../views/profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -118,7 +118,9 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
     const privateFolders = row.split("|")[3]?.replaceAll("(s)", "s") ?? "";
     assert.equal(folders.includes("`.agents/skills`"), readsAgents, title);
     for (const folder of ownSkills) {
-      const cell = SHARED_FOLDERS.includes(folder) ? folders : privateFolders;
+      const cell = /^\.(?:claude|agents)\//.test(folder)
+        ? folders
+        : privateFolders;
       assert.ok(cell.includes(`${folder}\``), `${title}: ${folder}`);
     }
     assert.equal(isNamed(client, agents), !readsAgents, title);
