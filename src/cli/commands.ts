@@ -93,21 +93,13 @@ async function printModelView(
   openSkills: OpenSkills,
 ): Promise<number> {
   const { as = OTHER_CLIENTS, json } = settings.values;
-  const { values, notes } = optionsFor(as, settings);
+  const { values, notes } = as === OTHER_CLIENTS
+    ? { values: settings.values, notes: [] }
+    : addClientOptions(MCP_CLIENTS[as as ClientName], settings);
   const entrySettings = withOptions(settings, values);
   const catalog = await openSkills(entrySettings).refresh();
   const options = { ...entrySettings.options, json, notes };
   return await printLines(formatModelView(as, catalog, options));
-}
-
-/** Returns the options that the entry for the client of `--as` has, and why. */
-function optionsFor(
-  as: string,
-  settings: Settings,
-): ReturnType<typeof addClientOptions> {
-  return as === OTHER_CLIENTS
-    ? { values: settings.values, notes: [] }
-    : addClientOptions(MCP_CLIENTS[as as ClientName], settings);
 }
 
 /** Prints the report of `--list` or `--check`, which contains what the registry would log. */

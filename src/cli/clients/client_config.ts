@@ -52,10 +52,7 @@ export function createClientConfig(
   refuseVariables([launch.command, ...launch.args], client);
   const entry = client.entry?.(launch) ?? launch;
   const { mainModule } = program;
-  const clone = mainModule !== undefined && isAbsolute(mainModule)
-    ? mainModule
-    : undefined;
-  notes.push(...listLaunchNotes(client, { launch, entry, clone }));
+  notes.push(...listLaunchNotes(client, { launch, entry, mainModule }));
   return configFor(client, { entry, notes, os: program.os });
 }
 
@@ -83,10 +80,10 @@ function refuseVariables(
 /** Says how the entry starts, and how to add it in a terminal. */
 function listLaunchNotes(
   client: McpClient,
-  { launch, entry, clone }: {
+  { launch, entry, mainModule = "" }: {
     launch: Launch;
     entry: object;
-    clone: string | undefined;
+    mainModule: Program["mainModule"];
   },
 ): string[] {
   const notes: string[] = [];
@@ -96,10 +93,10 @@ function listLaunchNotes(
       "The entry starts the Deno that npx downloaded, so print it again if you empty the cache of npm, or once with an installed Deno (https://deno.com).",
     );
   }
-  if (clone !== undefined) {
+  if (isAbsolute(mainModule)) {
     notes.push(
       `The entry starts ${
-        quote(clone)
+        quote(mainModule)
       }, so print it again if you move or delete that.`,
     );
   }
