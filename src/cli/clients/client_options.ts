@@ -41,7 +41,7 @@ export function addClientOptions(
   }
   if (shows !== undefined) {
     notes.push(
-      `${title} itself shows ${shows}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add --name-only with their folder, such as ~/.claude/skills.`,
+      `${title} itself shows ${shows}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add their folder, as in --name-only ~/.claude/skills.`,
     );
   }
   const readsAgents = shows !== undefined ||
