@@ -17,7 +17,7 @@
  * @module
  */
 
-import { registerSkillTools, SkillRegistry } from "./mod.ts";
+import { registerTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { Exchanges } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
@@ -48,10 +48,17 @@ const mcp = new McpHttpServer(
 );
 
 expectAborts();
-expectUsedPort();
+// Deno listens after this module, and tells it no port.
+addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof Deno.errors.AddrInUse)) return;
+  event.preventDefault();
+  exit(
+    "Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or with deno task serve --port 9001",
+  );
+});
 logWarnings(settings);
 await registry.refresh();
-registerSkillTools(mcp, registry, settings.options);
+registerTools(mcp, registry, settings.options);
 registerViews(mcp, registry, settings.options);
 registry.watch();
 onEndSignal(end);
@@ -85,17 +92,6 @@ function expectAborts(): void {
   console.warn = (...data) => {
     if (!`${data[0]}`.startsWith("Deno.serve: request.signal")) warn(...data);
   };
-}
-
-/** Says in one line that the port is used. Deno listens after this module, and tells it no port. */
-function expectUsedPort(): void {
-  addEventListener("unhandledrejection", (event) => {
-    if (!(event.reason instanceof Deno.errors.AddrInUse)) return;
-    event.preventDefault();
-    exit(
-      "Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or with deno task serve --port 9001",
-    );
-  });
 }
 
 function onListen(address: Deno.Addr): void {

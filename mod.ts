@@ -530,11 +530,7 @@ export class SkillRegistry implements SkillSource {
   async refresh(
     { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
   ): Promise<SkillCatalog> {
-    if (this.#isClosed) {
-      throw new Error(
-        "Cannot scan the skills: the registry is closed; create another one",
-      );
-    }
+    this.#requireOpen();
     const delay = this.#scanStart + minIntervalMs - performance.now();
     if (delay > 0) await wait(delay);
     return await this.#scans.run(() => this.#scan());
@@ -545,6 +541,7 @@ export class SkillRegistry implements SkillSource {
    * clients can see. Returns a function that removes it.
    */
   onChange(listener: SkillChangeListener): () => void {
+    this.#requireOpen();
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -556,11 +553,12 @@ export class SkillRegistry implements SkillSource {
 
   /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
+    this.#requireOpen();
     this.#rescans.start();
     this.watchFolders();
   }
 
-  /** Stops keeping the catalog current, and removes all listeners. */
+  /** Stops keeping the catalog current, and removes all listeners. It cannot start again. */
   close(): void {
     this.#isClosed = true;
     this.#rescans.close();
@@ -571,6 +569,13 @@ export class SkillRegistry implements SkillSource {
   /** Closes the registry at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new Error(
+      "Cannot use the registry: it is closed; create another one",
+    );
   }
 
   /** Scans the roots: computes the result, accepts it or not, and publishes it. */
@@ -691,18 +696,16 @@ export class SkillRegistry implements SkillSource {
 export function registerSkillTools(
   server: SkillToolServer,
   registry: SkillRegistry,
-  options?: SkillToolOptions,
-): void;
-/** @ignore */
-export function registerSkillTools(
-  server: ProgramToolServer,
-  registry: SkillRegistry,
-  options: SkillToolOptions,
-): void;
-export function registerSkillTools(
+  options: SkillToolOptions = {},
+): void {
+  registerTools(server, registry, options);
+}
+
+/** @ignore Registers the tools on a server of the SDK or of this program. */
+export function registerTools(
   server: SkillToolServer | ProgramToolServer,
   registry: SkillRegistry,
-  options: SkillToolOptions = {},
+  options: SkillToolOptions,
 ): void {
   const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
   const tools = listTools(toolOptions);

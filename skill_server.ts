@@ -6,7 +6,7 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { registerSkillTools, SkillRegistry } from "./mod.ts";
+import { registerTools, SkillRegistry } from "./mod.ts";
 import {
   findTerminalOption,
   parseCommandLine,
@@ -111,7 +111,7 @@ async function prepare(
   if (fault !== undefined) {
     log(`The tool run_shell_command_op is unavailable: ${fault}`);
   }
-  registerSkillTools(server, registry, settings.options);
+  registerTools(server, registry, settings.options);
   registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
 }

@@ -251,6 +251,19 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     .map(({ other }) => other);
 }
 
+/** @throws {TypeError} If there is no such choice of a kind. The message lists them. */
+export function requireChoice(
+  kind: string,
+  choice: string,
+  choices: readonly string[],
+): void {
+  if (choices.includes(choice)) return;
+  const list = choices.join(", ");
+  throw new TypeError(
+    `Invalid ${kind} ${quote(String(choice))}: expected one of ${list}`,
+  );
+}
+
 /**
  * Returns the number of characters to insert, remove, replace, or swap with the
  * next one to turn one text into the other. Returns a larger number than `limit`

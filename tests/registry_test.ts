@@ -316,5 +316,8 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
   registry.close();
   registry.close();
   assert.deepEqual(names(await pending), []);
-  await assert.rejects(registry.refresh(), /the registry is closed/);
+  const closed = /registry: it is closed; create/;
+  await assert.rejects(registry.refresh(), closed);
+  assert.throws(() => registry.watch(), closed);
+  assert.throws(() => registry.onChange(() => {}), closed);
 });

@@ -26,10 +26,7 @@ import {
   createClientConfig,
   createUrlConfig,
 } from "./clients/client_config.ts";
-import {
-  addClientOptions,
-  type ClientSituation,
-} from "./clients/client_options.ts";
+import { addClientOptions } from "./clients/client_options.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
 import { formatJson } from "./github_actions.ts";
 import { helpText } from "./help.ts";
@@ -59,26 +56,16 @@ export async function runCommand(
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
-    const situation = await inspectSituation(settings, openSkills);
-    requireValidPolicy(situation);
-    return await printConfig(createClientConfig(client, situation));
+    await requireValidPolicy(openSkills(settings, SILENT));
+    return await printConfig(createClientConfig(client, settings));
   }
   if (as === undefined) return await printReport(settings, openSkills);
   return await printModelView(settings, openSkills);
 }
 
-/** Finds out what the options for a client depend on. */
-async function inspectSituation(
-  settings: Settings,
-  openSkills: OpenSkills,
-): Promise<ClientSituation> {
-  const catalog = await openSkills(settings, SILENT).refresh();
-  return { settings, catalog };
-}
-
 /** @throws {UsageError} If the policy is not valid, with which a server starts without skills. */
-function requireValidPolicy({ catalog }: ClientSituation): void {
-  const problem = findPolicyProblem(catalog);
+async function requireValidPolicy(registry: SkillSource): Promise<void> {
+  const problem = findPolicyProblem(await registry.refresh());
   if (problem === undefined) return;
   const [sentence] = formatProblem(problem);
   throw new UsageError(`${sentence}, and no entry is printed`);
@@ -96,23 +83,13 @@ async function printModelView(
   openSkills: OpenSkills,
 ): Promise<number> {
   const { as = OTHER_CLIENTS, json } = settings.values;
-  const { values, notes } = await optionsFor(as, settings, openSkills);
+  const { values, notes } = as === OTHER_CLIENTS
+    ? { values: settings.values, notes: [] }
+    : addClientOptions(MCP_CLIENTS[as as ClientName], settings);
   const entrySettings = withOptions(settings, values);
   const catalog = await openSkills(entrySettings).refresh();
   const options = { ...entrySettings.options, json, notes };
   return await printLines(formatModelView(as, catalog, options));
-}
-
-/** Returns the options that the entry for the client of `--as` has, and why. */
-async function optionsFor(
-  as: string,
-  settings: Settings,
-  openSkills: OpenSkills,
-): Promise<ReturnType<typeof addClientOptions>> {
-  if (as === OTHER_CLIENTS) return { values: settings.values, notes: [] };
-  const client = MCP_CLIENTS[as as ClientName];
-  const situation = await inspectSituation(settings, openSkills);
-  return addClientOptions(client, situation);
 }
 
 /** Prints the report of `--list` or `--check`, which contains what the registry would log. */

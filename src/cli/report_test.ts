@@ -117,6 +117,10 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
     const checked = await printedReport(place, "--check", name, "--agents");
     assert.deepEqual(checked, clean);
   }
+  const folder = join(place.home, ".agents", "skills");
+  const args = ["--check", "pdf", "--skill-dir", folder];
+  const named = await printedReport(place, ...args);
+  assert.equal(named.text, "Checked 2 skills: no problems\n");
 });
 
 Deno.test(

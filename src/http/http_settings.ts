@@ -65,11 +65,9 @@ function refuseServeOptions(args: readonly string[]): void {
   if (moved.length === 0) return;
   const rest = args.filter((word, index) => !isOfServe(word, index));
   const { executable, mainModule = "", importMap } = runningProgram();
-  const flags = ["--no-config", ...moved];
-  if (!moved.some((word) => word.startsWith("--host"))) {
-    flags.push("--host=127.0.0.1");
-  }
-  flags.push("--allow-read", "--allow-env");
+  const flags = ["--no-config", "--allow-read", "--allow-env"];
+  // The last host counts.
+  flags.push("--host=127.0.0.1", ...moved);
   if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
   const words = [executable, "serve", ...flags, mainModule, ...rest];
   const [option] = moved[0]!.split("=");

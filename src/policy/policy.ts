@@ -29,16 +29,16 @@ import {
   isMatch,
   PolicyError,
   type PolicySubject,
-  requireState,
   resolveRuleFolder,
 } from "./policy_rules.ts";
 import type { Project } from "../skills/roots.ts";
-import { STATES } from "./states.ts";
+import { STATE_NAMES, STATES } from "./states.ts";
 import type {
   ScanOptions,
   SkillPolicyRule,
   SkillState,
 } from "../skills/types.ts";
+import { requireChoice } from "../text.ts";
 
 /** What a policy decides. */
 export interface PolicyDecision {
@@ -72,7 +72,11 @@ export class Policy {
     const { policy } = options;
     this.#options = options;
     if (typeof policy === "string") this.file = resolveFolder(policy, options);
-    else for (const { state } of policy?.rules ?? []) requireState(state);
+    else {
+      for (const { state } of policy?.rules ?? []) {
+        requireChoice("state", state, STATE_NAMES);
+      }
+    }
   }
 
   /** Whether skills can be served: once there was a valid policy, or without one. */

@@ -64,12 +64,12 @@ export function loadPolicy(
 /** Parses the YAML of a policy. */
 function parseRules(text: string): SkillPolicyRule[] {
   const lines = findRuleLines(text);
-  const policy = parsePolicyYaml(text);
-  const { data, error } = z.safeParse(POLICY, policy);
+  const { data, error } = z
+    .safeParse(POLICY, parsePolicyYaml(text), { reportInput: true });
   if (error) {
     const faults = error.issues.map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
-      return { ...toIssueFault(issue, policy), line };
+      return { ...toIssueFault(issue), line };
     });
     throw new PolicyError(...faults.sort((a, b) => a.line - b.line));
   }
@@ -88,33 +88,29 @@ function parsePolicyYaml(text: string): unknown {
 /** Describes how a policy differs from the schema. */
 function toIssueFault(
   issue: z.core.$ZodIssue,
-  policy: unknown,
 ): Pick<Fault, "reason" | "hint"> {
   const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
     : `the value of ${quote(kind)} is missing or malformed`;
-  const near = listMeant(issue, policy).map(quote).join(" or ");
-  return {
-    reason,
-    hint: near === "" ? FORM : `write ${near}, if you meant that`,
-  };
+  const near = listMeant(issue).map(quote).join(" or ");
+  if (near !== "") return { reason, hint: `write ${near}, if you meant that` };
+  const hint = issue.code === "invalid_value"
+    ? `write one of these: ${issue.values.join(", ")}`
+    : FORM;
+  return { reason, hint };
 }
 
 /** Lists what was probably meant by an unknown key, or by a value of which there are few. */
-function listMeant(issue: z.core.$ZodIssue, policy: unknown): string[] {
+function listMeant(issue: z.core.$ZodIssue): string[] {
   if (issue.code === "unrecognized_keys") {
     const { shape } = issue.path.length === 0 ? POLICY : RULE;
     return issue.keys.flatMap((key) => nearestWords(key, Object.keys(shape)));
   }
-  if (issue.code !== "invalid_value") return [];
-  const value = issue.path.reduce(
-    (it, key) => (it as Record<PropertyKey, unknown>)[key],
-    policy,
-  );
-  const words = issue.values.map(String);
-  return typeof value === "string" ? nearestWords(value, words) : [];
+  return issue.code === "invalid_value"
+    ? nearestWords(String(issue.input), issue.values.map(String))
+    : [];
 }
 
 const FORM =

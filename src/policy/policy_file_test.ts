@@ -94,7 +94,7 @@ rule: []
         meant("project")
       }`,
       `(line 7): the value of "state" ${malformed}`,
-      `(line 8): the value of "state" ${malformed}`,
+      `(line 8): the value of "state" is missing or malformed; write one of these: on, pinned, name-only, manual, off`,
       `(line 8): the value of "skill" ${malformed}`,
       `(line 9): the value of "rule" ${malformed}`,
       `(line 10): there is no key "skil, inn, mode"; write "skill" or "in", if you meant that`,

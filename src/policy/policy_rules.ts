@@ -12,12 +12,7 @@ import type { Fault } from "../problems.ts";
 import { normalizeText, quote } from "../text.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
-import { STATE_NAMES } from "./states.ts";
-import type {
-  SkillPolicyRule,
-  SkillScope,
-  SkillState,
-} from "../skills/types.ts";
+import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 
 /** What is wrong with a policy. */
 type PolicyFault = Omit<Fault, "rule">;
@@ -109,16 +104,6 @@ export function isInAny(
 ): boolean {
   return folders === undefined ||
     folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
-}
-
-/** @throws {TypeError} If there is no such state. */
-export function requireState(state: SkillState): void {
-  if (STATE_NAMES.includes(state)) return;
-  throw new TypeError(
-    `Unknown state ${quote(String(state))} in a policy: the states are ${
-      STATE_NAMES.join(", ")
-    }`,
-  );
 }
 
 /** Returns the texts of a condition, which can be one text or a list. */

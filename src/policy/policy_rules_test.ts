@@ -13,7 +13,6 @@ import {
   isMatch,
   PolicyError,
   type PolicySubject,
-  requireState,
   resolveRuleFolder,
 } from "./policy_rules.ts";
 
@@ -189,11 +188,4 @@ Deno.test("resolveRuleFolder() drops what adds nothing at the end, and returns n
     assert.equal(resolveRuleFolder(folder, BASE), resolve("/"), folder);
   }
   assert.equal(resolveRuleFolder("~/a", {}), undefined);
-});
-
-Deno.test("requireState() throws for what is no state", () => {
-  for (const state of ["on", "off", "name-only"] as const) requireState(state);
-  for (const state of ["OFF", "", "toString"]) {
-    assert.throws(() => requireState(state as "off"), TypeError, state);
-  }
 });

@@ -155,12 +155,14 @@ Deno.test("Policy.load() says what is wrong with each rule, and what applies unt
 });
 
 Deno.test("Policy throws for an unknown state in an object, which would fail open", () => {
-  const rules = [{ state: "Off" as "off" }];
-  assert.throws(() => new Policy({ policy: { rules } }), {
-    name: "TypeError",
-    message:
-      'Unknown state "Off" in a policy: the states are on, pinned, name-only, manual, off',
-  });
+  for (const state of ["Off", "", "toString"]) {
+    const rules = [{ state: state as "off" }];
+    assert.throws(() => new Policy({ policy: { rules } }), {
+      name: "TypeError",
+      message:
+        `Invalid state "${state}": expected one of on, pinned, name-only, manual, off`,
+    });
+  }
 });
 
 Deno.test("Policy.listUnused() lists the rules that match nothing, also if a later rule decides", async () => {

@@ -30,6 +30,7 @@ import type {
   BaseFolders,
   SkillRegistryOptions,
   SkillRoot,
+  SkillRootOptions,
 } from "../skills/types.ts";
 import { isSkillFolder } from "../skills/skill_file.ts";
 
@@ -120,10 +121,12 @@ function resolveFolders(
 
 /** Lists the folders that replace the default ones. */
 function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
-  const { values: { check = false, agents } } = command;
+  const { check = false, agents, "skill-dir": recursiveDirectories } =
+    command.values;
+  const searched = { ...bases, agents, recursiveDirectories };
   return givenFolders(command, bases).flatMap((folder) => {
     const path = resolveGiven(folder, bases);
-    if (check) return findChecked(path, { ...bases, agents });
+    if (check) return findChecked(path, searched);
     refuseOptionName(folder, path);
     // A skill's file stands for its folder.
     return [folderOf(path) ?? path];
@@ -176,17 +179,17 @@ function createOptions(
 
 /**
  * Returns the folders to check for a path: the skill that a file is in, or the path
- * itself. If nothing is there, it may be the name of skills in the default roots.
+ * itself. If nothing is there, it may be the name of skills in what is searched.
  */
 function findChecked(
   path: string,
-  bases: BaseFolders & { agents: boolean | undefined },
+  searched: SkillRootOptions,
 ): string[] {
   const skill = skillAround(path);
   if (skill !== undefined) return [skill];
-  const isName = dirname(path) === bases.workingDirectory && !isThere(path);
+  const isName = dirname(path) === searched.workingDirectory && !isThere(path);
   if (!isName) return [path];
-  const named = resolveSkillRoots(bases)
+  const named = resolveSkillRoots(searched)
     .map((root) => join(root.path, basename(path))).filter(isThere);
   return named.length > 0 ? named : [path];
 }

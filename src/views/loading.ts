@@ -51,12 +51,12 @@ export async function withSkill(
   context: ToolContext,
   use: (skill: Skill, text: string) => CallToolResult | Promise<CallToolResult>,
 ): Promise<CallToolResult> {
-  const { registry } = context;
+  const { registry, options } = context;
   const found = await findWithText(name, registry);
   if (found !== undefined) return await use(found.skill, found.text);
   // Loaded on demand, because most names are known.
   const { answerUnknownName } = await import("./unknown_skill.ts");
-  return await answerUnknownName(name, registry.catalog, context);
+  return await answerUnknownName(name, registry.catalog, options);
 }
 
 /**

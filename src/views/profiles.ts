@@ -19,7 +19,6 @@
  * @module
  */
 
-import { quote } from "../text.ts";
 import type { SkillToolOptions } from "./options.ts";
 
 /** What a client shows the model. */
@@ -87,23 +86,14 @@ export function profileOfOption(name: string): ClientProfile {
   return CLIENT_PROFILES[name] ?? DEFAULT_PROFILE;
 }
 
-/**
- * Returns the profile that the options choose, or else that of the client.
- *
- * @throws {TypeError} If there is no such profile.
- */
+/** Returns the profile that the options choose, or else that of the client. */
 export function profileFor(
   client: string | undefined,
   { profile }: SkillToolOptions,
 ): ClientProfile {
-  if (profile === undefined) return profileOfClient(client);
-  if (PROFILE_NAMES.includes(profile)) return profileOfOption(profile);
-  const names = PROFILE_NAMES.join(", ");
-  throw new TypeError(
-    `Cannot list the tools: there is no profile ${
-      quote(profile)
-    }; use ${names}`,
-  );
+  return profile === undefined
+    ? profileOfClient(client)
+    : profileOfOption(profile);
 }
 
 /**

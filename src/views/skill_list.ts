@@ -14,7 +14,6 @@ import { isForModel, STATES } from "../policy/states.ts";
 import type { NearMiss, Skill, SkillCatalog } from "../skills/types.ts";
 import { count, escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
-import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
 
 /** Whether the user can load a skill. */
 export function isForUser({ isHiddenFromUser }: Skill): boolean {
@@ -86,21 +85,13 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
 }));
 
 /** Adds to what a list says of a skill when to use it, if the frontmatter says so. */
-const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
+export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
   const { frontmatter: { when_to_use: field }, description } = listed.skill;
   const use = typeof field === "string" ? oneLine(field) : "";
   if (use === "" || listed.description === "") return listed;
   const both = listedDescription({ description: `${description} - ${use}` });
   return { ...listed, description: oneLine(both) };
 });
-
-/** Describes skills for a client. Those that were not measured get what the contracts say. */
-export function describeFor(
-  profile: ClientProfile,
-  skills: readonly ListedSkill[],
-): readonly ListedSkill[] {
-  return profile === DEFAULT_PROFILE ? skills : skills.map(withUse);
-}
 
 /** Lists skills in list order, by the names that load them. */
 export function listByName(skills: Iterable<Skill>): ListedSkill[] {

@@ -7,13 +7,13 @@
 
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import type {
-  RequestContext,
+import {
+  type RequestContext,
   RequestDispatcher,
 } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
-import { echo, quote } from "../text.ts";
+import { echo, isObject, quote } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
 import { type ClientProfile, profileFor } from "./profiles.ts";
 import { callTool, toEntry } from "./tools.ts";
@@ -33,10 +33,8 @@ export interface SkillToolServer {
   ): { update(changes: { description: string }): void };
 }
 
-/** What tools need of a server of this program. */
+/** A server of this program, by what public types may say of it. */
 export interface ProgramToolServer {
-  /** Sets the handler for the requests with a method. */
-  setRequestHandler(method: "tools/list" | "tools/call", handler: never): void;
   /** Notifies the clients that listen to a list that it changed. */
   notifyListChanged(list: "tools"): void;
 }
@@ -61,9 +59,11 @@ export function hostFor(
   registry: SkillSource,
   options: ToolOptions,
 ): ToolHost {
-  if ("registerTool" in server) return new SdkHost(server, registry, options);
-  if ("notifyListChanged" in server) {
-    return new ProgramHost(server as RequestDispatcher, registry, options);
+  if (server instanceof RequestDispatcher) {
+    return new ProgramHost(server, registry, options);
+  }
+  if (isObject(server) && "registerTool" in server) {
+    return new SdkHost(server as SkillToolServer, registry, options);
   }
   throw new TypeError(
     "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",

@@ -151,14 +151,14 @@ Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one, as
   const options = { toolset: "toString" as "skill" };
   assert.throws(
     () => registerSkillTools(host, registry, options),
-    /^TypeError: .*no toolset "toString"; use skill, skilljack/,
+    /^TypeError: Invalid toolset "toString": expected one of skill, skilljack/,
   );
   for (const profile of ["Codex", "toString"]) {
     assert.throws(
       () => registerSkillTools(host, registry, { profile }),
       {
         name: "TypeError",
-        message: /no profile ".*"; use default, claude-code/,
+        message: /^Invalid profile ".*": expected one of default, claude-code/,
       },
     );
   }
@@ -195,10 +195,12 @@ Deno.test("registerSkillTools() refuses another server, and a second tool of a n
   using place = new Place();
   const { registry, host } = createHost(place);
   const low = host.server as unknown as McpServer;
-  assert.throws(
-    () => registerSkillTools(low, registry),
-    /the server is not an McpServer .*; pass one/,
-  );
+  for (const other of [low, null, undefined]) {
+    assert.throws(() => registerSkillTools(other as McpServer, registry), {
+      name: "TypeError",
+      message: /the server is not an McpServer .*; pass one/,
+    });
+  }
   registerSkillTools(host, registry);
   assert.throws(() => registerSkillTools(host, registry), /already registered/);
 });

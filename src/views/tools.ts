@@ -18,12 +18,12 @@ import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
-  describeFor,
   explainEmptyList,
   fitList,
   type ListedSkill,
   listForModel,
   summarizeSkills,
+  withUse,
 } from "./skill_list.ts";
 import type { ToolOptions } from "./options.ts";
 import { listTools } from "./toolsets/toolsets.ts";
@@ -143,8 +143,10 @@ function formatBrief(tool: SkillTool, view: ToolView): string {
   return start + fitList(listFor(view), room);
 }
 
+/** Lists skills for a client. Those that were not measured get what the contracts say. */
 function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
-  return describeFor(profile, listForModel(catalog));
+  const skills = listForModel(catalog);
+  return profile === DEFAULT_PROFILE ? skills : skills.map(withUse);
 }
 
 /** Formats what the skills are about, and how to use the tool. */

@@ -25,9 +25,7 @@ import { parseName, skillKey } from "../skills/names.ts";
 import { SkillIndex } from "./search.ts";
 import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
-import { profileFor } from "./profiles.ts";
 import {
-  describeFor,
   explainEmptyList,
   findPolicyFault,
   fitList,
@@ -58,13 +56,12 @@ const MAX_NAMES_LENGTH = 4_000;
 export async function answerUnknownName(
   name: string,
   catalog: SkillCatalog,
-  { client, options }: { client: string | undefined; options: ToolOptions },
+  options: ToolOptions,
 ): Promise<CallToolResult> {
-  const profile = profileFor(client, options);
   const echo = truncate(oneLine(name), MAX_ECHO_LENGTH);
   const reasons = explainMissing(name, catalog, options);
   const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
-  const skills = describeFor(profile, listForModel(catalog));
+  const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
     const advice = reasons.length === 0
       ? explainEmptyList(catalog) ?? summarizeNearMisses(catalog)
@@ -72,7 +69,7 @@ export async function answerUnknownName(
     const end = advice === undefined ? "" : `\n\n${advice}`;
     return createResult(formatAvailable(start, skills) + end, true);
   }
-  const found = describeFor(profile, await findByWords(echo, catalog));
+  const found = await findByWords(echo, catalog);
   return found.length > 0
     ? createResult(formatResults(start, found, skills.length), false)
     : createResult(formatNoResults(start, skills), true);

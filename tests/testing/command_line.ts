@@ -14,7 +14,6 @@ import {
   UsageError,
 } from "../../src/program/command_line.ts";
 import type { Program } from "../../src/program/running_program.ts";
-import { EMPTY_CATALOG } from "../../src/skills/catalog.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
@@ -57,11 +56,7 @@ export function configFor(
     return createUrlConfig(name, { command, os: program.os, hasToken: false });
   }
   const settings = { ...createSettings(command), home };
-  return createClientConfig(name, {
-    settings,
-    catalog: EMPTY_CATALOG,
-    program,
-  });
+  return createClientConfig(name, settings, program);
 }
 
 /** Asserts that a function reports an invalid command line with the given message. */

@@ -20,9 +20,10 @@ import {
   quote,
   stringifyJson,
 } from "../../text.ts";
-import { addClientOptions, type ClientSituation } from "./client_options.ts";
+import { addClientOptions } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { type Program, runningProgram } from "../../program/running_program.ts";
+import type { Settings } from "../../program/settings.ts";
 import { createLaunch } from "./launch.ts";
 
 /** A client's configuration, and what the user should know about it. */
@@ -31,12 +32,6 @@ export interface ClientConfig {
   readonly text: string;
   /** What the user should know, and where to add it. */
   readonly message: string;
-}
-
-/** What the entry for a client depends on. */
-interface ClientConfigOptions extends ClientSituation {
-  /** How the server runs. Default: as this process does. */
-  readonly program?: Program;
 }
 
 /**
@@ -48,18 +43,16 @@ interface ClientConfigOptions extends ClientSituation {
  */
 export function createClientConfig(
   name: ClientName,
-  { program = runningProgram(), ...situation }: ClientConfigOptions,
+  settings: Settings,
+  program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { values, notes } = addClientOptions(client, situation);
-  const launch = createLaunch(program, { ...situation.settings, values });
+  const { values, notes } = addClientOptions(client, settings);
+  const launch = createLaunch(program, { ...settings, values });
   refuseVariables([launch.command, ...launch.args], client);
   const entry = client.entry?.(launch) ?? launch;
   const { mainModule } = program;
-  const clone = mainModule !== undefined && isAbsolute(mainModule)
-    ? mainModule
-    : undefined;
-  notes.push(...listLaunchNotes(client, { launch, entry, clone }));
+  notes.push(...listLaunchNotes(client, { launch, entry, mainModule }));
   return configFor(client, { entry, notes, os: program.os });
 }
 
@@ -87,10 +80,10 @@ function refuseVariables(
 /** Says how the entry starts, and how to add it in a terminal. */
 function listLaunchNotes(
   client: McpClient,
-  { launch, entry, clone }: {
+  { launch, entry, mainModule = "" }: {
     launch: Launch;
     entry: object;
-    clone: string | undefined;
+    mainModule: Program["mainModule"];
   },
 ): string[] {
   const notes: string[] = [];
@@ -100,10 +93,10 @@ function listLaunchNotes(
       "The entry starts the Deno that npx downloaded, so print it again if you empty the cache of npm, or once with an installed Deno (https://deno.com).",
     );
   }
-  if (clone !== undefined) {
+  if (isAbsolute(mainModule)) {
     notes.push(
       `The entry starts ${
-        quote(clone)
+        quote(mainModule)
       }, so print it again if you move or delete that.`,
     );
   }

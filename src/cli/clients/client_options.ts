@@ -5,21 +5,9 @@
  */
 
 import { isAtOrBelow, join } from "../../files/paths.ts";
-import type { CommandLine } from "../../program/command_line.ts";
 import type { Settings } from "../../program/settings.ts";
-import type { SkillCatalog } from "../../skills/types.ts";
+import { SHARED_FOLDERS } from "../../skills/roots.ts";
 import type { McpClient } from "./clients.ts";
-
-/** The values of options. */
-type Values = CommandLine["values"];
-
-/** What the options for a client depend on. */
-export interface ClientSituation {
-  /** What the user chose. */
-  readonly settings: Settings;
-  /** The skills that a server with these settings finds. */
-  readonly catalog: SkillCatalog;
-}
 
 /**
  * Adds to the user's options what a client needs, so that its model sees every skill,
@@ -28,10 +16,10 @@ export interface ClientSituation {
  */
 export function addClientOptions(
   client: McpClient,
-  situation: ClientSituation,
-): { values: Values; notes: string[] } {
-  const { title, toolset, privateSkills = [] } = client;
-  const { values, home } = situation.settings;
+  settings: Settings,
+): { values: Settings["values"]; notes: string[] } {
+  const { title, toolset, shows } = client;
+  const { values, directories, home } = settings;
   const added = { ...values };
   const notes: string[] = [];
   if (toolset !== undefined && values.tools === undefined) {
@@ -40,74 +28,44 @@ export function addClientOptions(
       `${title} cannot open files, so the entry selects the toolset ${toolset}, which has a tool that reads the other files of a skill.`,
     );
   }
-  const ownSkills = [
-    ...client.ownSkills ?? [],
-    ...privateSkills.filter((path) => servesWhole(path, situation)),
-  ];
+  const ownSkills = listOwnSkills(client, settings);
   if (ownSkills.length > 0) {
-    // Those that are not served do no harm, and links can lead to them.
     const own = ownSkills.flatMap((path) =>
       home === undefined ? [join(path)] : [join(path), join(home, path)]
     );
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
-    const folders = ownSkills.join(" and ");
+    const folders = new Intl.ListFormat("en").format(ownSkills);
     notes.push(
-      `${title} itself describes the skills in ${folders}, of the project and of the home folder, so where the server finds them, too, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
+      `${title} itself describes the skills in ${folders}, in the project and in the home folder; where the server finds them as well, such as through links, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
     );
   }
-  if (needsAgents(client, situation)) {
+  if (shows !== undefined) {
+    notes.push(
+      `${title} itself shows ${shows}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add their folder, as in --name-only ~/.claude/skills.`,
+    );
+  }
+  const readsAgents = shows !== undefined ||
+    ownSkills.includes(".agents/skills");
+  if (!readsAgents && directories.length === 0 && !values.agents) {
     added.agents = true;
     notes.push(
       `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`,
     );
   }
-  notes.push(...listOwnSkillNotes(client, situation));
   return { values: added, notes };
 }
 
-/** Whether the entry should add `--agents`, because the client does not read that folder. */
-function needsAgents(
-  { readsAgents }: McpClient,
-  { settings: { directories, values } }: ClientSituation,
-): boolean {
-  return !readsAgents && directories.length === 0 && !values.agents;
-}
-
-/** Says what a client shows itself, in addition to what its entry takes into account. */
-function listOwnSkillNotes(
-  client: McpClient,
-  situation: ClientSituation,
+/** Lists the folders that the client describes and the server may find skills in. */
+function listOwnSkills(
+  { ownSkills = [] }: McpClient,
+  { roots, home }: Settings,
 ): string[] {
-  const { agents } = situation.settings.values;
-  const { title, ownSkills = [], readsAgents, mayReadClaude } = client;
-  const part = client.agentsPart === undefined ? "" : ` (${client.agentsPart})`;
-  const notes: string[] = [];
-  if (readsAgents && !ownSkills.includes(".agents/skills")) {
-    const consequence = agents
-      ? "the model may see them twice unless you omit --agents"
-      : "the entry does not search that folder unless you add --agents";
-    notes.push(
-      `${title} itself shows the skills in .agents/skills${part}, so ${consequence}.`,
-    );
-  }
-  if (mayReadClaude && servesWhole(join(".claude", "skills"), situation)) {
-    notes.push(
-      `${title} also reads ~/.claude/skills, as its documentation says; if the model sees those skills twice, add --name-only ~/.claude/skills.`,
-    );
-  }
-  return notes;
-}
-
-/** Whether the server searches a folder of the home folder, and lists skills whole there. */
-function servesWhole(
-  folder: string,
-  { settings: { home, values }, catalog }: ClientSituation,
-): boolean {
-  if (home === undefined) return false;
-  const path = join(home, folder);
-  const isListedByName = values["name-only"]?.includes(path) === true;
-  return !isListedByName &&
-    catalog.roots.some(({ root, skills }) =>
-      isAtOrBelow(path, root.path) && skills > 0
-    );
+  // Links lead from other folders to those that clients share.
+  const isShared = (folder: string) =>
+    SHARED_FOLDERS.some((shared) => folder === `${shared}/skills`);
+  const isSearched = (folder: string) =>
+    home !== undefined &&
+    roots.some(({ path }) => isAtOrBelow(join(home, folder), path));
+  return ownSkills
+    .filter((folder) => isShared(folder) || isSearched(folder));
 }

@@ -10,7 +10,6 @@ import { lacks } from "../../../tests/testing/needs.ts";
 import { join, resolve } from "../../files/paths.ts";
 import { parseCommandLine } from "../../program/command_line.ts";
 import { createSettings } from "../../program/settings.ts";
-import { EMPTY_CATALOG } from "../../skills/catalog.ts";
 import { addClientOptions } from "./client_options.ts";
 import type { McpClient } from "./clients.ts";
 
@@ -79,12 +78,11 @@ Deno.test(
   },
 );
 
-/** A client that needs nothing. */
-const PLAIN: McpClient = {
-  title: "Editor",
-  file: "~/a.json",
-  readsAgents: true,
-};
+/** A client that shows no skills itself. */
+const PLAIN: McpClient = { title: "Editor", file: "~/a.json" };
+
+/** What a client has that shows skills itself. */
+const SHOWS = { shows: "the skills in .agents/skills" };
 
 const HOME = resolve("/home/me");
 
@@ -95,21 +93,7 @@ function addedTo(
   home = HOME,
 ) {
   const settings = { ...createSettings(parseCommandLine(args)), home };
-  const root = {
-    root: {
-      path: join(HOME, ".claude", "skills"),
-      scope: "global" as const,
-      recursive: false,
-    },
-    scope: "global" as const,
-    status: "found" as const,
-    skills: 1,
-  };
-  const catalog = { ...EMPTY_CATALOG, roots: [root] };
-  const { values, notes } = addClientOptions(
-    { ...PLAIN, ...client },
-    { settings, catalog },
-  );
+  const { values, notes } = addClientOptions({ ...PLAIN, ...client }, settings);
   return { values, notes: notes.join("\n") };
 }
 
@@ -122,19 +106,23 @@ const additions: [
   added: object,
   note: RegExp,
 ][] = [
-  [{}, [], {}, /^Editor itself shows .* unless you add --agents\.$/],
-  [{}, ["--agents"], {}, /^Editor itself shows .* unless you omit --agents\.$/],
-  [{ agentsPart: "their names" }, [], {}, /skills \(their names\), so the/],
-  [{ readsAgents: false }, [], { agents: true }, /the entry adds --agents\.$/],
-  [{ readsAgents: false }, ["--agents"], {}, /^$/],
-  [{ readsAgents: false }, [HOME], {}, /^$/],
   [
-    { toolset: "skilljack" },
+    SHOWS,
+    [],
+    {},
+    /^Editor itself shows the skills in .* unless you add --agents;/,
+  ],
+  [SHOWS, ["--agents"], {}, /^Editor itself shows the skills in /],
+  [{}, [], { agents: true }, /the entry adds --agents\.$/],
+  [{}, ["--agents"], {}, /^$/],
+  [{}, [HOME], {}, /^$/],
+  [
+    { ...SHOWS, toolset: "skilljack" },
     [],
     { tools: "skilljack" },
     /^Editor cannot open files, .* selects the toolset skilljack,/,
   ],
-  [{ toolset: "skilljack" }, ["--tools=reference"], {}, /^Editor itself shows/],
+  [{ toolset: "skilljack" }, ["--agents", "--tools=reference"], {}, /^$/],
   [
     { ownSkills: [".agents/skills"] },
     [`--name-only=${CLAUDE}`],
@@ -147,7 +135,6 @@ const additions: [
     },
     /^Editor itself describes the skills in \.agents\/skills, .*\.$/,
   ],
-  [{ mayReadClaude: true }, [], {}, /add --name-only ~\/\.claude\/skills\.$/],
 ];
 
 Deno.test("addClientOptions() adds what a client needs, and says why", () => {
@@ -161,25 +148,9 @@ Deno.test("addClientOptions() adds what a client needs, and says why", () => {
   }
 });
 
-Deno.test("addClientOptions() does not mention .claude/skills if it is listed by name, or is another home folder's", () => {
-  const client = { mayReadClaude: true };
-  const named = addedTo(client, [`--name-only=${CLAUDE}`]);
-  assert.doesNotMatch(named.notes, /\.claude/);
-  assert.doesNotMatch(
-    addedTo(client, [], resolve("/home/you")).notes,
-    /\.claude/,
-  );
-});
-
 Deno.test("addClientOptions() adds only a project's folders without a home folder", () => {
   const settings = { ...createSettings(parseCommandLine([])), home: undefined };
-  const client = {
-    ...PLAIN,
-    ownSkills: [".claude/skills"],
-    mayReadClaude: true,
-  };
-  const situation = { settings, catalog: EMPTY_CATALOG };
-  const { values, notes } = addClientOptions(client, situation);
+  const ownSkills = [".claude/skills", ".codex/skills"];
+  const { values } = addClientOptions({ ...PLAIN, ownSkills }, settings);
   assert.deepEqual(values["name-only"], [join(".claude", "skills")]);
-  assert.doesNotMatch(notes.join("\n"), /also reads/);
 });

@@ -31,18 +31,15 @@ export interface McpClient {
   /** The section of the file that contains the servers. Default: "mcpServers". */
   readonly section?: string;
   /**
-   * The folders whose skills the client lists itself, whole, both in the project
-   * and in the home folder. Without those that only this client uses.
+   * The folders whose skills the client describes itself, both in the project and in
+   * the home folder.
    */
   readonly ownSkills?: readonly string[];
-  /** The folders that only this client uses, if it lists them as it does `ownSkills`. */
-  readonly privateSkills?: readonly string[];
-  /** Whether the client shows the skills in `.agents/skills` itself, whole or not. */
-  readonly readsAgents?: boolean;
-  /** What it shows of them if that is not all, in parentheses. */
-  readonly agentsPart?: string;
-  /** Whether it also reads `.claude/skills`, as its maker says. What it shows was not measured. */
-  readonly mayReadClaude?: boolean;
+  /**
+   * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if it
+   * does not describe them all, or if that was not measured.
+   */
+  readonly shows?: string;
   /** What the client replaces in the texts of its entries, without a way to escape it. */
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
@@ -72,6 +69,10 @@ const WITH_DOLLAR = /\$[\w{]/;
 /** The beginning of variables and files for OpenCode and Kilo Code, in the whole file. */
 const ENV_OR_FILE = /\{(?:env|file):/;
 
+/** What clients show by their documentation. It was not measured. */
+const SAID_TO_SHOW =
+  "the skills in .agents/skills and .claude/skills, as its documentation says";
+
 /** Returns the field that sends a token. */
 function bearer(token: string): object {
   return { headers: { Authorization: `Bearer ${token}` } };
@@ -80,8 +81,6 @@ function bearer(token: string): object {
 /** What OpenCode and Kilo Code, which was made from it, have in common. */
 const OPENCODE: Omit<McpClient, "title" | "file"> = {
   section: "mcp",
-  ownSkills: [".claude/skills", ".agents/skills"],
-  readsAgents: true,
   variables: ENV_OR_FILE,
   entry: ({ command, args }) => ({
     type: "local",
@@ -120,9 +119,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
-    ownSkills: [".agents/skills"],
-    privateSkills: [".codex/skills"],
-    readsAgents: true,
+    ownSkills: [".agents/skills", ".codex/skills"],
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
@@ -132,8 +129,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Cursor",
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
-    readsAgents: true,
-    mayReadClaude: true,
+    shows: SAID_TO_SHOW,
     variables: IN_BRACES,
     entry: (launch) => ({ type: "stdio", ...launch }),
     urlEntry: (url) => ({ url }),
@@ -145,8 +141,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "{data}/Code/User/mcp.json",
     projectFile: ".vscode/mcp.json",
     section: "servers",
-    readsAgents: true,
-    mayReadClaude: true,
+    shows: SAID_TO_SHOW,
     variables: IN_BRACES,
     entry: (launch) => ({ type: "stdio", ...launch }),
     urlEntry: (url) => ({ type: "http", url }),
@@ -167,7 +162,12 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.config/opencode/opencode.json",
     projectFile: "opencode.json",
     ...OPENCODE,
-    privateSkills: [".opencode/skills", ".config/opencode/skills"],
+    ownSkills: [
+      ".claude/skills",
+      ".agents/skills",
+      ".opencode/skills",
+      ".config/opencode/skills",
+    ],
     command: ({ words }) => `opencode mcp add skills -- ${words.join(" ")}`,
   },
   /** @see {@link https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md} */
@@ -175,9 +175,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Gemini CLI",
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
-    ownSkills: [".agents/skills"],
-    privateSkills: [".gemini/skills"],
-    readsAgents: true,
+    ownSkills: [".agents/skills", ".gemini/skills"],
     variables: WITH_DOLLAR,
     urlEntry: (url) => ({ httpUrl: url }),
     tokenFields: bearer("$SKILL_SERVER_TOKEN"),
@@ -189,8 +187,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Copilot CLI",
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
-    readsAgents: true,
-    agentsPart: "but only about 50",
+    shows: "about 50 of the skills in .agents/skills",
     variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
     urlEntry: (url) => ({ type: "http", url, tools: ["*"] }),
@@ -201,8 +198,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   "cline": {
     title: "Cline",
     file: "~/.cline/data/settings/cline_mcp_settings.json",
-    readsAgents: true,
-    agentsPart: "but only their names",
+    shows: "the names of the skills in .agents/skills",
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
     urlEntry: (url) => ({ type: "streamableHttp", url, timeout: 60 }),
@@ -214,9 +210,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Qwen Code",
     file: "~/.qwen/settings.json",
     projectFile: ".qwen/settings.json",
-    ownSkills: [".agents/skills"],
-    privateSkills: [".qwen/skills"],
-    readsAgents: true,
+    ownSkills: [".agents/skills", ".qwen/skills"],
     variables: WITH_DOLLAR,
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ ...launch, alwaysLoadTools: true }),
@@ -229,7 +223,13 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.config/kilo/kilo.json",
     projectFile: ".kilo/kilo.json",
     ...OPENCODE,
-    privateSkills: [".kilo/skills", ".kilocode/skills", ".config/kilo/skills"],
+    ownSkills: [
+      ".claude/skills",
+      ".agents/skills",
+      ".kilo/skills",
+      ".kilocode/skills",
+      ".config/kilo/skills",
+    ],
     command: ({ words }) => `kilo mcp add skills -- ${words.join(" ")}`,
   },
 };

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { quote } from "../../text.ts";
+import { requireChoice } from "../../text.ts";
 import type { ToolOptions, Toolset } from "../options.ts";
+import { OTHER_CLIENTS, PROFILE_NAMES } from "../profiles.ts";
 import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
 import { REFERENCE_TOOLS } from "./reference.ts";
 import { findShell } from "./shell.ts";
@@ -34,18 +35,12 @@ export function wantsShell(
 /**
  * Returns the tools that the options and Deno's permissions allow.
  *
- * @throws {TypeError} If there is no such toolset.
+ * @throws {TypeError} If there is no such toolset or profile.
  */
 export function listTools(options: ToolOptions): SkillTool[] {
-  const { toolset } = options;
-  if (!Object.hasOwn(TOOLSETS, toolset)) {
-    const name = quote(`${toolset}`);
-    throw new TypeError(
-      `Cannot list the tools: there is no toolset ${name}; use ${
-        TOOLSET_NAMES.join(", ")
-      }`,
-    );
-  }
+  const { toolset, profile = OTHER_CLIENTS } = options;
+  requireChoice("toolset", toolset, TOOLSET_NAMES);
+  requireChoice("profile", profile, PROFILE_NAMES);
   const mayRun = wantsShell(options) && findShell() !== undefined;
   return TOOLSETS[toolset]
     .filter((tool) => mayRun || tool !== shellTool);
