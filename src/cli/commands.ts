@@ -20,6 +20,7 @@ import {
   withOptions,
 } from "../program/settings.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
+import type { SkillSource } from "../skills/types.ts";
 import { OTHER_CLIENTS } from "../views/profiles.ts";
 import {
   type ClientConfig,
