@@ -139,21 +139,11 @@ export type * from "./src/skills/types.ts";
  * may. A problem with one skill or folder neither throws an error nor affects others. The
  * first 1,000 problems are in {@linkcode SkillCatalog.problems}.
  *
- * ```ts
- * import { scanSkillRoots } from "@skill-server/skill-server";
- *
- * const { skills, problems } = await scanSkillRoots([
- *   { path: "testdata/invalid", scope: "global" },
- * ]);
- * for (const { file, reason, hint } of problems) {
- *   console.log(`${file}: ${reason}; ${hint}`);
- * }
- * if (skills.size > 0) throw new Error("All of these are invalid");
- * ```
- *
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of links.
  * @returns The catalog.
+ * @throws {Error} If a root, or the file of the policy, is relative to an unknown folder.
+ * @throws {TypeError} If a rule of the policy has an unknown state.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
@@ -279,7 +269,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     return depth < this.#maxDepth && !this.#listed.has(realPath);
   }
 
-  /** Notes a folder if it may be a skill. Whether one is that is not listed, reading shows. */
+  /** Notes a folder that may be a skill. If it is not listed, the next step finds out. */
   onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
     const { recursive = false, includesItself = recursive } = this.#root;
     const { realPath, depth } = folder;
@@ -410,6 +400,7 @@ export class SkillRegistry implements SkillSource {
    *
    * @param roots The roots, in search order. Relative paths start in the working directory.
    * @param options Limits, and how to keep the catalog current.
+   * @throws {Error} If a root, or the file of the policy, is relative to an unknown folder.
    * @throws {TypeError} If a rule of the policy has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
@@ -452,6 +443,8 @@ export class SkillRegistry implements SkillSource {
    * dot, `node_modules`, `__pycache__`, and what really lies outside the skill and the
    * trusted folders do not belong to it. The listing ends after 10 levels and 20,000
    * entries.
+   *
+   * @param options Who asks, from whom nested skills can be hidden, and another limit.
    */
   async listFiles(
     skill: Skill,
@@ -465,6 +458,7 @@ export class SkillRegistry implements SkillSource {
    *
    * @param skill The skill.
    * @param path The path relative to the skill directory, with `/` as the separator.
+   * @param viewer Who asks, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.
    */
@@ -480,6 +474,7 @@ export class SkillRegistry implements SkillSource {
    * Returns the SHA-256 digest and the size of the current content of a file. The
    * digest is remembered until the file changes.
    *
+   * @param file The file, from the list of its files.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in
    *   bytes.
    * @throws {SkillFileError} If the file cannot be read.
@@ -539,6 +534,8 @@ export class SkillRegistry implements SkillSource {
   /**
    * Adds a listener that is called after each refresh that changed something
    * clients can see. Returns a function that removes it.
+   *
+   * @throws {Error} If the registry is closed.
    */
   onChange(listener: SkillChangeListener): () => void {
     this.#requireOpen();
@@ -551,11 +548,29 @@ export class SkillRegistry implements SkillSource {
     this.#subscribers.add(subscriber);
   }
 
-  /** Starts keeping the catalog current with a timer and by watching the folders. */
+  /**
+   * Starts keeping the catalog current with a timer and by watching the folders.
+   *
+   * @throws {Error} If the registry is closed.
+   */
   watch(): void {
     this.#requireOpen();
     this.#rescans.start();
     this.watchFolders();
+  }
+
+  /** @ignore Watches the folders of the last scan, and those that subscribers ask for now. */
+  watchFolders(): void {
+    if (this.#last === undefined) return;
+    const { catalog: { roots }, decisions: { skills } } = this.#last;
+    this.#rescans.watch(() =>
+      listWatchedFolders(skills, {
+        roots,
+        policyFile: this.#policy.file,
+        subscribed: [...this.#subscribers]
+          .flatMap((subscriber) => subscriber.listFolders()),
+      })
+    );
   }
 
   /** Stops keeping the catalog current, and removes all listeners. It cannot start again. */
@@ -629,20 +644,6 @@ export class SkillRegistry implements SkillSource {
     await this.#callListeners({ catalog, previous, keys });
   }
 
-  /** @ignore Watches the folders of the last scan, and those that subscribers ask for now. */
-  watchFolders(): void {
-    if (this.#last === undefined) return;
-    const { catalog: { roots }, decisions: { skills } } = this.#last;
-    this.#rescans.watch(() =>
-      listWatchedFolders(skills, {
-        roots,
-        policyFile: this.#policy.file,
-        subscribed: [...this.#subscribers]
-          .flatMap((subscriber) => subscriber.listFolders()),
-      })
-    );
-  }
-
   /** Calls the listeners one after the other, so that they can pause. */
   async #callListeners(change: SkillChange): Promise<void> {
     for (const listener of this.#listeners) {
@@ -691,7 +692,8 @@ export class SkillRegistry implements SkillSource {
  * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset or
  *   profile.
- * @throws {Error} If the server has a tool of the same name already.
+ * @throws {Error} If the server has a tool of the same name already, or the registry is
+ *   closed.
  */
 export function registerSkillTools(
   server: SkillToolServer,

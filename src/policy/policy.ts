@@ -30,6 +30,7 @@ import {
   PolicyError,
   type PolicySubject,
   resolveRuleFolder,
+  textsOf,
 } from "./policy_rules.ts";
 import type { Project } from "../skills/roots.ts";
 import { STATE_NAMES, STATES } from "./states.ts";
@@ -84,8 +85,8 @@ export class Policy {
     return this.#rules !== undefined;
   }
 
-  /** Whether anything can be decided but that a skill is on. */
-  get hasRules(): boolean {
+  /** Whether it can give a skill another state than `on`. */
+  get decidesAnything(): boolean {
     return this.#nameOnly.size > 0 || (this.#rules ?? []).length > 0;
   }
 
@@ -165,7 +166,7 @@ export class Policy {
   /** Lists the folders that the option and the rules name. */
   listFolders(): string[] {
     const { nameOnlyFolders = [] } = this.#options;
-    const inRules = this.#valid.flatMap(({ in: folders = [] }) => folders)
+    const inRules = this.#valid.flatMap((rule) => textsOf(rule.in))
       .flatMap((folder) => resolveRuleFolder(folder, this.#base) ?? []);
     return [...nameOnlyFolders, ...inRules];
   }

@@ -8,9 +8,10 @@
 import * as z from "npm:zod@^4/mini";
 import { attempt, faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
+import { SCOPES } from "../skills/names.ts";
 import type { Fault } from "../problems.ts";
 import { nearestWords, quote } from "../text.ts";
-import { PolicyError, resolveRuleFolder } from "./policy_rules.ts";
+import { PolicyError, resolveRuleFolder, textsOf } from "./policy_rules.ts";
 import { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
 import { parseYaml, toYamlFault } from "../skills/yaml.ts";
@@ -31,7 +32,7 @@ const TEXTS = z.union([z.string(), z.array(z.string())]);
 const RULE = z.strictObject({
   state: word(STATE_NAMES),
   skill: z.optional(TEXTS),
-  scope: z.optional(word(["project", "global"])),
+  scope: z.optional(word(SCOPES)),
   in: z.optional(TEXTS),
 });
 
@@ -63,7 +64,7 @@ export function loadPolicy(
 
 /** Parses the YAML of a policy. */
 function parseRules(text: string): SkillPolicyRule[] {
-  const lines = findRuleLines(text);
+  const lines = listRuleLines(text);
   const { data, error } = z
     .safeParse(POLICY, parsePolicyYaml(text), { reportInput: true });
   if (error) {
@@ -122,7 +123,7 @@ const FORM =
  * Returns the line, from 1, on which each rule starts, if the rules are on lines of
  * their own. The YAML parser does not report it.
  */
-function findRuleLines(text: string): number[] {
+function listRuleLines(text: string): number[] {
   const indentations = text.split("\n")
     .map((line) => /^(\s*)-(?:\s|$)/.exec(line)?.[1]);
   const first = indentations.find((it) => it !== undefined);
@@ -178,7 +179,7 @@ export function listRuleFolders(
 ): { path: string; text: string }[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
   const { rules = [] } = attempt(() => loadPolicy(file, new Project({}))) ?? {};
-  return rules.flatMap((rule) => [rule.in ?? []].flat())
+  return rules.flatMap((rule) => textsOf(rule.in))
     .flatMap((text) => {
       const path = resolveRuleFolder(text, base);
       return path === undefined ? [] : [{ path, text }];

@@ -107,7 +107,9 @@ export function isInAny(
 }
 
 /** Returns the texts of a condition, which can be one text or a list. */
-function textsOf(condition: string | readonly string[] | undefined): string[] {
+export function textsOf(
+  condition: string | readonly string[] | undefined,
+): string[] {
   return [condition ?? []].flat();
 }
 

@@ -95,7 +95,7 @@ function judge(
 ): DecidedSkill {
   const { realPath } = listings[0]!;
   const scope = project.scopeOf(realPath);
-  const { state, rule } = policy.hasRules
+  const { state, rule } = policy.decidesAnything
     ? policy.decide(subjectOf({ realPath, read, listings, scope }))
     : DEFAULT_DECISION;
   return { realPath, read, listings, scope, state, rule };
@@ -236,7 +236,7 @@ function isTurnedOff(
   { problem: { file } }: Failure,
   { policy, project }: Findings,
 ): boolean {
-  if (!policy.hasRules) return false;
+  if (!policy.decidesAnything) return false;
   const realPath = childPath(realPathOf(dirname(file)), basename(file));
   const scope = project.scopeOf(realPath);
   const paths = [file, realPath];

@@ -54,7 +54,10 @@ export function skillKey(name: string): string {
   return normalizeText(lower);
 }
 
-/** A clean name that begins with a scope, which that of no skill does. */
+/** The scopes, as words in names and URIs. */
+export const SCOPES = ["project", "global"] as const;
+
+/** A qualified name. No skill's own name has this form. */
 const QUALIFIED = /^(project|global):(.+)$/is;
 
 /** Whether a clean name begins with a scope. */
@@ -126,7 +129,7 @@ export function findResource(
   if (parsed === undefined) return undefined;
   const key = skillKey(parsed.name);
   const skill = scope
-    ? findInScope(skillKey(scope) as SkillScope, key, catalog)
+    ? findInScope(scope.toLowerCase() as SkillScope, key, catalog)
     : catalog.skills.get(key);
   return skill && { skill, path: parsed.path };
 }
@@ -200,7 +203,7 @@ export function parseSkillUri(
  */
 export function skillFileUri(skill: Skill, path: string): string {
   const { name, scope } = skill;
-  const isScope = ["project", "global"].includes(skillKey(name));
+  const isScope = SCOPES.some((word) => word === skillKey(name));
   const prefix = skill.prefix ?? (isScope ? scope : undefined);
   const uri = skillUri(name, path);
   return prefix ? uri.replace("//", `//${prefix}/`) : uri;

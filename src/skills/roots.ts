@@ -70,24 +70,24 @@ export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { directories, recursiveDirectories = [], agents } = options;
   // The user trusts these folders. Each scan finds out whether they lie in the project.
-  const configured = (directory: string, recursive: boolean): SkillRoot => ({
-    path: resolveFolder(directory, options),
+  const configured = (folder: string): SkillRoot => ({
+    path: resolveFolder(folder, options),
     scope: "global",
-    recursive,
+    recursive: false,
     includesItself: true,
     mustExist: true,
   });
   const project = new Project(options);
-  const shared = (folder: string) => wellKnownRoots(folder, options, project);
-  const searchAll = (directories: readonly string[]): SkillRoot[] => {
+  const shared = (folder: string) => sharedRoots(folder, options, project);
+  const searchAll = (folders: readonly string[]): SkillRoot[] => {
     // The bundle for Claude Desktop names these, whether they exist or not.
-    const usual = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
-    return directories.flatMap((directory) =>
-      ["", join(".claude", "skills"), "skills"].map((folder) => ({
-        ...configured(join(directory, folder), false),
-        includesItself: folder === "",
-        mustExist: folder === "" &&
-          !usual.includes(resolveFolder(directory, options)),
+    const sharedPaths = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
+    return folders.flatMap((folder) =>
+      ["", join(".claude", "skills"), "skills"].map((inside) => ({
+        ...configured(join(folder, inside)),
+        includesItself: inside === "",
+        mustExist: inside === "" &&
+          !sharedPaths.includes(resolveFolder(folder, options)),
       }))
     );
   };
@@ -95,7 +95,9 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
     ? searchAll(directories)
     : DEFAULT_FOLDERS.flatMap(shared);
   if (agents) roots.push(...shared(AGENTS_FOLDER));
-  roots.push(...recursiveDirectories.map((path) => configured(path, true)));
+  for (const folder of recursiveDirectories) {
+    roots.push({ ...configured(folder), recursive: true });
+  }
   return roots.filter((root, index) => {
     const isSame = (other: SkillRoot) =>
       other.path === root.path && other.recursive === root.recursive;
@@ -104,7 +106,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
 }
 
 /** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
-function wellKnownRoots(
+function sharedRoots(
   folder: string,
   { workingDirectory, homeDirectory: home }: SkillRootOptions,
   project: Project,
@@ -133,7 +135,10 @@ export function byOwner(
 export class Project {
   /** The real path of the working directory, if it is a project. */
   readonly #realPath: string | undefined;
-  /** The real paths of the folders that all links are allowed to point into. */
+  /**
+   * The real paths of the folders that all links are allowed to point into. There are none
+   * while these folders are resolved themselves.
+   */
   readonly trusted: readonly string[] = [];
 
   /** Determines the project. Desktop applications start servers in `/`. */

@@ -44,8 +44,8 @@ export interface SkillRoot {
   /** Whether it is a problem if the folder is missing. Default: `false`. */
   readonly mustExist?: boolean;
   /**
-   * Whether links in it count only if they lead into a root or a trusted folder. Default:
-   * `false`.
+   * Whether links in it count only if they lead into a root that confines its links, too,
+   * or into a trusted folder. Default: `false`.
    */
   readonly confinesLinks?: boolean;
 }
