@@ -4,6 +4,7 @@
  * @module
  */
 
+import { quote } from "../text.ts";
 import type { Reading, RootVisit } from "./record.ts";
 
 /** Says what is temporarily unreadable in the user's own roots, if anything is. */
@@ -17,7 +18,7 @@ export function findTrouble(
   ];
   const trouble = failures
     .find((failure) => failure.isTemporary && failure.root.scope !== "project");
-  return trouble && `${trouble.problem.file}: ${trouble.problem.reason}`;
+  return trouble && `${quote(trouble.problem.file)}: ${trouble.problem.reason}`;
 }
 
 /** Scans in a row that do not count. The next one does. */

@@ -28,7 +28,7 @@ Deno.test("findTrouble() says the first failure in the user's roots that may pas
   assert.equal(troubleIn([]), undefined);
   assert.equal(troubleIn([lasting, theirs], [theirs, lasting]), undefined);
   const trouble =
-    "/mine/b: the operating system refuses to read it (Input/output error (os error 5))";
+    '"/mine/b": the operating system refuses to read it (Input/output error (os error 5))';
   assert.equal(troubleIn([lasting, theirs, mine]), trouble);
   assert.equal(troubleIn([lasting], [theirs, mine]), trouble);
 });
