@@ -3,6 +3,7 @@ import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { join, resolve } from "../files/paths.ts";
 import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
+import { STATE_NAMES } from "./states.ts";
 import { Project } from "../skills/roots.ts";
 import { formatProblem } from "../problems.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -158,8 +159,9 @@ Deno.test("Policy throws for an unknown state in an object, which would fail ope
   const rules = [{ state: "Off" as "off" }];
   assert.throws(() => new Policy({ policy: { rules } }), {
     name: "TypeError",
-    message:
-      'Unknown state "Off" in a policy: the states are on, pinned, name-only, manual, off',
+    message: `Unknown state "Off" in a policy: the states are ${
+      STATE_NAMES.join(", ")
+    }`,
   });
 });
 
