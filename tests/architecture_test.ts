@@ -16,7 +16,7 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "option": /log-loads|logLoads/,
   "setting of HTTP": /SKILL_SERVER_HOSTS/,
   "state of a skill": /\bpinned\b/,
-  "field": /argument-hint/,
+  "field": /argument-hint|when_to_use/,
   "default folder": /\.agent\b/,
 };
 
@@ -43,7 +43,7 @@ const DOCS = ["README.md", ...listFiles("docs")]
 function textOf(path: string): string {
   const text = read(path);
   return path.endsWith(".md")
-    ? text.split("\n").filter((line) => /^(?:\||- `)/.test(line)).join("\n")
+    ? text.split("\n").filter((line) => /^(?:\||- )/.test(line)).join("\n")
     : text;
 }
 
