@@ -161,7 +161,7 @@ for (const [rule, breach] of Object.entries(BREACHES)) {
     fn: async () => {
       using place = new Place();
       const rules = await breach(place);
-      assert.ok(rules.includes(rule), `It reports: ${rules.join(", ")}`);
+      assert.ok(rules.includes(rule), `It reports ${JSON.stringify(rules)}`);
     },
   });
 }

@@ -99,7 +99,7 @@ class ProjectBudget {
     return scope === "project" && this.#spent > MAX_PROJECT_MS;
   }
 
-  /** Reads something in a root. */
+  /** Reads something in a root, and counts the time. */
   spend<T>({ scope }: SkillRoot, read: () => T): T {
     if (scope === "global") return read();
     const start = Date.now();
