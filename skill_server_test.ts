@@ -26,25 +26,6 @@ Deno.test("server reports its name, version, and capabilities", async () => {
   assert.match(session.client.getInstructions()!, /the tool skill/);
 });
 
-Deno.test("the first of the four default folders that has a name serves it, in their order", async () => {
-  using place = new Place();
-  const folders = [
-    "project/.agent/skills",
-    "home/.agent/skills",
-    "project/.claude/skills",
-    "home/.claude/skills",
-  ];
-  for (const folder of folders) {
-    place.skill(folder, "git", skillMd("git", `From ${folder}`));
-  }
-  for (const folder of folders) {
-    await using session = await Session.open(place);
-    const { text } = await session.load("git");
-    assert.ok(text.includes(`From ${folder}`), text);
-    place.remove(folder);
-  }
-});
-
 Deno.test("skill_server.ts runs as the main module, too", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
@@ -201,14 +182,22 @@ Deno.test("server reports new skills and removed ones: contract, scenario 6; sto
   using place = new Place();
   await using session = await Session.open(place);
   assert.deepEqual(await session.names(), []);
-  for (const folder of ["home/.claude/skills", "project/.agent/skills"]) {
-    place.skill(folder, "deploy");
-    await session.listChanged();
+  const steps: [change: () => void, expected: string][] = [
+    [() => place.skill("home/.claude/skills", "deploy"), "global"],
+    [() => place.skill("project/.agent/skills", "deploy"), "project"],
+    [() => place.remove("project/.agent/skills/deploy"), "global"],
+  ];
+  for (const [change, expected] of steps) {
+    change();
+    // The resources change with each skill, whichever one the tool has, and they are last.
+    await session.listChanged("resources");
+    const [, location] =
+      /<location>(.*)<\/location>/.exec(await session.description()) ?? [];
+    const message = `the tool lists the ${location} skill after ${change}`;
+    assert.equal(location, expected, message);
+    const lists = session.notifications.takeAll();
+    assert.ok(lists.includes("notifications/tools/list_changed"));
   }
-  assert.match(await session.description(), /<location>project<\/location>/);
-  place.remove("project/.agent/skills/deploy");
-  await session.listChanged();
-  assert.match(await session.description(), /<location>global<\/location>/);
 });
 
 Deno.test("server serves each project its own skills and the global ones: stories 1.2, 1.3, and 3.2", async () => {

@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { REPOSITORY } from "../tests/testing/environment.ts";
-import { join } from "./files/paths.ts";
 import {
   type Effect,
   formatProblem,
@@ -61,25 +58,4 @@ Deno.test("isError() is true of each problem with another effect than a warning"
     assert.deepEqual([...effects], [effect]);
     assert.equal(isError(problem), expected);
   }
-});
-
-/** Reads the tests, except for this file. */
-function readTests(): string {
-  const self = join("src", "problems_test.ts");
-  return ["src", "tests"].flatMap((folder) =>
-    readdirSync(join(REPOSITORY, folder), { recursive: true })
-      .map((name) => join(folder, String(name)))
-  )
-    .filter((path) => path.endsWith("_test.ts") && path !== self)
-    .map((path) => readFileSync(join(REPOSITORY, path), "utf8")).join("\n");
-}
-
-Deno.test("each rule is the expected one in a test", () => {
-  const tests = readTests();
-  const untested = Object.keys(RULES).filter((rule) => {
-    // In quotes, as in "error[rule]: …", or as in "error rule file".
-    const mention = `(?:["'\`[^]|error |warning )${rule}[\\]"'\`\\s:\\\\]`;
-    return !new RegExp(mention).test(tests);
-  });
-  assert.deepEqual(untested, []);
 });

@@ -16,7 +16,7 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "option": /log-loads|logLoads/,
   "setting of HTTP": /SKILL_SERVER_HOSTS/,
   "state of a skill": /\bpinned\b/,
-  "field": /argument-hint/,
+  "field": /argument-hint|when_to_use/,
   "default folder": /\.agent\b/,
 };
 
@@ -43,7 +43,7 @@ const DOCS = ["README.md", ...listFiles("docs")]
 function textOf(path: string): string {
   const text = read(path);
   return path.endsWith(".md")
-    ? text.split("\n").filter((line) => /^(?:\||- `)/.test(line)).join("\n")
+    ? text.split("\n").filter((line) => /^(?:\||- )/.test(line)).join("\n")
     : text;
 }
 
@@ -94,12 +94,59 @@ async function hasCode(path: string): Promise<boolean> {
 Deno.test("each module in src/ with code, and with more than 100 lines, has its test beside it", async () => {
   const missing: string[] = [];
   for (const path of SOURCE.filter((path) => path.startsWith("src/"))) {
-    const isLong = read(path).trimEnd().split("\n").length > MAX_UNTESTED_LINES;
+    const isLong = countLines(read(path)) > MAX_UNTESTED_LINES;
     const test = path.replace(/\.ts$/, "_test.ts");
     if (!isLong || existsSync(join(REPOSITORY, test))) continue;
     if (await hasCode(path)) missing.push(path);
   }
   assert.deepEqual(missing, []);
+});
+
+/** The maximum number of lines of a function, and of a file but `mod.ts`. */
+const MAX_FUNCTION_LINES = 40;
+const MAX_FILE_LINES = 400;
+
+function countLines(text: string): number {
+  return text.trimEnd().split("\n").length;
+}
+
+/** Lists the functions of a module that are too long. */
+function listLongFunctions(path: string): string[] {
+  const text = read(path);
+  const plugin: Deno.lint.Plugin = {
+    name: "house",
+    rules: {
+      "function-length": {
+        create: (context) => ({
+          ":is(FunctionDeclaration, FunctionExpression, ArrowFunctionExpression)":
+            (node: Deno.lint.Node) => {
+              const [start, end] = node.range;
+              const lines = countLines(text.slice(start, end));
+              if (lines <= MAX_FUNCTION_LINES) return;
+              const line = countLines(text.slice(0, end)) - lines + 1;
+              const message = `${path}:${line} has ${lines} lines`;
+              context.report({ node, message });
+            },
+        }),
+      },
+    },
+  };
+  return Deno.lint.runPlugin(plugin, path, text).map(({ message }) => message);
+}
+
+Deno.test(`each function has at most ${MAX_FUNCTION_LINES} lines, if it is not a test`, () => {
+  const helpers = listFiles("tests").filter((path) =>
+    path.endsWith(".ts") && !path.endsWith("_test.ts")
+  );
+  const long = [...SOURCE, ...helpers].flatMap(listLongFunctions);
+  assert.deepEqual(long, []);
+});
+
+Deno.test(`each file of the source but mod.ts has at most ${MAX_FILE_LINES} lines`, () => {
+  const long = SOURCE
+    .filter((path) => path !== "mod.ts" && !path.startsWith("tools/"))
+    .filter((path) => countLines(read(path)) > MAX_FILE_LINES);
+  assert.deepEqual(long, []);
 });
 
 for (const [kind, example] of Object.entries(EXAMPLES)) {

@@ -3,6 +3,7 @@ import { SkillRegistry } from "../../mod.ts";
 import { join } from "../files/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
 import { PolicyError } from "./policy_rules.ts";
+import { STATE_NAMES } from "./states.ts";
 import type { Fault } from "../problems.ts";
 import { Project } from "../skills/roots.ts";
 import { Place } from "../../tests/testing/folders.ts";
@@ -65,7 +66,9 @@ Deno.test("loadPolicy() returns rules with their line numbers", () => {
 Deno.test("loadPolicy() reports every error with its line and what to write", () => {
   using place = new Place();
   const form =
-    'write "rules:", and below it each rule on a line, such as "- { skill: pdf, state: off }"; the keys are state, skill, scope, in, and the states on, pinned, name-only, manual, off';
+    `write "rules:", and below it each rule on a line, such as "- { skill: pdf, state: off }"; the keys are state, skill, scope, in, and the states ${
+      STATE_NAMES.join(", ")
+    }`;
   const malformed = `is missing or malformed; ${form}`;
   const meant = (word: string) => `write "${word}", if you meant that`;
   const cases: [yaml: string, ...errors: (string | RegExp)[]][] = [

@@ -3,6 +3,7 @@ import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { join, resolve } from "../files/paths.ts";
 import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
+import { STATE_NAMES } from "./states.ts";
 import { Project } from "../skills/roots.ts";
 import { formatProblem } from "../problems.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -159,8 +160,9 @@ Deno.test("Policy throws for an unknown state in an object, which would fail ope
     const rules = [{ state: state as "off" }];
     assert.throws(() => new Policy({ policy: { rules } }), {
       name: "TypeError",
-      message:
-        `Invalid state "${state}": expected one of on, pinned, name-only, manual, off`,
+      message: `Invalid state "${state}": expected one of ${
+        STATE_NAMES.join(", ")
+      }`,
     });
   }
 });

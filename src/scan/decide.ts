@@ -113,10 +113,10 @@ export function subjectOf(
 }
 
 /** Returns the name of a skill, or the names that a folder without a valid one may have. */
-function namesOf({ said }: ReadSkill, paths: readonly string[]): string[] {
-  if (said.frontmatter !== undefined) return [said.name!];
+function namesOf({ parsed }: ReadSkill, paths: readonly string[]): string[] {
+  if (parsed.frontmatter !== undefined) return [parsed.name!];
   const names = paths.map((path) => basename(path));
-  if (said.name !== undefined) names.unshift(said.name);
+  if (parsed.name !== undefined) names.unshift(parsed.name);
   return [...new Set(names)];
 }
 
@@ -162,7 +162,7 @@ export class HiddenFolders {
     for (const skill of skills) {
       const { realPath, state, read } = skill;
       if (isOff(skill) || !read.isRead) this.#hidden.set(realPath, "everyone");
-      else if (!isForModel({ state, ...read.said })) {
+      else if (!isForModel({ state, ...read.parsed })) {
         this.#hidden.set(realPath, "model");
       }
     }
@@ -217,15 +217,15 @@ function listProblems(
 
 /** Whether something is wrong with a skill that is not off. */
 function hasProblems(skill: DecidedSkill): boolean {
-  return !isOff(skill) && skill.read.said.problems.length > 0;
+  return !isOff(skill) && skill.read.parsed.problems.length > 0;
 }
 
 /** Lists the problems with a `SKILL.md`, and whom it comes from. */
 function problemsOf(
-  { read: { said, fileName }, listings, scope }: DecidedSkill,
+  { read: { parsed, fileName }, listings, scope }: DecidedSkill,
 ) {
   const file = childPath(listings[0]!.path, fileName);
-  return said.problems.map((problem) => ({
+  return parsed.problems.map((problem) => ({
     problem: { file, ...problem },
     scope,
   }));
@@ -249,7 +249,7 @@ function listSkipped(
   project: Project,
 ): SkippedSkill[] {
   return skills
-    .filter((skill) => !skill.read.said.frontmatter && !isOff(skill))
+    .filter((skill) => !skill.read.parsed.frontmatter && !isOff(skill))
     .slice(0, MAX_PROBLEMS)
     .map((skill) => {
       const { realPath, read, listings, scope, state } = skill;
@@ -259,7 +259,7 @@ function listSkipped(
         names: namesOf(read, paths),
         problems: problemsOf(skill).map(({ problem }) => problem),
         scope,
-        isForModel: isForModel({ state, ...read.said }),
+        isForModel: isForModel({ state, ...read.parsed }),
         projectPath: project.pathIn(file),
       };
     });

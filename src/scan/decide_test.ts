@@ -48,7 +48,7 @@ function readingOf(text: string, mainFolder: string): ReadSkill {
   return {
     fileName: "SKILL.md",
     mainFolder,
-    said: readSkillText(text),
+    parsed: readSkillText(text),
     isRead: text !== UNREAD,
     text,
     excerpt: "",

@@ -34,7 +34,7 @@ export function nameSkills(
   { visits, decisions, problems, previous }: ScanOutcome,
 ): SkillCatalog {
   const valid = decisions.skills
-    .filter(({ read }) => read.said.frontmatter !== undefined);
+    .filter(({ read }) => read.parsed.frontmatter !== undefined);
   const known = new Map(
     listAll(previous).map((skill) => [skill.realDirectory, skill]),
   );
@@ -85,10 +85,10 @@ function createSkill(
   prefix: SkillScope | undefined,
 ): Skill {
   const { path: directory, root } = listing!;
-  const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.said;
-  const frontmatter = read.said.frontmatter!;
+  const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.parsed;
+  const frontmatter = read.parsed.frontmatter!;
   return {
-    name: read.said.name!,
+    name: read.parsed.name!,
     description: withoutInvisible(frontmatter.description),
     frontmatter,
     directory,
@@ -113,7 +113,7 @@ function isUnchanged(
   skill: Skill | undefined,
 ): skill is Skill {
   return skill !== undefined &&
-    skill.frontmatter === read.said.frontmatter &&
+    skill.frontmatter === read.parsed.frontmatter &&
     skill.fileVersion === read.fileVersion &&
     skill.directory === listing!.path && skill.root === listing!.root &&
     skill.scope === scope && skill.state === state && skill.rule === rule;
@@ -127,7 +127,7 @@ function isUnchanged(
  */
 function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
   const isLoadable = ({ state, read }: DecidedSkill) =>
-    isForModel({ state, ...read.said });
+    isForModel({ state, ...read.parsed });
   const isUsers = ({ scope }: DecidedSkill) => scope === "global";
   const userHasOne = skills.some((it) => isUsers(it) && isLoadable(it));
   const candidates = userHasOne
@@ -160,7 +160,7 @@ function assignNames(
     valid,
     (skill) => isOff(skill) ? "off" : "on",
   );
-  const groups = Map.groupBy(on, ({ read }) => skillKey(read.said.name!));
+  const groups = Map.groupBy(on, ({ read }) => skillKey(read.parsed.name!));
   const named = [...groups.keys()].sort()
     .flatMap((key) => nameGroup(groups.get(key)!));
   const created = new Map(

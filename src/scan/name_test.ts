@@ -39,7 +39,7 @@ function decided(
     read: {
       fileName: "SKILL.md",
       mainFolder: path,
-      said: readSkillText(text),
+      parsed: readSkillText(text),
       isRead: true,
       text,
       excerpt: "",

@@ -35,16 +35,11 @@ import {
   type ReadSkill,
   type RootVisit,
   type ScanStart,
+  type VisitedFolder,
 } from "./record.ts";
 
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
-
-/**
- * How long a scan reads unknown skills in the roots of a project, in milliseconds. A
- * stranger's frontmatter can take a fifth of a second to parse.
- */
-const MAX_PROJECT_MS = 2_000;
 
 /** How to read skills. */
 export type ReadOptions = Pick<
@@ -56,47 +51,74 @@ export type ReadOptions = Pick<
 export async function readSkills(
   { visits, ...options }: ReadOptions & { visits: readonly RootVisit[] },
 ): Promise<Reading> {
-  const { slice } = options;
+  const { known, slice } = options;
   const skills = new Map<string, ReadSkill>();
   const unread: string[] = [];
-  const slow = new Set<SkillRoot>();
   const failures: Failure[] = [];
-  let projectTime = 0;
-  const folders = visits
-    .toSorted((a, b) => byOwner(a.report.root, b.report.root))
-    .flatMap((visit) => visit.folders);
-  for (const folder of folders) {
+  const slowRoots = new Set<SkillRoot>();
+  const budget = new ProjectBudget();
+  for (const folder of listFolders(visits)) {
     const { path, realPath, root } = folder;
     if (skills.has(realPath)) continue;
     if (slice.isOver) await slice.pause();
-    const isOfProject = root.scope === "project";
-    if (
-      isOfProject && projectTime > MAX_PROJECT_MS &&
-      !options.known.has(realPath)
-    ) {
+    if (budget.isSpent(root) && !known.has(realPath)) {
       unread.push(realPath);
-      slow.add(root);
+      slowRoots.add(root);
       continue;
     }
-    const start = isOfProject ? Date.now() : 0;
     try {
-      const skill = readSkill(folder, options);
+      const skill = budget.spend(root, () => readSkill(folder, options));
       if (skill !== undefined) skills.set(realPath, skill);
     } catch (error) {
       failures.push(createFailure(error, path, root));
       unread.push(realPath);
     }
-    if (isOfProject) projectTime += Date.now() - start;
   }
-  for (const root of slow) {
-    const error = new SkillFileError(root.path, PROJECT_IS_SLOW);
-    failures.push(createFailure(error, root.path, root));
-  }
+  failures.push(...Array.from(slowRoots, createSlowFailure));
   return { skills, unread, failures };
 }
 
+/** Lists the folders that roots list, the user's own first. */
+function listFolders(visits: readonly RootVisit[]): VisitedFolder[] {
+  return visits.toSorted((a, b) => byOwner(a.report.root, b.report.root))
+    .flatMap(({ folders }) => folders);
+}
+
 /**
- * Reads the skill in a folder, if there is one and it changed.
+ * How long a scan reads unknown skills in the roots of a project, in milliseconds. A
+ * stranger's frontmatter can take a fifth of a second to parse.
+ */
+const MAX_PROJECT_MS = 2_000;
+
+/** The time that a scan has for the roots of the project. The user's have no limit. */
+class ProjectBudget {
+  #spent = 0;
+
+  /** Whether there is no time left for what is in a root. */
+  isSpent({ scope }: SkillRoot): boolean {
+    return scope === "project" && this.#spent > MAX_PROJECT_MS;
+  }
+
+  /** Reads something in a root, and counts the time. */
+  spend<T>({ scope }: SkillRoot, read: () => T): T {
+    if (scope === "global") return read();
+    const start = Date.now();
+    try {
+      return read();
+    } finally {
+      this.#spent += Date.now() - start;
+    }
+  }
+}
+
+/** Describes a root for which the time of the project did not suffice. */
+function createSlowFailure(root: SkillRoot): Failure {
+  const error = new SkillFileError(root.path, PROJECT_IS_SLOW);
+  return createFailure(error, root.path, root);
+}
+
+/**
+ * Reads the skill in a folder, if there is one.
  *
  * @throws {Error} If something is temporarily unreadable.
  */
@@ -114,7 +136,7 @@ function readSkill(
       ...NOTHING_READ,
       fileName: found?.name ?? SKILL_MD,
       mainFolder: folder.realPath,
-      said: { ...readSkillText(""), problems: [skillFaultOf(error)] },
+      parsed: { ...readSkillText(""), problems: [skillFaultOf(error)] },
     };
   }
 }
@@ -145,7 +167,7 @@ function readSkillFile(
   if (isSameFile && known.text === text) {
     return { ...known, isSettled: isSettled(status) };
   }
-  const said = readSkillText(text, basename(folder.realPath));
+  const parsed = readSkillText(text, basename(folder.realPath));
   const modified = status.mtime?.getTime() ?? 0;
   const read = {
     fileName,
@@ -153,7 +175,7 @@ function readSkillFile(
     fileVersion,
     text,
     excerpt,
-    said,
+    parsed,
     modified,
   };
   return { ...read, isRead: true, isSettled: isSettled(status) };

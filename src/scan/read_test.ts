@@ -54,10 +54,10 @@ Deno.test("readSkills() reads each real folder once, says why one cannot be read
   const { skills, failures, unread } = await read([visit, visit]);
   assert.equal(opens.count, 2);
   assert.deepEqual([failures, unread], [[], []]);
-  const said = [...skills.values()].map(({ said }) =>
-    said.frontmatter?.name ?? said.problems[0]!.rule
+  const parsed = [...skills.values()].map(({ parsed }) =>
+    parsed.frontmatter?.name ?? parsed.problems[0]!.rule
   );
-  assert.deepEqual(said, ["good", "frontmatter-missing", "not-a-file"]);
+  assert.deepEqual(parsed, ["good", "frontmatter-missing", "not-a-file"]);
 });
 
 Deno.test("readSkills() returns what it read before while a file is the same", async () => {
@@ -74,7 +74,7 @@ Deno.test("readSkills() returns what it read before while a file is the same", a
     assert.equal(again.skills.get(path), skill);
     place.replace("skills/git/SKILL.md", skillMd("git", "New"));
     const changed = await read([visit], { known: first.skills });
-    const { description } = changed.skills.get(path)!.said.frontmatter!;
+    const { description } = changed.skills.get(path)!.parsed.frontmatter!;
     assert.equal(description, "New");
   } finally {
     Date.now = now;

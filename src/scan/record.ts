@@ -96,7 +96,7 @@ export interface ReadSkill {
   readonly fileName: string;
   /** The real path of the folder that contains the file, which can be a link. */
   readonly mainFolder: string;
-  readonly said: SkillText;
+  readonly parsed: SkillText;
   /** Whether the file could be read. */
   readonly isRead: boolean;
   /** The frontmatter. */

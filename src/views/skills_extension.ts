@@ -43,22 +43,9 @@ export function registerSkillsExtension(
       })),
     load: (skill) => loadEntry(skill, registry).catch(() => undefined),
   });
-  // The URI must be the one that the entry has.
-  server.setRequestHandler("skills/get", async ({ uri }) => {
-    const { skill } = requireResource(uri, registry);
-    if (skillMdUri(skill) !== uri) {
-      throw invalidParams(
-        `${
-          quote(echo(uri))
-        } is not the URI of a SKILL.md: skills/list lists these`,
-        { uri: echo(uri) },
-      );
-    }
-    const loading = loadEntry(skill, registry).catch(({ message }: Error) => {
-      throw new Error(`Cannot get the skill ${quote(echo(uri))}: ${message}`);
-    });
-    return { skill: await readForRequest(uri, loading) };
-  });
+  server.setRequestHandler("skills/get", async ({ uri }) => ({
+    skill: await getEntry(uri, registry),
+  }));
   server.setRequestHandler(
     "resources/directory/read",
     async ({ uri, cursor }) => {
@@ -70,6 +57,27 @@ export function registerSkillsExtension(
       return { resources: entries, nextCursor };
     },
   );
+}
+
+/**
+ * Returns the entry of a skill by the URI under which it is listed.
+ *
+ * @throws {Error} If none is listed under it, or hosts cannot load the skill.
+ */
+async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
+  const { skill } = requireResource(uri, registry);
+  if (skillMdUri(skill) !== uri) {
+    throw invalidParams(
+      `${
+        quote(echo(uri))
+      } is not the URI of a SKILL.md: skills/list lists these`,
+      { uri: echo(uri) },
+    );
+  }
+  const loading = loadEntry(skill, registry).catch(({ message }: Error) => {
+    throw new Error(`Cannot get the skill ${quote(echo(uri))}: ${message}`);
+  });
+  return await readForRequest(uri, loading);
 }
 
 /**

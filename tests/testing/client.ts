@@ -49,6 +49,10 @@ export class Session implements AsyncDisposable {
 
   private constructor(wire: Wire) {
     this.#wire = wire;
+    this.client.onclose = () => {
+      this.notifications.end("the server ended");
+      this.updates.end("the server ended");
+    };
     this.stderr = wire.stderrLines;
     const lists = [
       ToolListChangedNotificationSchema,

@@ -16,7 +16,6 @@ export class Pipe {
   readonly closed = Promise.withResolvers<void>();
   readonly transport: StdioTransport;
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
-  readonly #reader = this.#input.readable.getReader();
   readonly #writer = this.#input.writable.getWriter();
   #rest = "";
 
@@ -42,18 +41,8 @@ export class Pipe {
         return length;
       },
     };
-    let rest: Uint8Array | undefined;
-    const input: ByteReader = {
-      read: async (buffer) => {
-        rest = rest?.length ? rest : (await this.#reader.read()).value;
-        if (rest === undefined) return null;
-        const part = rest.subarray(0, buffer.length);
-        buffer.set(part);
-        rest = rest.subarray(part.length);
-        return part.length;
-      },
-    };
-    this.transport = new StdioTransport(input, output);
+    const input = this.#input.readable.getReader();
+    this.transport = new StdioTransport(byteReader(input), output);
     if (server !== undefined) {
       server.connect(this.transport, ready).then(this.closed.resolve);
       return;
@@ -84,3 +73,20 @@ export const ping = (id: number | string) => ({
   id,
   method: "ping",
 });
+
+/** Reads the chunks of a stream into buffers. */
+function byteReader(
+  chunks: ReadableStreamDefaultReader<Uint8Array>,
+): ByteReader {
+  let rest: Uint8Array | undefined;
+  return {
+    read: async (buffer) => {
+      rest = rest?.length ? rest : (await chunks.read()).value;
+      if (rest === undefined) return null;
+      const part = rest.subarray(0, buffer.length);
+      buffer.set(part);
+      rest = rest.subarray(part.length);
+      return part.length;
+    },
+  };
+}

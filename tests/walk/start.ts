@@ -84,8 +84,22 @@ export function launchOf(start: Start, disk: Disk): Launch {
 
 /** Returns what the model needs to know, without the rules. */
 export function worldOf(start: Start, disk: Disk): World {
-  const { workingDirectory, toolset, skillsDir } = start;
+  const { workingDirectory, toolset } = start;
   const { home } = disk.place;
+  return {
+    workingDirectory,
+    home,
+    toolset,
+    trustLinks: [...start.trustLinks],
+    nameOnly: start.nameOnly.map((path) => path.replace(/\/$/, "")),
+    rules: [],
+    roots: rootsOf(start, home),
+  };
+}
+
+/** Returns the folders that a server searches, in their order. */
+function rootsOf(start: Start, home: string): Root[] {
+  const { workingDirectory, toolset, skillsDir } = start;
   const absolute = (folder: string) =>
     folder.startsWith("/") ? folder : join(workingDirectory, folder);
   const usesBoth = start.folders.length === 0 || toolset === "skilljack";
@@ -113,22 +127,14 @@ export function worldOf(start: Start, disk: Disk): World {
     ? folders.flatMap(configured)
     : [...wellKnown(".agent"), ...wellKnown(".claude")];
   if (start.agents) roots.push(...wellKnown(".agents"));
-  const more = start.skillDirs.map((path) => ({
-    path,
-    recursive: true,
-    isProject: false,
-    includesItself: true,
-  }));
-  return {
-    workingDirectory,
-    home,
-    toolset,
-    trustLinks: [...start.trustLinks],
-    nameOnly: start.nameOnly.map((path) => path.replace(/\/$/, "")),
-    rules: [],
-    roots: [...roots, ...more],
-  };
+  return [
+    ...roots,
+    ...start.skillDirs.map((path) => ({ ...SKILL_DIR, path })),
+  ];
 }
+
+/** How a folder of the option --skill-dir is searched. */
+const SKILL_DIR = { recursive: true, isProject: false, includesItself: true };
 
 /**
  * Returns the rules of the policy file with absolute folders.

@@ -130,10 +130,6 @@ export function expectedView(
   );
   const qualify = (sight: Sight) =>
     plain.has(sight) ? sight.name : `${sight.scope}:${sight.name}`;
-  const inOrder = (sights: Sight[], textOf: (sight: Sight) => string) =>
-    sights.sort((a, b) =>
-      rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b))
-    ).map(({ name }) => name);
   const load = (scope: string, name: string) => {
     const index = named.findIndex((sight) =>
       sight.scope === scope && keyOf(sight) === name.toLowerCase()
@@ -152,6 +148,16 @@ export function expectedView(
       ),
     ),
   };
+}
+
+/** Returns the names in the order of lists. */
+function inOrder(
+  sights: Sight[],
+  textOf: (sight: Sight) => string,
+): string[] {
+  return sights.sort((a, b) =>
+    rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b))
+  ).map(({ name }) => name);
 }
 
 function expectedSkill(

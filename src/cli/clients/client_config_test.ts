@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join, resolve } from "../../files/paths.ts";
 import { formatConfig } from "./client_config.ts";
 import { MCP_CLIENTS } from "./clients.ts";
-import { CLIENT_NAMES } from "../../program/command_line.ts";
+import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
 import type { Launch } from "./clients.ts";
 import { Session } from "../../../tests/testing/client.ts";
 import {
@@ -175,7 +175,7 @@ Deno.test("--print-config --url says what may be wrong with a URL, and what has 
 });
 
 /** Names of folders that each client takes for a variable, or for a file. */
-const VARIABLES: Record<string, string[]> = {
+const VARIABLES: Record<ClientName, string[]> = {
   "claude-code": ["${HOME}"],
   "claude-desktop": [],
   "codex": [],
@@ -193,7 +193,7 @@ Deno.test("--print-config refuses what a client takes for a variable, and nothin
   const harmless = ["a$", "{a}", "$ b"];
   const all = [...Object.values(VARIABLES).flat(), ...harmless];
   for (const client of CLIENT_NAMES) {
-    const theirs = VARIABLES[client]!;
+    const theirs = VARIABLES[client];
     const print = (name: string) =>
       configFor(client, { args: ["--skill-dir", resolve("/", name)] }).text;
     for (const name of theirs) {
