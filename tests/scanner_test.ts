@@ -110,7 +110,7 @@ Deno.test("a configured folder that is itself a skill is served, and its subfold
   const directory = place.skill("all", "git");
   place.skill("all/git", "inner");
   place.skill("all/git/skills", "deeper");
-  const roots = resolveSkillRoots({ directories: [directory] });
+  const roots = resolveSkillRoots({ folders: [directory] });
   const { skills, problems } = await scanSkillRoots(roots);
   assert.deepEqual([...skills.keys()], ["deeper", "git", "inner"]);
   assert.deepEqual(problems, []);

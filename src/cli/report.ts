@@ -100,7 +100,7 @@ function listUnusedRules(registry: SkillSource): number[] {
 function listEmptyFolders(
   checked: ReadonlySet<string>,
   problems: readonly Problem[],
-  { directories }: Settings,
+  { folders }: Settings,
 ): Problem[] {
   // Without a valid policy, nothing is served.
   if (problems.some(({ rule }) => rule === "policy")) return [];
@@ -109,8 +109,8 @@ function listEmptyFolders(
   const looked = [...checked, ...failed].map(realPathOf);
   const isEmpty = (folder: string) =>
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
-  if (directories.length > 0) {
-    return directories.filter(isEmpty)
+  if (folders.length > 0) {
+    return folders.filter(isEmpty)
       .map((file) => ({ file, ...EMPTY_FOLDER }));
   }
   return looked.length > 0

@@ -50,9 +50,9 @@ export async function findNearMisses(
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Problem[]> {
-  const { roots, directories } = settings;
+  const { roots, folders } = settings;
   // Who named other folders that have skills is not left without any.
-  const hasOthers = directories.length > 0 && served.size > 0;
+  const hasOthers = folders.length > 0 && served.size > 0;
   const places = hasOthers ? [] : listUnsearchedPlaces(settings);
   const shallow = [...roots, ...places.map(({ root }) => root)];
   const found = await scanRoots([...shallow, ...deepen(shallow)]);

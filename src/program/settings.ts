@@ -41,7 +41,7 @@ export interface Settings {
   /** The home folder, if known. */
   readonly home: string | undefined;
   /** The absolute paths of the folders that replace the default ones. */
-  readonly directories: readonly string[];
+  readonly folders: readonly string[];
   /** What these options mean for the registry and the tools. */
   readonly options: SkillRegistryOptions & ToolOptions;
   /** What was ignored, and how to fix it, one line each. */
@@ -62,16 +62,16 @@ export function createSettings(command: CommandLine): Settings {
     ...resolveFolders(command.values, bases),
     "max-file-size": isValidSize ? size : undefined,
   };
-  const directories = findDirectories(command, bases);
+  const folders = listFolders(command, bases);
   const { homeDirectory: home } = bases;
-  const needsHome = directories.length === 0 || values.agents === true;
+  const needsHome = folders.length === 0 || values.agents === true;
   const warnings: string[] = [];
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   if (size !== undefined && !isValidSize) {
     warnings.push(formatIgnoredSize(size));
   }
-  const given = { values, home, directories, warnings };
-  return { ...given, ...deriveSettings(values, directories, bases) };
+  const given = { values, home, folders, warnings };
+  return { ...given, ...deriveSettings(values, folders, bases) };
 }
 
 /** Logs what was ignored. */
@@ -87,18 +87,18 @@ export function withOptions(
   const { workingDirectory, homeDirectory } = settings.options;
   const bases = { workingDirectory, homeDirectory };
   const values = resolveFolders(options, bases);
-  const derived = deriveSettings(values, settings.directories, bases);
+  const derived = deriveSettings(values, settings.folders, bases);
   return { ...settings, values, ...derived };
 }
 
 /** Derives what the options and the folders mean for the registry and the tools. */
 function deriveSettings(
   values: Settings["values"],
-  directories: readonly string[],
+  folders: readonly string[],
   bases: BaseFolders,
 ): Pick<Settings, "roots" | "options"> {
   return {
-    roots: listRoots(values, directories, bases),
+    roots: listRoots(values, folders, bases),
     options: { ...bases, ...createOptions(values) },
   };
 }
@@ -120,10 +120,10 @@ function resolveFolders(
 }
 
 /** Lists the folders that replace the default ones. */
-function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
-  const { check = false, agents, "skill-dir": recursiveDirectories } =
+function listFolders(command: CommandLine, bases: BaseFolders): string[] {
+  const { check = false, agents, "skill-dir": recursiveFolders } =
     command.values;
-  const searched = { ...bases, agents, recursiveDirectories };
+  const searched = { ...bases, agents, recursiveFolders };
   return givenFolders(command, bases).flatMap((folder) => {
     const path = resolveGiven(folder, bases);
     if (check) return findChecked(path, searched);
@@ -134,16 +134,16 @@ function findDirectories(command: CommandLine, bases: BaseFolders): string[] {
 }
 
 function listRoots(
-  { agents, check, tools, recursive, "skill-dir": recursiveDirectories }:
+  { agents, check, tools, recursive, "skill-dir": recursiveFolders }:
     CommandLine["values"],
-  directories: readonly string[],
+  folders: readonly string[],
   bases: BaseFolders,
 ): SkillRoot[] {
-  const isNamed = directories.length > 0;
+  const isNamed = folders.length > 0;
   const roots = resolveSkillRoots({
     ...bases,
-    directories: isNamed ? directories : undefined,
-    recursiveDirectories,
+    folders: isNamed ? folders : undefined,
+    recursiveFolders,
     // `--check` looks only at the folders that are named.
     agents: agents && !(check && isNamed),
   });

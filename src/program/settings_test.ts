@@ -58,7 +58,7 @@ Deno.test("createSettings() replaces the default roots by the given folders only
     [join(place.home, "a")],
   );
   const given = settingsIn(place, ["/a"]);
-  assert.deepEqual(given.directories, [join(place.path, "a")]);
+  assert.deepEqual(given.folders, [join(place.path, "a")]);
   assert.deepEqual(
     given.roots.map(({ path, includesItself }) => [path, includesItself]),
     [
@@ -110,7 +110,7 @@ Deno.test("createSettings() checks the skill that a file is in", () => {
   place.file("skills/pdf/examples/nested/a.txt", "");
   place.file("skills/loose.md", "");
   const checked = (file: string) =>
-    settingsIn(place, ["--check", file]).directories;
+    settingsIn(place, ["--check", file]).folders;
   assert.deepEqual(checked("/skills/pdf/SKILL.md"), [pdf]);
   assert.deepEqual(checked("/skills/pdf/references/forms.md"), [pdf]);
   assert.deepEqual(checked("/skills/pdf/examples/nested/a.txt"), [nested]);

@@ -65,14 +65,14 @@ interface Findings extends Pick<ScanStart, "policy" | "project" | "slice"> {
 /** Decides on everything that was found. Other tasks run in the meantime. */
 export async function decideSkills(findings: Findings): Promise<Decisions> {
   const { slice } = findings;
-  const judged: DecidedSkill[] = [];
+  const decided: DecidedSkill[] = [];
   for (const [realPath, listings] of groupListings(findings)) {
     if (slice.isOver) await slice.pause();
     const read = findings.reading.skills.get(realPath)!;
-    judged.push(judge(read, listings, findings));
+    decided.push(decideOn(read, listings, findings));
   }
-  const hidden = new HiddenFolders(judged, findUnjudged(findings));
-  const skills = judged.map((skill) => hideIfFileIsHidden(skill, hidden));
+  const hidden = new HiddenFolders(decided, listUnread(findings));
+  const skills = decided.map((skill) => hideIfFileIsHidden(skill, hidden));
   const problems = listProblems(skills, findings);
   const skipped = listSkipped(skills, findings.project);
   return { skills, hidden, problems, skipped };
@@ -88,7 +88,7 @@ function groupListings(
 }
 
 /** Decides on a folder by the paths that list it. */
-function judge(
+function decideOn(
   read: ReadSkill,
   listings: readonly VisitedFolder[],
   { policy, project }: Findings,
@@ -138,8 +138,8 @@ function hideIfFileIsHidden(
     : skill;
 }
 
-/** Lists the real paths of the folders that an early end of the scan left unjudged. */
-function findUnjudged({ visits, reading }: Findings): string[] {
+/** Lists the real paths of the folders that an early end of the scan left unread. */
+function listUnread({ visits, reading }: Findings): string[] {
   const unvisited = visits.flatMap((visit) => visit.unread);
   return [...reading.unread, ...unvisited]
     .filter((realPath) => !reading.skills.has(realPath));
@@ -155,10 +155,10 @@ export class HiddenFolders {
    *
    * @param skills The skills, and in which state each is. One whose `SKILL.md` could not
    *   be read is off, because nobody knows what it says.
-   * @param unjudged The real paths of folders that nobody judged, which are off.
+   * @param unread The real paths of folders that nobody could read, which count as off.
    */
-  constructor(skills: readonly DecidedSkill[], unjudged: readonly string[]) {
-    for (const realPath of unjudged) this.#hidden.set(realPath, "everyone");
+  constructor(skills: readonly DecidedSkill[], unread: readonly string[]) {
+    for (const realPath of unread) this.#hidden.set(realPath, "everyone");
     for (const skill of skills) {
       const { realPath, state, read } = skill;
       if (isOff(skill) || !read.isRead) this.#hidden.set(realPath, "everyone");

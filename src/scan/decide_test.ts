@@ -68,10 +68,10 @@ async function decide(
   rest: {
     texts?: Record<string, string>;
     mainFolders?: Record<string, string>;
-    abandoned?: string[];
+    unread?: string[];
   } = {},
 ): Promise<Decisions> {
-  const { texts = {}, mainFolders = {}, abandoned = [] } = rest;
+  const { texts = {}, mainFolders = {}, unread = [] } = rest;
   const skills = new Map(
     listed.map(({ path, realPath = path }) => {
       const name = realPath.split("/").at(-1);
@@ -85,7 +85,7 @@ async function decide(
   const policy = new Policy({ policy: { rules } });
   await policy.load(project);
   const visits = [THEIRS, MINE].map((root) => visitOf(root, listed));
-  visits[1] = { ...visits[1]!, unread: abandoned.map((it) => resolve(it)) };
+  visits[1] = { ...visits[1]!, unread: unread.map((it) => resolve(it)) };
   const reading = { skills, unread: [], failures: [] };
   const slice = new TimeSlice();
   const findings = { visits, reading, policy, project, slice };
@@ -142,7 +142,7 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
         "/mine/outer/large": UNREAD,
       },
       // Another root lists the second one.
-      abandoned: ["/mine/outer/unread", "/mine/outer/on"],
+      unread: ["/mine/outer/unread", "/mine/outer/on"],
     },
   );
   const seenBy = (path: string, skill: string) => {

@@ -29,7 +29,7 @@ export interface RootVisit {
   readonly report: SkillRootReport;
   /** The folders that may be skills, in their order. There are none in a refused root. */
   readonly folders: readonly VisitedFolder[];
-  /** The real paths of those of which nobody knows what they are, such as a refused root's. */
+  /** The real paths of folders that could not be looked at, such as all of a refused root. */
   readonly unread: readonly string[];
   readonly failures: readonly Failure[];
 }

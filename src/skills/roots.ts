@@ -68,7 +68,7 @@ export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
  * @throws {Error} If a configured folder is relative to an unknown base folder.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
-  const { directories, recursiveDirectories = [], agents } = options;
+  const { folders, recursiveFolders = [], agents } = options;
   // The user trusts these folders. Each scan finds out whether they lie in the project.
   const configured = (folder: string): SkillRoot => ({
     path: resolveFolder(folder, options),
@@ -79,10 +79,10 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   });
   const project = new Project(options);
   const shared = (folder: string) => sharedRoots(folder, options, project);
-  const searchAll = (folders: readonly string[]): SkillRoot[] => {
+  const searchAll = (named: readonly string[]): SkillRoot[] => {
     // The bundle for Claude Desktop names these, whether they exist or not.
     const sharedPaths = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
-    return folders.flatMap((folder) =>
+    return named.flatMap((folder) =>
       ["", join(".claude", "skills"), "skills"].map((inside) => ({
         ...configured(join(folder, inside)),
         includesItself: inside === "",
@@ -91,11 +91,9 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
       }))
     );
   };
-  const roots = directories
-    ? searchAll(directories)
-    : DEFAULT_FOLDERS.flatMap(shared);
+  const roots = folders ? searchAll(folders) : DEFAULT_FOLDERS.flatMap(shared);
   if (agents) roots.push(...shared(AGENTS_FOLDER));
-  for (const folder of recursiveDirectories) {
+  for (const folder of recursiveFolders) {
     roots.push({ ...configured(folder), recursive: true });
   }
   return roots.filter((root, index) => {

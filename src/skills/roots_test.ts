@@ -51,9 +51,9 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     { homeDirectory, workingDirectory: homeDirectory },
     HOME,
   ],
-  "no default roots if there are folders": [{ ...places, directories: [] }, []],
+  "no default roots if there are folders": [{ ...places, folders: [] }, []],
   "a folder that is passed twice as a plain and as a recursive root": [
-    { directories: ["/opt"], recursiveDirectories: ["/opt", "/opt"] },
+    { folders: ["/opt"], recursiveFolders: ["/opt", "/opt"] },
     [
       "global /opt",
       "global /opt/.claude/skills",
@@ -62,7 +62,7 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     ],
   ],
   "the given folders and two subfolders of each": [
-    { ...places, directories: ["more", "~/mine"] },
+    { ...places, folders: ["more", "~/mine"] },
     [
       "global /project/more",
       "global /project/more/.claude/skills",
@@ -73,7 +73,7 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     ],
   ],
   "recursive folders after .agents": [
-    { workingDirectory, agents: true, recursiveDirectories: ["/opt/all"] },
+    { workingDirectory, agents: true, recursiveFolders: ["/opt/all"] },
     [
       ...PROJECT,
       "project /project/.agents/skills",
@@ -90,11 +90,11 @@ for (const [name, [options, expected]] of Object.entries(CASES)) {
 
 Deno.test("resolveSkillRoots() throws if a folder is relative to an unknown folder", () => {
   assert.throws(
-    () => resolveSkillRoots({ directories: ["skills"] }),
+    () => resolveSkillRoots({ folders: ["skills"] }),
     /Cannot find the folder "skills": the working directory is unknown/,
   );
   assert.throws(
-    () => resolveSkillRoots({ directories: ["~/skills"] }),
+    () => resolveSkillRoots({ folders: ["~/skills"] }),
     /the home folder is unknown/,
   );
 });
@@ -109,7 +109,7 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
     console.log(JSON.stringify([
       shown(mod.resolveSkillRoots(places)),
       ...["D:\\skills", "c:/code/app/team", "..\\other", "~\\own", "~/own", "\\\\host\\share"]
-        .map((folder) => shown(mod.resolveSkillRoots({ ...places, recursiveDirectories: [folder], directories: [] }))[0]),
+        .map((folder) => shown(mod.resolveSkillRoots({ ...places, recursiveFolders: [folder], folders: [] }))[0]),
     ]));`,
   );
   assert.deepEqual(paths, [

@@ -263,9 +263,9 @@ export interface SkillRootOptions extends BaseFolders {
    * Folders to search instead of the default roots: each folder itself, its
    * `.claude/skills`, and its `skills`.
    */
-  readonly directories?: readonly string[];
+  readonly folders?: readonly string[];
   /** Folders to search recursively, after all others. */
-  readonly recursiveDirectories?: readonly string[];
+  readonly recursiveFolders?: readonly string[];
   /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
   readonly agents?: boolean;
 }

@@ -19,7 +19,7 @@ export function addClientOptions(
   settings: Settings,
 ): { values: Settings["values"]; notes: string[] } {
   const { title, toolset, shows } = client;
-  const { values, directories, home } = settings;
+  const { values, folders, home } = settings;
   const added = { ...values };
   const notes: string[] = [];
   if (toolset !== undefined && values.tools === undefined) {
@@ -46,7 +46,7 @@ export function addClientOptions(
   }
   const readsAgents = shows !== undefined ||
     ownSkills.includes(".agents/skills");
-  if (!readsAgents && directories.length === 0 && !values.agents) {
+  if (!readsAgents && folders.length === 0 && !values.agents) {
     added.agents = true;
     notes.push(
       `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`,

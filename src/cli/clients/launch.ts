@@ -50,13 +50,13 @@ export function createLaunch(program: Program, settings: Settings): Launch {
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
-function serverArguments({ values, directories }: Settings): string[] {
+function serverArguments({ values, folders }: Settings): string[] {
   const flags = SERVING_OPTIONS.flatMap((name) =>
     [values[name] ?? []].flat().map((value) =>
       value === true ? `--${name}` : `--${name}=${value}`
     )
   );
-  return [...flags, ...directories];
+  return [...flags, ...folders];
 }
 
 /** Whether a path is the root or the home folder, or contains the home folder. */
@@ -72,18 +72,18 @@ function exposesHome(path: string, { home }: Settings): boolean {
  *   did not name it: a project can contain a link to it.
  */
 function listFolders(settings: Settings): string[] {
-  const { values, home, directories } = settings;
+  const { values, home, folders } = settings;
   // Those in the project are relative, because each launch can have another project.
   const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
     homeDirectory: home,
     // Folders that are named replace them.
-    directories: directories.length > 0 ? [] : undefined,
+    folders: folders.length > 0 ? [] : undefined,
     agents: values.agents,
   });
   const given = [
     ...defaultRoots.map(({ path }) => path),
-    ...directories,
+    ...folders,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
   ];
