@@ -77,10 +77,22 @@ function deepen(roots: readonly SkillRoot[]): SkillRoot[] {
 
 const MOVE = 'move its skills to the folder "skills" beside it';
 
-/** Lists where skills are put, in which base folder, and what to do if it is not to add `--skill-dir`. */
-function listPlaces(
-  home: string | undefined,
-): { base: string | undefined; folder: string; hint?: string }[] {
+// All of them together would bring old versions, too.
+const ADD_A_PLUGIN =
+  "Claude Code serves them itself; for another client, add --skill-dir with the folder of one plugin in it";
+
+/** A folder where skills are put, in another one. */
+interface Place {
+  readonly base: string | undefined;
+  readonly folder: string;
+  /** What to do. Default: add it with `--skill-dir`. */
+  readonly hint?: string;
+  /** Whether its skills lie at any level. Default: whether there is no hint. */
+  readonly recursive?: boolean;
+}
+
+/** Lists where skills are put. */
+function listPlaces(home: string | undefined): Place[] {
   const here = currentFolder();
   const anywhere = (folder: string, hint: string) =>
     [home, here].map((base) => ({ base, folder, hint }));
@@ -88,7 +100,12 @@ function listPlaces(
     ...anywhere(join(".agents", "skills"), "add --agents"),
     { base: home, folder: join(".codex", "skills") },
     { base: home, folder: join(".gemini", "skills") },
-    { base: home, folder: join(".claude", "plugins") },
+    {
+      base: home,
+      folder: join(".claude", "plugins", "cache"),
+      hint: ADD_A_PLUGIN,
+      recursive: true,
+    },
     ...listFoldersAbove(here ?? "")
       .map((base) => ({ base, folder: join(".claude", "skills") })),
     ...DEFAULT_FOLDERS.flatMap((folder) =>
@@ -101,12 +118,13 @@ function listPlaces(
 /** Lists these places, except those that the client lists itself. */
 function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
   const { home, values } = settings;
-  return listPlaces(home).flatMap(({ base, folder, hint }) => {
+  return listPlaces(home).flatMap((place) => {
+    const { base, folder, hint, recursive = hint === undefined } = place;
     if (base === undefined) return [];
     const path = join(base, folder);
     if (!mayRead(path) || values["name-only"]?.includes(path)) return [];
     const scope = base === home ? "global" : "project";
-    const root = { path, scope, recursive: hint === undefined } as const;
+    const root = { path, scope, recursive } as const;
     return [{ root, hint: hint ?? adviseSkillDir(path, settings) }];
   });
 }

@@ -251,7 +251,6 @@ Deno.test("--list names the folders of --agents that hold skills and are not sea
 const ELSEWHERE = [
   "home/.codex/skills",
   "home/.gemini/skills",
-  "home/.claude/plugins/cache/one/two/1.0.0/skills",
   "project/.claude/skills",
   "project/packages/.claude/skills",
 ];
@@ -284,6 +283,21 @@ Deno.test("--list counts the skills in the folders of other clients and above, a
     const isAbove = folder.startsWith("project");
     assert.equal((await listing()).problems.length, isAbove ? 0 : 1);
   }
+});
+
+Deno.test("--list counts the skills of the plugins of Claude Code, and adding a plugin serves its skills", async () => {
+  using place = new Place();
+  const cache = "home/.claude/plugins/cache/market";
+  place.skill(`${cache}/tools/1.0.0/skills`, "old");
+  place.skill(`${cache}/tools/1.1.0/skills`, "new");
+  place.skill("home/.claude/plugins/marketplaces/market", "never-installed");
+  const [hint] = await hintsIn(place);
+  assert.match(
+    hint!,
+    /^it has 2 skills and is not searched; Claude Code serves them itself; for another client, add --skill-dir with the folder of one plugin in it$/,
+  );
+  const plugin = join(place.path, cache, "tools", "1.1.0");
+  assert.deepEqual(await namesIn(place, "--skill-dir", plugin), ["new"]);
 });
 
 Deno.test(
