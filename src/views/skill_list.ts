@@ -11,7 +11,12 @@ import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { isForModel, STATES } from "../policy/states.ts";
-import type { NearMiss, Skill, SkillCatalog } from "../skills/types.ts";
+import type {
+  NearMiss,
+  Skill,
+  SkillCatalog,
+  SkillRootReport,
+} from "../skills/types.ts";
 import { count, escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./paging.ts";
 
@@ -141,12 +146,8 @@ export function explainEmptyList(catalog: SkillCatalog): string | undefined {
 export function summarizeNearMisses(
   { roots }: SkillCatalog,
 ): string | undefined {
-  const misses = roots.flatMap(({ root, skills, nearMisses = [] }) =>
-    nearMisses.filter(({ kind, path, document }) => {
-      if (kind !== "folder") return true;
-      // Among skills, a folder may be meant to be none, unless it looks like one.
-      return path !== root.path && (skills === 0 || document !== undefined);
-    })
+  const misses = roots.flatMap((report) =>
+    (report.nearMisses ?? []).filter((miss) => isMentioned(miss, report))
   );
   const numberOf = (kind: NearMiss["kind"]) =>
     misses.filter((miss) => miss.kind === kind).length;
@@ -163,6 +164,15 @@ export function summarizeNearMisses(
     .map(([number, thing, rest = ""]) => count(number, thing) + rest);
   if (parts.length === 0) return undefined;
   return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
+}
+
+/** Whether to mention a near miss. Among skills, a folder may be meant to be none. */
+function isMentioned(
+  { kind, path, document }: NearMiss,
+  { root, skills }: SkillRootReport,
+): boolean {
+  if (kind !== "folder") return true;
+  return path !== root.path && (skills === 0 || document !== undefined);
 }
 
 /**
