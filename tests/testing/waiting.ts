@@ -119,8 +119,8 @@ const QUICK_MS = 20;
  * Asserts that the running time of a task grows linearly with the length of its
  * input. An input of four times the length must take less than eight times as long;
  * in quadratic time, it would take sixteen times as long. Only the time counts that
- * this process computes, whatever else the machine does, and of several rounds the
- * fastest one.
+ * this thread computes, whatever other tests and the machine do, and of several rounds
+ * the fastest one.
  */
 export async function assertLinearTime(
   work: (length: number) => unknown,
@@ -131,9 +131,9 @@ export async function assertLinearTime(
   const hasPassed = () => best[1]! < 8 * Math.max(best[0]!, QUICK_MS);
   for (let round = 0; round < 10; round++) {
     for (const [index, length] of lengths.entries()) {
-      const start = process.cpuUsage();
+      const start = process.threadCpuUsage();
       await work(length);
-      const { user, system } = process.cpuUsage(start);
+      const { user, system } = process.threadCpuUsage(start);
       best[index] = Math.min(best[index]!, (user + system) / 1_000);
     }
     if (hasPassed()) return;
