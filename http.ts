@@ -95,8 +95,8 @@ function expectAborts(): void {
 }
 
 function onListen(address: Deno.Addr): void {
-  const fault = access.faultFor(address);
-  if (fault !== undefined) exit(fault);
+  const reason = access.findAddressReason(address);
+  if (reason !== undefined) exit(reason);
   else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;

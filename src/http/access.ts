@@ -67,7 +67,7 @@ export class AccessControl {
   }
 
   /** Says why the server cannot serve clients at an address, if it cannot. */
-  faultFor(address: Deno.Addr | undefined): string | undefined {
+  findAddressReason(address: Deno.Addr | undefined): string | undefined {
     if (isLoopback(address) || this.requiresToken) return undefined;
     return `Cannot serve other machines without a token: ${ADVICE}`;
   }
@@ -97,10 +97,10 @@ export class AccessControl {
    * token, returns one unless the client is on this machine.
    */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
-    const fault = this.faultFor(address);
-    if (fault !== undefined) {
-      this.#logOnce(fault, address);
-      return refuse(403, fault);
+    const reason = this.findAddressReason(address);
+    if (reason !== undefined) {
+      this.#logOnce(reason, address);
+      return refuse(403, reason);
     }
     if (!this.requiresToken) return undefined;
     if (this.#find(tokenOf(request)) !== undefined) return undefined;

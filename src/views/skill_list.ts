@@ -122,7 +122,7 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
 });
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
-export function findPolicyFault(catalog: SkillCatalog): string | undefined {
+export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
   return catalog.served.size === 0 && findPolicyProblem(catalog)
     ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
     : undefined;
@@ -133,7 +133,7 @@ export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
   const misses = summarizeNearMisses(catalog);
   const seen = misses === undefined ? "" : ` ${misses}`;
-  return findPolicyFault(catalog) ??
+  return findNoSkillsReason(catalog) ??
     `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`;
 }
 
@@ -325,7 +325,7 @@ export function summarizeSkills(
 ): string {
   const skills = listForModel(catalog);
   if (skills.length === 0) {
-    return findPolicyFault(catalog) ?? `${purpose}. There are none yet.`;
+    return findNoSkillsReason(catalog) ?? `${purpose}. There are none yet.`;
   }
   const names = skills.map(({ name }) => name)
     .filter((name) => PLAIN_NAME.test(name));

@@ -27,7 +27,7 @@ import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import {
   explainEmptyList,
-  findPolicyFault,
+  findNoSkillsReason,
   fitList,
   isAmongProjects,
   listByName,
@@ -155,10 +155,10 @@ function explainMissing(
   catalog: SkillCatalog,
   { isRemote = false }: ToolOptions,
 ): string[] {
-  const policyFault = findPolicyFault(catalog);
-  if (policyFault !== undefined) {
+  const reason = findNoSkillsReason(catalog);
+  if (reason !== undefined) {
     const problem = findPolicyProblem(catalog)!;
-    return [isRemote ? policyFault : formatProblem(problem).join("\n")];
+    return [isRemote ? reason : formatProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);
   const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
