@@ -31,7 +31,7 @@ import {
 import { listInvisible, quote, truncate } from "../text.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { decodeText } from "../views/loading.ts";
-import { findBrokenLinks } from "./markdown_links.ts";
+import { listBrokenLinks } from "./markdown_links.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */
 const MAX_SKILL_LINES = 500;
@@ -171,7 +171,7 @@ function checkLength({ text }: CheckedSkill): Finding | undefined {
 
 /** Reports links that lead to no served file. */
 function checkLinks({ text, contents: { files } }: CheckedSkill): Finding[] {
-  return findBrokenLinks(text, files.map(({ path }) => path));
+  return listBrokenLinks(text, files.map(({ path }) => path));
 }
 
 /** Checks skills beside each other: no two have the same name. */

@@ -41,11 +41,11 @@ interface UnsearchedPlace {
 }
 
 /**
- * Finds the near misses in the roots, and the skills that are not found there. One more
+ * Lists the near misses in the roots, and the skills that are not found there. One more
  * scan searches the roots, the places where installers put skills, and then all of these
  * deep. A skill counts where it is found first.
  */
-export async function findNearMisses(
+export async function listNearMisses(
   { served }: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
