@@ -56,7 +56,9 @@ export async function withSkill(
   if (found !== undefined) return await use(found.skill, found.text);
   // Loaded on demand, because most names are known.
   const { answerUnknownName } = await import("./unknown_skill.ts");
-  return await answerUnknownName(name, registry.catalog, options);
+  const { catalog } = registry;
+  const { text, isError } = await answerUnknownName(name, catalog, options);
+  return { ...createTextResult(text), isError };
 }
 
 /**
