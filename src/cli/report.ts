@@ -155,8 +155,9 @@ async function inspect(
     ? await checkSkill(skill, { source: registry, contents })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  const unlisting = (contents && findUnlisting(skill, contents)) ||
-    problems.find((problem) => hasEffect(problem, "unlisted"));
+  // The checks of what is in the files, which only `--check` makes, can find one more.
+  const unlisting = contents && (findUnlisting(skill, contents) ??
+    problems.find((problem) => hasEffect(problem, "unlisted")));
   const entry = {
     name,
     description,

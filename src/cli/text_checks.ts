@@ -57,26 +57,35 @@ export async function checkSkill(
   skill: Skill,
   { source, contents }: { source: SkillSource; contents: SkillFiles },
 ): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  let text = "";
-  for (const { path } of contents.files) {
-    const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
-    try {
-      const content = await source.readFile(skill, path);
-      if (path !== SKILL_MD) continue;
-      text = decodeText(content);
-      if (content.text !== undefined) continue;
-      const reason = "it is not valid UTF-8";
-      const hint = "save the file as UTF-8";
-      problems.push({ rule: "utf-8", file, reason, hint });
-    } catch (error) {
-      problems.push({ file, ...faultOf(error), rule: "unreadable" });
-    }
-  }
-  const yaml = findYaml(text);
-  const entries = listEntries(yaml ?? "");
+  const text = await source.readFile(skill, SKILL_MD)
+    .then(decodeText, () => "");
+  const entries = listEntries(findYaml(text) ?? "");
   const checked = { ...skill, contents, text, entries };
-  return [...runChecks([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
+  const problems = await Array.fromAsync(
+    contents.files,
+    ({ path }) => findReadProblem(skill, path, source),
+  );
+  return [
+    ...runChecks([...CHECKS, ...TEXT_CHECKS], checked),
+    ...problems.filter((problem) => problem !== undefined),
+  ];
+}
+
+/** Says why a file of a skill cannot be read, or a `SKILL.md` not as text. */
+async function findReadProblem(
+  skill: Skill,
+  path: string,
+  source: SkillSource,
+): Promise<Problem | undefined> {
+  const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
+  try {
+    const { text } = await source.readFile(skill, path);
+    if (path !== SKILL_MD || text !== undefined) return undefined;
+    const reason = "it is not valid UTF-8";
+    return { rule: "utf-8", file, reason, hint: "save the file as UTF-8" };
+  } catch (error) {
+    return { file, ...faultOf(error), rule: "unreadable" };
+  }
 }
 
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
