@@ -163,19 +163,19 @@ export class Exchanges {
     // If the stream ends before, Deno closes the connection.
     headers.set("content-length", `${unsent.length}`);
     this.#places.addUnsent(client, unsent.length);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const end = () => {
       clearTimeout(timer);
       this.#places.addUnsent(client, -unsent.length);
       unsent = new Uint8Array();
     };
-    let stop = end;
-    const timer = setTimeout(() => stop(), this.#limits.replyMs);
+    const close = (controller: ReadableStreamDefaultController) => {
+      end();
+      controller.close();
+    };
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        stop = () => {
-          end();
-          controller.close();
-        };
+        timer = setTimeout(() => close(controller), this.#limits.replyMs);
       },
       pull: (controller) => {
         // A copy, so that the rest can be freed while Deno has a part.
@@ -183,7 +183,7 @@ export class Exchanges {
         controller.enqueue(part);
         unsent = unsent.subarray(part.length);
         this.#places.addUnsent(client, -part.length);
-        if (unsent.length === 0) stop();
+        if (unsent.length === 0) close(controller);
       },
       cancel: end,
     }, { highWaterMark: 0 });

@@ -32,7 +32,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   const given = args.length > 0 ? args : splitArguments(variable);
   refuseServeOptions(given);
   const command = parseCommandLine(given);
-  // It is optional only on stdio.
+  // Only on stdio, Deno may refuse to read it.
   readVariable("SKILLS_DIR");
   const option = findTerminalOption(command);
   if (option !== undefined) {
