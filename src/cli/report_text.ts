@@ -149,12 +149,12 @@ function formatReported(
 function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const warnings = problems.length - errors;
-  const found = problems.length === 0
+  const counts = problems.length === 0
     ? ""
     : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
   if (checked !== undefined) {
     const isClean = checked > 0 && problems.length === 0;
-    const result = isClean ? ": no problems" : found;
+    const result = isClean ? ": no problems" : counts;
     return `Checked ${count(checked, "skill")}${result}`;
   }
   const visible = skills.filter((skill) => !isOff(skill));
@@ -163,7 +163,7 @@ function summarize({ problems, skills, checked }: Report): string {
   const rest = shadowed.length === 0
     ? ""
     : `, and ${count(shadowed.length, "shadowed one")}`;
-  return `Found ${served}${rest}${found}`;
+  return `Found ${served}${rest}${counts}`;
 }
 
 /** A skill to begin with. */

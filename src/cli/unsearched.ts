@@ -114,7 +114,7 @@ function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
 /** Lists the folders above a folder, up to the root of its repository, if it is in one. */
 function listFoldersAbove(folder: string): string[] {
   const above: string[] = [];
-  for (let last = folder; mayRead(last); last = above.at(-1)!) {
+  for (let last = folder; mayRead(last); last = dirname(last)) {
     if (isThere(join(last, ".git"))) return above;
     if (dirname(last) === last) return [];
     above.push(dirname(last));
@@ -159,7 +159,7 @@ function explainDeeper(
   });
 }
 
-/** Counts folders by the folder directly in the root that holds them, or all if these are many. */
+/** Counts folders by the folder directly in the root that holds them, or all together if these are many. */
 function countByHolder(
   root: string,
   folders: readonly string[],

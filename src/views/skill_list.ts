@@ -268,9 +268,9 @@ function fitGroup(
     const shortened = shortenAll(pinnedLength, otherLength);
     return takeFitting(shortened, list).length === skills.length;
   };
-  const pinnedLength = findLongest((length) => fits(length, 0));
+  const pinnedLength = longestThatFits((length) => fits(length, 0));
   const otherLength = pinnedLength === Infinity
-    ? findLongest((length) => fits(pinnedLength, length))
+    ? longestThatFits((length) => fits(pinnedLength, length))
     : 0;
   return shortenAll(pinnedLength, otherLength);
 }
@@ -291,8 +291,8 @@ function takeFitting(
 /** The minimum length of a shortened description, in characters. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 20;
 
-/** Finds the largest common length of descriptions that fits. If it is infinite, they are whole. */
-function findLongest(fits: (length: number) => boolean): number {
+/** Returns the largest common length of descriptions that fits. If it is infinite, they are whole. */
+function longestThatFits(fits: (length: number) => boolean): number {
   if (fits(Infinity)) return Infinity;
   // A character has one or two code units.
   let [longest, tooLong] = [0, 2 * MAX_DESCRIPTION_LENGTH];
