@@ -53,7 +53,7 @@ addEventListener("unhandledrejection", (event) => {
   if (!(event.reason instanceof Deno.errors.AddrInUse)) return;
   event.preventDefault();
   exit(
-    "Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or with deno task serve --port 9001",
+    "Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or let deno task serve --port 9001 print the command",
   );
 });
 logWarnings(settings);
@@ -95,8 +95,8 @@ function expectAborts(): void {
 }
 
 function onListen(address: Deno.Addr): void {
-  const fault = access.faultFor(address);
-  if (fault !== undefined) exit(fault);
+  const reason = access.findAddressReason(address);
+  if (reason !== undefined) exit(reason);
   else if (address.transport === "tcp") {
     const { hostname, port } = address;
     const host = hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -132,11 +132,11 @@ async function handleRequest(
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return refuseMethod("POST");
-  const origin = access.originOf(request, address);
+  const sender = access.senderOf(request, address);
   return await exchanges.respond(
     request,
-    access.clientOf(request),
-    (request, message) => mcp.fetch(request, { message, address: origin }),
+    access.budgetKeyOf(request),
+    (request, message) => mcp.fetch(request, { message, sender }),
   );
 }
 

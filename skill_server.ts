@@ -20,7 +20,7 @@ import {
 } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
-import { findShellFault } from "./src/views/toolsets/shell.ts";
+import { findNoShellReason } from "./src/views/toolsets/shell.ts";
 import { wantsShell } from "./src/views/toolsets/toolsets.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
@@ -107,9 +107,9 @@ async function prepare(
 ): Promise<void> {
   logWarnings(settings);
   await registry.refresh();
-  const fault = wantsShell(settings.options) ? findShellFault() : undefined;
-  if (fault !== undefined) {
-    log(`The tool run_shell_command_op is unavailable: ${fault}`);
+  const reason = wantsShell(settings.options) ? findNoShellReason() : undefined;
+  if (reason !== undefined) {
+    log(`The tool run_shell_command_op is unavailable: ${reason}`);
   }
   registerTools(server, registry, settings.options);
   registerViews(server, registry, settings.options);

@@ -62,7 +62,7 @@ Deno.test("a server whose port another program uses says in one line how to choo
   assert.equal(code, 2);
   assert.equal(
     stderr,
-    "skill-server: Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or with deno task serve --port 9001\n",
+    "skill-server: Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or let deno task serve --port 9001 print the command\n",
   );
 });
 

@@ -57,7 +57,7 @@ const PROMISES: Record<string, [file: string, test: string]> = {
     "src/http/access_test.ts",
     "AccessControl.refuseHost() accepts localhost and the configured names",
   ],
-  "write anything": [
+  "keep out others that have a token of their own": [
     "tests/http_budget_test.ts",
     "clients that read nothing, or are gone, do not stop others",
   ],

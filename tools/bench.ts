@@ -534,7 +534,7 @@ async function measureSearch(folder: string): Promise<void> {
   const ranks: number[] = [];
   const time = await milliseconds(async () => {
     for (const { question, skill } of questions) {
-      const found = await index.find(question);
+      const found = await index.search(question);
       const rank = found.findIndex(({ name }) => name === skill);
       ranks.push(rank < 0 ? Infinity : rank);
     }

@@ -45,12 +45,12 @@ interface Link {
 }
 
 /** Describes the links that lead to no served file, each once. */
-export function findBrokenLinks(
+export function listBrokenLinks(
   markdown: string,
   files: readonly string[],
 ): Fault[] {
   const served = new Set([".", ...files.flatMap(withFolders)]);
-  const broken = findLinks(markdown).filter(({ path }) => !served.has(path));
+  const broken = listLinks(markdown).filter(({ path }) => !served.has(path));
   return [...Map.groupBy(broken, ({ path }) => path).values()]
     .slice(0, MAX_LINKS)
     .map(([first]) => toLinkFault(first!, files));
@@ -62,8 +62,8 @@ function withFolders(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-/** Finds the relative links outside of code and comments. */
-function findLinks(markdown: string): Link[] {
+/** Lists the relative links outside of code and comments. */
+function listLinks(markdown: string): Link[] {
   const lines = withoutCode(markdown.replace(/\r\n?/g, "\n")).split("\n");
   return lines.flatMap((text, index) =>
     Array.from(
@@ -94,10 +94,10 @@ function toLinkFault(
   files: readonly string[],
 ): Fault {
   const reason = `the link ${quote(written)} does not point to a served file`;
-  return { rule: "broken-link", line, reason, hint: findAdvice(path, files) };
+  return { rule: "broken-link", line, reason, hint: advisePath(path, files) };
 }
 
-function findAdvice(path: string, files: readonly string[]): string {
+function advisePath(path: string, files: readonly string[]): string {
   if (path.startsWith("../")) {
     return "name the other skill instead, because a path cannot leave its skill";
   }

@@ -9,7 +9,7 @@ import {
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { join } from "../files/paths.ts";
 import { isError } from "../problems.ts";
-import { findBrokenLinks } from "./markdown_links.ts";
+import { listBrokenLinks } from "./markdown_links.ts";
 import { createReport } from "./report.ts";
 
 Deno.test("--check reports links in the body to files that are not served", async () => {
@@ -176,15 +176,15 @@ const targets: [target: string, advice?: RegExp][] = [
   [`${"x/../".repeat(2_000)}a.md`, /^write the path/],
 ];
 
-Deno.test("findBrokenLinks() decodes and normalizes a link, and advises what to write instead", () => {
+Deno.test("listBrokenLinks() decodes and normalizes a link, and advises what to write instead", () => {
   const files = ["a.md", "docs/b c.md"];
   for (const [target, advice] of targets) {
-    const hints = findBrokenLinks(`\n[x](${target})`, files)
+    const hints = listBrokenLinks(`\n[x](${target})`, files)
       .map(({ line, hint }) => [line, hint]);
     assert.equal(hints.length, advice === undefined ? 0 : 1, target);
     if (advice === undefined) continue;
     assert.equal(hints[0]![0], 2);
     assert.match(String(hints[0]![1]), advice, target);
   }
-  assert.deepEqual(findBrokenLinks("", []), []);
+  assert.deepEqual(listBrokenLinks("", []), []);
 });

@@ -1,6 +1,6 @@
 /**
- * Writes what people read to a standard stream. The one place in which text for a
- * terminal is escaped.
+ * Writes what people read to a standard stream. {@linkcode printLines} escapes it; what
+ * {@linkcode print} gets is escaped already.
  *
  * @module
  */

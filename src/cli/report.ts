@@ -25,7 +25,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
-import { findNearMisses } from "./unsearched.ts";
+import { listNearMisses } from "./unsearched.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (
@@ -56,7 +56,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
-    ...await findNearMisses(catalog, settings, (roots) => {
+    ...await listNearMisses(catalog, settings, (roots) => {
       const options = { ...settings.options, policy: undefined };
       return openSkills({ ...settings, roots, options }, SILENT).refresh();
     }),
@@ -155,8 +155,9 @@ async function inspect(
     ? await checkSkill(skill, { source: registry, contents })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  const unlisting = (contents && findUnlisting(skill, contents)) ||
-    problems.find((problem) => hasEffect(problem, "unlisted"));
+  // The checks of what is in the files, which only `--check` makes, can find one more.
+  const unlisting = contents && (findUnlisting(skill, contents) ??
+    problems.find((problem) => hasEffect(problem, "unlisted")));
   const entry = {
     name,
     description,

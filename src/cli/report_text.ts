@@ -32,11 +32,12 @@ export function formatReport(
     byCodeUnits(a.severity, b.severity) || byCodeUnits(a.file, b.file) ||
     (a.line ?? 0) - (b.line ?? 0)
   );
+  const summary = summarize(report);
   const [advice, ...lines] = adviseOn(report, home);
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : [],
     problems.flatMap((problem) => formatReported(problem, home)),
-    [summarize(report) + advice],
+    [advice === undefined ? summary : `${summary}. ${advice}`],
     lines,
   ];
   return joinSections(sections);
@@ -148,12 +149,12 @@ function formatReported(
 function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const warnings = problems.length - errors;
-  const found = problems.length === 0
+  const counts = problems.length === 0
     ? ""
     : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
   if (checked !== undefined) {
     const isClean = checked > 0 && problems.length === 0;
-    const result = isClean ? ": no problems" : found;
+    const result = isClean ? ": no problems" : counts;
     return `Checked ${count(checked, "skill")}${result}`;
   }
   const visible = skills.filter((skill) => !isOff(skill));
@@ -162,7 +163,7 @@ function summarize({ problems, skills, checked }: Report): string {
   const rest = shadowed.length === 0
     ? ""
     : `, and ${count(shadowed.length, "shadowed one")}`;
-  return `Found ${served}${rest}${found}.`;
+  return `Found ${served}${rest}${counts}`;
 }
 
 /** A skill to begin with. */
@@ -174,18 +175,18 @@ const FIRST_SKILL =
 function adviseOn(
   { checked, problems, roots, skills }: Report,
   home: string | undefined,
-): [sentence: string, ...lines: string[]] {
+): [sentence?: string, ...lines: string[]] {
+  if (checked !== undefined || problems.length > 0) return [];
+  if (skills.some((skill) => !isOff(skill))) {
+    return ["To look for problems in their texts and files, use --check."];
+  }
+  if (skills.length > 0) return ["The policy turns off all of them."];
   // What an option names follows the default folders, and the user's the project's.
   const root = roots.findLast(({ status }) => status === "found") ??
     roots.at(-1);
-  if (checked !== undefined || problems.length > 0) return [""];
-  if (skills.some((skill) => !isOff(skill))) {
-    return [" To look for problems in their texts and files, use --check."];
-  }
-  if (skills.length > 0) return [" The policy turns off all of them."];
-  if (root === undefined) return [""];
+  if (root === undefined) return [];
   const file = showPath(join(root.path, "hello", "SKILL.md"), home);
-  return [` To add one, save these lines as ${file}:`, ...FIRST_SKILL];
+  return [`To add one, save these lines as ${file}:`, ...FIRST_SKILL];
 }
 
 /** Shortens a path in the working directory or the home folder. */

@@ -30,7 +30,7 @@ Skills (5)
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
   fix: start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
 
-Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings.
+Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings
 `,
   );
 });
@@ -55,7 +55,7 @@ Deno.test("--list reports where to put skills if there are none", async () => {
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
-    /there is no such folder.*\nFound 0 skills: 1 error, 0 warnings\.\n$/s,
+    /there is no such folder.*\nFound 0 skills: 1 error, 0 warnings\n$/s,
   );
 });
 
@@ -133,8 +133,8 @@ Checked 0 skills: 1 error, 1 warning`,
 
 /** What was found, and the last line of the report. */
 const summaries: [found: Partial<Report>, summary: string][] = [
-  [{}, "Found 0 skills."],
-  [{ problems: [PROBLEM] }, "Found 0 skills: 1 error, 0 warnings."],
+  [{}, "Found 0 skills"],
+  [{ problems: [PROBLEM] }, "Found 0 skills: 1 error, 0 warnings"],
   [{ checked: 0 }, "Checked 0 skills"],
   [{ checked: 1 }, "Checked 1 skill: no problems"],
   [

@@ -31,7 +31,7 @@ import {
 import { listInvisible, quote, truncate } from "../text.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { decodeText } from "../views/loading.ts";
-import { findBrokenLinks } from "./markdown_links.ts";
+import { listBrokenLinks } from "./markdown_links.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */
 const MAX_SKILL_LINES = 500;
@@ -57,26 +57,35 @@ export async function checkSkill(
   skill: Skill,
   { source, contents }: { source: SkillSource; contents: SkillFiles },
 ): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  let text = "";
-  for (const { path } of contents.files) {
-    const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
-    try {
-      const content = await source.readFile(skill, path);
-      if (path !== SKILL_MD) continue;
-      text = decodeText(content);
-      if (content.text !== undefined) continue;
-      const reason = "it is not valid UTF-8";
-      const hint = "save the file as UTF-8";
-      problems.push({ rule: "utf-8", file, reason, hint });
-    } catch (error) {
-      problems.push({ file, ...faultOf(error), rule: "unreadable" });
-    }
-  }
-  const yaml = findYaml(text);
-  const entries = listEntries(yaml ?? "");
+  const text = await source.readFile(skill, SKILL_MD)
+    .then(decodeText, () => "");
+  const entries = listEntries(findYaml(text) ?? "");
   const checked = { ...skill, contents, text, entries };
-  return [...runChecks([...CHECKS, ...TEXT_CHECKS], checked), ...problems];
+  const problems = await Array.fromAsync(
+    contents.files,
+    ({ path }) => findReadProblem(skill, path, source),
+  );
+  return [
+    ...runChecks([...CHECKS, ...TEXT_CHECKS], checked),
+    ...problems.filter((problem) => problem !== undefined),
+  ];
+}
+
+/** Says why a file of a skill cannot be read, or a `SKILL.md` not as text. */
+async function findReadProblem(
+  skill: Skill,
+  path: string,
+  source: SkillSource,
+): Promise<Problem | undefined> {
+  const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
+  try {
+    const { text } = await source.readFile(skill, path);
+    if (path !== SKILL_MD || text !== undefined) return undefined;
+    const reason = "it is not valid UTF-8";
+    return { rule: "utf-8", file, reason, hint: "save the file as UTF-8" };
+  } catch (error) {
+    return { file, ...faultOf(error), rule: "unreadable" };
+  }
 }
 
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
@@ -171,7 +180,7 @@ function checkLength({ text }: CheckedSkill): Finding | undefined {
 
 /** Reports links that lead to no served file. */
 function checkLinks({ text, contents: { files } }: CheckedSkill): Finding[] {
-  return findBrokenLinks(text, files.map(({ path }) => path));
+  return listBrokenLinks(text, files.map(({ path }) => path));
 }
 
 /** Checks skills beside each other: no two have the same name. */

@@ -41,11 +41,11 @@ interface UnsearchedPlace {
 }
 
 /**
- * Finds the near misses in the roots, and the skills that are not found there. One more
+ * Lists the near misses in the roots, and the skills that are not found there. One more
  * scan searches the roots, the places where installers put skills, and then all of these
  * deep. A skill counts where it is found first.
  */
-export async function findNearMisses(
+export async function listNearMisses(
   { served }: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
@@ -132,7 +132,7 @@ function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
 /** Lists the folders above a folder, up to the root of its repository, if it is in one. */
 function listFoldersAbove(folder: string): string[] {
   const above: string[] = [];
-  for (let last = folder; mayRead(last); last = above.at(-1)!) {
+  for (let last = folder; mayRead(last); last = dirname(last)) {
     if (isThere(join(last, ".git"))) return above;
     if (dirname(last) === last) return [];
     above.push(dirname(last));
@@ -177,7 +177,7 @@ function explainDeeper(
   });
 }
 
-/** Counts folders by the folder directly in the root that holds them, or all if these are many. */
+/** Counts folders by the folder directly in the root that holds them, or all together if these are many. */
 function countByHolder(
   root: string,
   folders: readonly string[],

@@ -37,6 +37,7 @@ export interface AccessToken {
   readonly name?: string | undefined;
 }
 
+/** Who can connect. */
 export interface AccessOptions {
   /** The tokens of which clients must send one, if there are any. */
   readonly tokens: readonly AccessToken[];
@@ -67,7 +68,7 @@ export class AccessControl {
   }
 
   /** Says why the server cannot serve clients at an address, if it cannot. */
-  faultFor(address: Deno.Addr | undefined): string | undefined {
+  findAddressReason(address: Deno.Addr | undefined): string | undefined {
     if (isLoopback(address) || this.requiresToken) return undefined;
     return `Cannot serve other machines without a token: ${ADVICE}`;
   }
@@ -97,10 +98,10 @@ export class AccessControl {
    * token, returns one unless the client is on this machine.
    */
   refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
-    const fault = this.faultFor(address);
-    if (fault !== undefined) {
-      this.#logOnce(fault, address);
-      return refuse(403, fault);
+    const reason = this.findAddressReason(address);
+    if (reason !== undefined) {
+      this.#logOnce(reason, address);
+      return refuse(403, reason);
     }
     if (!this.requiresToken) return undefined;
     if (this.#find(tokenOf(request)) !== undefined) return undefined;
@@ -110,16 +111,16 @@ export class AccessControl {
     return refuse(401, WRONG_TOKEN, { "WWW-Authenticate": `Bearer${error}` });
   }
 
-  /** Returns which client sent an accepted request: its token, or "" if there are no others. */
-  clientOf(request: Request): string {
+  /** Returns what tells the client of an accepted request from others: its token, or "" if there are none. */
+  budgetKeyOf(request: Request): string {
     return this.#tokens.length > 1 ? tokenOf(request) : "";
   }
 
   /**
-   * Returns where an accepted request comes from, for the log: the client's network
-   * address, behind the name of its token, as in `alice@127.0.0.1`.
+   * Returns who sent an accepted request, for the log: the client's network address,
+   * behind the name of its token, as in `alice@127.0.0.1`.
    */
-  originOf(request: Request, address?: Deno.Addr): string | undefined {
+  senderOf(request: Request, address?: Deno.Addr): string | undefined {
     const { name } = this.#find(tokenOf(request)) ?? {};
     const host = hostnameOf(address);
     return name === undefined ? host : `${name}@${host ?? "?"}`;
@@ -147,7 +148,7 @@ export function isLoopback(address: Deno.Addr | undefined): boolean {
 }
 
 /** Returns the IP address of a client, or the one that a server listens at, if it is known. */
-export function hostnameOf(address?: Deno.Addr): string | undefined {
+function hostnameOf(address?: Deno.Addr): string | undefined {
   return address !== undefined && "hostname" in address
     ? address.hostname
     : undefined;

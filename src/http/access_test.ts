@@ -121,20 +121,20 @@ Deno.test("AccessControl.refuseClient() accepts two tokens at once", () => {
   assert.equal(statusFor(`${TOKEN},${old}`), 401);
 });
 
-Deno.test("AccessControl.originOf() names whose token a client sent, and the client's address", () => {
+Deno.test("AccessControl.senderOf() names whose token a client sent, and the client's address", () => {
   const tokens = [{ token: TOKEN, name: "alice" }, {
     token: "plain".repeat(4),
   }];
   const access = createAccess({ tokens });
-  const originOf = (token: string, address?: Deno.Addr) => {
+  const senderOf = (token: string, address?: Deno.Addr) => {
     const headers = { authorization: `Bearer ${token}` };
-    return access.originOf(request("http://localhost/mcp", headers), address);
+    return access.senderOf(request("http://localhost/mcp", headers), address);
   };
   const address = tcp("192.0.2.1");
-  assert.equal(originOf(TOKEN, address), "alice@192.0.2.1");
-  assert.equal(originOf(TOKEN), "alice@?");
-  assert.equal(originOf(tokens[1]!.token, address), "192.0.2.1");
-  assert.equal(originOf(tokens[1]!.token), undefined);
+  assert.equal(senderOf(TOKEN, address), "alice@192.0.2.1");
+  assert.equal(senderOf(TOKEN), "alice@?");
+  assert.equal(senderOf(tokens[1]!.token, address), "192.0.2.1");
+  assert.equal(senderOf(tokens[1]!.token), undefined);
   // The name is no part of the token.
-  assert.equal(originOf(`alice:${TOKEN}`, address), "192.0.2.1");
+  assert.equal(senderOf(`alice:${TOKEN}`, address), "192.0.2.1");
 });

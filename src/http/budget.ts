@@ -2,8 +2,9 @@
  * How the clients over HTTP share one thread: the places in which requests are handled,
  * the room for replies that are not sent, and other amounts.
  *
- * A client that has the name "" is the only one. Any other gets a quarter of each
- * amount. It can have more places, and room for replies, while no other waits for them.
+ * The client "" stands for all clients where they cannot be told apart, and can have
+ * everything. Any other gets a quarter of each amount. It can have more places, and room
+ * for replies, while no other waits for them.
  *
  * @module
  */
@@ -132,7 +133,7 @@ export class Places {
       if (this.#worked > SLICE_MS) await this.#pause();
       const start = Date.now();
       // During the pause, others may have come, or gone.
-      this.#enter(this.#findNext());
+      this.#give(this.#findNext());
       await nextTurn();
       this.#worked += Date.now() - start;
     }
@@ -148,7 +149,8 @@ export class Places {
     this.#worked = 0;
   }
 
-  #enter(client: string | undefined): void {
+  /** Gives a client a place. */
+  #give(client: string | undefined): void {
     if (client === undefined) return;
     const queue = this.#waiting.get(client)!;
     const [enter] = queue;
@@ -163,9 +165,7 @@ export class Places {
   #findNext(): string | undefined {
     const clients = [...this.#waiting.keys()]
       .filter((client) => this.#waiting.get(client)!.size > 0);
-    // The last places are for the next client.
-    const alone = clients[0] === "" ? 1 : 1 - SHARE;
-    const part = clients.length > 1 ? SHARE : alone;
+    const part = partOf(clients);
     return clients.find((client) => {
       const isFirst = this.#handled.isUnusedBy(client) &&
         this.#unsent.isUnusedBy(client);
@@ -173,4 +173,11 @@ export class Places {
         (isFirst || this.#unsent.isLeftFor(client, part));
     });
   }
+}
+
+/** Returns which part of everything each of the clients that wait can have. */
+function partOf(clients: readonly string[]): number {
+  if (clients.length > 1) return SHARE;
+  // The rest is for the next client, if there can be one.
+  return clients[0] === "" ? 1 : 1 - SHARE;
 }

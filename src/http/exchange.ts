@@ -6,8 +6,10 @@
  * @module
  */
 
+import { attempt } from "../files/faults.ts";
 import { refuse } from "./access.ts";
 import { Amount, Places } from "./budget.ts";
+import { LISTEN } from "../protocol/requests.ts";
 import type { Permit } from "../protocol/semaphore.ts";
 import { isObject } from "../text.ts";
 
@@ -42,9 +44,6 @@ const CHUNK_SIZE = 64 * 1024;
 const NO_BATCHES =
   "Batches are not supported: send each message in a request of its own";
 
-/** The method of requests that last until they are cancelled. */
-const LISTEN = "subscriptions/listen";
-
 /**
  * Handles a message: the parsed body, or `undefined` if it is not JSON and the request
  * still has it. The signal of the request is aborted if the client is gone.
@@ -66,7 +65,7 @@ export class Exchanges {
   readonly #quickPlaces: Places;
   readonly #listeners: Amount;
 
-  /** Creates a budget. */
+  /** Creates exchanges that share one budget. */
   constructor(limits: typeof LIMITS = LIMITS) {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
@@ -164,19 +163,19 @@ export class Exchanges {
     // If the stream ends before, Deno closes the connection.
     headers.set("content-length", `${unsent.length}`);
     this.#places.addUnsent(client, unsent.length);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const end = () => {
       clearTimeout(timer);
       this.#places.addUnsent(client, -unsent.length);
       unsent = new Uint8Array();
     };
-    let stop = end;
-    const timer = setTimeout(() => stop(), this.#limits.replyMs);
+    const close = (controller: ReadableStreamDefaultController) => {
+      end();
+      controller.close();
+    };
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        stop = () => {
-          end();
-          controller.close();
-        };
+        timer = setTimeout(() => close(controller), this.#limits.replyMs);
       },
       pull: (controller) => {
         // A copy, so that the rest can be freed while Deno has a part.
@@ -184,7 +183,7 @@ export class Exchanges {
         controller.enqueue(part);
         unsent = unsent.subarray(part.length);
         this.#places.addUnsent(client, -part.length);
-        if (unsent.length === 0) stop();
+        if (unsent.length === 0) close(controller);
       },
       cancel: end,
     }, { highWaterMark: 0 });
@@ -245,11 +244,7 @@ function passOn(
 
 /** Returns the message in a body, or `undefined` if it is not JSON. */
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text));
 }
 
 function methodOf(message: unknown): string {

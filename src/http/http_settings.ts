@@ -32,7 +32,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   const given = args.length > 0 ? args : splitArguments(variable);
   refuseServeOptions(given);
   const command = parseCommandLine(given);
-  // It is optional only on stdio.
+  // Only on stdio, Deno may refuse to read it.
   readVariable("SKILLS_DIR");
   const option = findTerminalOption(command);
   if (option !== undefined) {
@@ -118,13 +118,13 @@ function parseTokens(value: string | undefined): AccessToken[] {
     const [, name, token = ""] = TOKEN.exec(entry.trim()) ?? [];
     return { token, name };
   });
-  const fault = findTokenFault(tokens.map(({ token }) => token));
-  if (fault === undefined) return tokens;
-  throw new UsageError(`Invalid SKILL_SERVER_TOKEN: ${fault}`);
+  const reason = findTokenReason(tokens.map(({ token }) => token));
+  if (reason === undefined) return tokens;
+  throw new UsageError(`Invalid SKILL_SERVER_TOKEN: ${reason}`);
 }
 
 /** Returns what is wrong with tokens, and how to fix it. Those that are not valid are empty. */
-function findTokenFault(tokens: readonly string[]): string | undefined {
+function findTokenReason(tokens: readonly string[]): string | undefined {
   const create = 'create each token with "openssl rand -hex 32"';
   if (tokens.includes("")) {
     return `expected TOKEN or NAME:TOKEN, with commas between several; a name has 1 to 32 lowercase letters, digits, and hyphens, and a token has letters, digits, and -._~+/ only; ${create}, or unset the variable to serve this machine only`;

@@ -171,6 +171,7 @@ const SERVING = {
   },
 } as const satisfies Readonly<Record<string, Option>>;
 
+/** The options that a server has, in the order of the help. */
 export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
 
 /** All options. The others do something else than serve, or say how to do it. */

@@ -34,6 +34,7 @@ import type {
 } from "../skills/types.ts";
 import { isSkillFolder } from "../skills/skill_file.ts";
 
+/** What the command line and the environment ask for. */
 export interface Settings {
   /** The options, with absolute paths, and the size limit of the environment. */
   readonly values: CommandLine["values"];
@@ -54,7 +55,7 @@ export interface Settings {
  * @throws {UsageError} If the value of an option is invalid.
  */
 export function createSettings(command: CommandLine): Settings {
-  const bases = findBaseFolders();
+  const bases = readBaseFolders();
   const size = command.values["max-file-size"] ??
     readEnvironment("MAX_FILE_SIZE_MB");
   const isValidSize = parseMegabytes(size) !== undefined;
@@ -126,7 +127,7 @@ function listFolders(command: CommandLine, bases: BaseFolders): string[] {
   const searched = { ...bases, agents, recursiveFolders };
   return givenFolders(command, bases).flatMap((folder) => {
     const path = resolveGiven(folder, bases);
-    if (check) return findChecked(path, searched);
+    if (check) return listCheckedFolders(path, searched);
     refuseOptionName(folder, path);
     // A skill's file stands for its folder.
     return [folderOf(path) ?? path];
@@ -178,10 +179,10 @@ function createOptions(
 }
 
 /**
- * Returns the folders to check for a path: the skill that a file is in, or the path
+ * Lists the folders to check for a path: the skill that a file is in, or the path
  * itself. If nothing is there, it may be the name of skills in what is searched.
  */
-function findChecked(
+function listCheckedFolders(
   path: string,
   searched: SkillRootOptions,
 ): string[] {
@@ -208,7 +209,7 @@ function skillAround(file: string): string | undefined {
 /**
  * Refuses a folder that does not exist and has the name of an option.
  *
- * @throws {UsageError} Always, if it is one.
+ * @throws {UsageError} If it is one.
  */
 function refuseOptionName(folder: string, path: string): void {
   if (!Object.hasOwn(OPTIONS, folder) || isThere(path)) return;
@@ -278,8 +279,8 @@ const NO_HOME =
     HOME_VARIABLES[0]
   } to its absolute path, and add --allow-env`;
 
-/** Finds the folders that relative paths, and paths that begin with `~`, start from. */
-function findBaseFolders(): BaseFolders {
+/** Reads which folders relative paths, and paths that begin with `~`, start from. */
+function readBaseFolders(): BaseFolders {
   const value = HOME_VARIABLES.map(readEnvironment)
     .find((folder) => folder !== undefined);
   const homeDirectory = value !== undefined && isAbsolute(value)

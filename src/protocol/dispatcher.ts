@@ -39,8 +39,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** The name of the client that sent the request, if it identified itself. */
   readonly client: string | undefined;
-  /** The network address of the client, if known, and the name of its token: for the log. */
-  readonly address?: string | undefined;
+  /** The network address of the client, if known, and the name of its token, for the log. */
+  readonly sender?: string | undefined;
   /**
    * The permit to handle the request, if there is a limit. A handler that waits for
    * something slow releases it, so that the next request starts.

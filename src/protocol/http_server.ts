@@ -24,20 +24,21 @@ import {
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
 import { checkSize, type ErrorObject, toErrorObject } from "./json_rpc.ts";
+import { LISTEN } from "./requests.ts";
 import { isObject, toWellFormedJson } from "../text.ts";
 
-/** A request that is being handled. */
-interface Exchange {
-  /** The network address of the client. */
-  readonly address: string | undefined;
+/** How a request is handled. */
+interface Handling {
+  /** Who sent it, for the log. */
+  readonly sender: string | undefined;
   /** Fulfilled when its handler has ended. */
-  handled?: Promise<unknown>;
+  ended?: Promise<unknown>;
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
 export class McpHttpServer extends RequestDispatcher {
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
-  readonly #exchanges = new WeakMap<Request, Exchange>();
+  readonly #handlings = new WeakMap<Request, Handling>();
 
   /** Notifies the listeners that a list changed. */
   notifyListChanged(list: ListName): void {
@@ -48,21 +49,20 @@ export class McpHttpServer extends RequestDispatcher {
    * Handles a request. If its signal is aborted, so is that of the handler, and this
    * waits only until the handler has ended.
    *
-   * @param options The parsed body, if it is JSON, and the network address of the client.
+   * @param options The parsed body, if it is JSON, and who sent it, for the log.
    */
   async fetch(
     request: Request,
-    { message, address }: { message: unknown; address?: string | undefined },
+    { message, sender }: { message: unknown; sender?: string | undefined },
   ): Promise<Response> {
-    const exchange: Exchange = { address };
-    this.#exchanges.set(request, exchange);
+    const handling: Handling = { sender };
+    this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
     // A stream that stays open.
-    const isListener = isObject(message) &&
-      message.method === "subscriptions/listen";
+    const isListener = isObject(message) && message.method === LISTEN;
     if (isListener) return response;
     const body = toWellFormedBody(await response.bytes());
-    await exchange.handled;
+    await handling.ended;
     return new Response(body, response);
   }
 
@@ -82,7 +82,7 @@ export class McpHttpServer extends RequestDispatcher {
     // Without a handler, the SDK replies to a modern client with the status 404.
     const method = requestInfo?.headers.get("mcp-method") ?? "";
     if (isModern && !this.hasHandler(method)) return server;
-    const exchange = this.#exchanges.get(requestInfo!);
+    const handling = this.#handlings.get(requestInfo!);
     let legacyError: ErrorObject | undefined;
     replaceError(server, () => legacyError);
     // Handlers that are set one by one would get requests only after the SDK's
@@ -92,12 +92,12 @@ export class McpHttpServer extends RequestDispatcher {
       { mcpReq: { signal } },
     ) => {
       const client = server.getClientVersion()?.name;
-      const address = exchange?.address;
-      const context = { id: request.id, signal, client, address };
+      const sender = handling?.sender;
+      const context = { id: request.id, signal, client, sender };
       signal.throwIfAborted();
-      const handling = (async () => await this.handle(request, context))();
-      if (exchange) exchange.handled = handling.catch(() => {});
-      const result = await handling.catch((error) => {
+      const handled = (async () => await this.handle(request, context))();
+      if (handling) handling.ended = handled.catch(() => {});
+      const result = await handled.catch((error) => {
         if (!isModern) legacyError = toErrorObject(error, { isModern });
         throw error;
       });

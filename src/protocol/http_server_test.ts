@@ -17,7 +17,7 @@ function createServer() {
     const url = "http://127.0.0.1/mcp";
     const request = new Request(url, { method: "POST", headers, signal });
     const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params };
-    const options = { message, address: "::1" };
+    const options = { message, sender: "::1" };
     return await (await server.fetch(request, options)).text();
   };
   return { server, ask };
@@ -28,7 +28,7 @@ Deno.test("McpHttpServer.fetch() aborts the work of a client that is gone, and w
   const work = Promise.withResolvers<void>();
   let seen: AbortSignal | undefined;
   server.setRequestHandler("tools/list", async (_params, context) => {
-    assert.equal(context.address, "::1");
+    assert.equal(context.sender, "::1");
     seen = context.signal;
     await work.promise;
     return { tools: [] };

@@ -110,7 +110,9 @@ export function parseMessage(
     return createErrorResponse(-32600, message, null);
   }
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
-  const message = `The line is not a JSON-RPC message: ${findFault(value)}`;
+  const message = `The line is not a JSON-RPC message: ${
+    findMessageReason(value)
+  }`;
   return createErrorResponse(-32600, message, id);
 }
 
@@ -118,7 +120,7 @@ export function parseMessage(
  * Says which part of a value keeps it from being a JSON-RPC message. Checks only that
  * the params are an object; the schema of the method checks the rest.
  */
-function findFault(value: unknown): string | undefined {
+function findMessageReason(value: unknown): string | undefined {
   if (!isObject(value)) return "it is not an object";
   const { jsonrpc, id, method, params = {} } = value;
   if (jsonrpc !== "2.0") return '"jsonrpc" must be "2.0"';
@@ -132,7 +134,7 @@ function findFault(value: unknown): string | undefined {
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {
-  return findFault(value) === undefined;
+  return findMessageReason(value) === undefined;
 }
 
 function isId(value: unknown): value is RequestId {

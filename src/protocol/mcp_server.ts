@@ -38,7 +38,7 @@ import {
   MODERN_VERSIONS,
 } from "./eras.ts";
 import { toErrorObject } from "./json_rpc.ts";
-import type { SubscriptionFilter } from "./requests.ts";
+import { LISTEN, type SubscriptionFilter } from "./requests.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 import { wait } from "../time_slice.ts";
@@ -58,9 +58,6 @@ const MAX_HANDLED = 8;
 
 /** How many requests can wait for a permit before it is better to read no more. */
 const MAX_WAITING = 1_000;
-
-/** The method of requests that last until they are cancelled. */
-const LISTEN = "subscriptions/listen";
 
 /** The methods that are answered even if the server is not ready. */
 const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;

@@ -40,7 +40,11 @@ const SUBSCRIPTION_FILTER = z.object({
   resourceSubscriptions: z.optional(z.array(z.string())),
 });
 
+/** Which notifications these are. */
 export type SubscriptionFilter = z.infer<typeof SUBSCRIPTION_FILTER>;
+
+/** The method of requests that last until they are cancelled. */
+export const LISTEN = "subscriptions/listen";
 
 /** The schemas of the params by method. */
 export const REQUESTS = {
@@ -51,7 +55,7 @@ export const REQUESTS = {
   }),
   "ping": LIST,
   "server/discover": LIST,
-  "subscriptions/listen": paramsOf({ notifications: SUBSCRIPTION_FILTER }),
+  [LISTEN]: paramsOf({ notifications: SUBSCRIPTION_FILTER }),
   "tools/list": ONE_PAGE,
   "tools/call": paramsOf({
     name: z.string(),

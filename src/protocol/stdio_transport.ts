@@ -33,8 +33,10 @@ const WRITE_GRACE_MS = 2_000;
 /** How long to wait until a full pipe may have room again, in milliseconds. */
 const RETRY_MS = 10;
 
+/** What the transport reads from. */
 export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
+/** What the transport, or a command, writes to. */
 export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 
 /**

@@ -74,14 +74,15 @@ export const CHECKS: readonly Check[] = [
   checkFiles,
 ];
 
-/** Finds a reason why hosts cannot load a skill, and `skills/list` leaves it out. */
+/** Finds a fault with which hosts cannot load a skill, and `skills/list` leaves it out. */
 export function findUnlisting(
   skill: Skill,
   contents: SkillFiles,
-): Pick<Problem, "rule" | "reason"> | undefined {
+): Fault | undefined {
   if (skill.isRepaired) {
     const reason = "the frontmatter needs quotes around a value";
-    return { rule: "yaml-repaired", reason };
+    const hint = "run --check, and write the lines that it prints";
+    return { rule: "yaml-repaired", reason, hint };
   }
   return runChecks(CHECKS, { ...skill, contents, text: "", entries: [] })
     .find((problem) => hasEffect(problem, "unlisted"));

@@ -62,6 +62,8 @@ export function toYamlFault(
 
 /** The fields without which a skill cannot be served. */
 export const REQUIRED_FIELDS = ["name", "description"] as const;
+
+/** One of {@linkcode REQUIRED_FIELDS}. */
 export type RequiredField = (typeof REQUIRED_FIELDS)[number];
 
 /** The fields of the frontmatter that have a meaning. */

@@ -32,20 +32,16 @@ export function registerCompletion(
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt.
  */
 async function complete(
-  { ref, argument, context }: Params<"completion/complete">,
+  params: Params<"completion/complete">,
   registry: SkillSource,
 ) {
-  const isForPrompt = ref.type === "ref/prompt";
-  if (isForPrompt && !isPrompt(ref.name, registry)) {
+  const { ref, argument } = params;
+  if (ref.type === "ref/prompt" && !isPrompt(ref.name, registry)) {
     throw invalidParams(
       `Unknown prompt ${quote(echo(ref.name))}: prompts/list lists the names`,
     );
   }
-  const values = await listValues(argument.name, {
-    registry,
-    isForPrompt,
-    skillName: context?.arguments?.name,
-  });
+  const values = await listValues(params, registry);
   const start = argument.value.toLowerCase();
   const matches = values.filter((value) =>
     value.toLowerCase().startsWith(start)
@@ -66,27 +62,16 @@ function isPrompt(name: string, { catalog }: SkillSource): boolean {
 
 /** Lists the values that an argument of a prompt or a template can have. */
 async function listValues(
-  argument: string,
-  { registry, isForPrompt, skillName }: {
-    registry: SkillSource;
-    isForPrompt: boolean;
-    /** The name that the client has entered for the argument `name`, if any. */
-    skillName: string | undefined;
-  },
+  { ref, argument, context }: Params<"completion/complete">,
+  registry: SkillSource,
 ): Promise<string[]> {
-  switch (argument) {
-    case "name":
-      return listNames(isForPrompt, registry);
-    case "path":
-      return await listPaths(skillName, registry);
-    default:
-      return [];
+  if (argument.name === "path") {
+    // The name that the user has entered before.
+    return await listPaths(context?.arguments?.name, registry);
   }
-}
-
-/** Lists the names of prompts, or of the skills in the URIs of resources. */
-function listNames(isForPrompt: boolean, { catalog }: SkillSource): string[] {
-  const listed = isForPrompt
+  if (argument.name !== "name") return [];
+  const { catalog } = registry;
+  const listed = ref.type === "ref/prompt"
     ? listForUser(catalog)
     : listByName(catalog.skills.values());
   return listed.map(({ name }) => name);

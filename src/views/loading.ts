@@ -31,7 +31,7 @@ const MODEL = { forModel: true };
 const UNKNOWN_NAME_INTERVAL_MS = 100;
 
 /** What is known of the client that a request comes from. */
-export type Requester = Pick<RequestContext, "client" | "address">;
+export type Requester = Pick<RequestContext, "client" | "sender">;
 
 /** What a call of a tool works with. */
 export interface ToolContext
@@ -56,7 +56,9 @@ export async function withSkill(
   if (found !== undefined) return await use(found.skill, found.text);
   // Loaded on demand, because most names are known.
   const { answerUnknownName } = await import("./unknown_skill.ts");
-  return await answerUnknownName(name, registry.catalog, options);
+  const { catalog } = registry;
+  const { text, isError } = await answerUnknownName(name, catalog, options);
+  return { ...createTextResult(text), isError };
 }
 
 /**
@@ -97,14 +99,14 @@ export function decodeText({ text, bytes }: SkillFileContent): string {
 export function logLoad(
   skill: Skill,
   way: string,
-  { client, address, options: { logLoads } }:
+  { client, sender, options: { logLoads } }:
     & Requester
     & Pick<ToolContext, "options">,
 ): void {
   if (!logLoads) return;
   const time = new Date().toISOString();
   const who = client === undefined ? "an unnamed client" : quote(client);
-  const where = address === undefined ? "" : ` at ${address}`;
+  const where = sender === undefined ? "" : ` at ${sender}`;
   const what = quote(skill.name);
   log(`${time} ${who}${where} loaded ${what} of ${skill.scope} as ${way}`);
 }

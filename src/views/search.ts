@@ -112,10 +112,10 @@ export class SkillIndex {
   }
 
   /**
-   * Finds the skills that match some words, or an inexact name, best match first. Other
+   * Lists the skills that match some words, or an inexact name, best match first. Other
    * tasks run in the meantime, because skills can contain any number of words.
    */
-  async find(query: string): Promise<Skill[]> {
+  async search(query: string): Promise<Skill[]> {
     const slice = new TimeSlice();
     const scores = new Map<number, number>();
     const words = [

@@ -18,9 +18,9 @@ function catalogOf(
 }
 
 /** Returns the names of the skills that match a query best. */
-async function find(query: string, catalog: SkillCatalog): Promise<string[]> {
+async function search(query: string, catalog: SkillCatalog): Promise<string[]> {
   const index = await SkillIndex.create(catalog.skills.values());
-  return (await index.find(query)).map(({ name }) => name);
+  return (await index.search(query)).map(({ name }) => name);
 }
 
 const CATALOG = catalogOf(
@@ -30,29 +30,31 @@ const CATALOG = catalogOf(
   ["deploy", "Release to production", "Restart the canary first."],
 );
 
-Deno.test("SkillIndex.find() finds words in names, descriptions, and instructions", async () => {
-  assert.deepEqual(await find("git", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await find("extract", CATALOG), ["pdf"]);
-  assert.deepEqual(await find("how do I use the canary?", CATALOG), ["deploy"]);
-  assert.deepEqual(await find("nothing similar", CATALOG), []);
-  assert.deepEqual(await find("", CATALOG), []);
+Deno.test("SkillIndex.search() finds words in names, descriptions, and instructions", async () => {
+  assert.deepEqual(await search("git", CATALOG), ["git-workflow"]);
+  assert.deepEqual(await search("extract", CATALOG), ["pdf"]);
+  assert.deepEqual(await search("how do I use the canary?", CATALOG), [
+    "deploy",
+  ]);
+  assert.deepEqual(await search("nothing similar", CATALOG), []);
+  assert.deepEqual(await search("", CATALOG), []);
 });
 
-Deno.test("SkillIndex.find() ranks names above descriptions, those above instructions, and rare words above common ones", async () => {
+Deno.test("SkillIndex.search() ranks names above descriptions, those above instructions, and rare words above common ones", async () => {
   const maps = catalogOf(
     ["a", "Other text here", "About maps"],
     ["b", "Draw maps here"],
     ["maps", "Other text here"],
   );
-  assert.deepEqual(await find("maps", maps), ["maps", "b", "a"]);
+  assert.deepEqual(await search("maps", maps), ["maps", "b", "a"]);
   const tests = ["a", "b"].map((name) => [name, "Test code"] as const);
   const others = [["c", "Test spreadsheets"], ["d", "Format code"]] as const;
   const catalog = catalogOf(...tests, ...others);
-  assert.equal((await find("spreadsheets test", catalog))[0], "c");
-  assert.equal((await find("code format", catalog))[0], "d");
+  assert.equal((await search("spreadsheets test", catalog))[0], "c");
+  assert.equal((await search("code format", catalog))[0], "d");
 });
 
-Deno.test("SkillIndex.find() ignores plural, -ing, and -ed", async () => {
+Deno.test("SkillIndex.search() ignores plural, -ing, and -ed", async () => {
   const forms = [
     ["form", "forms"],
     ["query", "queries"],
@@ -64,39 +66,39 @@ Deno.test("SkillIndex.find() ignores plural, -ing, and -ed", async () => {
     ["class", "classes"],
   ] as const;
   for (const [word, form] of forms) {
-    assert.deepEqual(await find(form, catalogOf(["x", word])), ["x"], form);
-    assert.deepEqual(await find(word, catalogOf(["x", form])), ["x"], word);
+    assert.deepEqual(await search(form, catalogOf(["x", word])), ["x"], form);
+    assert.deepEqual(await search(word, catalogOf(["x", form])), ["x"], word);
   }
 });
 
-Deno.test("SkillIndex.find() finds names with other separators or none", async () => {
+Deno.test("SkillIndex.search() finds names with other separators or none", async () => {
   for (const query of ["skillcreator", "Skill_Creator", "skill creator"]) {
-    assert.equal((await find(query, CATALOG))[0], "skill-creator", query);
+    assert.equal((await search(query, CATALOG))[0], "skill-creator", query);
   }
   const catalog = catalogOf(["websearch", "d"], ["web-tools", "d"]);
-  assert.equal((await find("web search", catalog))[0], "websearch");
+  assert.equal((await search("web search", catalog))[0], "websearch");
 });
 
-Deno.test("SkillIndex.find() completes and corrects only words that no skill contains", async () => {
-  assert.deepEqual(await find("workfl", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await find("conflcits", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await find("documants", CATALOG), ["pdf"]);
+Deno.test("SkillIndex.search() completes and corrects only words that no skill contains", async () => {
+  assert.deepEqual(await search("workfl", CATALOG), ["git-workflow"]);
+  assert.deepEqual(await search("conflcits", CATALOG), ["git-workflow"]);
+  assert.deepEqual(await search("documants", CATALOG), ["pdf"]);
   const catalog = catalogOf(["a", "for testing"], ["b", "a testament"]);
-  assert.deepEqual(await find("test", catalog), ["a"]);
+  assert.deepEqual(await search("test", catalog), ["a"]);
 });
 
-Deno.test("SkillIndex.find() searches scripts that do not separate words", async () => {
+Deno.test("SkillIndex.search() searches scripts that do not separate words", async () => {
   const catalog = catalogOf(
     ["a", "从PDF文件中提取文本"],
     ["b", "表計算ファイルを作成する"],
     ["c", "Привести код в порядок"],
   );
-  assert.deepEqual(await find("提取文本", catalog), ["a"]);
-  assert.deepEqual(await find("ファイル", catalog), ["b"]);
-  assert.deepEqual(await find("КОД", catalog), ["c"]);
+  assert.deepEqual(await search("提取文本", catalog), ["a"]);
+  assert.deepEqual(await search("ファイル", catalog), ["b"]);
+  assert.deepEqual(await search("КОД", catalog), ["c"]);
 });
 
-Deno.test("SkillIndex.find() gives no first place to a skill that contains every word", async () => {
+Deno.test("SkillIndex.search() gives no first place to a skill that contains every word", async () => {
   const subjects = Array.from({ length: 60 }, (_, i) => `subject${i}`);
   const skills = subjects.map((subject) =>
     [`about-${subject}`, `Work with ${subject} in the usual way`] as const
@@ -111,7 +113,7 @@ Deno.test("SkillIndex.find() gives no first place to a skill that contains every
   ) {
     const catalog = catalogOf(stuffed, ...skills);
     for (const subject of subjects) {
-      const [first] = await find(`work with ${subject}`, catalog);
+      const [first] = await search(`work with ${subject}`, catalog);
       assert.equal(first, `about-${subject}`);
     }
   }
@@ -143,7 +145,7 @@ Deno.test("SkillIndex.create() lets other tasks run", async () => {
   assert.ok(turns >= 3, `${turns} turns`);
 });
 
-Deno.test("SkillIndex.find() lets other tasks run while it looks for similar words", async () => {
+Deno.test("SkillIndex.search() lets other tasks run while it looks for similar words", async () => {
   let number = 0;
   const nextWord = () => `a${(number++).toString(36).padStart(5, "0")}`;
   const nextText = () => Array.from({ length: 140 }, nextWord).join(" ");
@@ -153,6 +155,6 @@ Deno.test("SkillIndex.find() lets other tasks run while it looks for similar wor
   );
   const index = await SkillIndex.create(catalogOf(...skills).skills.values());
   const query = Array.from({ length: 60 }, (_, i) => `azzz${i}q`).join(" ");
-  const turns = await countTurns(() => index.find(query));
+  const turns = await countTurns(() => index.search(query));
   assert.ok(turns >= 3, `${turns} turns`);
 });

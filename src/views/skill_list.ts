@@ -127,7 +127,7 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
 });
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
-export function findPolicyFault(catalog: SkillCatalog): string | undefined {
+export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
   return catalog.served.size === 0 && findPolicyProblem(catalog)
     ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
     : undefined;
@@ -138,7 +138,7 @@ export function explainEmptyList(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
   const misses = summarizeNearMisses(catalog);
   const seen = misses === undefined ? "" : ` ${misses}`;
-  return findPolicyFault(catalog) ??
+  return findNoSkillsReason(catalog) ??
     `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`;
 }
 
@@ -278,9 +278,9 @@ function fitGroup(
     const shortened = shortenAll(pinnedLength, otherLength);
     return takeFitting(shortened, list).length === skills.length;
   };
-  const pinnedLength = findLongest((length) => fits(length, 0));
+  const pinnedLength = longestThatFits((length) => fits(length, 0));
   const otherLength = pinnedLength === Infinity
-    ? findLongest((length) => fits(pinnedLength, length))
+    ? longestThatFits((length) => fits(pinnedLength, length))
     : 0;
   return shortenAll(pinnedLength, otherLength);
 }
@@ -301,8 +301,8 @@ function takeFitting(
 /** The minimum length of a shortened description, in characters. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 20;
 
-/** Finds the largest common length of descriptions that fits. If it is infinite, they are whole. */
-function findLongest(fits: (length: number) => boolean): number {
+/** Returns the largest common length of descriptions that fits. If it is infinite, they are whole. */
+function longestThatFits(fits: (length: number) => boolean): number {
   if (fits(Infinity)) return Infinity;
   // A character has one or two code units.
   let [longest, tooLong] = [0, 2 * MAX_DESCRIPTION_LENGTH];
@@ -335,7 +335,7 @@ export function summarizeSkills(
 ): string {
   const skills = listForModel(catalog);
   if (skills.length === 0) {
-    return findPolicyFault(catalog) ?? `${purpose}. There are none yet.`;
+    return findNoSkillsReason(catalog) ?? `${purpose}. There are none yet.`;
   }
   const names = skills.map(({ name }) => name)
     .filter((name) => PLAIN_NAME.test(name));

@@ -12,6 +12,7 @@ import { mediaTypeOfName } from "../files/media_types.ts";
 import { sha256 } from "../files/reading.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
+import type { Fault } from "../problems.ts";
 import { findUnlisting } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
@@ -90,19 +91,23 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   if (!contents.isComplete) {
-    throw new Error("it has too many files and folders");
+    throw new Error(
+      `it has too many files and folders; keep at most ${maxEntries}`,
+    );
   }
   const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
-  if (text === undefined) throw new Error("SKILL.md is not valid UTF-8");
+  if (text === undefined) {
+    throw new Error("SKILL.md is not valid UTF-8; save the file as UTF-8");
+  }
   const { frontmatter, isRepaired, problems } = readSkillText(text);
-  if (frontmatter === undefined) throw new Error(problems[0]!.reason);
+  if (frontmatter === undefined) throw toError(problems[0]!);
   const unlisting = findUnlisting(
     { ...skill, frontmatter, isRepaired },
     contents,
   );
-  if (unlisting !== undefined) throw new Error(unlisting.reason);
+  if (unlisting !== undefined) throw toError(unlisting);
   if (frontmatter.name !== skill.name) {
-    throw new Error("the skill was renamed");
+    throw new Error("the skill was renamed; list the skills again");
   }
   const resources = [];
   const slice = new TimeSlice();
@@ -115,6 +120,10 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
     resources.push({ uri, ...digested });
   }
   return { uri: skillMdUri(skill), frontmatter, resources };
+}
+
+function toError({ reason, hint, lines = [] }: Fault): Error {
+  return new Error([`${reason}; ${hint}`, ...lines].join("\n"));
 }
 
 /** A file or folder directly in a folder of a skill. */

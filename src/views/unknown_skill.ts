@@ -6,7 +6,6 @@
  * @module
  */
 
-import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { basename, dirname } from "../files/paths.ts";
 import {
   formatProblem,
@@ -27,7 +26,7 @@ import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import {
   explainEmptyList,
-  findPolicyFault,
+  findNoSkillsReason,
   fitList,
   isAmongProjects,
   listByName,
@@ -43,8 +42,8 @@ import { isForModel } from "../policy/states.ts";
  */
 const MAX_LISTED_SKILLS = 100;
 
-/** How much of an unknown name is repeated, in characters. */
-const MAX_ECHO_LENGTH = 200;
+/** How much of an unknown name is shown, in characters. */
+const MAX_SHOWN_NAME_LENGTH = 200;
 
 /** The maximum length of the list of names after a search without results, in characters. */
 const MAX_NAMES_LENGTH = 4_000;
@@ -57,22 +56,22 @@ export async function answerUnknownName(
   name: string,
   catalog: SkillCatalog,
   options: ToolOptions,
-): Promise<CallToolResult> {
-  const echo = truncate(oneLine(name), MAX_ECHO_LENGTH);
+): Promise<{ text: string; isError: boolean }> {
+  const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = explainMissing(name, catalog, options);
-  const start = [...reasons, `Skill '${echo}' not found.`].join("\n\n");
+  const start = [...reasons, `Skill '${shown}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
     const advice = reasons.length === 0
       ? explainEmptyList(catalog) ?? summarizeNearMisses(catalog)
       : undefined;
     const end = advice === undefined ? "" : `\n\n${advice}`;
-    return createResult(formatAvailable(start, skills) + end, true);
+    return { text: formatAvailable(start, skills) + end, isError: true };
   }
-  const found = await findByWords(echo, catalog);
+  const found = await searchSkills(shown, catalog);
   return found.length > 0
-    ? createResult(formatResults(start, found, skills.length), false)
-    : createResult(formatNoResults(start, skills), true);
+    ? { text: formatResults(start, found, skills.length), isError: false }
+    : { text: formatNoResults(start, skills), isError: true };
 }
 
 /** Lists the skills in the wording of the contract of the tool `skill`. */
@@ -96,16 +95,16 @@ const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
 );
 
 /**
- * Finds up to 20 skills that match some words: the user's own first, and of these, as of
+ * Lists up to 20 skills that match some words: the user's own first, and of these, as of
  * the project's, those of the same rank by how well they match. The project's are at most
  * half of them, unless the user's own leave more room.
  */
-export async function findByWords(
+export async function searchSkills(
   words: string,
   catalog: SkillCatalog,
 ): Promise<ListedSkill[]> {
   const index = await indexOf(catalog);
-  const found = listByName(await index.find(words));
+  const found = listByName(await index.search(words));
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));
   const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
@@ -145,26 +144,22 @@ Available skills:${list}
 To search again, pass other words instead of a name.`;
 }
 
-function createResult(text: string, isError: boolean): CallToolResult {
-  return { content: [{ type: "text", text }], isError };
-}
-
 /** Says why there is no skill with a name, as far as the model may know. */
 function explainMissing(
   name: string,
   catalog: SkillCatalog,
-  { isRemote = false }: ToolOptions,
+  options: ToolOptions,
 ): string[] {
-  const policyFault = findPolicyFault(catalog);
-  if (policyFault !== undefined) {
+  const reason = findNoSkillsReason(catalog);
+  if (reason !== undefined) {
     const problem = findPolicyProblem(catalog)!;
-    return [isRemote ? policyFault : formatProblem(problem).join("\n")];
+    return [options.isRemote ? reason : formatProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);
   const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
     findSkipped(parseName(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
-  return missing.map((it) => explain(it, isRemote));
+  return missing.map((it) => explain(it, options));
 }
 
 /** What is not served. */
@@ -268,7 +263,7 @@ const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 /** Says why something is not served. */
 function explain(
   { problems, scope, what, projectPath = "" }: NotServed,
-  isRemote: boolean,
+  { isRemote = false }: ToolOptions,
 ): string {
   if (scope === "global" && !isRemote) {
     return problems.flatMap(formatProblem).join("\n");

@@ -6,7 +6,7 @@ import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../files/paths.ts";
-import { findByWords } from "./unknown_skill.ts";
+import { searchSkills } from "./unknown_skill.ts";
 
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";
@@ -194,7 +194,7 @@ Deno.test("the answer names everything that is wrong with a skipped skill, by a 
   assert.doesNotMatch(both, /The project has/);
 });
 
-Deno.test("findByWords() returns 20 skills, at most half of them the project's while the user's own need the rest", async () => {
+Deno.test("searchSkills() returns 20 skills, at most half of them the project's while the user's own need the rest", async () => {
   for (
     const [own, project, ...expected] of [
       [30, 30, 10, 10],
@@ -211,7 +211,7 @@ Deno.test("findByWords() returns 20 skills, at most half of them the project's w
       .map((folder) => root(join(place.path, folder)));
     const workingDirectory = place.project;
     const catalog = await scanSkillRoots(roots, { workingDirectory });
-    const found = await findByWords("about", catalog);
+    const found = await searchSkills("about", catalog);
     const scopes = found.map(({ skill }) => skill.scope);
     assert.deepEqual(scopes, [
       ...Array(expected[0]).fill("global"),
@@ -220,14 +220,14 @@ Deno.test("findByWords() returns 20 skills, at most half of them the project's w
   }
 });
 
-Deno.test("findByWords() leaves out skills that are hidden from the model, and their words", async () => {
+Deno.test("searchSkills() leaves out skills that are hidden from the model, and their words", async () => {
   using place = new Place();
   const hidden = "disable-model-invocation: true";
   const text = `---\nname: deploi\ndescription: hidden\n${hidden}\n---\n`;
   place.skill("skills", "deploi", text);
   place.skill("skills", "deploy");
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-  const found = await findByWords("deploi hidden", catalog);
+  const found = await searchSkills("deploi hidden", catalog);
   assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
 

@@ -89,7 +89,7 @@ function listFolders(settings: Settings): string[] {
   ];
   // Deno watches a folder only where it may read what a link to it leads to.
   const targets = given.filter(isAbsolute)
-    .map((path) => findTarget(path, settings));
+    .map((path) => targetOf(path, settings));
   // These are only resolved, because one may lead to a folder that is searched.
   const nameOnly = values["name-only"] ?? [];
   return [...given, ...nameOnly, ...targets, ...listPolicyPaths(settings)];
@@ -101,7 +101,7 @@ function listFolders(settings: Settings): string[] {
  *
  * @throws {UsageError} If it leads to the home folder, or to one above it.
  */
-function findTarget(path: string, settings: Settings): string {
+function targetOf(path: string, settings: Settings): string {
   const target = realPathOf(path);
   if (new Project(settings.options).leadsOut(path, target)) return path;
   if (exposesHome(path, settings) || !exposesHome(target, settings)) {

@@ -8,7 +8,7 @@ import * as z from "npm:zod@^4/mini";
 import { createJsonList, fitJsonList } from "./json_list.ts";
 import { loadWhole } from "../loading.ts";
 import {
-  findPolicyFault,
+  findNoSkillsReason,
   formatSkill,
   type ListedSkill,
   listForModel,
@@ -22,7 +22,7 @@ const listTool = defineTool({
     const lines = listForModel(catalog).map(formatSkill);
     const list = lines.length > 0
       ? lines.join("")
-      : `\n${findPolicyFault(catalog) ?? "none"}`;
+      : `\n${findNoSkillsReason(catalog) ?? "none"}`;
     return `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${list}`;
   },
   usage:

@@ -35,7 +35,7 @@ export function findShell(): string | undefined {
 }
 
 /** Says how to let Deno run the shell, if it may not. */
-export function findShellFault(): string | undefined {
+export function findNoShellReason(): string | undefined {
   if (findShell() !== undefined) return undefined;
   const verb = Deno.build.standalone ? "compile with" : "add";
   return `Deno has no permission to run the system's shell; ${verb} ${ALLOW_SHELL}`;

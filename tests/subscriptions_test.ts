@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { filesPlace } from "../../tests/testing/folders.ts";
+import { filesPlace } from "./testing/folders.ts";
 import {
   askModern,
   listen,
   SERVER_INFO,
   takeNotification,
-} from "../../tests/testing/modern.ts";
-import { lacks } from "../../tests/testing/needs.ts";
-import { Wire } from "../../tests/testing/server.ts";
+} from "./testing/modern.ts";
+import { lacks } from "./testing/needs.ts";
+import { Wire } from "./testing/server.ts";
 
 Deno.test("subscriptions/listen acknowledges first, and then sends only the requested notifications, with its ID", async () => {
   using place = filesPlace();

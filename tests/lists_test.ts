@@ -1,12 +1,9 @@
 // What every list of skills has in common, with a server as a client sees it.
 import assert from "node:assert/strict";
-import { Session } from "../../tests/testing/client.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
-import {
-  listSkills as listEntries,
-  nextId,
-} from "../../tests/testing/client.ts";
-import { Wire } from "../../tests/testing/server.ts";
+import { Session } from "./testing/client.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { listSkills as listEntries, nextId } from "./testing/client.ts";
+import { Wire } from "./testing/server.ts";
 
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { Session } from "../../../tests/testing/client.ts";
-import { flagsWith } from "../../../tests/testing/environment.ts";
-import { filesPlace, type Place } from "../../../tests/testing/folders.ts";
-import { lacks } from "../../../tests/testing/needs.ts";
-import { Wire } from "../../../tests/testing/server.ts";
-import { eventually } from "../../../tests/testing/waiting.ts";
-import { attempt } from "../../files/faults.ts";
-import { join } from "../../files/paths.ts";
+import { Session } from "./testing/client.ts";
+import { flagsWith } from "./testing/environment.ts";
+import { filesPlace, type Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { Wire } from "./testing/server.ts";
+import { eventually } from "./testing/waiting.ts";
+import { attempt } from "../src/files/faults.ts";
+import { join } from "../src/files/paths.ts";
 
 const ignore = lacks("cmd");
 
