@@ -20,7 +20,8 @@ import {
   withOptions,
 } from "../program/settings.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
-import type { SkillSource } from "../skills/types.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { log } from "../text.ts";
 import { OTHER_CLIENTS } from "../views/profiles.ts";
 import {
   type ClientConfig,
@@ -57,7 +58,9 @@ export async function runCommand(
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
-    await requireValidPolicy(openSkills(settings, SILENT));
+    const catalog = await openSkills(settings, SILENT).refresh();
+    requireValidPolicy(catalog);
+    logMissingFolders(catalog);
     return await printConfig(createClientConfig(client, settings));
   }
   if (as === undefined) return await printReport(settings, openSkills);
@@ -65,11 +68,18 @@ export async function runCommand(
 }
 
 /** @throws {UsageError} If the policy is not valid, with which a server starts without skills. */
-async function requireValidPolicy(registry: SkillSource): Promise<void> {
-  const problem = findPolicyProblem(await registry.refresh());
+function requireValidPolicy(catalog: SkillCatalog): void {
+  const problem = findPolicyProblem(catalog);
   if (problem === undefined) return;
   const [sentence] = formatProblem(problem);
   throw new UsageError(`${sentence}, and no entry is printed`);
+}
+
+/** Says which folders of an entry do not exist, which its client would show nobody. */
+function logMissingFolders({ problems }: SkillCatalog): void {
+  for (const problem of problems) {
+    if (problem.rule === "folder-missing") log(...formatProblem(problem));
+  }
 }
 
 /** Prints the configuration for an MCP client. */

@@ -79,7 +79,7 @@ const MOVE = 'move its skills to the folder "skills" beside it';
 
 // All of them together would bring old versions, too.
 const ADD_A_PLUGIN =
-  "Claude Code serves them itself; for another client, add --skill-dir with the folder of one plugin in it";
+  "Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it";
 
 /** A folder where skills are put, in another one. */
 interface Place {
@@ -92,7 +92,8 @@ interface Place {
 }
 
 /** Lists where skills are put. */
-function listPlaces(home: string | undefined): Place[] {
+function listPlaces(settings: Settings): Place[] {
+  const { home } = settings;
   const here = currentFolder();
   const anywhere = (folder: string, hint: string) =>
     [home, here].map((base) => ({ base, folder, hint }));
@@ -106,8 +107,12 @@ function listPlaces(home: string | undefined): Place[] {
       hint: ADD_A_PLUGIN,
       recursive: true,
     },
-    ...listFoldersAbove(here ?? "")
-      .map((base) => ({ base, folder: join(".claude", "skills") })),
+    ...listFoldersAbove(here ?? "").map((base) => {
+      const folder = join(".claude", "skills");
+      const advice = adviseSkillDir(join(base, folder), settings);
+      const hint = `start the client in that project, or ${advice}`;
+      return { base, folder, hint, recursive: true };
+    }),
     ...DEFAULT_FOLDERS.flatMap((folder) =>
       ["skill", "Skill", "Skills"]
         .flatMap((name) => anywhere(join(folder, name), MOVE))
@@ -118,7 +123,7 @@ function listPlaces(home: string | undefined): Place[] {
 /** Lists these places, except those that the client lists itself. */
 function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
   const { home, values } = settings;
-  return listPlaces(home).flatMap((place) => {
+  return listPlaces(settings).flatMap((place) => {
     const { base, folder, hint, recursive = hint === undefined } = place;
     if (base === undefined) return [];
     const path = join(base, folder);

@@ -125,7 +125,7 @@ async function namesIn(place: Place, ...args: string[]): Promise<string[]> {
 
 /** Returns the option that a hint says to add, as words of a command line. */
 function addedWords(hint: string): string[] {
-  const [, option] = /; add (.*)$/.exec(hint)!;
+  const [, option] = /\badd (.*)$/.exec(hint)!;
   return Array.from(
     option!.matchAll(/"([^"]*)"|(\S+)/g),
     ([, quoted, word]) => quoted ?? word!,
@@ -294,7 +294,7 @@ Deno.test("--list counts the skills of the plugins of Claude Code, and adding a 
   const [hint] = await hintsIn(place);
   assert.match(
     hint!,
-    /^it has 2 skills and is not searched; Claude Code serves them itself; for another client, add --skill-dir with the folder of one plugin in it$/,
+    /^it has 2 skills and is not searched; Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it$/,
   );
   const plugin = join(place.path, cache, "tools", "1.1.0");
   assert.deepEqual(await namesIn(place, "--skill-dir", plugin), ["new"]);

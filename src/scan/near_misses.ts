@@ -39,10 +39,10 @@ export class NearMisses {
   ): void {
     if (this.#known.has(folder.realPath)) return;
     this.#known.add(folder.realPath);
-    const files = findFiles(folder, entries);
+    const files = listFiles(folder, entries);
     const isMisnamed = files.some(({ kind }) => kind === "misnamed");
     const isWhole = mayBeSkill && folder.depth < 2 && !isMisnamed;
-    const found = isWhole ? [...files, ...findFolder(folder, entries)] : files;
+    const found = isWhole ? [...files, ...toNearMiss(folder, entries)] : files;
     const all = this.#byRoot.get(folder.root) ?? [];
     all.push(...found.slice(0, MAX_NEAR_MISSES - all.length));
     this.#byRoot.set(folder.root, all);
@@ -54,14 +54,17 @@ export class NearMisses {
   }
 }
 
-/** Finds the files that may be meant as skills, or as a part of one. */
-function findFiles(
+/** Lists the files that may be meant as skills, or as a part of one. */
+function listFiles(
   { path, depth }: Folder,
   entries: readonly Deno.DirEntry[],
 ): NearMiss[] {
+  const names = new Set(entries.map(({ name }) => name));
   return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
     const kind = kindOf(name, { isInRoot: depth === 0 });
-    return kind === undefined ? [] : [{ kind, path: childPath(path, name) }];
+    const isUnpacked = names.has(name.replace(ARCHIVE, ""));
+    if (kind === undefined || (kind === "archive" && isUnpacked)) return [];
+    return [{ kind, path: childPath(path, name) }];
   });
 }
 
@@ -75,8 +78,8 @@ function kindOf(
   return isInRoot && MARKDOWN.test(name) ? "document" : undefined;
 }
 
-/** Returns the folder, unless it has nothing of its own but archives, or is named as no skill is. */
-function findFolder(
+/** Converts a folder, unless it has nothing of its own but archives, or is named as no skill is. */
+function toNearMiss(
   { path }: Folder,
   entries: readonly Deno.DirEntry[],
 ): NearMiss[] {

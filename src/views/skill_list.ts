@@ -142,9 +142,9 @@ export function explainEmptyList(catalog: SkillCatalog): string | undefined {
     `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`;
 }
 
-/** Counts what may be meant as skills, and is none, without names, in one sentence. */
+/** Counts what may be meant as skills, and is not served, without names, in one sentence. */
 export function summarizeNearMisses(
-  { roots }: SkillCatalog,
+  { roots, skipped }: SkillCatalog,
 ): string | undefined {
   const misses = roots.flatMap((report) =>
     (report.nearMisses ?? []).filter((miss) => isMentioned(miss, report))
@@ -154,10 +154,21 @@ export function summarizeNearMisses(
   const missing = roots.filter(({ root, status }) =>
     root.mustExist && status === "missing"
   );
+  const broken = skipped.filter((skill) => skill.isForModel);
   const counts: [number: number, thing: string, rest?: string][] = [
+    [
+      broken.length,
+      "skill",
+      " with a mistake in SKILL.md (load one by the name of its folder to learn how to fix it)",
+    ],
     [numberOf("archive"), "archive", " to unpack"],
-    [numberOf("misnamed"), "file", " to rename to SKILL.md"],
+    [
+      numberOf("misnamed"),
+      "file",
+      " named almost SKILL.md (an ending such as .txt may be hidden)",
+    ],
     [numberOf("folder"), "folder", " without a file SKILL.md"],
+    [numberOf("document"), "Markdown file", " outside the folder of a skill"],
     [missing.length, "missing folder"],
   ];
   const parts = counts.filter(([number]) => number > 0)
@@ -166,12 +177,12 @@ export function summarizeNearMisses(
   return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
 }
 
-/** Whether to mention a near miss. Among skills, a folder may be meant to be none. */
+/** Whether to mention a near miss. Among skills, some folders and documents are meant to be none. */
 function isMentioned(
   { kind, path, document }: NearMiss,
   { root, skills }: SkillRootReport,
 ): boolean {
-  if (kind !== "folder") return true;
+  if (kind === "archive" || kind === "misnamed") return true;
   return path !== root.path && (skills === 0 || document !== undefined);
 }
 

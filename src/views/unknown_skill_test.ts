@@ -231,11 +231,13 @@ Deno.test("searchSkills() leaves out skills that are hidden from the model, and 
   assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
 
-Deno.test("the answers count archives, misnamed files, folders without a SKILL.md, and missing folders, without their names", async () => {
+Deno.test("the list and the answers count what may be meant as a skill, without names", async () => {
   using place = new Place();
   const chosen = place.folder("chosen");
-  place.file("chosen/secret.zip", "");
+  place.file("chosen/secret-3.zip", "");
   place.file("chosen/secret/secret.md", "");
+  // It was unpacked.
+  place.file("chosen/secret.zip", "");
   // This folder is a root of its own, too.
   place.file("chosen/skills/secret.skill", "");
   const args = ["--tools", "skilljack", "--recursive", chosen, "gone-secret"];
@@ -249,9 +251,15 @@ Deno.test("the answers count archives, misnamed files, folders without a SKILL.m
   place.skill("chosen", "git");
   place.file("chosen/secret-data/a.csv", "");
   place.file("chosen/secret-2/SKILL.md.txt", "");
-  const beside = await session.load("report");
+  place.skill("chosen", "secret-4", "No frontmatter");
   const end =
-    "The server noticed 2 archives to unpack, 1 file to rename to SKILL.md, 1 folder without a file SKILL.md, and 1 missing folder.";
-  assert.ok(beside.text.endsWith(end), beside.text);
-  assert.doesNotMatch(beside.text, /secret/);
+    "The server noticed 1 skill with a mistake in SKILL.md (load one by the name of its folder to learn how to fix it), 2 archives to unpack, 1 file named almost SKILL.md (an ending such as .txt may be hidden), 1 folder without a file SKILL.md, and 1 missing folder.";
+  const answer = (await session.load("report")).text;
+  const description = await session.description();
+  for (const text of [answer, description]) {
+    assert.ok(text.endsWith(end), text);
+    assert.doesNotMatch(text.replaceAll(place.path, ""), /secret/);
+  }
+  const told = (await session.load("secret-4")).text;
+  assert.match(told, /there is no frontmatter/);
 });

@@ -107,8 +107,7 @@ export class Session implements AsyncDisposable {
   /** Returns the description of the tool `skill`. */
   async description(): Promise<string> {
     const { tools } = await this.client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
-    return tools[0]!.description!;
+    return tools.find(({ name }) => name === "skill")!.description!;
   }
 
   /** Returns the names in the description of the tool `skill`. */

@@ -14,6 +14,7 @@ import {
   PROGRAM,
   serverArgs,
 } from "../../../tests/testing/command_line.ts";
+import { runServer } from "../../../tests/testing/server.ts";
 import { Place } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 
@@ -214,7 +215,14 @@ Deno.test("--print-config refuses what a client takes for a variable, and nothin
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
   using place = new Place();
   place.file("project/policy.yaml", "rules: []");
-  place.folder("store");
+  const folders = [
+    "store",
+    "project/a",
+    "project/b",
+    "project/more",
+    "home/own",
+  ];
+  for (const folder of folders) place.folder(folder);
   const launch = await printedLaunch(place, {
     args: [
       "--agents",
@@ -265,13 +273,23 @@ Deno.test("--print-config grants read permission only for the folders that are s
   assert.deepEqual(await allowed([]), usual);
   // The home folder can be a project's folder later.
   assert.deepEqual(await allowed([], place.home), usual);
-  const team = join(place.project, "team");
+  const team = place.folder("project/team");
   const store = place.folder("store");
   assert.deepEqual(await allowed(["team", "--trust-links", store]), [
     team,
     store,
   ]);
   assert.deepEqual(await allowed(["--skill-dir", "team"]), [...usual, team]);
+});
+
+Deno.test("--print-config says which folders of the entry do not exist", async () => {
+  using place = new Place();
+  const args = ["--print-config", "cursor", "--skill-dir", "gone"];
+  const { stderr } = await runServer(place, { args });
+  const gone = JSON.stringify(join(place.project, "gone"));
+  const line =
+    `skill-server: Skipped ${gone}: there is no such folder; check its spelling, or create it\n`;
+  assert.ok(stderr.startsWith(line), stderr);
 });
 
 Deno.test("createClientConfig() refuses a folder that --allow-read cannot name", () => {

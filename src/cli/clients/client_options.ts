@@ -41,7 +41,7 @@ export function addClientOptions(
   }
   if (shows !== undefined) {
     notes.push(
-      `${title} itself shows ${shows}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add their folder, as in --name-only ~/.claude/skills.`,
+      `${title} itself shows ${shows.skills}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add --name-only ${shows.folder}.`,
     );
   }
   const readsAgents = shows !== undefined ||

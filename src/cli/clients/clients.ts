@@ -37,9 +37,10 @@ export interface McpClient {
   readonly ownSkills?: readonly string[];
   /**
    * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if it
-   * does not describe them all, or if that was not measured.
+   * does not describe them all, or if that was not measured, and in which folder the
+   * server finds the same.
    */
-  readonly shows?: string;
+  readonly shows?: { readonly skills: string; readonly folder: string };
   /** What the client replaces in the texts of its entries, without a way to escape it. */
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
@@ -70,8 +71,11 @@ const WITH_DOLLAR = /\$[\w{]/;
 const ENV_OR_FILE = /\{(?:env|file):/;
 
 /** What clients show by their documentation. It was not measured. */
-const SAID_TO_SHOW =
-  "the skills in .agents/skills and .claude/skills, as its documentation says";
+const SAID_TO_SHOW = {
+  skills:
+    "the skills in .agents/skills and .claude/skills, as its documentation says",
+  folder: "~/.claude/skills",
+};
 
 /** Returns the field that sends a token. */
 function bearer(token: string): object {
@@ -187,7 +191,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Copilot CLI",
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
-    shows: "about 50 of the skills in .agents/skills",
+    shows: {
+      skills: "about 50 of the skills in .agents/skills",
+      folder: "~/.agents/skills",
+    },
     variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
     urlEntry: (url) => ({ type: "http", url, tools: ["*"] }),
@@ -198,7 +205,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   "cline": {
     title: "Cline",
     file: "~/.cline/data/settings/cline_mcp_settings.json",
-    shows: "the names of the skills in .agents/skills",
+    shows: {
+      skills: "the names of the skills in .agents/skills",
+      folder: "~/.agents/skills",
+    },
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
     urlEntry: (url) => ({ type: "streamableHttp", url, timeout: 60 }),

@@ -9,7 +9,11 @@ import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
 import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
-import { formatAvailableSkills } from "../skill_list.ts";
+import {
+  explainEmptyList,
+  formatAvailableSkills,
+  summarizeNearMisses,
+} from "../skill_list.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
@@ -19,13 +23,16 @@ const loadTool = defineTool({
     const locationOf = (skill: Skill) =>
       isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
     const list = formatAvailableSkills(catalog, locationOf);
+    // Without skills, the list says so itself.
+    const isEmpty = explainEmptyList(catalog) !== undefined;
+    const notice = isEmpty ? undefined : summarizeNearMisses(catalog);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${list}`;
+${list}${notice === undefined ? "" : `\n\n${notice}`}`;
   },
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
