@@ -82,7 +82,9 @@ Deno.test(
 const PLAIN: McpClient = { title: "Editor", file: "~/a.json" };
 
 /** What a client has that shows skills itself. */
-const SHOWS = { shows: "the skills in .agents/skills" };
+const SHOWS = {
+  shows: { skills: "the skills in .agents/skills", folder: "~/.agents/skills" },
+};
 
 const HOME = resolve("/home/me");
 
