@@ -484,7 +484,7 @@ export class SkillRegistry implements SkillSource {
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
     const read = () => this.#open(skill).read(file.path);
-    return await this.#digests.find(file, skill.realDirectory, read);
+    return await this.#digests.digestOf(file, skill.realDirectory, read);
   }
 
   /** Opens the folder of a skill for someone. */
@@ -624,7 +624,8 @@ export class SkillRegistry implements SkillSource {
       slice: new TimeSlice(),
     });
     const time = performance.now() - this.#scanStart;
-    this.#rescans.schedule(time, result.trouble !== undefined);
+    const isTroubled = result.trouble !== undefined;
+    this.#rescans.schedule(time, { isTroubled });
     return result;
   }
 

@@ -27,7 +27,7 @@ export class Digests {
    * @param file The file as it was listed in a folder.
    * @param read Reads it.
    */
-  find(
+  digestOf(
     { path, version, size }: SkillFile,
     folder: string,
     read: () => FileContent,

@@ -57,7 +57,7 @@ export class Rescans {
   /** Starts the timer. Watching starts with the first folders. */
   start(): void {
     this.#isStarted = true;
-    this.schedule(0, false);
+    this.schedule(0);
   }
 
   /**
@@ -66,10 +66,13 @@ export class Rescans {
    * slow scan does not delay the next.
    *
    * @param time How long the scan took, in milliseconds.
-   * @param isTroubled Whether something was temporarily unreadable. Then there is
-   *   another scan after a second, even without a timer.
+   * @param options Whether something was temporarily unreadable. Then there is another
+   *   scan after a second, even without a timer.
    */
-  schedule(time: number, isTroubled: boolean): void {
+  schedule(
+    time: number,
+    { isTroubled = false }: { isTroubled?: boolean } = {},
+  ): void {
     clearTimeout(this.#timer);
     const usual = Math.min(time, this.#time);
     this.#time = time;
@@ -84,8 +87,12 @@ export class Rescans {
   /** Scans, though nobody waits for it. */
   #rescan(): void {
     this.#refresh().catch((error) => {
-      this.#log(`Cannot look for changes: ${(error as Error).message}`);
-      this.schedule(0, true);
+      this.#log(
+        `Cannot look for changes: ${
+          (error as Error).message
+        }; the next attempt follows in a second`,
+      );
+      this.schedule(0, { isTroubled: true });
     });
   }
 

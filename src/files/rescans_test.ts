@@ -10,9 +10,9 @@ Deno.test("Rescans.schedule() takes at most one part in 500 of the time for scan
     const options = { refreshSeconds: 30, watchFolders: false, log };
     const rescans = new Rescans(() => Promise.resolve(), options);
     rescans.start();
-    for (const time of [12, 12, 100, 12]) rescans.schedule(time, false);
-    for (const time of [100, 100]) rescans.schedule(time, false);
-    rescans.schedule(100, true);
+    for (const time of [12, 12, 100, 12]) rescans.schedule(time);
+    for (const time of [100, 100]) rescans.schedule(time);
+    rescans.schedule(100, { isTroubled: true });
     rescans.close();
     return Promise.resolve();
   });

@@ -125,7 +125,7 @@ function isUnchanged(
  *
  * @param skills The skills with the name, in the order of their roots.
  */
-function findHolder(skills: readonly DecidedSkill[]): DecidedSkill {
+function holderOf(skills: readonly DecidedSkill[]): DecidedSkill {
   const isLoadable = ({ state, read }: DecidedSkill) =>
     isForModel({ state, ...read.parsed });
   const isUsers = ({ scope }: DecidedSkill) => scope === "global";
@@ -186,7 +186,7 @@ function assignNames(
 
 /** Decides which of the skills with a name has it, and which have a qualified name. */
 function nameGroup(group: readonly DecidedSkill[]): NamedSkill[] {
-  const holder = findHolder(group);
+  const holder = holderOf(group);
   return group.map((decided) => {
     if (decided === holder) return { decided };
     const first = group.find(({ scope }) => scope === decided.scope)!;

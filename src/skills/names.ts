@@ -209,6 +209,7 @@ export function skillFileUri(skill: Skill, path: string): string {
   return prefix ? uri.replace("//", `//${prefix}/`) : uri;
 }
 
+/** Returns the URI of the `SKILL.md` of a skill. */
 export function skillMdUri(skill: Skill): string {
   return skillFileUri(skill, SKILL_MD);
 }
