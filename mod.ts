@@ -89,6 +89,7 @@ import {
 import {
   byOwner,
   DEFAULT_REFRESH_SECONDS,
+  MAX_FOLDERS,
   MAX_SEARCH_DEPTH,
   Project,
   UNSEARCHED_NAMES,
@@ -153,12 +154,6 @@ export async function scanSkillRoots(
   return await registry.refresh();
 }
 
-/** The maximum number of folders and links that are visited below one root. */
-const MAX_FOLDERS = 50_000;
-
-/** The maximum in the default roots of a project, which may be a stranger's. */
-const MAX_PROJECT_FOLDERS = 1_000;
-
 /** A folder that a root lists, or that is searched for such folders. */
 interface SearchedFolder extends VisitedFolder {
   /** How many levels it is below the root. */
@@ -196,8 +191,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     this.#project = project;
     this.#links = new LinkRules(root, { project, roots });
     this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 1;
-    const isOfProject = root.scope === "project";
-    this.maxEntries = isOfProject ? MAX_PROJECT_FOLDERS : MAX_FOLDERS;
+    this.maxEntries = MAX_FOLDERS[root.scope];
   }
 
   async run(): Promise<RootVisit> {

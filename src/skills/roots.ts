@@ -29,6 +29,13 @@ import type {
 /** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
 
+/** The maximum number of folders and links that are visited below a root. */
+export const MAX_FOLDERS: Readonly<Record<SkillScope, number>> = {
+  global: 50_000,
+  // These roots may be a stranger's.
+  project: 1_000,
+};
+
 /** How many levels below a recursive root are searched. */
 export const MAX_SEARCH_DEPTH = 6;
 
