@@ -6,6 +6,7 @@ import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../files/paths.ts";
+import { quote } from "../text.ts";
 import { searchSkills } from "./unknown_skill.ts";
 
 const HOME = "home/.claude/skills";
@@ -28,7 +29,7 @@ Deno.test("the answer to the name of a skipped skill says why, by its declared n
   await using session = await Session.open(place);
   for (const name of ["declared", "FOLDER"]) {
     const { text, isError } = await session.load(name);
-    assert.ok(text.startsWith(`Skipped ${JSON.stringify(file)}`), text);
+    assert.ok(text.startsWith(`Skipped ${quote(file)}`), text);
     assert.match(text, /the field "description" is missing/);
     assert.match(text, /\n\nSkill '(declared|FOLDER)' not found\.\n/);
     assert.equal(isError, true);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "../../files/paths.ts";
+import { quote } from "../../text.ts";
 import { formatConfig } from "./client_config.ts";
 import { MCP_CLIENTS } from "./clients.ts";
 import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
@@ -286,7 +287,7 @@ Deno.test("--print-config says which folders of the entry do not exist", async (
   using place = new Place();
   const args = ["--print-config", "cursor", "--skill-dir", "gone"];
   const { stderr } = await runServer(place, { args });
-  const gone = JSON.stringify(join(place.project, "gone"));
+  const gone = quote(join(place.project, "gone"));
   const line =
     `skill-server: Skipped ${gone}: there is no such folder; check its spelling, or create it\n`;
   assert.ok(stderr.startsWith(line), stderr);
