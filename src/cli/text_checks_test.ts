@@ -3,6 +3,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { basename, join } from "../files/paths.ts";
+import { quote } from "../text.ts";
 import type { Skill } from "../skills/types.ts";
 import { checkTogether } from "./text_checks.ts";
 
@@ -74,9 +75,9 @@ Deno.test("--check reports a name that is taken twice", async () => {
   place.skill(skills, "third", skillMd("git"));
   const findings = await findingsIn(place);
   assert.deepEqual(findings.filter((it) => it.includes("name-twice")), [
-    `warning name-twice third/SKILL.md: the name "git" is also that of "${
-      file.replaceAll("\\", "/")
-    }"`,
+    `warning name-twice third/SKILL.md: the name "git" is also that of ${
+      quote(file)
+    }`,
   ]);
 });
 

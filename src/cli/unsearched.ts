@@ -12,6 +12,7 @@ import {
   dirname,
   isAtOrBelow,
   isAtOrBelowAny,
+  isCaseBlind,
   isThere,
   join,
   mayRead,
@@ -75,6 +76,9 @@ function deepen(roots: readonly SkillRoot[]): SkillRoot[] {
     .toSorted((a, b) => b.path.length - a.path.length);
 }
 
+/** Names of folders that were meant as `skills`. */
+const ALMOST_SKILLS = ["skill", ...isCaseBlind ? [] : ["Skill", "Skills"]];
+
 const MOVE = 'move its skills to the folder "skills" beside it';
 
 // All of them together would bring old versions, too.
@@ -114,8 +118,7 @@ function listPlaces(settings: Settings): Place[] {
       return { base, folder, hint, recursive: true };
     }),
     ...DEFAULT_FOLDERS.flatMap((folder) =>
-      ["skill", "Skill", "Skills"]
-        .flatMap((name) => anywhere(join(folder, name), MOVE))
+      ALMOST_SKILLS.flatMap((name) => anywhere(join(folder, name), MOVE))
     ),
   ];
 }
