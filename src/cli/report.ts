@@ -53,7 +53,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     (skill) => inspect(skill, { registry, check }),
   );
   const problems = [
-    ...catalog.problems,
+    ...catalog.problems.map((problem) => check ? adviseName(problem) : problem),
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     ...await listNearMisses(catalog, settings, (roots) => {
@@ -79,6 +79,14 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
       ...problem,
     })),
   };
+}
+
+/** Advises those who pass `--check` the name that a skill declares. */
+function adviseName(problem: Problem): Problem {
+  if (problem.rule !== "folder-missing") return problem;
+  const hint =
+    "check its spelling, or pass the name of a skill's folder, which --list shows";
+  return { ...problem, hint };
 }
 
 function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {

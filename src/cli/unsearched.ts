@@ -21,6 +21,7 @@ import {
 import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
+import { explainNearMiss } from "../scan/near_misses.ts";
 import { listAll } from "../skills/catalog.ts";
 import { byOwner, DEFAULT_FOLDERS } from "../skills/roots.ts";
 import type {
@@ -29,7 +30,7 @@ import type {
   SkillRootReport,
 } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
-import { explainNearMiss } from "./near_miss_problems.ts";
+import { isLikely } from "./likely_misses.ts";
 
 /** The maximum number of lines about one folder, as many as a person reads. */
 const MAX_DEEPER_LINES = 10;
@@ -214,7 +215,8 @@ function explainNearMisses(
   return reports.flatMap(({ root, nearMisses = [] }) =>
     nearMisses.filter(({ kind, path }) =>
       kind !== "folder" || !inside.some((other) => isAtOrBelow(other, path))
-    ).flatMap((miss) => explainNearMiss(miss, root) ?? [])
+    ).filter((miss) => isLikely(miss, root))
+      .map((miss) => explainNearMiss(miss, root))
   );
 }
 

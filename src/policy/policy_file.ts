@@ -109,9 +109,10 @@ function listMeant(issue: z.core.$ZodIssue): string[] {
     const { shape } = issue.path.length === 0 ? POLICY : RULE;
     return issue.keys.flatMap((key) => nearestWords(key, Object.keys(shape)));
   }
-  return issue.code === "invalid_value"
-    ? nearestWords(String(issue.input), issue.values.map(String))
-    : [];
+  if (issue.code !== "invalid_value") return [];
+  const word = String(issue.input);
+  // A short word means the opposite as easily, as "no" is near "on".
+  return word.length > 3 ? nearestWords(word, issue.values.map(String)) : [];
 }
 
 const FORM =

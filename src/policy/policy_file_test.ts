@@ -87,7 +87,9 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
 rule: []
 `,
       `(line 1): there is no key "rule"; ${meant("rules")}`,
-      `(line 2): the value of "state" is missing or malformed; write "off" or "on", if you meant that`,
+      `(line 2): the value of "state" is missing or malformed; write one of these: ${
+        STATE_NAMES.join(", ")
+      }`,
       `(line 2): there is no key "scop"; ${meant("scope")}`,
       `(line 4): the value of "state" is missing or malformed; ${
         meant("manual")

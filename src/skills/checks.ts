@@ -120,8 +120,16 @@ function checkName(skill: CheckedSkill): Finding[] {
   if (valid !== undefined && valid !== normalizeText(folder)) {
     const other = `the folder name ${quote(folder)}`;
     const reason = `the name ${quote(valid)} differs from ${other}`;
-    const hint = `rename the folder to ${quote(valid)}, or the skill`;
-    findings.push({ rule: "name-folder", line, reason, hint });
+    const own = validName(folder);
+    const advice = tellToWrite(
+      own && writeText("name", own),
+      entry,
+      "write the name of the folder as the name",
+    );
+    const hint = `rename the folder to ${
+      quote(valid)
+    }, unless there is one, or ${advice.hint}`;
+    findings.push({ rule: "name-folder", reason, ...advice, hint });
   }
   return findings;
 }

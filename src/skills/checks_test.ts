@@ -125,6 +125,7 @@ const names: [name: string, folder: string, ...problems: string[][]][] = [
     [
       "name-folder",
       'the name "ahrefs-automation" differs from the folder name "ahrefs"',
+      "name: ahrefs",
     ],
   ],
   ["-2chat", "2chat", [
@@ -147,6 +148,7 @@ const names: [name: string, folder: string, ...problems: string[][]][] = [
   ["other", "x", [
     "name-folder",
     'the name "other" differs from the folder name "x"',
+    "name: x",
   ]],
 ];
 

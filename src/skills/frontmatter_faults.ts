@@ -15,6 +15,7 @@ import {
   finishLine,
   isNear,
   isSeparated,
+  KNOWN_FIELDS,
   listEntries,
   listRefused,
   MAX_FRONTMATTER_SIZE,
@@ -68,6 +69,16 @@ export function toStartFault(text: string): Fault {
     const start = before.split("\n").length;
     const reason = `the frontmatter starts on line ${start}, not on line 1`;
     return { ...fault, reason, hint: "delete the lines above it" };
+  }
+  const [entry] = listEntries(first);
+  if (entry !== undefined && KNOWN_FIELDS.includes(entry.key)) {
+    const isClosed = /^---[ \t]*$/m.test(text);
+    const end = isClosed ? "" : ", and another one below the last field";
+    return {
+      ...fault,
+      reason: 'there is no line "---" above the frontmatter',
+      hint: `write a line "---" above this line${end}`,
+    };
   }
   return {
     ...fault,
@@ -173,10 +184,21 @@ function findDuplicateKey(
 /** Describes what the parser says. */
 function toParserFault(yaml: string, error: Error): BareFault {
   const description = toYamlFault(error);
-  const isTab = /^ *\t/.test(yaml.split("\n")[description.line - 1] ?? "");
-  return isTab
-    ? { ...description, hint: "indent this line with spaces" }
-    : description;
+  const { line } = description;
+  const indented = yaml.split("\n")[line - 1] ?? "";
+  if (!/^ *\t/.test(indented)) return description;
+  const text = indented.trimStart();
+  const [entry] = listEntries(text);
+  // A known field was meant to be one, and is in no other.
+  const isField = entry !== undefined && KNOWN_FIELDS.includes(entry.key) &&
+    parseMapping(replaceLines(yaml, new Map([[line, text]]))) !== undefined;
+  const finished = isField ? text : undefined;
+  const advice = tellToWrite(
+    finished,
+    { line, lines: [indented] },
+    "indent this line with spaces",
+  );
+  return { ...description, ...advice };
 }
 
 /** Describes the required fields that are missing, are no texts, or have other names. */

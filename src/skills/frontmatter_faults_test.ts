@@ -108,8 +108,8 @@ const MISTAKES: readonly Mistake[] = [
     text: "name: no-fences\ndescription: d\n\n# Title\n",
     reported: [[
       1,
-      'the first line is not "---"',
-      'start the file with a line "---"',
+      'there is no line "---" above',
+      "above this line, and another one below the last field",
     ]],
   },
   {
@@ -117,9 +117,14 @@ const MISTAKES: readonly Mistake[] = [
     text: "name: not-opened\ndescription: d\n---\n",
     reported: [[
       1,
-      'the first line is not "---"',
-      'start the file with a line "---"',
+      'there is no line "---" above',
+      'write a line "---" above this line',
     ]],
+  },
+  {
+    name: "tab-before-field",
+    text: "---\nname: tab-before-field\n\tdescription: d\n---\n",
+    reported: [[3, "tab characters"]],
   },
   {
     name: "key-twice",

@@ -35,6 +35,7 @@ import {
   summarizeNearMisses,
 } from "./skill_list.ts";
 import { isForModel } from "../policy/states.ts";
+import { explainNearMiss, nameOfNearMiss } from "../scan/near_misses.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -159,7 +160,19 @@ function explainMissing(
   const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
     findSkipped(parseName(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
-  return missing.map((it) => explain(it, options));
+  const reasons = missing.map((it) => explain(it, options));
+  return reasons.length > 0 || options.isRemote
+    ? reasons
+    : explainNearMisses(skillKey(name), catalog);
+}
+
+/** Says what the user may mean by the key of a name, and how to make it a skill. */
+function explainNearMisses(key: string, { roots }: SkillCatalog): string[] {
+  return roots.filter(({ scope }) => scope === "global")
+    .flatMap(({ root, nearMisses = [] }) =>
+      nearMisses.filter((miss) => skillKey(nameOfNearMiss(miss)) === key)
+        .map((miss) => formatProblem(explainNearMiss(miss, root)).join("\n"))
+    );
 }
 
 /** What is not served. */

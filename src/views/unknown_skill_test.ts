@@ -261,6 +261,18 @@ Deno.test("the list and the answers count what may be meant as a skill, without 
     assert.ok(text.endsWith(end), text);
     assert.doesNotMatch(text.replaceAll(place.path, ""), /secret/);
   }
-  const told = (await session.load("secret-4")).text;
-  assert.match(told, /there is no frontmatter/);
+  const told: [name: string, words: RegExp][] = [
+    ["secret-4", /there is no frontmatter/],
+    [
+      "secret-3",
+      /secret-3\.zip": it is an archive, .*; unpack it into a folder/,
+    ],
+    ["Secret-2", /SKILL\.md\.txt": the file .*; rename it to "SKILL\.md"/],
+    ["secret", /secret": .*; rename "secret\.md" in it to "SKILL\.md"/],
+  ];
+  for (const [name, words] of told) {
+    const { text } = await session.load(name);
+    assert.match(text, words);
+    assert.doesNotMatch(text, /The server noticed/);
+  }
 });

@@ -4,7 +4,7 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { missesIn, printedReport } from "../../tests/testing/report.ts";
 import { isCaseBlind, join } from "../files/paths.ts";
 import type { SkillRoot } from "../skills/types.ts";
-import { explainNearMiss } from "./near_miss_problems.ts";
+import { isLikely } from "./likely_misses.ts";
 
 /** Names that are almost `SKILL.md`. */
 const NAMES = [
@@ -136,10 +136,10 @@ Deno.test(
       path: join(place.path, "skills"),
       scope: "global",
     };
-    assert.equal(explainNearMiss({ kind: "document", path }, root), undefined);
+    assert.ok(!isLikely({ kind: "document", path }, root));
     Deno.removeSync(path);
     Deno.copyFileSync(secret, path);
-    assert.ok(explainNearMiss({ kind: "document", path }, root));
+    assert.ok(isLikely({ kind: "document", path }, root));
   },
 );
 
