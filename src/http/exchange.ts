@@ -197,6 +197,9 @@ function crowded(): Response {
   return refuse(503, message, { "Retry-After": "1" });
 }
 
+const NOT_ONE_LENGTH =
+  "The Content-Length of the request is not one number: send one";
+
 /** @throws {Response} If the body is too large, or cannot be read. */
 async function readText(
   { body, headers }: Request,
@@ -207,6 +210,8 @@ async function readText(
   const tooManyParts =
     "The request arrives in too many small parts: send it in larger ones";
   const declared = Number(headers.get("content-length"));
+  // Deno joins several values.
+  if (Number.isNaN(declared)) throw refuse(400, NOT_ONE_LENGTH);
   if (declared > bodySize) throw refuse(413, tooLarge);
   // Refused at once, a request takes no memory.
   take(declared);

@@ -118,6 +118,17 @@ async function readAll(connection: Deno.Conn): Promise<string> {
   return text;
 }
 
+Deno.test("Exchanges.respond() refuses a body whose length is not one number, and takes nothing for it", async () => {
+  await using server = new TestServer();
+  for (const length of ["2\r\nContent-Length: 2", "2, 2"]) {
+    const framing = `Content-Length: ${length}`;
+    const connection = await server.send("{}", { framing });
+    assert.match(await readSome(connection), /^HTTP\/1\.1 400 /);
+    await server.settled({});
+  }
+  assert.equal(await server.status(QUICK), 200);
+});
+
 Deno.test("Exchanges.respond() refuses a body that is too large, too slow, or a batch", async () => {
   await using server = new TestServer({ bodySize: 1_000, bodyMs: 50 });
   const large = await server.fetch({ ...QUICK, text: "x".repeat(1_000) });
