@@ -18,6 +18,7 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "state of a skill": /\bpinned\b/,
   "field": /argument-hint|when_to_use/,
   "default folder": /\.agent\b/,
+  "request of MCP": /completion\/complete|registerCompletions?\b/,
 };
 
 /** Lists the files of a folder, with those of its folders. */

@@ -130,7 +130,8 @@ const ATTEMPTS: readonly Attempt[] = [
     },
   },
   {
-    title: "names that look like the user's mean another skill than they say",
+    title:
+      "a name that looks like the user's gets around the order of the folders",
     prepare: (place) => {
       place.skill(MINE, "rd", skillMd("R&D", "Mine"));
       place.skill(MINE, "git", skillMd("git", "Mine"));

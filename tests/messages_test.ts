@@ -2,32 +2,18 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { filesPlace, Place, skillMd } from "./testing/folders.ts";
 import { META } from "../src/protocol/eras.ts";
+import { LISTEN, REQUESTS } from "../src/protocol/requests.ts";
 import { MODERN_META } from "./testing/modern.ts";
 import { Wire } from "./testing/server.ts";
 import { ping } from "./testing/transport.ts";
 import { eventually } from "./testing/waiting.ts";
 
-/** Every method of the server and some unknown ones. */
+/** Every method whose request is answered at once, and some unknown ones. */
 const METHODS = [
-  "initialize",
-  "ping",
-  "server/discover",
+  ...Object.keys(REQUESTS).filter((method) => method !== LISTEN),
   "logging/setLevel",
   "x",
   "",
-  "tools/list",
-  "tools/call",
-  "prompts/list",
-  "prompts/get",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "resources/subscribe",
-  "resources/unsubscribe",
-  "completion/complete",
-  "skills/list",
-  "skills/get",
-  "resources/directory/read",
   "__proto__",
   "notifications/cancelled",
   "notifications/initialized",

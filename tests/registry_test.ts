@@ -77,7 +77,10 @@ Deno.test("SkillRegistry.watch() continues after a failed refresh and reports th
   isBroken = true;
   registry.watch();
   const line = await lines.take(() => true, "a line");
-  assert.equal(line, "Cannot look for changes: no such luck");
+  assert.equal(
+    line,
+    "Cannot look for changes: no such luck; the next attempt follows in a second",
+  );
   isBroken = false;
   place.skill("skills", "git");
   await changes.take((keys) => keys.includes("git"), "the skill");

@@ -147,6 +147,8 @@ for (const path of ["git/docs", "git", ""]) {
         JSON.stringify(reply).includes(SECRET)
       );
       assert.deepEqual(revealing, []);
+      // Between the swaps, the skill is there.
+      assert.match(JSON.stringify(replies), /Help/);
       assert.ok(!logged.join("\n").includes(SECRET), logged.join("\n"));
     },
   );
@@ -179,11 +181,14 @@ for (const path of ["skills", ""]) {
           recursive: false,
         } as const,
       ];
+      let scansWithSkills = 0;
       for (let scan = 0; scan < 3_000; scan++) {
         const options = { workingDirectory, homeDirectory };
         const { skills } = await scanSkillRoots(roots, options);
         assert.ok(!JSON.stringify([...skills]).includes(SECRET));
+        if (skills.size > 0) scansWithSkills++;
       }
+      assert.ok(scansWithSkills > 0);
     },
   );
 }
@@ -204,6 +209,7 @@ for (const path of ["SKILL.md", "help.md"]) {
       const requests = readsOf(path);
       const replies = await askRepeatedly(wire, { requests, rounds: 60 });
       assert.ok(replies.every(({ result, error }) => result ?? error));
+      assert.ok(replies.some(({ result }) => result !== undefined));
       assert.equal((await wire.endInput()).code, 0);
     },
   );

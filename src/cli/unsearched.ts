@@ -21,7 +21,7 @@ import {
 import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
-import { explainNearMiss } from "../scan/near_misses.ts";
+import { toNearMissProblem } from "../scan/near_misses.ts";
 import { listAll } from "../skills/catalog.ts";
 import { byOwner, DEFAULT_FOLDERS } from "../skills/roots.ts";
 import type {
@@ -53,7 +53,7 @@ export async function listNearMisses(
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Problem[]> {
   const { roots, folders } = settings;
-  // Who named other folders that have skills is not left without any.
+  // A user who named other folders, which have skills, needs no hint about these.
   const hasOthers = folders.length > 0 && served.size > 0;
   const places = hasOthers ? [] : listUnsearchedPlaces(settings);
   const shallow = [...roots, ...places.map(({ root }) => root)];
@@ -64,9 +64,11 @@ export async function listNearMisses(
     roots.some(({ path }) => path === report.root.path)
   );
   return [
-    ...places.flatMap(({ hint }, index) => explainPlace(reports[index]!, hint)),
-    ...explainDeeper(found, deep, settings),
-    ...explainNearMisses(named, found),
+    ...places.flatMap(({ hint }, index) =>
+      listPlaceProblems(reports[index]!, hint)
+    ),
+    ...listDeeperProblems(found, deep, settings),
+    ...listNearMissProblems(named, found),
   ];
 }
 
@@ -150,7 +152,7 @@ function listFoldersAbove(folder: string): string[] {
 }
 
 /** Says how many skills a place has, if it has any. */
-function explainPlace(
+function listPlaceProblems(
   { root, skills }: SkillRootReport,
   hint: string,
 ): Problem[] {
@@ -160,7 +162,7 @@ function explainPlace(
 }
 
 /** Says which folders in roots hold skills that only a deep search finds. */
-function explainDeeper(
+function listDeeperProblems(
   found: SkillCatalog,
   deep: readonly SkillRoot[],
   settings: Settings,
@@ -204,7 +206,7 @@ function countByHolder(
 }
 
 /** Says what is wrong with the near misses, except with folders that hold skills. */
-function explainNearMisses(
+function listNearMissProblems(
   reports: readonly SkillRootReport[],
   found: SkillCatalog,
 ): Problem[] {
@@ -216,7 +218,7 @@ function explainNearMisses(
     nearMisses.filter(({ kind, path }) =>
       kind !== "folder" || !inside.some((other) => isAtOrBelow(other, path))
     ).filter((miss) => isLikely(miss, root))
-      .map((miss) => explainNearMiss(miss, root))
+      .map((miss) => toNearMissProblem(miss, root))
   );
 }
 

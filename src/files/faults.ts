@@ -184,7 +184,7 @@ export function tooManyEntries(limit: number): Fault {
 export function tooLarge(maxFileSize: number): Fault {
   return {
     rule: "too-large",
-    reason: `it has more than ${maxFileSize / 1024 / 1024} MB`,
+    reason: `it has more than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MB`,
     hint: "make it smaller",
   };
 }

@@ -7,12 +7,12 @@
 
 import { FolderWatcher } from "./watcher.ts";
 
-/** The shortest pause between two scans of the timer, in milliseconds. */
+/** The shortest pause between two scans of the timer, in milliseconds, unless the user's interval is shorter. */
 const MIN_RESCAN_MS = 1_000;
 
 /**
- * How many times as long as a scan the pause after it is, so that scanning takes little of
- * the time. The user's own interval is the longest pause.
+ * The pause after a scan is this many times as long as the scan, so that scanning takes
+ * little of the time. The user's own interval is the longest pause.
  */
 const PAUSE_PER_SCAN = 500;
 

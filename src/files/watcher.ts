@@ -142,7 +142,7 @@ export class FolderWatcher {
     this.close();
     const reason = message.replace(/\.$/, "");
     this.#log(
-      `Cannot watch folders: ${reason}; the next rescan finds changes instead`,
+      `Cannot watch folders: ${reason}; only the scans of the timer notice changes`,
     );
   }
 

@@ -197,7 +197,7 @@ Deno.test("FolderWatcher gives up with one line if the system refuses", async ()
     const line = await watched.lines.take(() => true, "a line");
     assert.equal(
       line,
-      "Cannot watch folders: Too many open files; the next rescan finds changes instead",
+      "Cannot watch folders: Too many open files; only the scans of the timer notice changes",
     );
   } finally {
     Deno.watchFs = watchFs;

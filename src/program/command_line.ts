@@ -301,8 +301,9 @@ function adviceFor(
   value: string,
   option: Option,
 ): string | undefined {
-  const { choices, isValid = (text) => text.trim() !== "" } = option;
-  if (choices?.includes(value) ?? isValid(value)) return undefined;
+  const { choices, isValid = () => true } = option;
+  const isGiven = value.trim() !== "";
+  if (isGiven && (choices?.includes(value) ?? isValid(value))) return undefined;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
   if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
   return `expected ${expectationOf(option)}`;

@@ -140,6 +140,7 @@ const misuses: [string[], string | RegExp][] = [
     ["--trust-links", "--list"],
     /^--trust-links requires a value: expected a folder; if it begins with a hyphen, write --trust-links=VALUE$/,
   ],
+  [["--refresh="], /^Invalid --refresh "": expected a number of seconds/],
   [["--policy="], 'Invalid --policy "": expected the path of a file'],
   [["--tools="], /"": expected one of skill, skilljack, reference, /],
   [

@@ -57,30 +57,31 @@ export interface Decisions {
 }
 
 /** What a scan visited and read, and what decides on it. */
-interface Findings extends Pick<ScanStart, "policy" | "project" | "slice"> {
+interface DecisionInput
+  extends Pick<ScanStart, "policy" | "project" | "slice"> {
   readonly visits: readonly RootVisit[];
   readonly reading: Reading;
 }
 
 /** Decides on everything that was found. Other tasks run in the meantime. */
-export async function decideSkills(findings: Findings): Promise<Decisions> {
-  const { slice } = findings;
+export async function decideSkills(input: DecisionInput): Promise<Decisions> {
+  const { slice } = input;
   const decided: DecidedSkill[] = [];
-  for (const [realPath, listings] of groupListings(findings)) {
+  for (const [realPath, listings] of groupListings(input)) {
     if (slice.isOver) await slice.pause();
-    const read = findings.reading.skills.get(realPath)!;
-    decided.push(decideOn(read, listings, findings));
+    const read = input.reading.skills.get(realPath)!;
+    decided.push(decideOn(read, listings, input));
   }
-  const hidden = new HiddenFolders(decided, listUnread(findings));
+  const hidden = new HiddenFolders(decided, listUnread(input));
   const skills = decided.map((skill) => hideIfFileIsHidden(skill, hidden));
-  const problems = listProblems(skills, findings);
-  const skipped = listSkipped(skills, findings.project);
+  const problems = listProblems(skills, input);
+  const skipped = listSkipped(skills, input.project);
   return { skills, hidden, problems, skipped };
 }
 
 /** Groups the paths that list a skill by its real folder, in their order. */
 function groupListings(
-  { visits, reading }: Findings,
+  { visits, reading }: DecisionInput,
 ): Map<string, VisitedFolder[]> {
   const listings = visits.flatMap(({ folders }) => folders)
     .filter(({ realPath }) => reading.skills.has(realPath));
@@ -91,7 +92,7 @@ function groupListings(
 function decideOn(
   read: ReadSkill,
   listings: readonly VisitedFolder[],
-  { policy, project }: Findings,
+  { policy, project }: DecisionInput,
 ): DecidedSkill {
   const { realPath } = listings[0]!;
   const scope = project.scopeOf(realPath);
@@ -139,7 +140,7 @@ function hideIfFileIsHidden(
 }
 
 /** Lists the real paths of the folders that an early end of the scan left unread. */
-function listUnread({ visits, reading }: Findings): string[] {
+function listUnread({ visits, reading }: DecisionInput): string[] {
   const unvisited = visits.flatMap((visit) => visit.unread);
   return [...reading.unread, ...unvisited]
     .filter((realPath) => !reading.skills.has(realPath));
@@ -196,14 +197,14 @@ export class HiddenFolders {
 /** Lists the problems that no rule turns off, up to a limit, the user's own first. */
 function listProblems(
   skills: readonly DecidedSkill[],
-  findings: Findings,
+  input: DecisionInput,
 ): Problem[] {
   const failures = [
-    ...findings.visits.flatMap((visit) => visit.failures),
-    ...findings.reading.failures,
+    ...input.visits.flatMap((visit) => visit.failures),
+    ...input.reading.failures,
   ];
   const found = [
-    ...failures.filter((failure) => !isTurnedOff(failure, findings))
+    ...failures.filter((failure) => !isTurnedOff(failure, input))
       .map(({ problem, root }) => ({ problem, scope: root.scope })),
     ...skills.filter(hasProblems).flatMap(problemsOf),
   ];
@@ -234,7 +235,7 @@ function problemsOf(
 /** Whether a rule turns off what could not be visited or read. */
 function isTurnedOff(
   { problem: { file } }: Failure,
-  { policy, project }: Findings,
+  { policy, project }: DecisionInput,
 ): boolean {
   if (!policy.decidesAnything) return false;
   const realPath = childPath(realPathOf(dirname(file)), basename(file));

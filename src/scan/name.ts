@@ -107,7 +107,7 @@ function createSkill(
   };
 }
 
-/** Whether a skill is as it was, but perhaps for its name. */
+/** Whether a skill is as it was, except perhaps its prefix. */
 function isUnchanged(
   { scope, listings: [listing], read, state, rule }: DecidedSkill,
   skill: Skill | undefined,

@@ -126,7 +126,7 @@ const ARCHIVE: Fault = {
 };
 
 /** Says what is wrong with a near miss in a root, and how to make it a skill. */
-export function explainNearMiss(miss: NearMiss, root: SkillRoot): Problem {
+export function toNearMissProblem(miss: NearMiss, root: SkillRoot): Problem {
   return { file: miss.path, ...toFault(miss, root) };
 }
 

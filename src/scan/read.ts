@@ -145,17 +145,17 @@ function readSkill(
 function readSkillFile(
   found: FoundFile,
   folder: PlacedFolder,
-  { maxFileSize, project: { trusted }, known: remembered }: ReadOptions,
+  { maxFileSize, project: { trusted }, known }: ReadOptions,
 ): ReadSkill {
   const { name: fileName } = found;
   const file = locateSkillFile(found, folder, trusted);
   const { path, realPath, isLink, status } = file;
   const mainFolder = isLink ? dirname(realPath) : folder.realPath;
   const fileVersion = versionOf(status);
-  const known = remembered.get(folder.realPath);
-  const isSameFile = known?.fileVersion === fileVersion &&
-    known.mainFolder === mainFolder && known.fileName === fileName;
-  if (isSameFile && known.isSettled) return known;
+  const last = known.get(folder.realPath);
+  const isSameFile = last?.fileVersion === fileVersion &&
+    last.mainFolder === mainFolder && last.fileName === fileName;
+  if (isSameFile && last.isSettled) return last;
   requireReadable(path, { status, maxFileSize });
   const bytes = readLocated(file, {
     expected: status,
@@ -164,8 +164,8 @@ function readSkillFile(
     proof: isLink ? undefined : proofOf(folder),
   });
   const { text, excerpt } = splitHead(bytes);
-  if (isSameFile && known.text === text) {
-    return { ...known, isSettled: isSettled(status) };
+  if (isSameFile && last.text === text) {
+    return { ...last, isSettled: isSettled(status) };
   }
   const parsed = readSkillText(text, basename(folder.realPath));
   const modified = status.mtime?.getTime() ?? 0;

@@ -38,8 +38,12 @@ async function read(
   visits: readonly RootVisit[],
   options: Partial<ReadOptions> = {},
 ): Promise<Reading> {
-  const slice = new TimeSlice();
-  const start = { project: new Project({}), known: new Map(), slice };
+  const start = {
+    project: new Project({}),
+    known: new Map(),
+    maxFileSize: undefined,
+    slice: new TimeSlice(),
+  };
   return await readSkills({ ...start, ...options, visits });
 }
 

@@ -41,7 +41,7 @@ export interface ScanStart {
   readonly policy: Policy;
   /** What is wrong with the policy, and with the folders that options name. */
   readonly problems: readonly Problem[];
-  readonly maxFileSize?: number | undefined;
+  readonly maxFileSize: number | undefined;
   /** What the last scan that counts found. */
   readonly previous: SkillCatalog;
   /** What it read, by the real path of the folder. */
@@ -99,7 +99,7 @@ export interface ReadSkill {
   readonly parsed: SkillText;
   /** Whether the file could be read. */
   readonly isRead: boolean;
-  /** The frontmatter. */
+  /** The frontmatter, or the beginning of a file without any. */
   readonly text: string;
   /** The beginning of the instructions. */
   readonly excerpt: string;

@@ -281,8 +281,8 @@ function isAtOrBelowUri(file: string, uri: string): boolean {
 }
 
 /**
- * Lists the files of the skills with some keys, and the folders that contain them. Of
- * all skills, only so much is listed as hosts accept of one.
+ * Lists the files of the skills with some keys, and the folders that contain them. If all
+ * skills are meant, each is listed only as far as hosts accept.
  */
 async function listVersions(
   keys: ReadonlySet<string | undefined>,

@@ -261,8 +261,8 @@ export function fitSkills(
   const users = skills.filter(({ skill }) => !isAmongProjects(skill));
   const projects = skills.filter(({ skill }) => isAmongProjects(skill));
   const reserved = Math.min(room / 4, needOf(projects));
-  // What the user's leave when they are cut stays free. With it, the project's could be
-  // longer in less room.
+  // The room that the user's shortened skills leave stays free. If the project's got it,
+  // less room could make their descriptions longer.
   const left = Math.max(reserved, room - needOf(users));
   return [
     ...fitGroup(users, { room: room - reserved, lengthOf }),

@@ -69,9 +69,7 @@ async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
   const { skill } = requireResource(uri, registry);
   if (skillMdUri(skill) !== uri) {
     throw invalidParams(
-      `${
-        quote(echo(uri))
-      } is not the URI of a SKILL.md: skills/list lists these`,
+      `Unknown skill ${quote(echo(uri))}: skills/list lists the URIs`,
       { uri: echo(uri) },
     );
   }
@@ -158,7 +156,7 @@ async function listChildren(
   if (children.size === 0) {
     const fix =
       "pass one with files, as in skill://<name> or skill://<name>/references, without a trailing slash";
-    throw invalidParams(`${quote(echo(uri))} is no such directory: ${fix}`, {
+    throw invalidParams(`Unknown directory ${quote(echo(uri))}: ${fix}`, {
       uri: echo(uri),
     });
   }

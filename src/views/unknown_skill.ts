@@ -35,7 +35,7 @@ import {
   summarizeNearMisses,
 } from "./skill_list.ts";
 import { isForModel } from "../policy/states.ts";
-import { explainNearMiss, nameOfNearMiss } from "../scan/near_misses.ts";
+import { nameOfNearMiss, toNearMissProblem } from "../scan/near_misses.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -171,7 +171,7 @@ function explainNearMisses(key: string, { roots }: SkillCatalog): string[] {
   return roots.filter(({ scope }) => scope === "global")
     .flatMap(({ root, nearMisses = [] }) =>
       nearMisses.filter((miss) => skillKey(nameOfNearMiss(miss)) === key)
-        .map((miss) => formatProblem(explainNearMiss(miss, root)).join("\n"))
+        .map((miss) => formatProblem(toNearMissProblem(miss, root)).join("\n"))
     );
 }
 
@@ -252,7 +252,7 @@ function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
   return `${basename(dirname(path))}/${basename(path)}`;
 }
 
-/** What is wrong, in the server's own words. Of other rules, the log tells more. */
+/** What is wrong, in the server's own words. For other rules, see the log. */
 const REASONS: Partial<Record<ProblemRule, string>> = {
   "not-a-folder": "it is not a folder",
   "frontmatter-missing":

@@ -34,9 +34,9 @@ export function addClientOptions(
       home === undefined ? [join(path)] : [join(path), join(home, path)]
     );
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
-    const folders = new Intl.ListFormat("en").format(ownSkills);
+    const names = new Intl.ListFormat("en").format(ownSkills);
     notes.push(
-      `${title} itself describes the skills in ${folders}, in the project and in the home folder; where the server finds them as well, such as through links, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
+      `${title} itself describes the skills in ${names}, in the project and in the home folder; where the server finds them as well, such as through links, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
     );
   }
   if (shows !== undefined) {
