@@ -33,7 +33,10 @@ interface Field {
 const FIELDS: readonly Field[] = [
   { wordsOf: ({ name }) => wordsOfName(name), weight: 2, usualLength: 3 },
   {
-    wordsOf: ({ description }) => splitWords(description),
+    wordsOf: ({ description, frontmatter: { when_to_use: use } }) =>
+      splitWords(
+        typeof use === "string" ? `${description} ${use}` : description,
+      ),
     weight: 1,
     usualLength: 35,
   },

@@ -11,8 +11,9 @@ function catalogOf(
   ])[]
 ): SkillCatalog {
   const entries = skills.map(([name, description, instructions = ""]) => {
-    const skill = { name, description, excerpt: instructions } as Skill;
-    return [name, skill] as const;
+    const frontmatter = { name, description };
+    const skill = { name, description, frontmatter, excerpt: instructions };
+    return [name, skill as Skill] as const;
   });
   return { skills: new Map(entries) } as Partial<SkillCatalog> as SkillCatalog;
 }
@@ -29,6 +30,13 @@ const CATALOG = catalogOf(
   ["git-workflow", "Commit changes and resolve conflicts"],
   ["deploy", "Release to production", "Restart the canary first."],
 );
+
+Deno.test("SkillIndex.search() finds words of when_to_use", async () => {
+  const catalog = catalogOf(["pdf", "Fill forms"]);
+  const [skill] = [...catalog.skills.values()];
+  Object.assign(skill!.frontmatter, { when_to_use: "with contracts" });
+  assert.deepEqual(await search("contracts", catalog), ["pdf"]);
+});
 
 Deno.test("SkillIndex.search() finds words in names, descriptions, and instructions", async () => {
   assert.deepEqual(await search("git", CATALOG), ["git-workflow"]);
