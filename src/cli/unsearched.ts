@@ -58,6 +58,7 @@ export async function listNearMisses(
   const places = hasOthers ? [] : listUnsearchedPlaces(settings);
   const shallow = [...roots, ...places.map(({ root }) => root)];
   const found = await scanRoots([...shallow, ...deepen(shallow)]);
+  // The reports are in the order of the roots.
   const reports = found.roots.slice(roots.length);
   const deep = reports.slice(places.length).map(({ root }) => root);
   const named = found.roots.filter((report) =>
