@@ -17,58 +17,8 @@ import { oneLine, quote } from "./text.ts";
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
-/** The ID of a rule in `docs/check.md`. */
-export type ProblemRule =
-  | "folder-missing"
-  | "not-a-folder"
-  | "file-name"
-  | "loose-file"
-  | "skill-md-missing"
-  | "frontmatter-missing"
-  | "yaml"
-  | "name-missing"
-  | "name-malformed"
-  | "description-missing"
-  | "too-large"
-  | "not-a-file"
-  | "link-outside"
-  | "link-broken"
-  | "permission"
-  | "changed"
-  | "too-many"
-  | "file-missing"
-  | "skipped"
-  | "yaml-repaired"
-  | "name-characters"
-  | "name-length"
-  | "description-length"
-  | "hidden-characters"
-  | "compatibility"
-  | "metadata"
-  | "frontmatter-json"
-  | "utf-8"
-  | "size"
-  | "unreadable"
-  | "policy"
-  | "no-skills"
-  | "name-folder"
-  | "flags"
-  | "field-misspelled"
-  | "invisible-characters"
-  | "description-comment"
-  | "description-tag"
-  | "argument-hint"
-  | "allowed-tools"
-  | "body-empty"
-  | "long"
-  | "broken-link"
-  | "name-twice"
-  | "not-served"
-  | "not-searched"
-  | "archive";
-
-/** What follows from breaking each rule. */
-export const RULES: Readonly<Record<ProblemRule, Effect>> = {
+/** What follows from breaking each rule in `docs/check.md`, by its ID. */
+export const RULES = {
   "folder-missing": "skipped",
   "not-a-folder": "skipped",
   "file-name": "skipped",
@@ -116,7 +66,10 @@ export const RULES: Readonly<Record<ProblemRule, Effect>> = {
   "not-served": "warning",
   "not-searched": "warning",
   "archive": "warning",
-};
+} as const satisfies Readonly<Record<string, Effect>>;
+
+/** The ID of a rule in `docs/check.md`. */
+export type ProblemRule = keyof typeof RULES;
 
 /** What is wrong, and how to fix it: a problem whose file is not known, or not yet. */
 export interface Fault {

@@ -56,12 +56,11 @@ export function resourceContents(
   uri: string,
   { path, text, bytes }: SkillFileContent,
 ): { uri: string; mimeType: string } & ({ text: string } | { blob: string }) {
-  const known = mediaTypeOfName(path);
+  const unknown = text === undefined
+    ? "application/octet-stream"
+    : "text/plain";
+  const mimeType = mediaTypeOfName(path) ?? unknown;
   return text === undefined
-    ? {
-      uri,
-      mimeType: known ?? "application/octet-stream",
-      blob: bytes.toBase64(),
-    }
-    : { uri, mimeType: known ?? "text/plain", text };
+    ? { uri, mimeType, blob: bytes.toBase64() }
+    : { uri, mimeType, text };
 }

@@ -57,10 +57,8 @@ export class Policy {
   /** The absolute path of the policy file, if there is one. */
   readonly file: string | undefined;
   #loaded: LoadedPolicy | undefined;
-  /** The rules, the last one first, once there is a valid policy. */
+  /** The rules, once there is a valid policy. */
   #rules: readonly ActiveRule[] | undefined;
-  /** These rules as they were written. */
-  #valid: readonly SkillPolicyRule[] = [];
   /** The folders whose skills are name-only, in comparable form. */
   #nameOnly: ReadonlySet<string> = new Set();
 
@@ -124,8 +122,9 @@ export class Policy {
   /** Says what is wrong with the policy, and what applies until it is fixed. */
   #toProblems(faults: readonly Fault[], project: Project): Problem[] {
     // The folders of the last valid policy may lead elsewhere by now.
-    if (this.isUsable) attempt(() => this.#apply(this.#valid, project));
-    const effect = this.isUsable
+    const valid = this.#rules?.map(({ rule }) => rule);
+    if (valid) attempt(() => this.#apply(valid, project));
+    const effect = valid
       ? "until then, the last valid policy applies"
       : "until then, no skills are served";
     return faults.map((fault) => ({
@@ -152,8 +151,7 @@ export class Policy {
       }
     }
     if (faults.length > 0) throw new PolicyError(...faults);
-    this.#rules = active.reverse();
-    this.#valid = rules;
+    this.#rules = active;
   }
 
   /** The folders that those of the rules are relative to. */
@@ -166,7 +164,7 @@ export class Policy {
   /** Lists the folders that the option and the rules name. */
   listFolders(): string[] {
     const { nameOnlyFolders = [] } = this.#options;
-    const inRules = this.#valid.flatMap((rule) => textsOf(rule.in))
+    const inRules = (this.#rules ?? []).flatMap(({ rule }) => textsOf(rule.in))
       .flatMap((folder) => resolveRuleFolder(folder, this.#base) ?? []);
     return [...nameOnlyFolders, ...inRules];
   }
@@ -187,7 +185,7 @@ export class Policy {
   }
 
   #decideOnPath(path: string, rules: readonly ActiveRule[]): PolicyDecision {
-    const found = rules.find(({ folders }) => isInAny(path, folders));
+    const found = rules.findLast(({ folders }) => isInAny(path, folders));
     if (found !== undefined) {
       const { rule } = found;
       return { state: rule.state, rule };
@@ -203,6 +201,6 @@ export class Policy {
     const unused = (this.#rules ?? []).filter((active) =>
       !subjects.some((subject) => isMatch(active, subject))
     );
-    return unused.map(({ rule }) => rule).reverse();
+    return unused.map(({ rule }) => rule);
   }
 }

@@ -17,8 +17,6 @@ interface StateEffects {
   readonly hiddenFrom: "nobody" | "model" | "everyone";
   /** Whether the lists of the tools describe it. */
   readonly isDescribed: boolean;
-  /** What `docs/policy.md` says about it. */
-  readonly meaning: string;
 }
 
 /** What follows from the usual state. The table says how the others differ. */
@@ -27,38 +25,15 @@ const ON: StateEffects = {
   rank: 2,
   hiddenFrom: "nobody",
   isDescribed: true,
-  meaning: "served as the frontmatter specifies",
 };
 
-/** What follows from each state. */
+/** What follows from each state. `docs/policy.md` says what that means. */
 export const STATES: Readonly<Record<SkillState, StateEffects>> = {
   on: ON,
-  pinned: {
-    ...ON,
-    rank: 1,
-    meaning: "before the others, with its full description if there is room",
-  },
-  "name-only": {
-    ...ON,
-    strictness: 1,
-    rank: 3,
-    isDescribed: false,
-    meaning:
-      "after the others, and in the lists of the tools without its description",
-  },
-  manual: {
-    ...ON,
-    strictness: 2,
-    hiddenFrom: "model",
-    meaning:
-      "only for you: available as a prompt and resources, but not through the tools (hosts still see it in `skills/list`)",
-  },
-  off: {
-    ...ON,
-    strictness: 3,
-    hiddenFrom: "everyone",
-    meaning: "not served; a skill that it shadowed is served instead",
-  },
+  pinned: { ...ON, rank: 1 },
+  "name-only": { ...ON, strictness: 1, rank: 3, isDescribed: false },
+  manual: { ...ON, strictness: 2, hiddenFrom: "model" },
+  off: { ...ON, strictness: 3, hiddenFrom: "everyone" },
 };
 
 /** The names of the states, as messages list them. */

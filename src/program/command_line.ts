@@ -283,24 +283,15 @@ function formatParseError(message: string): string {
     const advice = near === undefined ? "" : `: did you mean --${near}?`;
     return `Unknown option ${quote(unknown)}${advice}`;
   }
-  const [, name, ambiguous] =
-    /'--([\w-]+)(?: <value>)?' argument (?:missing|is (ambiguous))/
-      .exec(message) ?? [];
+  const [, name] = /'--([\w-]+)(?: <value>)?' argument /.exec(message) ?? [];
   const option: Option | undefined = OPTIONS[name as keyof typeof OPTIONS];
-  if (option === undefined) return message;
-  const advice = ambiguous === undefined
-    ? ""
-    : `; if it begins with a hyphen, write --${name}=VALUE`;
-  return `--${name} requires a value: expected ${
-    expectationOf(option)
-  }${advice}`;
+  return option === undefined
+    ? message
+    : `--${name} requires a value: expected ${expectationOf(option)}`;
 }
 
 /** Says what the value of an option must be, if it is not of the right kind. */
-function adviceFor(
-  value: string,
-  option: Option,
-): string | undefined {
+function adviceFor(value: string, option: Option): string | undefined {
   const { choices, isValid = () => true } = option;
   const isGiven = value.trim() !== "";
   if (isGiven && (choices?.includes(value) ?? isValid(value))) return undefined;

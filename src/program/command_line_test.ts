@@ -138,7 +138,7 @@ const misuses: [string[], string | RegExp][] = [
   [["--list", "help"], /folder "help": did you mean --help\?$/],
   [
     ["--trust-links", "--list"],
-    /^--trust-links requires a value: expected a folder; if it begins with a hyphen, write --trust-links=VALUE$/,
+    /^--trust-links requires a value: expected a folder$/,
   ],
   [["--refresh="], /^Invalid --refresh "": expected a number of seconds/],
   [["--policy="], 'Invalid --policy "": expected the path of a file'],

@@ -14,7 +14,6 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
 import {
   createMcpHandler,
   type McpRequestContext,
@@ -61,9 +60,10 @@ export class McpHttpServer extends RequestDispatcher {
     // A stream that stays open.
     const isListener = isObject(message) && message.method === LISTEN;
     if (isListener) return response;
-    const body = toWellFormedBody(await response.bytes());
+    const body = toWellFormedJson(await response.text());
     await handling.ended;
-    return new Response(body, response);
+    // Some statuses do not allow a body, not even an empty one.
+    return new Response(body === "" ? null : body, response);
   }
 
   /** Closes the streams of the listeners. */
@@ -134,16 +134,4 @@ function replaceError(
     };
     await connect(transport);
   };
-}
-
-/**
- * Replaces lone surrogates in the JSON of a response. Nearly all have none, and are not
- * copied.
- */
-function toWellFormedBody(body: Uint8Array<ArrayBuffer>): BodyInit | null {
-  // Some statuses do not allow a body, not even an empty one.
-  if (body.length === 0) return null;
-  const { buffer, byteOffset, length } = body;
-  const mayHaveAny = Buffer.from(buffer, byteOffset, length).includes("\\ud");
-  return mayHaveAny ? toWellFormedJson(new TextDecoder().decode(body)) : body;
 }

@@ -11,7 +11,7 @@ import type {
   SkillFileContent,
   SkillFiles,
 } from "../files/served_files.ts";
-import type { Fault, Problem, ProblemRule } from "../problems.ts";
+import type { Fault, Problem, ProblemRule, RULES } from "../problems.ts";
 
 export type {
   BaseFolders,
@@ -20,7 +20,7 @@ export type {
   SkillFileContent,
   SkillFiles,
 };
-export type { Fault, Problem, ProblemRule };
+export type { Fault, Problem, ProblemRule, RULES };
 
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";

@@ -60,10 +60,10 @@ export function hostFor(
   options: ToolOptions,
 ): ToolHost {
   if (server instanceof RequestDispatcher) {
-    return new ProgramHost(server, registry, options);
+    return createProgramHost(server, registry, options);
   }
   if (isObject(server) && "registerTool" in server) {
-    return new SdkHost(server as SkillToolServer, registry, options);
+    return createSdkHost(server as SkillToolServer, registry, options);
   }
   throw new TypeError(
     "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
@@ -71,75 +71,47 @@ export function hostFor(
 }
 
 /** Shows tools on a server of this program. Each client sees them in its own way. */
-class ProgramHost implements ToolHost {
-  readonly #server: RequestDispatcher;
-  readonly #registry: SkillSource;
-  readonly #options: ToolOptions;
-  readonly #tools: SkillTool[] = [];
+function createProgramHost(
+  server: RequestDispatcher,
+  registry: SkillSource,
+  options: ToolOptions,
+): ToolHost {
+  const tools: SkillTool[] = [];
   /** The profiles of the clients that know the list. */
-  readonly #profiles = new Set<ClientProfile>();
-
-  constructor(
-    server: RequestDispatcher,
-    registry: SkillSource,
-    options: ToolOptions,
-  ) {
-    this.#server = server;
-    this.#registry = registry;
-    this.#options = options;
-    server.setRequestHandler("tools/list", (_params, { client }) => {
-      const profile = profileFor(client, options);
-      this.#profiles.add(profile);
-      return { tools: this.#listFor(profile, registry.catalog) };
-    });
-    server.setRequestHandler(
-      "tools/call",
-      (params, context) => this.#call(params, context),
-    );
-  }
-
-  register(tool: SkillTool): void {
-    this.#tools.push(tool);
-  }
-
-  listSent(catalog: SkillCatalog): Tool[] {
-    // Whoever listens and has not listed yet may be any client.
-    const profiles = this.#profiles.size > 0
-      ? [...this.#profiles]
-      : [profileFor(undefined, this.#options)];
-    return profiles.flatMap((profile) => this.#listFor(profile, catalog));
-  }
-
-  update(): void {
-    this.#server.notifyListChanged("tools");
-  }
-
-  #listFor(profile: ClientProfile, catalog: SkillCatalog): Tool[] {
-    const view = { profile, catalog, options: this.#options };
-    return this.#tools.map((tool) => toEntry(tool, view));
-  }
-
-  #call(
-    { name, arguments: input = {} }: {
-      name: string;
-      arguments?: Record<string, unknown> | undefined;
+  const profiles = new Set<ClientProfile>();
+  const listFor = (profile: ClientProfile, catalog: SkillCatalog) =>
+    tools.map((tool) => toEntry(tool, { profile, catalog, options }));
+  server.setRequestHandler("tools/list", (_params, { client }) => {
+    const profile = profileFor(client, options);
+    profiles.add(profile);
+    return { tools: listFor(profile, registry.catalog) };
+  });
+  server.setRequestHandler("tools/call", (params, context) => {
+    const { name, arguments: input = {} } = params;
+    const tool = requireTool(name, tools);
+    return callTool(tool, input, { ...context, registry, options });
+  });
+  return {
+    register: (tool) => tools.push(tool),
+    listSent: (catalog) => {
+      // Whoever listens and has not listed yet may be any client.
+      const known = profiles.size > 0
+        ? [...profiles]
+        : [profileFor(undefined, options)];
+      return known.flatMap((profile) => listFor(profile, catalog));
     },
-    context: RequestContext,
-  ) {
-    const tool = this.#tools.find((it) => it.name === name);
-    if (tool === undefined) {
-      const names = this.#tools.map((it) => quote(it.name)).join(", ");
-      throw invalidParams(
-        `Unknown tool ${quote(echo(name))}: the tools are ${names}`,
-      );
-    }
-    const registry = this.#registry;
-    return callTool(tool, input, {
-      ...context,
-      registry,
-      options: this.#options,
-    });
-  }
+    update: () => server.notifyListChanged("tools"),
+  };
+}
+
+/** @throws {Error} The JSON-RPC error "invalid params" if there is no tool with this name. */
+function requireTool(name: string, tools: readonly SkillTool[]): SkillTool {
+  const found = tools.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  const names = tools.map((tool) => quote(tool.name)).join(", ");
+  throw invalidParams(
+    `Unknown tool ${quote(echo(name))}: the tools are ${names}`,
+  );
 }
 
 /**
@@ -154,64 +126,43 @@ function toStandard(schema: z.ZodMiniObject): z.ZodMiniObject {
 /** What a server of the SDK passes with a call, in version 2 one level deeper. */
 type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 
+/** What updates a tool that is registered on a server of the SDK. */
+type RegisteredTool = ReturnType<SkillToolServer["registerTool"]>;
+
 /** Shows tools on a server of the SDK, as clients that were not measured see them. */
-class SdkHost implements ToolHost {
-  readonly #server: SkillToolServer;
-  readonly #registry: SkillSource;
-  readonly #options: ToolOptions;
-  /** The tools, each with what updates it. */
-  readonly #tools = new Map<
-    SkillTool,
-    ReturnType<SkillToolServer["registerTool"]>
-  >();
-
-  constructor(
-    server: SkillToolServer,
-    registry: SkillSource,
-    options: ToolOptions,
-  ) {
-    this.#server = server;
-    this.#registry = registry;
-    this.#options = options;
-  }
-
-  register(tool: SkillTool): void {
-    const registry = this.#registry;
-    const options = this.#options;
-    const config = {
-      ...this.#toEntry(tool, registry.catalog),
-      inputSchema: toStandard(tool.input),
-      outputSchema: tool.output && toStandard(tool.output),
-    };
-    const call = (input: Record<string, unknown>, context: SdkContext) => {
-      const { signal } = context.mcpReq ?? context;
-      return callTool(tool, input, {
-        registry,
-        options,
-        signal,
-        client: undefined,
-      });
-    };
-    const registered = this.#server
-      .registerTool(tool.name, config as never, call as never);
-    this.#tools.set(tool, registered);
-  }
-
-  listSent(catalog: SkillCatalog): Tool[] {
-    return Array.from(this.#tools.keys(), (it) => this.#toEntry(it, catalog));
-  }
-
-  update(): void {
-    for (const [tool, registered] of this.#tools) {
-      const { description } = this.#toEntry(tool, this.#registry.catalog);
-      // The SDK tells clients of each update, so the others get none.
-      if (tool.describe) registered.update({ description: description! });
-    }
-  }
-
-  #toEntry(tool: SkillTool, catalog: SkillCatalog): Tool {
-    const options = this.#options;
-    const profile = profileFor(undefined, options);
-    return toEntry(tool, { profile, catalog, options });
-  }
+function createSdkHost(
+  server: SkillToolServer,
+  registry: SkillSource,
+  options: ToolOptions,
+): ToolHost {
+  const profile = profileFor(undefined, options);
+  const entryOf = (tool: SkillTool, catalog: SkillCatalog) =>
+    toEntry(tool, { profile, catalog, options });
+  const tools = new Map<SkillTool, RegisteredTool>();
+  return {
+    register: (tool) => {
+      const config = {
+        ...entryOf(tool, registry.catalog),
+        inputSchema: toStandard(tool.input),
+        outputSchema: tool.output && toStandard(tool.output),
+      };
+      const call = (input: Record<string, unknown>, context: SdkContext) => {
+        const { signal } = context.mcpReq ?? context;
+        const client = undefined;
+        return callTool(tool, input, { registry, options, signal, client });
+      };
+      const registered = server
+        .registerTool(tool.name, config as never, call as never);
+      tools.set(tool, registered);
+    },
+    listSent: (catalog) =>
+      Array.from(tools.keys(), (tool) => entryOf(tool, catalog)),
+    update: () => {
+      for (const [tool, registered] of tools) {
+        const { description } = entryOf(tool, registry.catalog);
+        // The SDK tells clients of each update, so the others get none.
+        if (tool.describe) registered.update({ description: description! });
+      }
+    },
+  };
 }
