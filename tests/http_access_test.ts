@@ -62,21 +62,25 @@ Deno.test("a server whose port another program uses says in one line how to choo
   assert.equal(code, 2);
   assert.equal(
     stderr,
-    "skill-server: Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve\n",
+    "skill-server: Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or let deno task serve --port 9001 print the command\n",
   );
 });
 
-Deno.test("deno serve with its own options after the file says where they belong", async () => {
+Deno.test("deno serve with its own options after the file prints the command that works", async () => {
   using place = filesPlace();
-  for (const args of [["--port", "0"], ["--host=0.0.0.0"]]) {
-    const { code, stderr } = await runServer(place, httpCommand({ args }));
-    assert.equal(code, 2);
-    const [name] = args[0]!.split("=");
-    assert.equal(
-      stderr,
-      `skill-server: Cannot use ${name} after the file: it is an option of deno serve; write it before the file\n`,
-    );
-  }
+  const args = ["--port", "0", "--tools", "skilljack"];
+  const { code, stderr } = await runServer(place, httpCommand({ args }));
+  assert.equal(code, 2);
+  const [, printed] =
+    /^skill-server: Cannot use --port after the file: it is an option of deno serve; run (.*)\n$/
+      .exec(stderr) ?? assert.fail(stderr);
+  const words = printed!.match(/"[^"]*"|'[^']*'|\S+/g)!;
+  const command = words.map((word) => word.replace(/^["'](.*)["']$/, "$1"));
+  assert.ok(command.includes("--no-config"));
+  await using server = await HttpServer.start(place, { command });
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
+  const { result: { tools } } = await server.ask("tools/list");
+  assert.equal(tools.length, 2);
 });
 
 /** Sends a request with a host or a method that `fetch` forbids, and returns the status. */

@@ -10,6 +10,8 @@ import {
   parseCommandLine,
   UsageError,
 } from "../program/command_line.ts";
+import { quoteWord } from "../program/command_words.ts";
+import { runningProgram } from "../program/running_program.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import type { AccessOptions, AccessToken } from "./access.ts";
 import { quote } from "../text.ts";
@@ -49,13 +51,30 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
-/** @throws {UsageError} If an option of `deno serve` stands after the file. */
+/**
+ * Refuses options of `deno serve` that stand after the file, as in
+ * `deno task serve --port 9001`.
+ *
+ * @throws {UsageError} If there is one, with the command that works.
+ */
 function refuseServeOptions(args: readonly string[]): void {
-  const option = args.find((word) => /^--(?:port|host)(?:=|$)/.test(word));
-  if (option === undefined) return;
-  const [name] = option.split("=");
+  const isOfServe = (word: string, index: number) =>
+    /^--(?:port|host)(?:=|$)/.test(word) ||
+    ["--port", "--host"].includes(args[index - 1] ?? "");
+  const moved = args.filter(isOfServe);
+  if (moved.length === 0) return;
+  const rest = args.filter((word, index) => !isOfServe(word, index));
+  const { executable, mainModule = "", importMap } = runningProgram();
+  const flags = ["--no-config", "--allow-read", "--allow-env"];
+  // The last host counts.
+  flags.push("--host=127.0.0.1", ...moved);
+  if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
+  const words = [executable, "serve", ...flags, mainModule, ...rest];
+  const [option] = moved[0]!.split("=");
   throw new UsageError(
-    `Cannot use ${name} after the file: it is an option of deno serve; write it before the file`,
+    `Cannot use ${option} after the file: it is an option of deno serve; run ${
+      words.map(quoteWord).join(" ")
+    }`,
   );
 }
 
