@@ -35,8 +35,16 @@ const violations: [fields: string, problem: string, written?: string][] = [
     `description: d\nx: ${"[".repeat(99)}${"]".repeat(99)}`,
     "error frontmatter-json 2",
   ],
-  ["description: d\nuser-invocable: maybe", "error flags 4"],
-  ["description: d\ndisable-model-invocation:", "error flags 4"],
+  [
+    "description: d\nuser-invocable: maybe",
+    "error flags 4",
+    "user-invocable: false",
+  ],
+  [
+    "description: d\ndisable-model-invocation:",
+    "error flags 4",
+    "disable-model-invocation: true",
+  ],
   [
     "description: d\nuser_invocable: no",
     "warning field-misspelled 4",

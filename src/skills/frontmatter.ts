@@ -277,8 +277,7 @@ export function isFlag(field: string): boolean {
 
 /** A flag whose name is a letter off, or whose value is neither true nor false. */
 interface UnclearFlag {
-  /** The flag that is meant. */
-  readonly field: string;
+  readonly flag: (typeof FLAGS)[number];
   /** The key as it is written. */
   readonly key: string;
   /** Its value, if it is clear. */
@@ -301,7 +300,7 @@ function readFlags(
     const said = toBoolean(value);
     if (said !== !flag.hidingValue) hiding[flag.hides] = true;
     const isClear = said !== undefined && fieldOf(key) === flag.field;
-    if (!isClear) unclear.push({ field: flag.field, key, said });
+    if (!isClear) unclear.push({ flag, key, said });
   }
   return { ...hiding, unclear: unclear.slice(0, MAX_FAULTS) };
 }
@@ -316,20 +315,25 @@ function toBoolean(value: unknown): boolean | undefined {
 
 /** Describes a flag that is unclear. */
 function toFlagFault(
-  { field, key, said }: UnclearFlag,
+  { flag: { field, hidingValue }, key, said }: UnclearFlag,
   entries: readonly YamlEntry[],
 ): Fault {
   const rule = "flags";
   const name = quote(key);
+  const reason = said === undefined
+    ? `the value of ${name} is neither true nor false, so it hides the skill`
+    : `the field ${name} is almost ${quote(field)}`;
   const entry = findEntry(key, entries);
-  if (said === undefined) {
-    const reason =
-      `the value of ${name} is neither true nor false, so it hides the skill`;
-    const hint = `write true or false after "${field}:"`;
-    return { rule, line: entry?.line, reason, hint };
+  const line = entry?.line;
+  const other = key === field ? undefined : findEntry(field, entries);
+  if (other !== undefined) {
+    const hint = `delete it, because line ${other.line} has the flag`;
+    return { rule, line, reason, hint };
   }
-  const reason = `the field ${name} is almost ${quote(field)}`;
-  const finished = `${field}: ${said}`;
-  const words = `write ${quote(finished)}`;
-  return { rule, reason, ...tellToWrite(finished, entry, words) };
+  const finished = `${field}: ${said ?? hidingValue}`;
+  const advice = tellToWrite(finished, entry, `write ${quote(finished)}`);
+  const hint = said === undefined
+    ? `to keep it hidden, ${advice.hint}`
+    : advice.hint;
+  return { rule, reason, ...advice, hint };
 }

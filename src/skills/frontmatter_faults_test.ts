@@ -232,6 +232,16 @@ const MISTAKES: readonly Mistake[] = [
     reported: [[4, 'is almost "disable-model-invocation"']],
   },
   {
+    name: "flag-beside",
+    text:
+      "---\nname: flag-beside\ndescription: d\ndisable-model-invocaton: true\ndisable-model-invocation: true\nName: x\n---\n",
+    reported: [[
+      4,
+      'is almost "disable-model-invocation"',
+      "delete it, because line 5 has the flag",
+    ]],
+  },
+  {
     name: "version-beside",
     text:
       "---\nname: version-beside\ndescription: d\nmetadata: version: 1.0\n---\n",
@@ -420,7 +430,7 @@ Deno.test("readSkillText() prints no line for a field that is on no line of its 
   for (const [yaml, line] of texts) {
     const [problem] = readSkillText(`---\n${yaml}\n---\n`).problems;
     assert.deepEqual([problem!.rule, problem!.line], ["flags", line]);
-    assert.equal(problem!.lines, undefined);
+    assert.match(problem!.hint, /write "disable-model-invocation: true"$/);
   }
 });
 
