@@ -1,15 +1,18 @@
 /**
- * Which near misses are likely enough to be mistakes to tell a person of them.
+ * What is wrong with near misses, and how to make them skills, as far as they are likely
+ * enough to be mistakes to tell a person of them.
  *
  * @module
  */
 
 import { attempt } from "../files/faults.ts";
-import { basename, dirname } from "../files/paths.ts";
+import { basename, childPath, dirname, extname } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
-import { isAmongSkills } from "../scan/near_misses.ts";
+import type { Fault, Problem } from "../problems.ts";
+import { isSkillFileName } from "../skills/skill_file.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
+import { quote } from "../text.ts";
 
 /** The beginning of a text whose frontmatter has a field of a skill. */
 const SKILL_FRONTMATTER =
@@ -46,4 +49,73 @@ function hasFrontmatter(path: string): boolean {
     const bytes = readLocated(file, { expected, buffer });
     return SKILL_FRONTMATTER.test(new TextDecoder().decode(bytes));
   }) === true;
+}
+
+const LOOSE_FILE: Fault = {
+  rule: "loose-file",
+  reason: "it is directly in a folder of skills",
+  hint: "move it, and the files that it needs, into a folder of its own",
+};
+
+const LOOSE_AND_MISNAMED: Fault = {
+  ...LOOSE_FILE,
+  hint: `${LOOSE_FILE.hint}, and rename it to "SKILL.md"`,
+};
+
+const WRONG_NAME: Fault = {
+  rule: "file-name",
+  reason: 'the file of a skill must be named "SKILL.md"',
+  hint: 'rename it to "SKILL.md"',
+};
+
+const ARCHIVE: Fault = {
+  rule: "archive",
+  reason: "it is an archive, where a folder was expected",
+  hint: "unpack it into a folder of its own, and remove it",
+};
+
+/** Says what is wrong with a near miss in a root, and how to make it a skill. */
+export function toNearMissProblem(miss: NearMiss, root: SkillRoot): Problem {
+  return { file: miss.path, ...toFault(miss, root) };
+}
+
+function toFault(
+  { kind, path, document }: NearMiss,
+  root: SkillRoot,
+): Fault {
+  switch (kind) {
+    case "archive":
+      return ARCHIVE;
+    case "folder":
+      return toFolderFault(document);
+    case "document":
+      return toDocumentFault(path);
+    case "misnamed":
+      if (isSkillFileName(basename(path))) return LOOSE_FILE;
+      return dirname(path) === root.path && isAmongSkills(path)
+        ? LOOSE_AND_MISNAMED
+        : WRONG_NAME;
+  }
+}
+
+/** Whether a path lies directly in a folder with the name of one of skills. */
+function isAmongSkills(path: string): boolean {
+  return basename(dirname(path)).toLowerCase() === "skills";
+}
+
+function toFolderFault(document: string | undefined): Fault {
+  const hint = document === undefined
+    ? 'add one, or, if it is not a skill, begin its name with "_"'
+    : `rename ${quote(document)} in it to "SKILL.md"`;
+  const reason = 'it is among the skills, and has no file "SKILL.md"';
+  return { rule: "skill-md-missing", reason, hint };
+}
+
+function toDocumentFault(path: string): Fault {
+  const folder = path.slice(0, -extname(path).length);
+  return {
+    rule: "file-name",
+    reason: "it is a file, where the folder of a skill was expected",
+    hint: `move it to ${quote(childPath(folder, "SKILL.md"))}`,
+  };
 }

@@ -21,7 +21,6 @@ import {
 import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
-import { toNearMissProblem } from "../scan/near_misses.ts";
 import { listAll } from "../skills/catalog.ts";
 import { byOwner, DEFAULT_FOLDERS } from "../skills/roots.ts";
 import type {
@@ -30,7 +29,7 @@ import type {
   SkillRootReport,
 } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
-import { isLikely } from "./likely_misses.ts";
+import { isLikely, toNearMissProblem } from "./likely_misses.ts";
 
 /** The maximum number of lines about one folder, as many as a person reads. */
 const MAX_DEEPER_LINES = 10;

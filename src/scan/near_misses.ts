@@ -1,15 +1,11 @@
 /**
- * What roots have that may be meant as skills, and are none, and how to make it skills.
- * Only names are looked at.
+ * What roots have that may be meant as skills, and are none. Only names are looked at.
  *
  * @module
  */
 
 import { basename, childPath, dirname, extname } from "../files/paths.ts";
-import type { Fault, Problem } from "../problems.ts";
-import { isSkillFileName } from "../skills/skill_file.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
-import { quote } from "../text.ts";
 import type { VisitedFolder } from "./record.ts";
 
 /** The maximum number in one root. */
@@ -100,73 +96,4 @@ function toNearMiss(
 export function nameOfNearMiss({ kind, path }: NearMiss): string {
   if (kind === "misnamed") return basename(dirname(path));
   return kind === "folder" ? basename(path) : basename(path, extname(path));
-}
-
-const LOOSE_FILE: Fault = {
-  rule: "loose-file",
-  reason: "it is directly in a folder of skills",
-  hint: "move it, and the files that it needs, into a folder of its own",
-};
-
-const LOOSE_AND_MISNAMED: Fault = {
-  ...LOOSE_FILE,
-  hint: `${LOOSE_FILE.hint}, and rename it to "SKILL.md"`,
-};
-
-const WRONG_NAME: Fault = {
-  rule: "file-name",
-  reason: 'the file of a skill must be named "SKILL.md"',
-  hint: 'rename it to "SKILL.md"',
-};
-
-const ARCHIVE: Fault = {
-  rule: "archive",
-  reason: "it is an archive, where a folder was expected",
-  hint: "unpack it into a folder of its own, and remove it",
-};
-
-/** Says what is wrong with a near miss in a root, and how to make it a skill. */
-export function toNearMissProblem(miss: NearMiss, root: SkillRoot): Problem {
-  return { file: miss.path, ...toFault(miss, root) };
-}
-
-function toFault(
-  { kind, path, document }: NearMiss,
-  root: SkillRoot,
-): Fault {
-  switch (kind) {
-    case "archive":
-      return ARCHIVE;
-    case "folder":
-      return toFolderFault(document);
-    case "document":
-      return toDocumentFault(path);
-    case "misnamed":
-      if (isSkillFileName(basename(path))) return LOOSE_FILE;
-      return dirname(path) === root.path && isAmongSkills(path)
-        ? LOOSE_AND_MISNAMED
-        : WRONG_NAME;
-  }
-}
-
-/** Whether a path lies directly in a folder with the name of one of skills. */
-export function isAmongSkills(path: string): boolean {
-  return basename(dirname(path)).toLowerCase() === "skills";
-}
-
-function toFolderFault(document: string | undefined): Fault {
-  const hint = document === undefined
-    ? 'add one, or, if it is not a skill, begin its name with "_"'
-    : `rename ${quote(document)} in it to "SKILL.md"`;
-  const reason = 'it is among the skills, and has no file "SKILL.md"';
-  return { rule: "skill-md-missing", reason, hint };
-}
-
-function toDocumentFault(path: string): Fault {
-  const folder = path.slice(0, -extname(path).length);
-  return {
-    rule: "file-name",
-    reason: "it is a file, where the folder of a skill was expected",
-    hint: `move it to ${quote(childPath(folder, "SKILL.md"))}`,
-  };
 }

@@ -14,6 +14,7 @@ import {
   type ProblemRule,
 } from "../problems.ts";
 import type {
+  NearMiss,
   SkillCatalog,
   SkillRootReport,
   SkillScope,
@@ -35,7 +36,7 @@ import {
   summarizeNearMisses,
 } from "./skill_list.ts";
 import { isForModel } from "../policy/states.ts";
-import { nameOfNearMiss, toNearMissProblem } from "../scan/near_misses.ts";
+import { nameOfNearMiss } from "../scan/near_misses.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If
@@ -160,19 +161,29 @@ function explainMissing(
   const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
     findSkipped(parseName(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
-  const reasons = missing.map((it) => explain(it, options));
-  return reasons.length > 0 || options.isRemote
-    ? reasons
+  return missing.length > 0
+    ? missing.map((it) => explain(it, options))
     : explainNearMisses(skillKey(name), catalog);
 }
 
-/** Says what the user may mean by the key of a name, and how to make it a skill. */
+/** What may be meant as the skill of a name. No other name is told, since it is in no skill. */
+const NEAR_MISSES: Readonly<Record<NearMiss["kind"], string>> = {
+  archive:
+    "An archive has this name. Tell the user to unpack it into a folder of its own.",
+  misnamed:
+    "The folder with this name has a file that is named almost SKILL.md. Tell the user to rename it to SKILL.md; the system may hide an ending such as .txt.",
+  document:
+    "A Markdown file has this name. Tell the user to move it to a folder of this name as SKILL.md.",
+  folder:
+    "The folder with this name has no file SKILL.md. Tell the user to add it, or to rename the Markdown file that is meant to SKILL.md.",
+};
+
+/** Says what has the key of a name, and is no skill. */
 function explainNearMisses(key: string, { roots }: SkillCatalog): string[] {
-  return roots.filter(({ scope }) => scope === "global")
-    .flatMap(({ root, nearMisses = [] }) =>
-      nearMisses.filter((miss) => skillKey(nameOfNearMiss(miss)) === key)
-        .map((miss) => formatProblem(toNearMissProblem(miss, root)).join("\n"))
-    );
+  const kinds = roots.flatMap(({ nearMisses = [] }) => nearMisses)
+    .filter((miss) => skillKey(nameOfNearMiss(miss)) === key)
+    .map(({ kind }) => kind);
+  return [...new Set(kinds)].map((kind) => NEAR_MISSES[kind]);
 }
 
 /** What is not served. */

@@ -263,16 +263,13 @@ Deno.test("the list and the answers count what may be meant as a skill, without 
   }
   const told: [name: string, words: RegExp][] = [
     ["secret-4", /there is no frontmatter/],
-    [
-      "secret-3",
-      /secret-3\.zip": it is an archive, .*; unpack it into a folder/,
-    ],
-    ["Secret-2", /SKILL\.md\.txt": the file .*; rename it to "SKILL\.md"/],
-    ["secret", /secret": .*; rename "secret\.md" in it to "SKILL\.md"/],
+    ["secret-3", /^An archive has this name\. Tell the user to unpack it/],
+    ["Secret-2", /^The folder .* named almost SKILL\.md\. Tell the user to /],
+    ["secret", /^The folder with this name has no file SKILL\.md\. Tell the /],
   ];
   for (const [name, words] of told) {
     const { text } = await session.load(name);
     assert.match(text, words);
-    assert.doesNotMatch(text, /The server noticed/);
+    assert.doesNotMatch(text, /The server noticed|secret\.md/);
   }
 });
