@@ -20,14 +20,14 @@
 import { registerTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, refuse } from "./src/http/access.ts";
 import { Exchanges } from "./src/http/exchange.ts";
-import { servePage } from "./src/http/page.ts";
 import {
   createHttpSettings,
   type HttpSettings,
 } from "./src/http/http_settings.ts";
-import { logWarnings } from "./src/program/settings.ts";
+import { servePage } from "./src/http/page.ts";
 import { MCP_PATH, UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
+import { logWarnings } from "./src/program/settings.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";

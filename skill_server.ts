@@ -20,12 +20,12 @@ import {
 } from "./src/program/settings.ts";
 import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
-import { findNoShellReason } from "./src/views/toolsets/shell.ts";
-import { wantsShell } from "./src/views/toolsets/toolsets.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { registerSubscriptions } from "./src/views/resources.ts";
+import { findNoShellReason } from "./src/views/toolsets/shell.ts";
+import { wantsShell } from "./src/views/toolsets/toolsets.ts";
 import { createDescription, registerViews } from "./src/views/views.ts";
 
 // Compiling the schemas would take longer than this process spends using them.

@@ -5,8 +5,8 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { DEFAULT_FOLDERS } from "../skills/roots.ts";
 import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
+import { DEFAULT_FOLDERS } from "../skills/roots.ts";
 
 /** Lists how each option is written, and what it does. */
 export function listOptionHelp(): [usage: string, help: string][] {

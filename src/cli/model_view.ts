@@ -5,18 +5,18 @@
  * @module
  */
 
-import { formatJson, withoutCommands } from "./github_actions.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { count } from "../text.ts";
+import type { ToolOptions } from "../views/options.ts";
 import {
   DEFAULT_PROFILE,
   OTHER_CLIENTS,
   profileOfOption,
 } from "../views/profiles.ts";
-import { createInstructions } from "../views/views.ts";
-import type { ToolOptions } from "../views/options.ts";
 import { listForModel } from "../views/skill_list.ts";
 import { listToolEntries, type ToolView } from "../views/tools.ts";
-import type { SkillCatalog } from "../skills/types.ts";
-import { count } from "../text.ts";
+import { createInstructions } from "../views/views.ts";
+import { formatJson, withoutCommands } from "./github_actions.ts";
 
 /** How the view of a model is configured and printed. */
 interface ModelViewOptions extends ToolOptions {

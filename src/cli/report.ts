@@ -5,6 +5,7 @@
  */
 
 import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
+import { isOff } from "../policy/states.ts";
 import {
   type Fault,
   hasEffect,
@@ -12,7 +13,6 @@ import {
   type Problem,
   RULES,
 } from "../problems.ts";
-import { isOff } from "../policy/states.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";

@@ -16,8 +16,8 @@ import {
 } from "../files/paths.ts";
 import { isOff } from "../policy/states.ts";
 import { isError } from "../problems.ts";
-import type { Settings } from "../program/settings.ts";
 import { withTilde } from "../program/command_words.ts";
+import type { Settings } from "../program/settings.ts";
 import { RENAME } from "../skills/catalog.ts";
 import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";

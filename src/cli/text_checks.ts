@@ -17,6 +17,7 @@ import {
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
 import { toEntryFault } from "../skills/frontmatter_faults.ts";
+import { SKILL_MD, skillKey } from "../skills/names.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import {
   fieldOf,
@@ -29,7 +30,6 @@ import {
   writeText,
 } from "../skills/yaml.ts";
 import { listInvisible, quote, truncate } from "../text.ts";
-import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { decodeText } from "../views/loading.ts";
 import { listBrokenLinks } from "./markdown_links.ts";
 

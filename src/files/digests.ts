@@ -5,8 +5,8 @@
  */
 
 import { sha256 } from "./reading.ts";
-import type { FileContent } from "./served_folder.ts";
 import type { SkillFile } from "./served_files.ts";
+import type { FileContent } from "./served_folder.ts";
 
 /** The maximum number of remembered digests. */
 const MAX_DIGESTS = 100_000;

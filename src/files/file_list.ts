@@ -16,8 +16,8 @@ import {
 } from "./faults.ts";
 import { isUnsettledAbove, versionOf } from "./file_status.ts";
 import { requireReadable, statLocated } from "./reading.ts";
-import type { FolderSnapshot } from "./snapshot.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
+import type { FolderSnapshot } from "./snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
 
 /** What is served of a folder, and how. */

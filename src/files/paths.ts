@@ -6,8 +6,8 @@
 
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
-import { attempt } from "./faults.ts";
 import { quote } from "../text.ts";
+import { attempt } from "./faults.ts";
 import type { BaseFolders } from "./served_files.ts";
 
 /** Whether the operating system is Windows. */

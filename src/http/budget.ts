@@ -1,9 +1,9 @@
 /**
- * How the clients over HTTP share one thread: the places in which requests are handled,
+ * How the clients over HTTP share one thread: the slots in which requests are handled,
  * the room for replies that are not sent, and other amounts.
  *
  * The client "" stands for all clients where they cannot be told apart, and can have
- * everything. Any other gets a quarter of each amount. It can have more places, and room
+ * everything. Any other gets a quarter of each amount. It can have more slots, and room
  * for replies, while no other waits for them.
  *
  * @module
@@ -61,22 +61,22 @@ export class Amount {
 }
 
 /**
- * The places in which requests are handled. Who waits for one gets it in turns, but only
- * while there is room for the reply. A client without any place or unsent reply always
+ * The slots in which requests are handled. Who waits for one gets it in turns, but only
+ * while there is room for the reply. A client without any slot or unsent reply always
  * has room for one.
  */
-export class Places {
+export class Slots {
   readonly #handled: Amount;
   readonly #unsent: Amount;
-  /** Who waits, by client. The client that got a place last is the last one. */
+  /** Who waits, by client. The client that got a slot last is the last one. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #isAdmitting = false;
-  /** How long those who got places since the last pause took, in milliseconds. */
+  /** How long those who got slots since the last pause took, in milliseconds. */
   #worked = 0;
 
-  /** Creates a number of places, and room for unsent replies in bytes. */
-  constructor(places: number, unsent: number) {
-    this.#handled = new Amount(places);
+  /** Creates a number of slots, and room for unsent replies in bytes. */
+  constructor(slots: number, unsent: number) {
+    this.#handled = new Amount(slots);
     this.#unsent = new Amount(unsent);
   }
 
@@ -91,7 +91,7 @@ export class Places {
   }
 
   /**
-   * Waits for a place.
+   * Waits for a slot.
    *
    * @throws {unknown} The reason of the signal, if it is aborted.
    */
@@ -123,7 +123,7 @@ export class Places {
   }
 
   /**
-   * Gives places to those who can have one. Each does something before the next one is
+   * Gives slots to those who can have one. Each does something before the next one is
    * chosen, and others can arrive. Many requests of one client would otherwise go first.
    */
   async #admit(): Promise<void> {
@@ -149,7 +149,7 @@ export class Places {
     this.#worked = 0;
   }
 
-  /** Gives a client a place. */
+  /** Gives a client a slot. */
   #give(client: string | undefined): void {
     if (client === undefined) return;
     const queue = this.#waiting.get(client)!;
@@ -161,7 +161,7 @@ export class Places {
     enter!();
   }
 
-  /** Returns the client that gets the next place, if one is free. */
+  /** Returns the client that gets the next slot, if one is free. */
   #findNext(): string | undefined {
     const clients = [...this.#waiting.keys()]
       .filter((client) => this.#waiting.get(client)!.size > 0);

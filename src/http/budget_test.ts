@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { Amount, Places } from "./budget.ts";
+import { Amount, Slots } from "./budget.ts";
 import type { Permit } from "../protocol/semaphore.ts";
 
 /** Lets those enter who can. */
@@ -10,16 +10,16 @@ async function settle(): Promise<void> {
   }
 }
 
-/** A request that waits for a place, has one, or is over. */
+/** A request that waits for a slot, has one, or is over. */
 class Visit {
   permit?: Permit;
   isGone = false;
   readonly client: string;
   readonly #abort = new AbortController();
 
-  constructor(places: Places, client: string, onEnter?: () => void) {
+  constructor(slots: Slots, client: string, onEnter?: () => void) {
     this.client = client;
-    places.enter(client, this.#abort.signal).then((permit) => {
+    slots.enter(client, this.#abort.signal).then((permit) => {
       this.permit = permit;
       onEnter?.();
     }, () => this.isGone = true);
@@ -31,31 +31,31 @@ class Visit {
   }
 }
 
-const enterAll = (places: Places, client: string, count: number) =>
-  Array.from({ length: count }, () => new Visit(places, client));
+const enterAll = (slots: Slots, client: string, count: number) =>
+  Array.from({ length: count }, () => new Visit(slots, client));
 
 const handledOf = (visits: readonly Visit[]) =>
   visits.filter(({ permit }) => permit !== undefined).length;
 
-Deno.test("Places.enter() gives a client that is the only one all places, and another all but a quarter", async () => {
+Deno.test("Slots.enter() gives a client that is the only one all slots, and another all but a quarter", async () => {
   for (const [client, count] of [["", 8], ["a", 6]] as const) {
-    const places = new Places(8, 100);
-    const visits = enterAll(places, client, 10);
+    const slots = new Slots(8, 100);
+    const visits = enterAll(slots, client, 10);
     await settle();
-    assert.deepEqual([handledOf(visits), places.handled], [count, count]);
+    assert.deepEqual([handledOf(visits), slots.handled], [count, count]);
     for (const visit of visits) visit.leave();
     await settle();
-    assert.equal(places.handled, 0);
+    assert.equal(slots.handled, 0);
   }
 });
 
-Deno.test("Places.enter() gives each client a quarter in turns while others wait", async () => {
-  const places = new Places(8, 100);
-  const many = enterAll(places, "a", 20);
+Deno.test("Slots.enter() gives each client a quarter in turns while others wait", async () => {
+  const slots = new Slots(8, 100);
+  const many = enterAll(slots, "a", 20);
   await settle();
   const order: string[] = [];
   const others = ["b", "c", "b", "c", "b"].map((client) =>
-    new Visit(places, client, () => order.push(client))
+    new Visit(slots, client, () => order.push(client))
   );
   await settle();
   assert.deepEqual(order, ["b", "c"]);
@@ -64,40 +64,40 @@ Deno.test("Places.enter() gives each client a quarter in turns while others wait
     many.splice(many.findIndex(({ permit }) => permit), 1);
     await settle();
   }
-  // Of the four places, none went to the client that has a quarter.
+  // Of the four slots, none went to the client that has a quarter.
   assert.equal(handledOf(many), 2);
   assert.deepEqual(order, ["b", "c", "b", "c"]);
   for (const visit of [...many, ...others]) visit.leave();
 });
 
-Deno.test("Places.enter() waits for room for the reply, but not if the client has none unsent", async () => {
-  const places = new Places(8, 100);
-  places.addUnsent("a", 300);
-  const [large] = enterAll(places, "a", 1);
-  const [other] = enterAll(places, "b", 1);
+Deno.test("Slots.enter() waits for room for the reply, but not if the client has none unsent", async () => {
+  const slots = new Slots(8, 100);
+  slots.addUnsent("a", 300);
+  const [large] = enterAll(slots, "a", 1);
+  const [other] = enterAll(slots, "b", 1);
   await settle();
-  assert.deepEqual([large!.permit, places.handled], [undefined, 1]);
+  assert.deepEqual([large!.permit, slots.handled], [undefined, 1]);
   assert.ok(other!.permit);
-  places.addUnsent("a", -280);
+  slots.addUnsent("a", -280);
   await settle();
   assert.ok(large!.permit);
 });
 
-Deno.test("Places.enter() gives up for who is gone", async () => {
-  const places = new Places(1, 100);
-  const [first, second, third] = enterAll(places, "", 3);
+Deno.test("Slots.enter() gives up for who is gone", async () => {
+  const slots = new Slots(1, 100);
+  const [first, second, third] = enterAll(slots, "", 3);
   await settle();
   second!.leave();
   first!.permit!.release();
   await settle();
   assert.deepEqual([second!.isGone, second!.permit], [true, undefined]);
   assert.ok(third!.permit);
-  await assert.rejects(places.enter("", AbortSignal.abort(new Error("gone"))), {
+  await assert.rejects(slots.enter("", AbortSignal.abort(new Error("gone"))), {
     message: "gone",
   });
 });
 
-Deno.test("Places lets everyone in who stays, and never more than there are", async () => {
+Deno.test("Slots lets everyone in who stays, and never more than there are", async () => {
   const step = fc.record({
     client: fc.constantFrom("a", "b", "c", "d", "e"),
     action: fc.constantFrom("enter", "enter", "enter", "leave", "send", "read"),
@@ -106,7 +106,7 @@ Deno.test("Places lets everyone in who stays, and never more than there are", as
   const steps = fc.array(step, { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
-      const places = new Places(8, 100);
+      const slots = new Slots(8, 100);
       const visits: Visit[] = [];
       const unsent = new Map<string, number>();
       const of = (client: string) =>
@@ -124,31 +124,31 @@ Deno.test("Places lets everyone in who stays, and never more than there are", as
       for (const { client, action, pick } of steps) {
         const handled = of(client).filter(({ permit }) => permit);
         if (action === "enter") {
-          visits.push(new Visit(places, client, () => check(client)));
+          visits.push(new Visit(slots, client, () => check(client)));
         } else if (action === "leave") {
           const [gone] = visits.splice(pick % (visits.length || 1), 1);
           gone?.leave();
         } else if (action === "send" && handled.length > 0) {
           const size = 1 + pick % 60;
           unsent.set(client, (unsent.get(client) ?? 0) + size);
-          places.addUnsent(client, size);
+          slots.addUnsent(client, size);
           handled[0]!.leave();
           visits.splice(visits.indexOf(handled[0]!), 1);
         } else if (action === "read") {
-          places.addUnsent(client, -(unsent.get(client) ?? 0));
+          slots.addUnsent(client, -(unsent.get(client) ?? 0));
           unsent.delete(client);
         }
         if (pick % 3 > 0) continue;
         await settle();
         earlier = [...visits];
-        assert.equal(places.handled, handledOf(visits));
+        assert.equal(slots.handled, handledOf(visits));
         // Whoever has nothing gets something.
         const isIdle = (visit: Visit) =>
           isWaiting(visit) && handledOf(of(visit.client)) === 0 &&
           !unsent.has(visit.client);
-        assert.ok(places.handled === 8 || !visits.some(isIdle));
+        assert.ok(slots.handled === 8 || !visits.some(isIdle));
       }
-      for (const [client, size] of unsent) places.addUnsent(client, -size);
+      for (const [client, size] of unsent) slots.addUnsent(client, -size);
       while (visits.length > 0) {
         await settle();
         const index = visits.findIndex(({ permit }) => permit);
@@ -156,7 +156,7 @@ Deno.test("Places lets everyone in who stays, and never more than there are", as
         visits.splice(index, 1)[0]!.leave();
       }
       await settle();
-      assert.deepEqual([places.handled, places.unsent], [0, 0]);
+      assert.deepEqual([slots.handled, slots.unsent], [0, 0]);
     }),
     { numRuns: 150 },
   );

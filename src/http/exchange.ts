@@ -1,24 +1,24 @@
 /**
  * The exchange of a request and its reply over HTTP, within the budget of its client:
- * the body is read, waits for a place, and is handled, and the reply is sent as fast as
+ * the body is read, waits for a slot, and is handled, and the reply is sent as fast as
  * the client reads it.
  *
  * @module
  */
 
 import { attempt } from "../files/faults.ts";
-import { refuse } from "./access.ts";
-import { Amount, Places } from "./budget.ts";
 import { LISTEN } from "../protocol/requests.ts";
 import type { Permit } from "../protocol/semaphore.ts";
 import { isObject } from "../text.ts";
+import { refuse } from "./access.ts";
+import { Amount, Slots } from "./budget.ts";
 
 const MIB = 1024 * 1024;
 
 /** The budget. Sizes are in bytes, and times in milliseconds. */
 export const LIMITS = {
   /** Requests that are handled at a time. */
-  places: 8,
+  slots: 8,
   /** The size of all requests that wait. */
   waiting: 16 * MIB,
   /** The size of all unsent replies. With more, requests wait. */
@@ -35,7 +35,7 @@ const REQUEST_SIZE = 4 * 1024;
 /** What a part of a body counts as at least, in bytes. Smaller ones cost as much work. */
 const MIN_PART_SIZE = 256;
 
-/** The size of a body that is parsed before it has a place, in bytes. A ping is smaller. */
+/** The size of a body that is parsed before it has a slot, in bytes. A ping is smaller. */
 const PEEK_SIZE = 4 * 1024;
 
 /** How much of a reply is sent at a time, in bytes. */
@@ -60,24 +60,24 @@ interface Exchange {
 export class Exchanges {
   readonly #limits: typeof LIMITS;
   readonly #bodies: Amount;
-  readonly #places: Places;
+  readonly #slots: Slots;
   /** Those of pings and listeners, which never wait for other requests. */
-  readonly #quickPlaces: Places;
+  readonly #quickSlots: Slots;
   readonly #listeners: Amount;
 
   /** Creates exchanges that share one budget. */
   constructor(limits: typeof LIMITS = LIMITS) {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
-    this.#places = new Places(limits.places, limits.unsent);
-    this.#quickPlaces = new Places(limits.places, limits.unsent);
+    this.#slots = new Slots(limits.slots, limits.unsent);
+    this.#quickSlots = new Slots(limits.slots, limits.unsent);
     this.#listeners = new Amount(limits.listeners);
   }
 
   /** What is used of the budget. */
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
-    const { unsent } = this.#places;
-    const handled = this.#places.handled + this.#quickPlaces.handled;
+    const { unsent } = this.#slots;
+    const handled = this.#slots.handled + this.#quickSlots.handled;
     const [bodies, listeners] = [this.#bodies.total, this.#listeners.total];
     return { bodies, handled, unsent, listeners };
   }
@@ -109,8 +109,8 @@ export class Exchanges {
     handle: Handle,
   ): Promise<Response> {
     const { client, ending: { signal } } = exchange;
-    const { text, place } = await this.#receive(request, exchange);
-    using _place = place;
+    const { text, slot } = await this.#receive(request, exchange);
+    using _slot = slot;
     const message = parse(text);
     if (Array.isArray(message)) throw refuse(400, NO_BATCHES);
     const { url, method, headers } = request;
@@ -128,11 +128,11 @@ export class Exchanges {
       : await this.#send(response, client);
   }
 
-  /** Reads a body, which counts as waiting until it has a place. */
+  /** Reads a body, which counts as waiting until it has a slot. */
   async #receive(
     request: Request,
     { client, ending }: Exchange,
-  ): Promise<{ text: string; place: Permit }> {
+  ): Promise<{ text: string; slot: Permit }> {
     let size = 0;
     const take = (more: number) => {
       if (!this.#bodies.take(client, more)) throw crowded();
@@ -147,8 +147,8 @@ export class Exchanges {
       clearTimeout(timer);
       const isQuick = text.length <= PEEK_SIZE &&
         ["ping", LISTEN].includes(methodOf(parse(text)));
-      const places = isQuick ? this.#quickPlaces : this.#places;
-      return { text, place: await places.enter(client, ending.signal) };
+      const slots = isQuick ? this.#quickSlots : this.#slots;
+      return { text, slot: await slots.enter(client, ending.signal) };
     } finally {
       clearTimeout(timer);
       this.#bodies.add(client, -size);
@@ -162,11 +162,11 @@ export class Exchanges {
     const { status, headers } = response;
     // If the stream ends before, Deno closes the connection.
     headers.set("content-length", `${unsent.length}`);
-    this.#places.addUnsent(client, unsent.length);
+    this.#slots.addUnsent(client, unsent.length);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = () => {
       clearTimeout(timer);
-      this.#places.addUnsent(client, -unsent.length);
+      this.#slots.addUnsent(client, -unsent.length);
       unsent = new Uint8Array();
     };
     const close = (controller: ReadableStreamDefaultController) => {
@@ -182,7 +182,7 @@ export class Exchanges {
         const part = unsent.slice(0, CHUNK_SIZE);
         controller.enqueue(part);
         unsent = unsent.subarray(part.length);
-        this.#places.addUnsent(client, -part.length);
+        this.#slots.addUnsent(client, -part.length);
         if (unsent.length === 0) close(controller);
       },
       cancel: end,

@@ -169,7 +169,7 @@ Deno.test("Exchanges.respond() refuses a body of very many small parts", async (
 });
 
 Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
-  await using server = new TestServer({ places: 1, waiting: 160_000 });
+  await using server = new TestServer({ slots: 1, waiting: 160_000 });
   const first = server.status(WAIT, "a");
   await eventually(() => server.works.length === 1, "the first");
   const rest = Array.from({ length: 9 }, () => server.status(WAIT, "a"));
@@ -192,8 +192,8 @@ Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
   assert.ok(statuses.every((status) => status === 200));
 });
 
-Deno.test("Exchanges.respond() handles a ping and a listener while all places are taken", async () => {
-  await using server = new TestServer({ places: 1 });
+Deno.test("Exchanges.respond() handles a ping and a listener while all slots are taken", async () => {
+  await using server = new TestServer({ slots: 1 });
   const slow = server.status(WAIT);
   await eventually(() => server.works.length === 1, "the request");
   assert.equal(await server.status({ method: "ping" }), 200);
@@ -206,7 +206,7 @@ Deno.test("Exchanges.respond() handles a ping and a listener while all places ar
 });
 
 Deno.test("Exchanges.respond() gives up what a connection that is gone has", async () => {
-  await using server = new TestServer({ places: 1 });
+  await using server = new TestServer({ slots: 1 });
   const wait = JSON.stringify(WAIT);
   const partial = await server.send("{", { framing: "Content-Length: 100" });
   await server.settled({ bodies: 4_096 + 100 });
@@ -220,7 +220,7 @@ Deno.test("Exchanges.respond() gives up what a connection that is gone has", asy
   await server.settled({ handled: 1 });
   handled.close();
   await eventually(() => server.works[0]!.signal.aborted, "the signal");
-  // Its place is free once its work has ended.
+  // Its slot is free once its work has ended.
   assert.equal(server.exchanges.used.handled, 1);
   server.works[0]!.resolve();
   await server.settled({});
@@ -294,8 +294,8 @@ Deno.test("Exchanges.respond() passes on a method that is not a string", async (
   }
 });
 
-Deno.test("Exchanges.respond() handles a few pings of a client at a time, and leaves places for others", async () => {
-  await using server = new TestServer({ places: 4 });
+Deno.test("Exchanges.respond() handles a few pings of a client at a time, and leaves slots for others", async () => {
+  await using server = new TestServer({ slots: 4 });
   const ping = { method: "ping", isSlow: true };
   const own = Array.from({ length: 5 }, () => server.status(ping, "a"));
   await eventually(() => server.exchanges.used.bodies > 0, "those that wait");

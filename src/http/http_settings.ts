@@ -13,8 +13,8 @@ import {
 import { quoteWord } from "../program/command_words.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
-import type { AccessOptions, AccessToken } from "./access.ts";
 import { quote } from "../text.ts";
+import type { AccessOptions, AccessToken } from "./access.ts";
 
 /** The settings of the server, and who can connect to it. */
 export type HttpSettings = Settings & { readonly access: AccessOptions };

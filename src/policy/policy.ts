@@ -19,6 +19,13 @@ import { dirname, resolveFolder } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
+import type { Project } from "../skills/roots.ts";
+import type {
+  ScanOptions,
+  SkillPolicyRule,
+  SkillState,
+} from "../skills/types.ts";
+import { requireChoice } from "../text.ts";
 import type { LoadedPolicy } from "./policy_file.ts";
 import {
   activateRule,
@@ -32,14 +39,7 @@ import {
   resolveRuleFolder,
   textsOf,
 } from "./policy_rules.ts";
-import type { Project } from "../skills/roots.ts";
 import { STATE_NAMES, STATES } from "./states.ts";
-import type {
-  ScanOptions,
-  SkillPolicyRule,
-  SkillState,
-} from "../skills/types.ts";
-import { requireChoice } from "../text.ts";
 
 /** What a policy decides. */
 export interface PolicyDecision {

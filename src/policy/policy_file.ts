@@ -8,14 +8,14 @@
 import * as z from "npm:zod@^4/mini";
 import { attempt, faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
-import { SCOPES } from "../skills/names.ts";
 import type { Fault } from "../problems.ts";
+import { SCOPES } from "../skills/names.ts";
+import { Project } from "../skills/roots.ts";
+import type { SkillPolicyRule } from "../skills/types.ts";
+import { parseYaml, toYamlFault } from "../skills/yaml.ts";
 import { nearestWords, quote } from "../text.ts";
 import { PolicyError, resolveRuleFolder, textsOf } from "./policy_rules.ts";
-import { Project } from "../skills/roots.ts";
 import { STATE_NAMES } from "./states.ts";
-import { parseYaml, toYamlFault } from "../skills/yaml.ts";
-import type { SkillPolicyRule } from "../skills/types.ts";
 
 /** The maximum size of a policy file, in bytes. */
 const MAX_POLICY_SIZE = 64 * 1024;

@@ -9,10 +9,10 @@ import { attempt, faultOf } from "../files/faults.ts";
 import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault } from "../problems.ts";
-import { normalizeText, quote } from "../text.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
+import { normalizeText, quote } from "../text.ts";
 
 /** What is wrong with a policy. */
 type PolicyFault = Omit<Fault, "rule">;

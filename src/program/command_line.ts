@@ -7,12 +7,12 @@
  */
 
 import { parseArgs } from "node:util";
-import { DEFAULT_SHELL_TIMEOUT } from "../views/toolsets/shell.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import { nearestWords, quote } from "../text.ts";
 import { OTHER_CLIENTS, PROFILE_NAMES } from "../views/profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
+import { DEFAULT_SHELL_TIMEOUT } from "../views/toolsets/shell.ts";
 import { TOOLSET_NAMES } from "../views/toolsets/toolsets.ts";
-import { nearestWords, quote } from "../text.ts";
 
 /** An option, with what `parseArgs` of `node:util` needs to know about it. */
 export interface Option {

@@ -5,12 +5,6 @@
  * @module
  */
 
-import {
-  type CommandLine,
-  OPTIONS,
-  parseMegabytes,
-  UsageError,
-} from "./command_line.ts";
 import { attempt } from "../files/faults.ts";
 import {
   basename,
@@ -24,15 +18,21 @@ import {
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { log, quote } from "../text.ts";
-import type { ToolOptions, Toolset } from "../views/options.ts";
+import { isSkillFolder } from "../skills/skill_file.ts";
 import type {
   BaseFolders,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootOptions,
 } from "../skills/types.ts";
-import { isSkillFolder } from "../skills/skill_file.ts";
+import { log, quote } from "../text.ts";
+import type { ToolOptions, Toolset } from "../views/options.ts";
+import {
+  type CommandLine,
+  OPTIONS,
+  parseMegabytes,
+  UsageError,
+} from "./command_line.ts";
 
 /** What the command line and the environment ask for. */
 export interface Settings {

@@ -8,8 +8,8 @@
  */
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { invalidParams, rpcError } from "./json_rpc.ts";
 import { isObject } from "../text.ts";
+import { invalidParams, rpcError } from "./json_rpc.ts";
 
 /** The protocol versions of the legacy era that the server supports, the latest first. */
 export const LEGACY_VERSIONS: readonly string[] = [

@@ -20,11 +20,11 @@ import {
   Server,
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { isObject, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
 import { checkSize, type ErrorObject, toErrorObject } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
-import { isObject, toWellFormedJson } from "../text.ts";
 
 /** How a request is handled. */
 interface Handling {

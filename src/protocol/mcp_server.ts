@@ -22,6 +22,7 @@ import type {
   RequestId,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { wait } from "../time_slice.ts";
 import {
   type ListName,
   type RequestContext,
@@ -41,7 +42,6 @@ import { toErrorObject } from "./json_rpc.ts";
 import { LISTEN, type SubscriptionFilter } from "./requests.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
-import { wait } from "../time_slice.ts";
 
 /**
  * How long the first reply to a client waits for the server to be ready, in

@@ -14,11 +14,11 @@ import {
   realPathOf,
 } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
-import type { Problem } from "../problems.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
-import type { Project } from "../skills/roots.ts";
 import { isForModel, isOff, STATES } from "../policy/states.ts";
+import type { Problem } from "../problems.ts";
+import type { Project } from "../skills/roots.ts";
 import type {
   SkillRootReport,
   SkillScope,

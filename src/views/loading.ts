@@ -8,6 +8,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { splitPath } from "../files/boundary.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
+import { isForModel } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
@@ -22,7 +23,6 @@ import type {
 import { escapeInvisible, log, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
-import { isForModel } from "../policy/states.ts";
 
 /** Whatever the tools read is for the model. */
 const MODEL = { forModel: true };

@@ -14,9 +14,10 @@ import type { Params } from "../protocol/requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, nearestWords, quote } from "../text.ts";
-import { profileFor } from "./profiles.ts";
-import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
+import type { ToolOptions, Toolset } from "./options.ts";
+import { deriveOnce, type ListItem, serveList } from "./paging.ts";
+import { profileFor } from "./profiles.ts";
 import { readForRequest } from "./resources.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -27,7 +28,6 @@ import {
   type ListedSkill,
   listKey,
 } from "./skill_list.ts";
-import type { ToolOptions, Toolset } from "./options.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 export const SKILL_PROMPT = "skill";

@@ -30,6 +30,7 @@ import type { ScanSubscriber, Skill, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import { SharedTask, TimeSlice } from "../time_slice.ts";
 import { logLoad, readTogether, type Requester } from "./loading.ts";
+import type { ToolOptions } from "./options.ts";
 import { deriveOnce, type ListItem, serveList } from "./paging.ts";
 import {
   listByName,
@@ -37,7 +38,6 @@ import {
   type ListedSkill,
   listKey,
 } from "./skill_list.ts";
-import type { ToolOptions } from "./options.ts";
 
 const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   {

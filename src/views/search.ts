@@ -7,9 +7,9 @@
  * @module
  */
 
+import type { Skill } from "../skills/types.ts";
 import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
-import type { Skill } from "../skills/types.ts";
 
 /** How much of a query is used, and of a name, description, or excerpt, in characters. */
 const MAX_QUERY_LENGTH = 400;

@@ -7,10 +7,10 @@
  * @module
  */
 
+import { isForModel, STATES } from "../policy/states.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
-import { isForModel, STATES } from "../policy/states.ts";
 import type {
   NearMiss,
   Skill,

@@ -10,9 +10,9 @@
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { mediaTypeOfName } from "../files/media_types.ts";
 import { sha256 } from "../files/reading.ts";
+import type { Fault } from "../problems.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import type { Fault } from "../problems.ts";
 import { findUnlisting } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";

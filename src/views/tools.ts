@@ -14,8 +14,9 @@ import * as z from "npm:zod@^4/mini";
 import { formatIssues, PARSE_OPTIONS } from "../protocol/requests.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
+import type { ToolOptions } from "./options.ts";
+import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   explainEmptyList,
@@ -25,9 +26,8 @@ import {
   summarizeSkills,
   withUse,
 } from "./skill_list.ts";
-import type { ToolOptions } from "./options.ts";
-import { listTools } from "./toolsets/toolsets.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
+import { listTools } from "./toolsets/toolsets.ts";
 
 /** The annotations of a tool, unless it says otherwise. */
 const READ_ONLY: ToolAnnotations = {

@@ -7,12 +7,16 @@
  */
 
 import { basename, dirname } from "../files/paths.ts";
+import { isForModel } from "../policy/states.ts";
 import {
   formatProblem,
   hasEffect,
   type Problem,
   type ProblemRule,
 } from "../problems.ts";
+import { nameOfNearMiss } from "../scan/near_misses.ts";
+import { findPolicyProblem } from "../skills/catalog.ts";
+import { parseName, skillKey } from "../skills/names.ts";
 import type {
   NearMiss,
   SkillCatalog,
@@ -20,11 +24,9 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
-import { findPolicyProblem } from "../skills/catalog.ts";
-import { parseName, skillKey } from "../skills/names.ts";
-import { SkillIndex } from "./search.ts";
 import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
+import { SkillIndex } from "./search.ts";
 import {
   explainEmptyList,
   findNoSkillsReason,
@@ -35,8 +37,6 @@ import {
   listForModel,
   summarizeNearMisses,
 } from "./skill_list.ts";
-import { isForModel } from "../policy/states.ts";
-import { nameOfNearMiss } from "../scan/near_misses.ts";
 
 /**
  * The maximum number of skills that the answer to an unknown name lists. If

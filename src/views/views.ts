@@ -18,14 +18,14 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { registerCompletion } from "./completion.ts";
+import { TOOL_NAMES, type ToolOptions, type Toolset } from "./options.ts";
 import { registerPrompts } from "./prompts.ts";
-import { summarizeSkills } from "./skill_list.ts";
 import { registerResources } from "./resources.ts";
+import { summarizeSkills } from "./skill_list.ts";
 import {
   registerSkillsExtension,
   SKILLS_EXTENSION,
 } from "./skills_extension.ts";
-import { TOOL_NAMES, type ToolOptions, type Toolset } from "./options.ts";
 
 const CAPABILITIES = {
   tools: { listChanged: true },

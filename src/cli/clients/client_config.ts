@@ -13,6 +13,8 @@ import {
   UsageError,
 } from "../../program/command_line.ts";
 import { quoteWord } from "../../program/command_words.ts";
+import { type Program, runningProgram } from "../../program/running_program.ts";
+import type { Settings } from "../../program/settings.ts";
 import {
   escapeCodePoint,
   escapeInvisible,
@@ -22,8 +24,6 @@ import {
 } from "../../text.ts";
 import { addClientOptions } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { type Program, runningProgram } from "../../program/running_program.ts";
-import type { Settings } from "../../program/settings.ts";
 import { createLaunch } from "./launch.ts";
 
 /** A client's configuration, and what the user should know about it. */

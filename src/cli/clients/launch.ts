@@ -5,21 +5,21 @@
  * @module
  */
 
-import type { Launch } from "./clients.ts";
-import { SERVING_OPTIONS, UsageError } from "../../program/command_line.ts";
-import type { Program } from "../../program/running_program.ts";
-import type { Settings } from "../../program/settings.ts";
 import {
   dirname,
   isAbsolute,
   isAtOrBelow,
   realPathOf,
 } from "../../files/paths.ts";
-import { ALLOW_SHELL, findShell } from "../../views/toolsets/shell.ts";
-import { wantsShell } from "../../views/toolsets/toolsets.ts";
 import { listRuleFolders } from "../../policy/policy_file.ts";
+import { SERVING_OPTIONS, UsageError } from "../../program/command_line.ts";
+import type { Program } from "../../program/running_program.ts";
+import type { Settings } from "../../program/settings.ts";
 import { Project, resolveSkillRoots } from "../../skills/roots.ts";
 import { quote } from "../../text.ts";
+import { ALLOW_SHELL, findShell } from "../../views/toolsets/shell.ts";
+import { wantsShell } from "../../views/toolsets/toolsets.ts";
+import type { Launch } from "./clients.ts";
 
 /**
  * Creates the command that starts the server on this machine. It does not use npx,

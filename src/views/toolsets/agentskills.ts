@@ -7,7 +7,6 @@
 
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../files/paths.ts";
-import { createJsonList, fitJsonList } from "./json_list.ts";
 import {
   createTextResult,
   directoryOf,
@@ -17,6 +16,7 @@ import {
   withSkill,
 } from "../loading.ts";
 import type { ListedSkill } from "../skill_list.ts";
+import { createJsonList, fitJsonList } from "./json_list.ts";
 import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 

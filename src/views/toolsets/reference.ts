@@ -5,7 +5,6 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { createJsonList, fitJsonList } from "./json_list.ts";
 import { loadWhole } from "../loading.ts";
 import {
   findNoSkillsReason,
@@ -13,6 +12,7 @@ import {
   type ListedSkill,
   listForModel,
 } from "../skill_list.ts";
+import { createJsonList, fitJsonList } from "./json_list.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({
