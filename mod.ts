@@ -276,6 +276,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     if (mayBeSkill && entries.some(({ name }) => isSkillFileName(name))) {
       this.#skills.add(realPath);
       this.#folders.push(folder);
+      this.#nearMisses.addSkill(folder);
     } else if (folder.around === undefined) {
       this.#nearMisses.add(folder, entries, { mayBeSkill });
     }

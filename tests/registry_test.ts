@@ -293,7 +293,7 @@ Deno.test("SkillRegistry logs a problem and a shadowed skill once while they las
   await registry.refresh();
   assert.match(
     lines.splice(0).join("\n"),
-    /^Shadowed ".*other.SKILL\.md": the name "git" is taken by ".*git.SKILL\.md", which takes precedence; change the name in its SKILL\.md to load it$/,
+    /^Shadowed ".*other.SKILL\.md": the name "git" is taken by ".*git.SKILL\.md", which takes precedence; change the name in the SKILL\.md of one of the two to load both$/,
   );
   for (let round = 0; round < 2; round++) {
     place.skill("skills", "bad", "no frontmatter");

@@ -7,7 +7,7 @@
  */
 
 import {
-  childPath,
+  childOn,
   currentFolder,
   dirname,
   isAtOrBelow,
@@ -16,7 +16,6 @@ import {
   isThere,
   join,
   mayRead,
-  relative,
 } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
@@ -128,12 +127,14 @@ function listPlaces(settings: Settings): Place[] {
 
 /** Lists these places, except those that the client lists itself. */
 function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
-  const { home, values } = settings;
+  const { home, roots, values } = settings;
   return listPlaces(settings).flatMap((place) => {
     const { base, folder, hint, recursive = hint === undefined } = place;
     if (base === undefined) return [];
     const path = join(base, folder);
     if (!mayRead(path) || values["name-only"]?.includes(path)) return [];
+    // Whoever searches a part of it has chosen.
+    if (roots.some((root) => isAtOrBelow(root.path, path))) return [];
     const scope = base === home ? "global" : "project";
     const root = { path, scope, recursive } as const;
     return [{ root, hint: hint ?? adviseSkillDir(path, settings) }];
@@ -193,10 +194,7 @@ function countByHolder(
   root: string,
   folders: readonly string[],
 ): Map<string, number> {
-  const holders = folders.toSorted().map((folder) => {
-    const [name = ""] = relative(root, folder).split(/[\\/]/);
-    return childPath(root, name);
-  });
+  const holders = folders.toSorted().map((folder) => childOn(folder, root));
   const isShort = new Set(holders).size <= MAX_DEEPER_LINES;
   const counts = new Map<string, number>();
   for (const holder of isShort ? holders : holders.map(() => root)) {

@@ -122,6 +122,12 @@ export function isAtOrBelowAny(
   return folders.some((folder) => isAtOrBelow(realPath, folder));
 }
 
+/** Returns what lies directly in a folder on the way to a path below it. */
+export function childOn(path: string, folder: string): string {
+  const [name = ""] = relative(folder, path).split(SEPARATOR);
+  return childPath(folder, name);
+}
+
 /** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
 export function childPath(folder: string, name: string): string {
   return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;

@@ -4,7 +4,13 @@
  * @module
  */
 
-import { basename, childPath, dirname, extname } from "../files/paths.ts";
+import {
+  basename,
+  childOn,
+  childPath,
+  dirname,
+  extname,
+} from "../files/paths.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import type { VisitedFolder } from "./record.ts";
 
@@ -30,6 +36,8 @@ export class NearMisses {
   readonly #byRoot = new Map<SkillRoot, NearMiss[]>();
   /** The real paths of the folders that were looked at. */
   readonly #known = new Set<string>();
+  /** The folders directly in roots that hold skills. */
+  readonly #holders = new Set<string>();
 
   /** Adds those in a folder, and the folder itself if it may be meant as a skill. */
   add(
@@ -48,9 +56,17 @@ export class NearMisses {
     this.#byRoot.set(folder.root, all);
   }
 
+  /** Notes a skill, so that the folder that holds it is no near miss. */
+  addSkill({ root, path }: Pick<Folder, "root" | "path">): void {
+    this.#holders.add(childOn(path, root.path));
+  }
+
   /** Lists those in a root. */
   listIn(root: SkillRoot): readonly NearMiss[] {
-    return this.#byRoot.get(root) ?? [];
+    return (this.#byRoot.get(root) ?? [])
+      .filter(({ kind, path }) =>
+        kind !== "folder" || !this.#holders.has(path)
+      );
   }
 }
 

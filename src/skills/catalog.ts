@@ -46,7 +46,8 @@ export function differingKeys<T>(
 }
 
 /** What to do with a skill that no name loads. The name of its folder does not count. */
-export const RENAME = "change the name in its SKILL.md to load it";
+export const RENAME =
+  "change the name in the SKILL.md of one of the two to load both";
 
 function formatShadowed({ skill, by }: ShadowedSkill): string {
   const name = quote(skill.name);

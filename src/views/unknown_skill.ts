@@ -15,7 +15,7 @@ import {
   type ProblemRule,
 } from "../problems.ts";
 import { nameOfNearMiss } from "../scan/near_misses.ts";
-import { findPolicyProblem } from "../skills/catalog.ts";
+import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { parseName, skillKey } from "../skills/names.ts";
 import type {
   NearMiss,
@@ -23,7 +23,7 @@ import type {
   SkillRootReport,
   SkillScope,
 } from "../skills/types.ts";
-import { oneLine, truncate } from "../text.ts";
+import { oneLine, quote, truncate } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import { SkillIndex } from "./search.ts";
@@ -163,7 +163,23 @@ function explainMissing(
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return missing.length > 0
     ? missing.map((it) => explain(it, options))
-    : explainNearMisses(skillKey(name), catalog);
+    : explainOthers(skillKey(name), catalog);
+}
+
+/** Says what else has the key of a name: folders of the user's skills, and what is none. */
+function explainOthers(key: string, catalog: SkillCatalog): string[] {
+  const named = listAll(catalog).filter((skill) =>
+    skill.scope === "global" && isForModel(skill) &&
+    skillKey(basename(skill.directory)) === key
+  );
+  return [
+    ...named.map((skill) =>
+      `The skill in the folder of this name is called ${
+        quote(skill.name)
+      }. Tell the user to change the name in its SKILL.md if another skill has that, too.`
+    ),
+    ...explainNearMisses(key, catalog),
+  ];
 }
 
 /** What may be meant as the skill of a name. No other name is told, since it is in no skill. */
