@@ -35,7 +35,7 @@ const MAX_DEEPER_LINES = 10;
 
 /** A folder where skills are put, and that is not searched. */
 interface UnsearchedPlace {
-  /** The root that serves its skills once the user follows the hint. */
+  /** How to search it. */
   readonly root: SkillRoot;
   readonly hint: string;
 }

@@ -285,6 +285,21 @@ Deno.test("--list counts the skills in the folders of other clients and above, a
   }
 });
 
+Deno.test("--list names no folder above that is searched, as in a home folder in Git", async () => {
+  using place = new Place();
+  place.folder("home/.git");
+  const here = place.folder("home/work/x");
+  place.skill("home/.claude/skills/group", "deep");
+  const { stdout } = await runServer({ ...place, project: here }, {
+    args: ["--list", "--json"],
+  });
+  const { problems } = JSON.parse(stdout);
+  assert.deepEqual(
+    problems.map(({ hint }: ReportedProblem) => hint),
+    [`add --skill-dir ${join("~", ".claude", "skills", "group")}`],
+  );
+});
+
 Deno.test("--list counts the skills of the plugins of Claude Code, and adding a plugin serves its skills", async () => {
   using place = new Place();
   const cache = "home/.claude/plugins/cache/market";
@@ -298,6 +313,8 @@ Deno.test("--list counts the skills of the plugins of Claude Code, and adding a 
   );
   const plugin = join(place.path, cache, "tools", "1.1.0");
   assert.deepEqual(await namesIn(place, "--skill-dir", plugin), ["new"]);
+  // Who follows it is not told again.
+  assert.deepEqual(await hintsIn(place, "--skill-dir", plugin), []);
 });
 
 Deno.test(

@@ -18,7 +18,7 @@ import {
   isAtOrBelow,
   isAtOrBelowAny,
   isMisread,
-  isWindows,
+  namesIn,
   normalize,
   relative,
 } from "./paths.ts";
@@ -57,7 +57,7 @@ export class Boundary {
     if (!isAtOrBelow(realPath, realDirectory)) {
       return isAtOrBelowAny(realPath, trusted);
     }
-    const names = relative(realDirectory, realPath).split(/[\\/]/);
+    const names = namesIn(relative(realDirectory, realPath));
     // Kubernetes mounts a file as a link into a folder with a name such as `..data`.
     return names.every((name: string) =>
       isVisible(name) || name.startsWith("..")
@@ -99,7 +99,7 @@ export function isVisible(name: string): boolean {
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
-  const names = normalize(path).split(isWindows ? /[\\/]/ : "/")
+  const names = namesIn(normalize(path))
     .filter((name: string) => name !== "" && name !== ".");
   const isServed = !isAbsolute(path) && names[0] !== ".." &&
     names.length <= MAX_FILE_DEPTH;

@@ -122,9 +122,14 @@ export function isAtOrBelowAny(
   return folders.some((folder) => isAtOrBelow(realPath, folder));
 }
 
+/** Splits a path into the names in it. */
+export function namesIn(path: string): string[] {
+  return path.split(isWindows ? /[\\/]/ : "/");
+}
+
 /** Returns what lies directly in a folder on the way to a path below it. */
 export function childOn(path: string, folder: string): string {
-  const [name = ""] = relative(folder, path).split(SEPARATOR);
+  const [name = ""] = namesIn(relative(folder, path));
   return childPath(folder, name);
 }
 

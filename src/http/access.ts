@@ -29,7 +29,8 @@ const ADVICE =
 const UNKNOWN_HOST =
   "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS";
 
-const WRONG_TOKEN = "The bearer token is missing or wrong";
+const WRONG_TOKEN =
+  "The bearer token is missing or wrong: send one of SKILL_SERVER_TOKEN in the header Authorization";
 
 /** A token, and whose it is. */
 export interface AccessToken {

@@ -103,7 +103,7 @@ Deno.test("AccessControl logs each reason for refusing requests once, without te
     }
   }
   assert.deepEqual(lines, [
-    "Refused a request from 192.0.2.1: The bearer token is missing or wrong (logged once)",
+    "Refused a request from 192.0.2.1: The bearer token is missing or wrong: send one of SKILL_SERVER_TOKEN in the header Authorization (logged once)",
     "Refused a request from 192.0.2.1: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
   ]);
 });

@@ -229,9 +229,10 @@ async function readText(
   };
   await body?.pipeTo(new WritableStream({ write }), { signal }).catch(
     (error) => {
-      throw error instanceof Response
-        ? error
-        : refuse(400, "Cannot read the request");
+      throw error instanceof Response ? error : refuse(
+        400,
+        "Cannot read the body of the request: send it again, whole",
+      );
     },
   );
   return text + decoder.decode();

@@ -17,7 +17,7 @@ import {
   resolveFolder,
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
-import { resolveSkillRoots } from "../skills/roots.ts";
+import { resolveSkillRoots, withoutDuplicates } from "../skills/roots.ts";
 import { isSkillFolder } from "../skills/skill_file.ts";
 import type {
   BaseFolders,
@@ -149,11 +149,11 @@ function listRoots(
     agents: agents && !(check && isNamed),
   });
   const isDeep = recursive || tools === "agentskills";
-  return roots.map((root) => ({
+  return withoutDuplicates(roots.map((root) => ({
     ...root,
     recursive: isDeep || root.recursive === true,
     confinesLinks: tools === "reference",
-  }));
+  })));
 }
 
 function createOptions(

@@ -102,6 +102,15 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
   assert.equal(settingsWith({}, folder, "--agents").warnings.length, 1);
 });
 
+Deno.test("createSettings() searches a folder once that is named twice", () => {
+  using place = new Place();
+  const folder = place.folder("skills");
+  const args = ["--recursive", "/skills", "--skill-dir", "/skills"];
+  const { roots } = settingsIn(place, args);
+  const same = roots.filter(({ path }) => path === folder);
+  assert.equal(same.length, 1);
+});
+
 Deno.test("createSettings() checks the skill that a file is in", () => {
   using place = new Place();
   const pdf = place.skill("skills", "pdf");

@@ -17,7 +17,7 @@ import type { VisitedFolder } from "./record.ts";
 /** The maximum number in one root. */
 const MAX_NEAR_MISSES = 1_000;
 
-/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt` or `SKILL copy.md`. */
+/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt`, or is it, in a root. */
 const LIKE_SKILL_MD =
   /^(?:skills\.md|skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*)$/i;
 

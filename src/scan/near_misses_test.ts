@@ -36,6 +36,8 @@ Deno.test("a scan notes near misses by their names, in the folders that it lists
   place.file("skills/.git/config", "");
   place.folder("skills/empty");
   place.file("skills/group/deep/SKILL", "");
+  place.file("skills/download/README.md", "");
+  place.skill("skills/download/skills", "pdf");
   const inRoot = ["archive a.zip", "document README.md"];
   assert.deepEqual(await missesIn(place, false), inRoot);
   assert.deepEqual(await missesIn(place, true), [

@@ -103,6 +103,11 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   for (const folder of recursiveFolders) {
     roots.push({ ...configured(folder), recursive: true });
   }
+  return withoutDuplicates(roots);
+}
+
+/** Returns roots without those that are searched in the same way before. */
+export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   return roots.filter((root, index) => {
     const isSame = (other: SkillRoot) =>
       other.path === root.path && other.recursive === root.recursive;

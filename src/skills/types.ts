@@ -1,5 +1,6 @@
 /**
- * The data types that all modules share: roots, skills, catalogs, and files.
+ * The data types of skills, which the rooms above and the library share: roots, skills,
+ * and catalogs.
  *
  * @module
  */

@@ -134,7 +134,7 @@ export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
 }
 
 /** Returns what to tell the user if there are no skills for the model, in one line. */
-export function explainEmptyList(catalog: SkillCatalog): string | undefined {
+export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
   const misses = summarizeNearMisses(catalog);
   const seen = misses === undefined ? "" : ` ${misses}`;
@@ -165,7 +165,7 @@ export function summarizeNearMisses(
     [
       numberOf("misnamed"),
       "file",
-      " named almost SKILL.md (an ending such as .txt may be hidden)",
+      " named almost SKILL.md, or in no folder of its own (an ending such as .txt may be hidden)",
     ],
     [numberOf("folder"), "folder", " without a file SKILL.md"],
     [numberOf("document"), "Markdown file", " outside the folder of a skill"],
@@ -203,7 +203,7 @@ export function formatAvailableSkills(
       .map(([key, text]) => `<${key}>${escapeXml(text)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
   });
-  const list = skills.join("\n") || (explainEmptyList(catalog) ?? "");
+  const list = skills.join("\n") || (findEmptyListReason(catalog) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 

@@ -129,7 +129,10 @@ type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 /** What updates a tool that is registered on a server of the SDK. */
 type RegisteredTool = ReturnType<SkillToolServer["registerTool"]>;
 
-/** Shows tools on a server of the SDK, as clients that were not measured see them. */
+/**
+ * Shows tools on a server of the SDK, as the profile of the options, or else clients that
+ * were not measured, see them.
+ */
 function createSdkHost(
   server: SkillToolServer,
   registry: SkillSource,
@@ -137,7 +140,7 @@ function createSdkHost(
 ): ToolHost {
   const profile = profileFor(undefined, options);
   const entryOf = (tool: SkillTool, catalog: SkillCatalog) =>
-    toEntry(tool, { profile, catalog, options });
+    toEntry(tool, { profile, catalog, options, describesParameters: false });
   const tools = new Map<SkillTool, RegisteredTool>();
   return {
     register: (tool) => {

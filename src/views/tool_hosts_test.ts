@@ -145,6 +145,20 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
   await client.close();
 });
 
+Deno.test("registerSkillTools() lists the skills for any profile in the description, since the schema stays as it is", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  for (const profile of Object.keys(CLIENT_PROFILES)) {
+    const { registry, host } = createHost(place);
+    await registry.refresh();
+    registerSkillTools(host, registry, { profile });
+    const client = await connect(host);
+    const { tools } = await client.listTools();
+    assert.match(tools.at(-1)!.description!, /\bgit: About git/, profile);
+    await client.close();
+  }
+});
+
 Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one, as an unknown profile, with a list of them", () => {
   using place = new Place();
   const { registry, host } = createHost(place);

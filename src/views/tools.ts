@@ -19,7 +19,7 @@ import type { ToolOptions } from "./options.ts";
 import { type ClientProfile, DEFAULT_PROFILE } from "./profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
-  explainEmptyList,
+  findEmptyListReason,
   fitList,
   type ListedSkill,
   listForModel,
@@ -57,6 +57,8 @@ export interface ToolView {
   readonly profile: ClientProfile;
   readonly catalog: SkillCatalog;
   readonly options: ToolOptions;
+  /** Whether the description of a parameter can list skills. Default: `true`. */
+  readonly describesParameters?: boolean;
 }
 
 /** Lists the entries of the tools in `tools/list` for a client. */
@@ -103,10 +105,11 @@ function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
   if (describe === undefined) return { description: usage };
   const contract = formatContract(describe, view);
   if (contract !== undefined) return { description: contract };
-  const absence = explainEmptyList(view.catalog);
+  const absence = findEmptyListReason(view.catalog);
   if (absence !== undefined) return { description: `${absence}\n${usage}` };
-  const isCut = view.profile.cutsDescriptionsAt !== undefined;
-  return isCut && "name" in input.shape
+  const { profile, describesParameters = true } = view;
+  const isCut = profile.cutsDescriptionsAt !== undefined;
+  return isCut && describesParameters && "name" in input.shape
     ? formatInParameter(tool, view)
     : { description: formatBrief(tool, view) };
 }

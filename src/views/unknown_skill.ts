@@ -28,7 +28,7 @@ import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import { SkillIndex } from "./search.ts";
 import {
-  explainEmptyList,
+  findEmptyListReason,
   findNoSkillsReason,
   fitList,
   isAmongProjects,
@@ -65,7 +65,7 @@ export async function answerUnknownName(
   const skills = listForModel(catalog);
   if (skills.length <= MAX_LISTED_SKILLS) {
     const advice = reasons.length === 0
-      ? explainEmptyList(catalog) ?? summarizeNearMisses(catalog)
+      ? findEmptyListReason(catalog) ?? summarizeNearMisses(catalog)
       : undefined;
     const end = advice === undefined ? "" : `\n\n${advice}`;
     return { text: formatAvailable(start, skills) + end, isError: true };
@@ -162,7 +162,7 @@ function explainMissing(
     findSkipped(parseName(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return missing.length > 0
-    ? missing.map((it) => explain(it, options))
+    ? [...new Set(missing.map((it) => explain(it, options)))]
     : explainOthers(skillKey(name), catalog);
 }
 
@@ -187,7 +187,7 @@ const NEAR_MISSES: Readonly<Record<NearMiss["kind"], string>> = {
   archive:
     "An archive has this name. Tell the user to unpack it into a folder of its own.",
   misnamed:
-    "The folder with this name has a file that is named almost SKILL.md. Tell the user to rename it to SKILL.md; the system may hide an ending such as .txt.",
+    "The folder with this name has a file named SKILL.md or almost so. Tell the user to name it SKILL.md, in a folder of its own; the system may hide an ending such as .txt.",
   document:
     "A Markdown file has this name. Tell the user to move it to a folder of this name as SKILL.md.",
   folder:
@@ -309,7 +309,8 @@ function explain(
     return problems.flatMap(formatProblem).join("\n");
   }
   const reasons = new Set(
-    problems.map(({ rule }) => REASONS[rule] ?? "the server cannot read it"),
+    problems.filter((problem) => hasEffect(problem, "skipped"))
+      .map(({ rule }) => REASONS[rule] ?? "the server cannot read it"),
   );
   const owner = scope === "project" ? "The project has" : "The server has";
   const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)

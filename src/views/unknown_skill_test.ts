@@ -83,6 +83,29 @@ Deno.test("the answer says nothing about a skipped skill that is not for the mod
   }
 });
 
+Deno.test("the answer about a project's skill names what skips it, and nothing that was repaired", async () => {
+  using place = new Place();
+  place.skill(PROJECT, "theirs", incomplete("theirs", "license: see: it\n"));
+  await using session = await Session.open(place);
+  const { text } = await session.load("theirs");
+  assert.match(text, /: its SKILL\.md has no valid description\. The server/);
+});
+
+Deno.test("the answer to the name of a folder says what the skill in it is called", async () => {
+  using place = new Place();
+  place.skill(HOME, "pdf");
+  place.skill(HOME, "invoice", skillMd("pdf"));
+  place.skill(PROJECT, "theirs", skillMd("their-name"));
+  await using session = await Session.open(place);
+  const { text } = await session.load("Invoice");
+  assert.match(
+    text,
+    /^The skill in the folder of this name is called "pdf"\. /,
+  );
+  const theirs = await session.load("theirs");
+  assert.match(theirs.text, /^Skill 'theirs' not found\./);
+});
+
 Deno.test("the answer says that a project's folder is refused", async () => {
   using place = new Place();
   for (let index = 0; index < 1_001; index++) {
@@ -254,7 +277,7 @@ Deno.test("the list and the answers count what may be meant as a skill, without 
   place.file("chosen/secret-2/SKILL.md.txt", "");
   place.skill("chosen", "secret-4", "No frontmatter");
   const end =
-    "The server noticed 1 skill with a mistake in SKILL.md (load one by the name of its folder to learn how to fix it), 2 archives to unpack, 1 file named almost SKILL.md (an ending such as .txt may be hidden), 1 folder without a file SKILL.md, and 1 missing folder.";
+    "The server noticed 1 skill with a mistake in SKILL.md (load one by the name of its folder to learn how to fix it), 2 archives to unpack, 1 file named almost SKILL.md, or in no folder of its own (an ending such as .txt may be hidden), 1 folder without a file SKILL.md, and 1 missing folder.";
   const answer = (await session.load("report")).text;
   const description = await session.description();
   for (const text of [answer, description]) {
@@ -264,7 +287,10 @@ Deno.test("the list and the answers count what may be meant as a skill, without 
   const told: [name: string, words: RegExp][] = [
     ["secret-4", /there is no frontmatter/],
     ["secret-3", /^An archive has this name\. Tell the user to unpack it/],
-    ["Secret-2", /^The folder .* named almost SKILL\.md\. Tell the user to /],
+    [
+      "Secret-2",
+      /^The folder .* has a file named SKILL\.md or almost so\. Tell the /,
+    ],
     ["secret", /^The folder with this name has no file SKILL\.md\. Tell the /],
   ];
   for (const [name, words] of told) {

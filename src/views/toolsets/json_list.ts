@@ -10,7 +10,7 @@ import { jsonText } from "../../text.ts";
 import { createTextResult } from "../loading.ts";
 import { deriveOnce } from "../paging.ts";
 import {
-  explainEmptyList,
+  findEmptyListReason,
   fitSkills,
   formatMore,
   type ListedSkill,
@@ -48,7 +48,7 @@ export function createJsonList(
   const missing = listForModel(catalog).length - count;
   const note = missing > 0
     ? formatMore(missing).trim()
-    : explainEmptyList(catalog);
+    : findEmptyListReason(catalog);
   const json = jsonText(list).trimEnd();
   return note === undefined
     ? createTextResult(json)

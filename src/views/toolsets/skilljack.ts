@@ -10,7 +10,7 @@ import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
 import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
 import {
-  explainEmptyList,
+  findEmptyListReason,
   formatAvailableSkills,
   summarizeNearMisses,
 } from "../skill_list.ts";
@@ -24,7 +24,7 @@ const loadTool = defineTool({
       isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
     const list = formatAvailableSkills(catalog, locationOf);
     // Without skills, the list says so itself.
-    const isEmpty = explainEmptyList(catalog) !== undefined;
+    const isEmpty = findEmptyListReason(catalog) !== undefined;
     const notice = isEmpty ? undefined : summarizeNearMisses(catalog);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
