@@ -319,7 +319,10 @@ Deno.test("skill never returns new content under an old name", async () => {
   const file = "home/.claude/skills/git/SKILL.md";
   for (
     const [text, expected] of [
-      [skillMd("other"), /^Skill 'git' not found\..*\n- other: /s],
+      [
+        skillMd("other"),
+        /^The skill in .* is called "other"\. .*\n\nSkill 'git' not found\./s,
+      ],
       ["no frontmatter", /^Skipped ".*" \(line 1\): there is no frontmatter/],
       [
         "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",
