@@ -54,12 +54,8 @@ function hasFrontmatter(path: string): boolean {
 const LOOSE_FILE: Fault = {
   rule: "loose-file",
   reason: "it is directly in a folder of skills",
-  hint: "move it, and the files that it needs, into a folder of its own",
-};
-
-const LOOSE_AND_MISNAMED: Fault = {
-  ...LOOSE_FILE,
-  hint: `${LOOSE_FILE.hint}, and rename it to "SKILL.md"`,
+  hint:
+    'move it, and the files that it needs, into a folder of its own, as "SKILL.md"',
 };
 
 const WRONG_NAME: Fault = {
@@ -90,11 +86,12 @@ function toFault(
       return toFolderFault(document);
     case "document":
       return toDocumentFault(path);
-    case "misnamed":
-      if (isSkillFileName(basename(path))) return LOOSE_FILE;
-      return dirname(path) === root.path && isAmongSkills(path)
-        ? LOOSE_AND_MISNAMED
+    case "misnamed": {
+      const isLoose = dirname(path) === root.path && isAmongSkills(path);
+      return isLoose || isSkillFileName(basename(path))
+        ? LOOSE_FILE
         : WRONG_NAME;
+    }
   }
 }
 

@@ -25,10 +25,10 @@ const NAMES = [
 /** Near misses in a folder of skills, and what is reported. Following it leads to `foo/SKILL.md`. */
 const MISTAKES: [file: string, reported: RegExp][] = [
   ["foo.md", /^file-name .* it is a file, .* move it to ".*foo\/SKILL\.md"$/],
-  ["SKILL.md", /^loose-file .* move it, .* into a folder of its own$/],
+  ["SKILL.md", /^loose-file .* into a folder of its own, as "SKILL\.md"$/],
   [
     "SKILL.txt",
-    /^loose-file .* into a folder of its own, and rename it to "SKILL\.md"$/,
+    /^loose-file .* into a folder of its own, as "SKILL\.md"$/,
   ],
   ...NAMES.map((name): [string, RegExp] => [
     `foo/${name}`,

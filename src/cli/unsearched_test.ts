@@ -28,7 +28,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   assert.equal(
     text.replaceAll(place.home.replaceAll("\\", "/"), "~"),
     `~/.claude/skills/SKILL.md: error[loose-file]: it is directly in a folder of skills
-  fix: move it, and the files that it needs, into a folder of its own
+  fix: move it, and the files that it needs, into a folder of its own, as "SKILL.md"
 ~/.claude/skills/guide: error[skill-md-missing]: it is among the skills, and has no file "SKILL.md"
   fix: rename "guide.md" in it to "SKILL.md"
 ~/.claude/skills/review.md: error[file-name]: it is a file, where the folder of a skill was expected
