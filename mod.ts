@@ -520,7 +520,11 @@ export class SkillRegistry implements SkillSource {
   async refresh(
     { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
   ): Promise<SkillCatalog> {
-    this.#requireOpen();
+    if (this.#isClosed) {
+      throw new Error(
+        "Cannot scan the skills: the registry is closed; create another one",
+      );
+    }
     const delay = this.#scanStart + minIntervalMs - performance.now();
     if (delay > 0) await wait(delay);
     return await this.#scans.run(() => this.#scan());
@@ -529,11 +533,8 @@ export class SkillRegistry implements SkillSource {
   /**
    * Adds a listener that is called after each refresh that changed something
    * clients can see. Returns a function that removes it.
-   *
-   * @throws {Error} If the registry is closed.
    */
   onChange(listener: SkillChangeListener): () => void {
-    this.#requireOpen();
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -543,13 +544,8 @@ export class SkillRegistry implements SkillSource {
     this.#subscribers.add(subscriber);
   }
 
-  /**
-   * Starts keeping the catalog current with a timer and by watching the folders.
-   *
-   * @throws {Error} If the registry is closed.
-   */
+  /** Starts keeping the catalog current with a timer and by watching the folders. */
   watch(): void {
-    this.#requireOpen();
     this.#rescans.start();
     this.watchFolders();
   }
@@ -579,13 +575,6 @@ export class SkillRegistry implements SkillSource {
   /** Closes the registry at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
-  }
-
-  #requireOpen(): void {
-    if (!this.#isClosed) return;
-    throw new Error(
-      "Cannot use the registry: it is closed; create another one",
-    );
   }
 
   /** Scans the roots: computes the result, accepts it or not, and publishes it. */
@@ -688,8 +677,7 @@ export class SkillRegistry implements SkillSource {
  * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset or
  *   profile.
- * @throws {Error} If the server has a tool of the same name already, or the registry is
- *   closed.
+ * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
   server: SkillToolServer,
