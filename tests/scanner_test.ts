@@ -116,6 +116,26 @@ Deno.test("a configured folder that is itself a skill is served, and its subfold
   assert.deepEqual(problems, []);
 });
 
+Deno.test("scanSkillRoots() prefers, in a root, the skill in a folder of its name to a copy of it", async () => {
+  using place = new Place();
+  place.skill("mine", "invoice", skillMd("pdf"));
+  const pdf = place.skill("mine", "pdf", skillMd("PDF"));
+  place.skill("more", "pdf");
+  const { skills, shadowed } = await scanSkillRoots([
+    root(join(place.path, "mine")),
+    root(join(place.path, "more")),
+  ]);
+  assert.equal(skills.get("pdf")!.directory, pdf);
+  assert.equal(shadowed.length, 2);
+  // The order of the roots counts more.
+  place.remove("mine/pdf");
+  const rest = await scanSkillRoots([
+    root(join(place.path, "mine")),
+    root(join(place.path, "more")),
+  ]);
+  assert.match(rest.skills.get("pdf")!.directory, /invoice$/);
+});
+
 Deno.test("scanSkillRoots() prefers SKILL.md to skill.md", {
   ignore: lacks("case"),
 }, async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { childPath } from "../files/paths.ts";
+import { basename, childPath } from "../files/paths.ts";
 import { isForModel, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
 import { servedKey, skillKey } from "../skills/names.ts";
@@ -162,7 +162,7 @@ function assignNames(
   );
   const groups = Map.groupBy(on, ({ read }) => skillKey(read.parsed.name!));
   const named = [...groups.keys()].sort()
-    .flatMap((key) => nameGroup(groups.get(key)!));
+    .flatMap((key) => nameGroup(preferOwnNames(groups.get(key)!)));
   const created = new Map(
     named.map(({ decided, prefix }) => [
       decided,
@@ -182,6 +182,19 @@ function assignNames(
     served: listServed(skills, shadowed),
     off: off.map((decided) => keepOrCreate(decided, undefined, known)),
   };
+}
+
+/**
+ * Puts first, of the skills in each root, those in folders of their names: the others are
+ * often copies of them.
+ */
+function preferOwnNames(group: readonly DecidedSkill[]): DecidedSkill[] {
+  const isOther = ({ listings: [listing], read }: DecidedSkill) =>
+    skillKey(basename(listing!.path)) !== skillKey(read.parsed.name!);
+  const byRoot = Map.groupBy(group, ({ listings }) => listings[0]!.root);
+  return [...byRoot.values()].flatMap((skills) =>
+    skills.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)))
+  );
 }
 
 /** Decides which of the skills with a name has it, and which have a qualified name. */

@@ -62,6 +62,10 @@ export function toStartFault(text: string): Fault {
     const hint = 'save it as UTF-8, for example by "Save with Encoding"';
     return { ...fault, reason, hint };
   }
+  if (/^(?:\{\\rtf|PK\W)/.test(text)) {
+    const reason = "the file is a document of a word processor, not plain text";
+    return { ...fault, reason, hint: 'save it as plain text, as "SKILL.md"' };
+  }
   const [first = ""] = text.split("\n", 1);
   if (isAlmostFence(first)) return toFenceFault(1);
   const [before] = LINES_BEFORE.exec(text) ?? [];

@@ -360,6 +360,17 @@ Deno.test("the log and the tool print finished lines at the beginning of a line,
   assert.match(lines[index - 1]!, /^skill-server: Check .*one.*instead:$/);
 });
 
+Deno.test("--check calls a document of a word processor by what it is", () => {
+  for (const text of ["{\\rtf1\\ansi name: rich", "PK\u0003\u0004word"]) {
+    const [problem] = readSkillText(text).problems;
+    assert.match(
+      problem!.reason,
+      /^the file is a document of a word processor/,
+    );
+    assert.equal(problem!.hint, 'save it as plain text, as "SKILL.md"');
+  }
+});
+
 Deno.test("--check calls UTF-16 by its name", () => {
   const bytes = [0xff, 0xfe];
   for (const character of "---\nname: a\n---\n") {

@@ -62,6 +62,8 @@ interface Listing {
   depth: number;
   /** The real path of the skill around it. */
   skill?: string;
+  /** The number of the root. */
+  root: number;
   position: number;
 }
 
@@ -128,9 +130,14 @@ export class Model {
   /** Returns the skills that may be seen, in search order. */
   look(): Sight[] {
     if (this.#isInvalid) return [];
-    this.#world.roots.forEach((root) => this.#search(root));
-    const skills = [...this.#found.values()]
-      .sort((a, b) => a.listings[0]!.position - b.listings[0]!.position);
+    this.#world.roots.forEach((root, index) => this.#search(root, index));
+    const isCopy = ({ listings: [listing], frontmatter: { name } }: Found) =>
+      basename(listing!.path).toLowerCase() !== name?.toLowerCase();
+    const skills = [...this.#found.values()].sort((a, b) => {
+      const [one, two] = [a.listings[0]!, b.listings[0]!];
+      return one.root - two.root || +isCopy(a) - +isCopy(b) ||
+        one.position - two.position;
+    });
     for (const skill of skills) this.#hide(skill);
     return skills.flatMap((skill) => this.#show(skill));
   }
@@ -157,9 +164,12 @@ export class Model {
       : disk.isInside(path, this.#trusted);
   }
 
-  #search({ path, recursive, includesItself }: World["roots"][number]): void {
+  #search(
+    { path, recursive, includesItself }: World["roots"][number],
+    root: number,
+  ): void {
     const [realPath = ""] = this.#resolve(path);
-    const top: Listing = { path, realPath, depth: 0, position: 0 };
+    const top: Listing = { path, realPath, depth: 0, root, position: 0 };
     if (!disk.isFolder(realPath)) return;
     if (includesItself && this.#note(top)) top.skill = realPath;
     const queue = [top];
