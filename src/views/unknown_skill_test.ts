@@ -289,7 +289,7 @@ Deno.test("the list and the answers count what may be meant as a skill, without 
     ["secret-3", /^An archive has this name\. Tell the user to unpack it/],
     [
       "Secret-2",
-      /^The folder .* has a file named SKILL\.md or almost so\. Tell the /,
+      /^The folder .* real name is only almost SKILL\.md, .*\. Tell the user/,
     ],
     ["secret", /^The folder with this name has no file SKILL\.md\. Tell the /],
   ];
