@@ -212,7 +212,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * Serializes a value as indented JSON without characters that are invisible or
  * that control a terminal.
  */
-export function jsonText(value: unknown): string {
+export function formatIndentedJson(value: unknown): string {
   const lines = stringifyJson(value, 2).split("\n");
   return `${lines.map((line) => escapeInvisible(line)).join("\n")}\n`;
 }

@@ -5,8 +5,8 @@ import { runServer, Wire } from "../tests/testing/server.ts";
 import {
   escapeInvisible,
   escapeXml,
+  formatIndentedJson,
   isCopyable,
-  jsonText,
   listInvisible,
   nearestWords,
   oneLine,
@@ -50,7 +50,13 @@ Deno.test("no displayed text contains a hidden character", () => {
     const text = `gi${character}t`;
     assert.equal(oneLine(` ${text} ${character} x`), "git x", what);
     assert.equal(escapeXml(`<${text}>`), "&lt;git&gt;", what);
-    for (const shown of [quote(text), escapeInvisible(text), jsonText(text)]) {
+    for (
+      const shown of [
+        quote(text),
+        escapeInvisible(text),
+        formatIndentedJson(text),
+      ]
+    ) {
       assert.match(shown, /^"?gi(?:\\u[\da-f]{4})+t"?\n?$/, what);
     }
     assert.equal(JSON.parse(quote(text)), text, what);

@@ -25,19 +25,22 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-for (const page of PAGES) {
-  Deno.test(`each relative link in ${page} points to a file, and each anchor to a heading`, () => {
+Deno.test("each relative link of a page points to a file, and each anchor to a heading", () => {
+  let checked = 0;
+  for (const page of PAGES) {
     for (const [, link] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
       // Links that start with ../../ lead to other parts of the repository's site.
       if (/^(\w+:|\.\.\/\.\.\/)/.test(link!)) continue;
       const [path, anchor] = link!.split("#");
       const target = path ? join(dirname(page), path) : page;
       assert.ok(existsSync(join(REPOSITORY, target)), `${link} in ${page}`);
+      checked++;
       if (anchor === undefined) continue;
       assert.ok(anchorsOf(target).includes(anchor), `${link} in ${page}`);
     }
-  });
-}
+  }
+  assert.ok(checked > 30);
+});
 
 const SOURCES = readdirSync(join(REPOSITORY, "src"), { recursive: true })
   .map((path) => `src/${path}`.replaceAll("\\", "/"))

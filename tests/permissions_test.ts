@@ -40,12 +40,16 @@ Deno.test("server reports neither a trusted folder that Deno may not read, nor a
   const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
   const folder = dirname(place.skill("folder", "git"));
   const env = { HOME: "", USERPROFILE: "", SKILLS_DIR: folder };
-  for (
-    const options of [
-      { flags, args: ["--list", "--trust-links", place.path] },
-      { env, args: ["--list"] },
-    ]
-  ) assert.equal((await runServer(place, options)).stderr, "");
+  place.skill("project/.claude/skills", "pdf");
+  const runs = [
+    { flags, args: ["--list", "--trust-links", place.path], found: "pdf" },
+    { env, args: ["--list"], found: "git" },
+  ];
+  for (const { found, ...options } of runs) {
+    const { code, stdout, stderr } = await runServer(place, options);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, new RegExp(`^ {2}${found} +1 file`, "m"));
+  }
 });
 
 Deno.test("server does not start with a folder or a policy in an unknown home folder", async () => {

@@ -153,6 +153,6 @@ Deno.test("server logs many shadowed skills as one line, and few by name", async
   await using many = await Session.open(place);
   await many.names();
   assert.deepEqual(await many.end(), [
-    "skill-server: Shadowed 35 skills, whose names are taken by others: use --list to see them",
+    "skill-server: Shadowed 35 skills: their names are taken by others; use --list to see them",
   ]);
 });

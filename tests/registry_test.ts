@@ -311,14 +311,17 @@ Deno.test("SkillRegistry logs a problem and a shadowed skill once while they las
 Deno.test("SkillRegistry.close() stops everything and can be repeated", async () => {
   using place = new Place();
   using registry = open(place, { refreshSeconds: 0.01 });
-  registry.onChange(() => assert.fail("a change after the end"));
+  const changes: string[] = [];
+  registry.onChange(({ keys }) => changes.push(...keys));
   await registry.refresh();
   registry.watch();
   await registry.refresh();
+  place.skill("skills", "late");
   const pending = registry.refresh();
   registry.close();
   registry.close();
   assert.deepEqual(names(await pending), []);
+  assert.deepEqual(changes, []);
   await assert.rejects(
     registry.refresh(),
     /^Error: Cannot scan the skills: the registry is closed; create another one$/,

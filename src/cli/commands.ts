@@ -31,7 +31,7 @@ import {
 import { addClientOptions } from "./clients/client_options.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
 import { formatJson } from "./github_actions.ts";
-import { helpText } from "./help.ts";
+import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { print, printLines } from "./print.ts";
 import { createReport, type OpenSkills, SILENT } from "./report.ts";
@@ -48,7 +48,7 @@ export async function runCommand(
 ): Promise<number> {
   const { help, version, as, url, "print-config": name } = command.values;
   const client = name as ClientName | undefined;
-  if (help) return await print(helpText());
+  if (help) return await print(formatHelp());
   if (version) return await print(`${config.version}\n`);
   if (client !== undefined && url !== undefined) {
     const hasToken = readEnvironment("SKILL_SERVER_TOKEN") !== undefined;

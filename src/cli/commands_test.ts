@@ -6,12 +6,12 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import { join } from "../files/paths.ts";
-import { helpText } from "./help.ts";
+import { formatHelp } from "./help.ts";
 
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
   const help = await runServer(place, { args: ["--help"] });
-  assert.deepEqual(help, { code: 0, stdout: helpText(), stderr: "" });
+  assert.deepEqual(help, { code: 0, stdout: formatHelp(), stderr: "" });
   assert.match(help.stdout, /^skill-server .*\n.*\n\nUsage:\n/);
   assert.deepEqual(await runServer(place, { args: ["-h"] }), help);
   const version = { code: 0, stdout: `${config.version}\n`, stderr: "" };

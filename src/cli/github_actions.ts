@@ -8,7 +8,7 @@
  */
 
 import { readEnvironment } from "../program/settings.ts";
-import { escapeInvisible, jsonText } from "../text.ts";
+import { escapeInvisible, formatIndentedJson } from "../text.ts";
 
 /** Whether this process runs in GitHub Actions. */
 export function isInActions(): boolean {
@@ -45,5 +45,6 @@ export function withoutCommands(lines: readonly string[]): readonly string[] {
 
 /** Formats a value as lines of JSON, in which GitHub Actions finds no commands of the old form. */
 export function formatJson(value: unknown): string[] {
-  return jsonText(value).trimEnd().replaceAll("##[", "\\u0023#[").split("\n");
+  return formatIndentedJson(value).trimEnd().replaceAll("##[", "\\u0023#[")
+    .split("\n");
 }

@@ -20,7 +20,7 @@ export function listOptionHelp(): [usage: string, help: string][] {
 }
 
 /** Returns the help text, in which the program has its own name, however it is started. */
-export function helpText(): string {
+export function formatHelp(): string {
   const options = listOptionHelp()
     .map(([usage, help]) => `  ${usage}\n      ${help}`);
   const folders = DEFAULT_FOLDERS

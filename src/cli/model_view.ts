@@ -42,7 +42,7 @@ export function formatModelView(
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
     ...notes,
     ...passages.map(formatPassage),
-    `Total: ${sizeText(total)} (estimated as characters / 4)`,
+    `Total: ${formatSize(total)} (estimated as characters / 4)`,
   ];
   return withoutCommands(sections.join("\n\n").split("\n"));
 }
@@ -64,7 +64,7 @@ interface Passage {
 /** Formats a text with its length, and indents its lines. */
 function formatPassage({ title, text }: Passage): string {
   const lines = text.split("\n").map((line) => `  ${line}`);
-  return [`${title}: ${sizeText(text.length)}`, ...lines].join("\n");
+  return [`${title}: ${formatSize(text.length)}`, ...lines].join("\n");
 }
 
 /** Lists the texts that the model of a client sees. */
@@ -95,6 +95,6 @@ function listPassages(client: string, view: ToolView): Passage[] {
 }
 
 /** Returns a length in UTF-16 code units, which clients count, and in tokens. */
-function sizeText(characters: number): string {
+function formatSize(characters: number): string {
   return `${characters} characters, about ${Math.ceil(characters / 4)} tokens`;
 }

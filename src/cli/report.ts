@@ -81,7 +81,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/** Advises those who pass `--check` the name that a skill declares. */
+/** Adapts the hint for users who pass a skill's name instead of its folder's. */
 function adviseName(problem: Problem): Problem {
   if (problem.rule !== "folder-missing") return problem;
   const hint =

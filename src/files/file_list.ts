@@ -116,7 +116,7 @@ export class FileList implements WalkSteps<ListedFolder> {
   onFailure(error: unknown, folder: ListedFolder, entry?: Deno.DirEntry): void {
     // What is in a folder that was swapped is not what it seemed to be.
     if (entry === undefined) this.#files.delete(folder);
-    // What is no link was just removed.
+    // Unless it is a link, it was removed after the folder was listed.
     const isGone = !entry?.isSymlink && isAbsence(error);
     if (!isGone) this.#leaveOut(folder.name + (entry?.name ?? ""), error);
   }

@@ -43,7 +43,7 @@ export class KnownFiles {
   /** Remembers a file, unless it may change again and keep its version. */
   add(realPath: string, content: FileContent): void {
     if (!content.isSettled) return;
-    this.#size += content.size;
+    this.#size += content.size - (this.#contents.get(realPath)?.size ?? 0);
     if (this.#size > MAX_KNOWN_SIZE) {
       this.#contents.clear();
       this.#size = content.size;

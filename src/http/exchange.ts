@@ -139,7 +139,9 @@ export class Exchanges {
       size += more;
     };
     const { bodySize, bodyMs } = this.#limits;
-    const late = `The request must arrive within ${bodyMs / 1_000} seconds`;
+    const late = `The request must arrive within ${
+      bodyMs / 1_000
+    } seconds: send a smaller one`;
     const timer = setTimeout(() => ending.abort(refuse(408, late)), bodyMs);
     try {
       take(REQUEST_SIZE);
@@ -206,7 +208,8 @@ async function readText(
   signal: AbortSignal,
   { bodySize, take }: { bodySize: number; take: (more: number) => void },
 ): Promise<string> {
-  const tooLarge = `The request must not exceed ${bodySize} bytes`;
+  const tooLarge =
+    `The request must not exceed ${bodySize} bytes: send a smaller one`;
   const tooManyParts =
     "The request arrives in too many small parts: send it in larger ones";
   const declared = Number(headers.get("content-length"));

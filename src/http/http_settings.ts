@@ -32,7 +32,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   const given = args.length > 0 ? args : splitArguments(variable);
   refuseServeOptions(given);
   const command = parseCommandLine(given);
-  // Only on stdio, Deno may refuse to read it.
+  // Over HTTP, it is an error if Deno may not read it. On stdio, it is ignored.
   readVariable("SKILLS_DIR");
   const option = findTerminalOption(command);
   if (option !== undefined) {

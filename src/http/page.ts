@@ -130,8 +130,9 @@ async function ask(method, params = {}) {
     const message = token && "The server does not accept this token. Check it, and try again.";
     throw Object.assign(new Error(message), { needsToken: true });
   }
-  const [, event] = /^data: ([^\n]*)/m.exec(await response.text()) ?? [];
-  if (event === undefined) throw new Error("The server replied with status " + response.status + ".");
+  const text = await response.text();
+  const [, event = text] = /^data: ([^\n]*)/m.exec(text) ?? [];
+  if (!event.startsWith("{")) throw new Error("The server replied with status " + response.status + ".");
   const { result, error } = JSON.parse(event);
   if (error) throw new Error(error.message);
   return result;

@@ -113,7 +113,7 @@ export function textsOf(
   return [condition ?? []].flat();
 }
 
-/** Says why a name cannot be used. An `off` must not become a literal silently. */
+/** Says why a name cannot be used. Taken literally, braces would make an `off` match nothing. */
 function findNameFault(name: string): PolicyFault | undefined {
   if (!/[{}[\]]/.test(name)) return undefined;
   return {

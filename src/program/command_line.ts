@@ -91,7 +91,7 @@ const SERVING = {
   },
   "recursive": {
     type: "boolean",
-    help: "search the subfolders of all folders, as of those of --skill-dir",
+    help: "search the subfolders of all folders, as --skill-dir does",
   },
   "agents": {
     type: "boolean",
@@ -257,7 +257,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     }
   }
   if (positionals.some((word) => word.trim() === "")) {
-    throw new UsageError("DIR must not be empty");
+    throw new UsageError('Invalid DIR "": expected a folder');
   }
   return { values, positionals };
 }
@@ -283,6 +283,8 @@ function formatParseError(message: string): string {
     const advice = near === undefined ? "" : `: did you mean --${near}?`;
     return `Unknown option ${quote(unknown)}${advice}`;
   }
+  const [, flag] = /^Option '--([\w-]+)' does not/.exec(message) ?? [];
+  if (flag !== undefined) return `--${flag} takes no value: remove it`;
   const [, name] = /'--([\w-]+)(?: <value>)?' argument /.exec(message) ?? [];
   const option: Option | undefined = OPTIONS[name as keyof typeof OPTIONS];
   return option === undefined

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
 import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
-import { helpText, listOptionHelp } from "../cli/help.ts";
+import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -91,8 +91,8 @@ Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async
   assert.deepEqual(await list("skill"), ["From a"]);
 });
 
-Deno.test("helpText() shows every option and client", () => {
-  const text = helpText();
+Deno.test("formatHelp() shows every option and client", () => {
+  const text = formatHelp();
   for (const name of Object.keys(OPTIONS)) {
     assert.match(text, new RegExp(`^  --${name}\\b`, "m"));
   }
@@ -147,10 +147,11 @@ const misuses: [string[], string | RegExp][] = [
     ["--refresh=-1"],
     /^Invalid --refresh "-1": expected a number of seconds/,
   ],
-  [["--list", " "], /DIR must not be empty/],
+  [["--list", " "], /^Invalid DIR "": expected a folder/],
   [["--max-file-size", "0"], /Invalid --max-file-size "0": .* greater than 0/],
   [["--description-limit", "50"], /^Invalid .* "50": expected .* at least 300/],
   [["--shell-timeout", "0"], /^Invalid .* "0": expected .* seconds from 0.1/],
+  [["--list=foo"], "--list takes no value: remove it"],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],
   [["--url", "https://a/mcp"], "--url requires --print-config"],
@@ -166,7 +167,7 @@ const misuses: [string[], string | RegExp][] = [
   ],
   [["--profile", "codx"], 'Invalid --profile "codx": did you mean codex?'],
   [["--profile", "cursor"], /"cursor": expected one of default, claude-code, /],
-  [["--no-watch=yes"], /'--no-watch' does not take an argument/],
+  [["--no-watch=yes"], "--no-watch takes no value: remove it"],
 ];
 
 Deno.test("the messages about invalid command lines say what to do", () => {

@@ -94,7 +94,8 @@ export function parseMessage(
   line: string,
 ): { message: JSONRPCMessage } | { errorResponse: JSONRPCErrorResponse } {
   if (line.length > MAX_LINE_LENGTH) {
-    const message = `A message can have at most ${MAX_LINE_LENGTH} characters`;
+    const message =
+      `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
     return createErrorResponse(-32600, message);
   }
   let value: unknown;

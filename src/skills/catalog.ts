@@ -67,7 +67,7 @@ function formatAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
   return shadowed.length <= MAX_NAMED_SHADOWED
     ? shadowed.map(formatShadowed)
     : [
-      `Shadowed ${shadowed.length} skills, whose names are taken by others: use --list to see them`,
+      `Shadowed ${shadowed.length} skills: their names are taken by others; use --list to see them`,
     ];
 }
 

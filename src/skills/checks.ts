@@ -183,7 +183,7 @@ function checkCompatibility(skill: CheckedSkill): Finding | undefined {
   if (isShort) return undefined;
   const rule = "compatibility";
   const reason =
-    `${rule} is not a string of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+    `${rule} is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
   const hint = "write it as one short text, or remove it";
   const line = findEntry(rule, skill.entries)?.line;
   return { rule, line, reason, hint };

@@ -371,6 +371,13 @@ Deno.test("--check calls a document of a word processor by what it is", () => {
   }
 });
 
+Deno.test("readSkillText() describes at most 20 faults of a kind", () => {
+  const lines = Array.from({ length: 21 }, (_, index) => `field${index}: a: b`);
+  const { problems } = readSkillText(`---\n${lines.join("\n")}\n---\n`);
+  const repaired = problems.filter(({ rule }) => rule === "yaml-repaired");
+  assert.equal(repaired.length, 20);
+});
+
 Deno.test("--check calls UTF-16 by its name", () => {
   const bytes = [0xff, 0xfe];
   for (const character of "---\nname: a\n---\n") {

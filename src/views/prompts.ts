@@ -164,8 +164,6 @@ function requirePrompt(
   const known = names.length === 0
     ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
     : "prompts/list lists the names";
-  const hint = near.length === 0
-    ? known
-    : `similar names are ${near.join(", ")}`;
+  const hint = near.length === 0 ? known : `did you mean ${near.join(" or ")}?`;
   throw invalidParams(`Unknown skill ${quote(echo(name))}: ${hint}`);
 }

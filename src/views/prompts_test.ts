@@ -171,7 +171,7 @@ Deno.test("prompts/get returns an invalid-params error with similar names for an
   }
   for (const name of ["gi", "skill"]) {
     const params = { name, arguments: { name: "gi" } };
-    const near = /Unknown skill "gi": similar names are "git"/;
+    const near = /Unknown skill "gi": did you mean "git"\?/;
     await assert.rejects(session.client.getPrompt(params), near);
   }
 });

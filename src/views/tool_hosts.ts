@@ -94,7 +94,7 @@ function createProgramHost(
   return {
     register: (tool) => tools.push(tool),
     listSent: (catalog) => {
-      // Whoever listens and has not listed yet may be any client.
+      // A client may listen before it lists the tools. Its profile is unknown then.
       const known = profiles.size > 0
         ? [...profiles]
         : [profileFor(undefined, options)];

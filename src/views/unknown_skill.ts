@@ -182,7 +182,7 @@ function explainOthers(key: string, catalog: SkillCatalog): string[] {
   ];
 }
 
-/** What may be meant as the skill of a name. No other name is told, since it is in no skill. */
+/** What may be meant as the skill of a name. Other names are left out, because they are in no skill. */
 const NEAR_MISSES: Readonly<Record<NearMiss["kind"], string>> = {
   archive:
     "An archive has this name. Tell the user to unpack it into a folder of its own.",

@@ -18,7 +18,7 @@ import type { Settings } from "../../program/settings.ts";
 import {
   escapeCodePoint,
   escapeInvisible,
-  jsonText,
+  formatIndentedJson,
   quote,
   stringifyJson,
 } from "../../text.ts";
@@ -241,9 +241,9 @@ export function formatConfig(
 ): string {
   switch (format) {
     case "json":
-      return jsonText({ inputs, [section]: { skills } });
+      return formatIndentedJson({ inputs, [section]: { skills } });
     case "toml":
-      return tomlText(`${section}.skills`, skills);
+      return formatToml(`${section}.skills`, skills);
   }
 }
 
@@ -261,7 +261,7 @@ function configFile(
 }
 
 /** Formats a table with texts and lists of texts as TOML, which writes them as JSON does. */
-function tomlText(name: string, entry: object): string {
+function formatToml(name: string, entry: object): string {
   const fields = Object.entries(entry).map(([key, value]) =>
     `${key} = ${escapeInvisible(stringifyJson(value), escapeCodePoint)}\n`
   );

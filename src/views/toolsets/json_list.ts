@@ -6,7 +6,7 @@
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillCatalog } from "../../skills/types.ts";
-import { jsonText } from "../../text.ts";
+import { formatIndentedJson } from "../../text.ts";
 import { createTextResult } from "../loading.ts";
 import { deriveOnce } from "../paging.ts";
 import {
@@ -33,7 +33,7 @@ export function fitJsonList(
   const encoder = new TextEncoder();
   const lengthOf = deriveOnce((listed: ListedSkill) => {
     // The list is a text in a message, which is JSON in JSON.
-    const escaped = JSON.stringify(jsonText([entryOf(listed)]));
+    const escaped = JSON.stringify(formatIndentedJson([entryOf(listed)]));
     return encoder.encode(escaped).length;
   });
   return fitSkills(listForModel(catalog), { room: MAX_JSON_SIZE, lengthOf });
@@ -49,7 +49,7 @@ export function createJsonList(
   const note = missing > 0
     ? formatMore(missing).trim()
     : findEmptyListReason(catalog);
-  const json = jsonText(list).trimEnd();
+  const json = formatIndentedJson(list).trimEnd();
   return note === undefined
     ? createTextResult(json)
     : createTextResult(json, note);
