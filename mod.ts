@@ -137,8 +137,10 @@ export type * from "./src/skills/types.ts";
  * Among skills with the same name, the first one that is not off is served under it, in
  * the order of the roots. In a root, skills in folders of their names come first, and then
  * the order is that of the names of the folders, by code units. But a project's skill that
- * the model may not load takes no name from a user's skill that it may. A problem with one skill or folder neither throws an error nor affects others. The
- * first 1,000 problems are in {@linkcode SkillCatalog.problems}.
+ * the model may not load takes no name from a user's skill that it may.
+ *
+ * A problem with one skill or folder neither throws an error nor affects others. The first
+ * 1,000 problems are in {@linkcode SkillCatalog.problems}.
  *
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of links.

@@ -288,7 +288,7 @@ Deno.test("--list counts the skills in the folders of other clients and above, a
 Deno.test("--list names no folder above that is searched, as in a home folder in Git", async () => {
   using place = new Place();
   place.folder("home/.git");
-  const here = place.folder("home/work/x");
+  const here = place.folder("home/code/x");
   place.skill("home/.claude/skills/group", "deep");
   const { stdout } = await runServer({ ...place, project: here }, {
     args: ["--list", "--json"],

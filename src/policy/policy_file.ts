@@ -135,21 +135,22 @@ function listRuleLines(text: string): number[] {
 
 /** Reads the text of a policy file. */
 function readPolicyText(file: string, project: Project): string {
-  const fault = findFileFault(file, project);
-  if (fault !== undefined) throw new PolicyError(fault);
-  return Deno.readTextFileSync(file);
+  try {
+    const fault = findFileFault(file, project);
+    if (fault !== undefined) throw new PolicyError(fault);
+    return Deno.readTextFileSync(file);
+  } catch (error) {
+    if (error instanceof PolicyError) throw error;
+    throw new PolicyError(isAbsence(error) ? NO_FILE : faultOf(error));
+  }
 }
 
-/** Says why a policy file cannot be read, without opening it, because a FIFO would block. */
+/** Says why a policy file is not to be read, without opening it, because a FIFO would block. */
 function findFileFault(file: string, project: Project): Fault | undefined {
-  try {
-    if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
-    const { isFile, size } = Deno.statSync(file);
-    if (!isFile) return NOT_A_FILE;
-    return size > MAX_POLICY_SIZE ? TOO_LARGE : undefined;
-  } catch (error) {
-    return isAbsence(error) ? NO_FILE : faultOf(error);
-  }
+  if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
+  const { isFile, size } = Deno.statSync(file);
+  if (!isFile) return NOT_A_FILE;
+  return size > MAX_POLICY_SIZE ? TOO_LARGE : undefined;
 }
 
 const NO_FILE: Fault = {

@@ -158,6 +158,34 @@ Deno.test("loadPolicy() refuses what is no regular file, and more than 64 KiB", 
   assert.match(errorsIn(large)[0]!, /more than 65536 bytes/);
 });
 
+Deno.test("a policy file that cannot be read is a problem, and the last valid policy applies", async () => {
+  using place = new Place();
+  const policy = place.file("policy.yaml", "rules: [{ state: manual }]");
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    policy,
+    log: () => {},
+  });
+  await registry.refresh();
+  const { readTextFileSync } = Deno;
+  try {
+    Deno.readTextFileSync = () => {
+      throw new Deno.errors.PermissionDenied("Permission denied (os error 13)");
+    };
+    const { problems } = await registry.refresh();
+    assert.deepEqual(problems, [{
+      rule: "policy",
+      reason: "you have no permission to read it",
+      hint:
+        "grant yourself read permission, or remove it; until then, the last valid policy applies",
+      file: policy,
+    }]);
+    assert.equal(registry.find("git")!.state, "manual");
+  } finally {
+    Deno.readTextFileSync = readTextFileSync;
+  }
+});
+
 Deno.test("loadPolicy() follows no link of the project out of it", {
   ignore: lacks("links"),
 }, () => {
