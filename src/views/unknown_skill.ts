@@ -187,7 +187,7 @@ const NEAR_MISSES: Readonly<Record<NearMiss["kind"], string>> = {
   archive:
     "An archive has this name. Tell the user to unpack it into a folder of its own.",
   misnamed:
-    "The folder with this name has a file whose real name is only almost SKILL.md, or that needs a folder of its own. Tell the user to name it SKILL.md there; the system may hide an ending such as .txt.",
+    "The folder with this name has a file whose real name is only almost SKILL.md, or that needs a folder of its own. Tell the user to save it there as plain text, named SKILL.md; the system may hide an ending such as .txt.",
   document:
     "A Markdown file has this name. Tell the user to move it to a folder of this name as SKILL.md.",
   folder:
