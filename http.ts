@@ -124,14 +124,14 @@ async function handleRequest(
   // The page contains nothing of the skills, so it needs no token.
   if (pathname === "/") {
     const isGetOrHead = ["GET", "HEAD"].includes(request.method);
-    return isGetOrHead ? servePage() : refuseMethod("GET", "HEAD");
+    return isGetOrHead ? servePage() : denyMethod("GET", "HEAD");
   }
   if (pathname !== MCP_PATH) {
     return refuse(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
   const denied = access.refuseClient(request, address);
   if (denied !== undefined) return denied;
-  if (request.method !== "POST") return refuseMethod("POST");
+  if (request.method !== "POST") return denyMethod("POST");
   const sender = access.senderOf(request, address);
   return await exchanges.respond(
     request,
@@ -140,7 +140,7 @@ async function handleRequest(
   );
 }
 
-function refuseMethod(...allowed: string[]): Response {
+function denyMethod(...allowed: string[]): Response {
   const reason = `Method not allowed: use ${allowed[0]}`;
   return refuse(405, reason, { Allow: allowed.join(", ") });
 }

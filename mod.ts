@@ -46,7 +46,7 @@ import {
   childPath,
   currentFolder,
   isThere,
-  resolveFolder,
+  resolvePath,
 } from "./src/files/paths.ts";
 import { Rescans } from "./src/files/rescans.ts";
 import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
@@ -66,9 +66,9 @@ import {
   createFailure,
   type Failure,
   type Reading,
-  refuseRoot,
   type RootVisit,
   type ScanStart,
+  toRefusedVisit,
   type VisitedFolder,
 } from "./src/scan/record.ts";
 import { findTrouble, TroubledScans } from "./src/scan/trouble.ts";
@@ -219,7 +219,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
         failures: this.#failures,
       };
     } catch (error) {
-      return refuseRoot(error, {
+      return toRefusedVisit(error, {
         root,
         folders: this.#folders,
         failures: this.#failures,
@@ -410,7 +410,7 @@ export class SkillRegistry implements SkillSource {
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => ({
       ...root,
-      path: resolveFolder(root.path, this.#options),
+      path: resolvePath(root.path, this.#options),
     }));
     this.#policy = new Policy(this.#options);
     this.#troubledScans = new TroubledScans(this.#log);

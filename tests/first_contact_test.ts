@@ -28,7 +28,7 @@ async function shownBy(place: Place, client: ClientName): Promise<string[]> {
   const entries = tool!.description!.matchAll(
     /^<name>(.*)<\/name>\n<description>About \1<\/description>$/gm,
   );
-  assert.deepEqual(session.stderr.values, []);
+  assert.deepEqual(await session.end(), []);
   return [...entries].map(([, name]) => name!).sort();
 }
 

@@ -144,8 +144,9 @@ Deno.test("every name in a list loads its skill: those with characters of XML, l
     const { text } = await session.text("read_skill", { name });
     assert.match(text, name === "R&amp;D" ? /Theirs 1/ : /Mine 0/);
   }
-  const { prompts } = await session.client.listPrompts();
-  for (const { name, description } of prompts.slice(1)) {
+  const { prompts: [, ...prompts] } = await session.client.listPrompts();
+  assert.equal(prompts.length, 7);
+  for (const { name, description } of prompts) {
     const { messages: [message] } = await session.client.getPrompt({ name });
     assert.ok(JSON.stringify(message).includes(description!), name);
   }

@@ -32,7 +32,7 @@ Deno.test("server reports that a tool cannot run the shell only if Deno is not a
   const allowed = flagsWith(...read, "--allow-run");
   await using other = await Session.open(place, { args, flags: allowed });
   await other.client.listTools();
-  assert.deepEqual(other.stderr.values, []);
+  assert.deepEqual(await other.end(), []);
 });
 
 Deno.test("server reports neither a trusted folder that Deno may not read, nor an unknown home folder whose skills it would not serve", async () => {
@@ -60,7 +60,7 @@ Deno.test("server does not start with a folder or a policy in an unknown home fo
     assert.equal(code, 2);
     assert.equal(
       stderr,
-      'skill-server: Cannot find the folder "~/more": the home folder is unknown; pass an absolute path (add --help to see the options)\n',
+      'skill-server: Cannot find "~/more": the home folder is unknown; pass an absolute path (add --help to see the options)\n',
     );
   }
 });

@@ -193,7 +193,7 @@ Deno.test(
       fifo: "not-a-file: it is not a regular file",
       folder: "not-a-file: it is not a regular file",
       gone: "link-broken: it is a link to a missing file or folder",
-      large: "too-large: it has more than 1 MB",
+      large: "too-large: it has more than 1 MiB",
       loop: "link-broken: it is a link to a missing file or folder",
       "no-description":
         'description-missing: the field "description" is missing',

@@ -13,7 +13,7 @@ export const MAX_FILE_DEPTH = 10;
 /** The maximum number of entries that are visited to list the files of a skill. */
 export const MAX_WALKED_ENTRIES = 20_000;
 
-/** Thrown when a file of a skill cannot be read. */
+/** Thrown when a file or folder of a skill, or a folder of skills, cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
   readonly reason: string;
@@ -22,7 +22,10 @@ export class SkillFileError extends Error {
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: ProblemRule;
   /** Creates an error from the path, and what is wrong with it. */
-  constructor(path: string, { rule, reason, hint }: Fault) {
+  constructor(
+    path: string,
+    { rule, reason, hint }: Pick<Fault, "rule" | "reason" | "hint">,
+  ) {
     super(`Cannot read ${quote(path)}: ${reason}; ${hint}`);
     this.name = "SkillFileError";
     this.reason = reason;
@@ -184,7 +187,7 @@ export function tooManyEntries(limit: number): Fault {
 export function tooLarge(maxFileSize: number): Fault {
   return {
     rule: "too-large",
-    reason: `it has more than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MB`,
+    reason: `it has more than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MiB`,
     hint: "make it smaller",
   };
 }

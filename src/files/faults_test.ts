@@ -93,11 +93,11 @@ Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix
   const error = new SkillFileError('a"\n.md', fault);
   assert.equal(
     error.message,
-    'Cannot read "a\\u0022\\u000a.md": it has more than 1 MB; make it smaller',
+    'Cannot read "a\\u0022\\u000a.md": it has more than 1 MiB; make it smaller',
   );
   assert.deepEqual(faultOf(error), fault);
   assert.match(tooManyEntries(3).reason, /^the limit of 3 entries/);
-  assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MB");
+  assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MiB");
 });
 
 Deno.test("attempt() returns a result, or nothing for any error", () => {

@@ -51,24 +51,24 @@ export function isMisread(name: string): boolean {
 const SEPARATOR = isWindows ? "\\" : "/";
 
 /**
- * Resolves the path of a folder as a shell would: relative to the working
+ * Resolves a path that a user wrote, as a shell would: relative to the working
  * directory, or to the home folder if it starts with `~`.
  *
  * @throws {Error} If the folder that it is relative to is unknown.
  */
-export function resolveFolder(
-  folder: string,
+export function resolvePath(
+  path: string,
   { workingDirectory, homeDirectory }: BaseFolders,
 ): string {
-  const isAtHome = /^~(?=$|[\\/])/.test(folder);
+  const isAtHome = /^~(?=$|[\\/])/.test(path);
   const base = isAtHome ? homeDirectory : workingDirectory;
-  if (base === undefined && !isAbsolute(folder)) {
+  if (base === undefined && !isAbsolute(path)) {
     const unknown = isAtHome ? "home folder" : "working directory";
     const reason = `the ${unknown} is unknown; pass an absolute path`;
-    throw new Error(`Cannot find the folder ${quote(folder)}: ${reason}`);
+    throw new Error(`Cannot find ${quote(path)}: ${reason}`);
   }
-  const path = isAtHome ? join(".", folder.slice(1)) : folder;
-  return base === undefined ? normalize(folder) : resolve(base, path);
+  const rest = isAtHome ? join(".", path.slice(1)) : path;
+  return base === undefined ? normalize(path) : resolve(base, rest);
 }
 
 /** Returns the working directory, unless it was removed, or Deno is not allowed to read it. */

@@ -13,7 +13,7 @@ import {
   realPathIfThere,
   realPathOf,
   resolve,
-  resolveFolder,
+  resolvePath,
 } from "./paths.ts";
 
 const BASE = {
@@ -21,7 +21,7 @@ const BASE = {
   homeDirectory: resolve("/home/me"),
 };
 
-Deno.test("resolveFolder() resolves a path relative to the working directory, or to the home folder after ~", () => {
+Deno.test("resolvePath() resolves a path relative to the working directory, or to the home folder after ~", () => {
   const cases: [folder: string, path: string][] = [
     ["skills", "/project/skills"],
     ["./a/../skills/", "/project/skills"],
@@ -37,21 +37,21 @@ Deno.test("resolveFolder() resolves a path relative to the working directory, or
     ["a/~", "/project/a/~"],
   ];
   for (const [folder, path] of cases) {
-    assert.equal(resolveFolder(folder, BASE), resolve(path), folder);
+    assert.equal(resolvePath(folder, BASE), resolve(path), folder);
   }
 });
 
-Deno.test("resolveFolder() throws if the folder that a path is relative to is unknown", () => {
+Deno.test("resolvePath() throws if the folder that a path is relative to is unknown", () => {
   const { workingDirectory, homeDirectory } = BASE;
-  assert.throws(() => resolveFolder("~/a", { workingDirectory }), {
+  assert.throws(() => resolvePath("~/a", { workingDirectory }), {
     message:
-      'Cannot find the folder "~/a": the home folder is unknown; pass an absolute path',
+      'Cannot find "~/a": the home folder is unknown; pass an absolute path',
   });
-  assert.throws(() => resolveFolder("a", { homeDirectory }), {
+  assert.throws(() => resolvePath("a", { homeDirectory }), {
     message:
-      'Cannot find the folder "a": the working directory is unknown; pass an absolute path',
+      'Cannot find "a": the working directory is unknown; pass an absolute path',
   });
-  assert.equal(resolveFolder(homeDirectory, {}), homeDirectory);
+  assert.equal(resolvePath(homeDirectory, {}), homeDirectory);
 });
 
 Deno.test("isAtOrBelow() compares whole names", () => {
@@ -115,12 +115,12 @@ Deno.test("paths on Windows have both slashes, and are compared without regard t
   const found = await onWindows(
     place,
     String.raw`
-    const { childPath, isAtOrBelow, isMisread, resolveFolder } = await import(${
+    const { childPath, isAtOrBelow, isMisread, resolvePath } = await import(${
       JSON.stringify(import.meta.resolve("./paths.ts"))
     });
     const base = { workingDirectory: "C:\\p", homeDirectory: "C:\\me" };
     console.log(JSON.stringify([
-      ["~\\a", "~/a/b", "a/b", "D:\\a/b"].map((folder) => resolveFolder(folder, base)),
+      ["~\\a", "~/a/b", "a/b", "D:\\a/b"].map((folder) => resolvePath(folder, base)),
       [childPath("C:\\", "a"), childPath("C:\\a", "b")],
       isAtOrBelow("c:\\CODE\\A", "C:\\code"),
       ["a", "console", "com", "nul1", ".a"].map(isMisread),

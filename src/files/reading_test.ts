@@ -48,7 +48,10 @@ Deno.test("requireReadable() accepts regular files up to the limit", () => {
   const file = { isFile: true, isDirectory: false, size: 3 } as Deno.FileInfo;
   const folder = { ...file, isFile: false, isDirectory: true };
   const large = { ...file, size: DEFAULT_MAX_FILE_SIZE + 1 };
-  const tooLarge = { reason: "it has more than 1 MB", hint: "make it smaller" };
+  const tooLarge = {
+    reason: "it has more than 1 MiB",
+    hint: "make it smaller",
+  };
   const cases: [
     Deno.FileInfo,
     number | undefined,

@@ -90,7 +90,7 @@ Deno.test(
     }
     assert.throws(
       () => readSkillFile(skill, "large.bin"),
-      /it has more than 1 MB/,
+      /it has more than 1 MiB/,
     );
     assert.throws(() => readSkillFile(skill, "references"), /it is a folder/);
     assert.throws(() => readSkillFile(skill, ""), /it is a folder/);

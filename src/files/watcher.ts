@@ -88,8 +88,11 @@ export class FolderWatcher {
         this.#listen(watcher).catch((error) => this.#giveUp(error));
         this.#callBackIn(QUIET_MS);
       } catch (error) {
-        // Something may have just removed it. The next update knows.
-        if (realPathIfThere(path)) return this.#giveUp(error as Error);
+        // Something may have just removed it, and the next update knows, or denied it.
+        const isDenied = error instanceof Deno.errors.PermissionDenied;
+        if (!isDenied && realPathIfThere(path)) {
+          return this.#giveUp(error as Error);
+        }
       }
     }
   }

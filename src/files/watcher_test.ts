@@ -186,19 +186,41 @@ Deno.test("FolderWatcher rests for ten seconds after too many events", async () 
 
 Deno.test("FolderWatcher gives up with one line if the system refuses", async () => {
   using watched = new Watched();
-  watched.place.folder("skills");
+  const folders = [watched.place.folder("a"), watched.place.folder("b")];
   const { watchFs } = Deno;
   Deno.watchFs = () => {
     throw new Error("Too many open files.");
   };
   try {
-    const folder = join(watched.place.path, "skills");
-    watched.watcher.update([folder]);
+    watched.watcher.update(folders);
     const line = await watched.lines.take(() => true, "a line");
     assert.equal(
       line,
       "Cannot watch folders: Too many open files; only the scans of the timer notice changes",
     );
+    watched.watcher.update(folders);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(watched.lines.takeAll(), []);
+  } finally {
+    Deno.watchFs = watchFs;
+  }
+});
+
+Deno.test("FolderWatcher leaves out what the system does not allow to watch, and watches the rest", async () => {
+  using watched = new Watched();
+  const { place, lines } = watched;
+  const denied = place.file("policy.yaml", "");
+  place.folder("skills");
+  const { watchFs } = Deno;
+  Deno.watchFs = (path, options) => {
+    if (path === denied) throw new Deno.errors.PermissionDenied("denied");
+    return watchFs(path, options);
+  };
+  try {
+    await watched.watch("policy.yaml", "skills");
+    place.file("skills/new.md", "x");
+    await watched.event();
+    assert.deepEqual(lines.takeAll(), []);
   } finally {
     Deno.watchFs = watchFs;
   }

@@ -15,7 +15,7 @@
  */
 
 import { attempt } from "../files/faults.ts";
-import { dirname, resolveFolder } from "../files/paths.ts";
+import { dirname, resolvePath } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
@@ -70,7 +70,7 @@ export class Policy {
   constructor(options: ScanOptions) {
     const { policy } = options;
     this.#options = options;
-    if (typeof policy === "string") this.file = resolveFolder(policy, options);
+    if (typeof policy === "string") this.file = resolvePath(policy, options);
     else {
       for (const { state } of policy?.rules ?? []) {
         requireChoice("state", state, STATE_NAMES);

@@ -94,14 +94,27 @@ function toIssueFault(
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
-    : `the value of ${quote(kind)} is missing or malformed`;
+    : formatBadValue(kind, issue.input);
   const near = listMeant(issue).map(quote).join(" or ");
   if (near !== "") return { reason, hint: `write ${near}, if you meant that` };
   const hint = issue.code === "invalid_value"
     ? `write one of these: ${issue.values.join(", ")}`
-    : FORM;
+    : FORMS[kind] ?? FORM;
   return { reason, hint };
 }
+
+/** Says that a value is missing or malformed, and quotes it if it is short. */
+function formatBadValue(kind: string, value: unknown): string {
+  if (value === undefined) return `${quote(kind)} is missing`;
+  const shown = typeof value === "object" ? "" : ` ${quote(String(value))}`;
+  return `the value${shown} of ${quote(kind)} is malformed`;
+}
+
+/** How to write what takes one text or several. */
+const FORMS: Readonly<Record<string, string>> = {
+  skill: 'write a name in quotes, or a list of these, as in ["a", "b"]',
+  in: 'write a folder in quotes, or a list of these, as in ["~/a", "~/b"]',
+};
 
 /** Lists what was probably meant by an unknown key, or by a value of which there are few. */
 function listMeant(issue: z.core.$ZodIssue): string[] {

@@ -69,7 +69,7 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
     `write "rules:", and below it each rule on a line, such as "- { skill: pdf, state: off }"; the keys are state, skill, scope, in, and the states ${
       STATE_NAMES.join(", ")
     }`;
-  const malformed = `is missing or malformed; ${form}`;
+  const names = 'write a name in quotes, or a list of these, as in ["a", "b"]';
   const meant = (word: string) => `write "${word}", if you meant that`;
   const cases: [yaml: string, ...errors: (string | RegExp)[]][] = [
     [
@@ -87,26 +87,28 @@ Deno.test("loadPolicy() reports every error with its line and what to write", ()
 rule: []
 `,
       `(line 1): there is no key "rule"; ${meant("rules")}`,
-      `(line 2): the value of "state" is missing or malformed; write one of these: ${
+      `(line 2): the value "of" of "state" is malformed; write one of these: ${
         STATE_NAMES.join(", ")
       }`,
       `(line 2): there is no key "scop"; ${meant("scope")}`,
-      `(line 4): the value of "state" is missing or malformed; ${
-        meant("manual")
-      }`,
-      `(line 4): the value of "skill" ${malformed}`,
-      `(line 5): the value of "scope" is missing or malformed; ${
+      `(line 4): the value "manul" of "state" is malformed; ${meant("manual")}`,
+      `(line 4): the value "1" of "skill" is malformed; ${names}`,
+      `(line 5): the value "projects" of "scope" is malformed; ${
         meant("project")
       }`,
-      `(line 7): the value of "state" ${malformed}`,
-      `(line 8): the value of "state" is missing or malformed; write one of these: on, pinned, name-only, manual, off`,
-      `(line 8): the value of "skill" ${malformed}`,
-      `(line 9): the value of "rule" ${malformed}`,
+      `(line 7): "state" is missing; ${form}`,
+      `(line 8): the value "disabled" of "state" is malformed; write one of these: on, pinned, name-only, manual, off`,
+      `(line 8): the value of "skill" is malformed; ${names}`,
+      `(line 9): the value "off" of "rule" is malformed; ${form}`,
       `(line 10): there is no key "skil, inn, mode"; write "skill" or "in", if you meant that`,
       `(line 11): there is no key "mode"; ${form}`,
     ],
-    ["", `(line 1): the value of "policy" ${malformed}`],
-    ["rules:", `(line 1): the value of "rules" ${malformed}`],
+    ["", `(line 1): the value of "policy" is malformed; ${form}`],
+    ["rules:", `(line 1): the value of "rules" is malformed; ${form}`],
+    [
+      "rules: [{ state: on, in: 3 }]",
+      '(line 1): the value "3" of "in" is malformed; write a folder in quotes, or a list of these, as in ["~/a", "~/b"]',
+    ],
     ["rules:\n- { skill: *, state: on }", /^\(line 2\): .*check the quotes/],
     ["rules:\n\t- [a", /^\(line [23]\): the YAML is malformed/],
     ["rules: []\n---\nrules: []", /^\(line [12]\): the YAML is malformed/],

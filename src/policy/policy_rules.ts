@@ -6,7 +6,7 @@
  */
 
 import { attempt, faultOf } from "../files/faults.ts";
-import { isCaseBlind, isWindows, resolveFolder } from "../files/paths.ts";
+import { isCaseBlind, isWindows, resolvePath } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
@@ -182,7 +182,7 @@ export function resolveRuleFolder(
   base: BaseFolders,
 ): string | undefined {
   const path = folder.replace(FOLDER_END, "") || "/";
-  return attempt(() => resolveFolder(path, base));
+  return attempt(() => resolvePath(path, base));
 }
 
 /** Compiles the condition of a rule on the key of a skill's name. */

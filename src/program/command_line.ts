@@ -59,8 +59,8 @@ const MIN_DESCRIPTION_LIMIT = 300;
 /** The longest interval that a timer supports, in seconds. */
 const MAX_SECONDS = 2_000_000;
 
-/** Converts a number of megabytes to bytes, if it is valid. */
-export function parseMegabytes(value: string | undefined): number | undefined {
+/** Converts a number of MiB to bytes, if it is valid. */
+export function parseMebibytes(value: string | undefined): number | undefined {
   const size = Math.round(Number(value) * 1024 * 1024);
   return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
 }
@@ -130,9 +130,9 @@ const SERVING = {
   },
   "max-file-size": {
     type: "string",
-    value: "MB",
-    expected: "a number of megabytes greater than 0",
-    isValid: (value) => parseMegabytes(value) !== undefined,
+    value: "MIB",
+    expected: "a number of MiB greater than 0",
+    isValid: (value) => parseMebibytes(value) !== undefined,
     help: "size limit for files (default: 1)",
   },
   "description-limit": {

@@ -14,7 +14,7 @@ import {
   isThere,
   isWindows,
   join,
-  resolveFolder,
+  resolvePath,
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots, withoutDuplicates } from "../skills/roots.ts";
@@ -30,7 +30,7 @@ import type { ToolOptions, Toolset } from "../views/options.ts";
 import {
   type CommandLine,
   OPTIONS,
-  parseMegabytes,
+  parseMebibytes,
   UsageError,
 } from "./command_line.ts";
 
@@ -58,7 +58,7 @@ export function createSettings(command: CommandLine): Settings {
   const bases = readBaseFolders();
   const size = command.values["max-file-size"] ??
     readEnvironment("MAX_FILE_SIZE_MB");
-  const isValidSize = parseMegabytes(size) !== undefined;
+  const isValidSize = parseMebibytes(size) !== undefined;
   const values = {
     ...resolveFolders(command.values, bases),
     "max-file-size": isValidSize ? size : undefined,
@@ -165,7 +165,7 @@ function createOptions(
     policy: values.policy,
     trustLinks: values["trust-links"],
     nameOnlyFolders: values["name-only"],
-    maxFileSize: parseMegabytes(values["max-file-size"]) ??
+    maxFileSize: parseMebibytes(values["max-file-size"]) ??
       DEFAULT_MAX_FILE_SIZE,
     refreshSeconds: numberOf(values.refresh),
     watchFolders: !values["no-watch"],
@@ -227,7 +227,7 @@ export function folderOf(file: string): string | undefined {
 function formatIgnoredSize(size: string): string {
   return `Ignoring MAX_FILE_SIZE_MB=${
     quote(size)
-  }: expected a number of megabytes greater than 0`;
+  }: expected a number of MiB greater than 0`;
 }
 
 /**
@@ -258,7 +258,7 @@ function givenFolders(
  */
 function resolveGiven(path: string, bases: BaseFolders): string {
   try {
-    return resolveFolder(path, bases);
+    return resolvePath(path, bases);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

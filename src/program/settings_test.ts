@@ -87,7 +87,7 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
   using place = new Place();
   const size = settingsIn(place, [], { MAX_FILE_SIZE_MB: "big" });
   assert.deepEqual(size.warnings, [
-    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of megabytes greater than 0',
+    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of MiB greater than 0',
   ]);
   assert.equal(size.values["max-file-size"], undefined);
   assert.deepEqual(

@@ -70,11 +70,11 @@ export function cachingOf(
 }
 
 /**
- * Checks the metadata and the method of a modern request.
+ * Requires valid metadata and an available method of a modern request.
  *
  * @throws {Error} If they are invalid. The error is the reply to the request.
  */
-export function checkModern({ method, params }: JSONRPCRequest): void {
+export function requireModern({ method, params }: JSONRPCRequest): void {
   const {
     [META.protocolVersion]: version,
     [META.clientCapabilities]: capabilities,

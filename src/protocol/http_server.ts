@@ -23,7 +23,11 @@ import {
 import { isObject, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
-import { checkSize, type ErrorObject, toErrorObject } from "./json_rpc.ts";
+import {
+  type ErrorObject,
+  requireReadableSize,
+  toErrorObject,
+} from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
 
 /** How a request is handled. */
@@ -101,7 +105,7 @@ export class McpHttpServer extends RequestDispatcher {
         if (!isModern) legacyError = toErrorObject(error, { isModern });
         throw error;
       });
-      checkSize(result);
+      requireReadableSize(result);
       const caching = isModern ? cachingOf(request.method, ttlMs) : {};
       return { ...result, ...caching };
     };

@@ -56,11 +56,11 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
 }
 
 /**
- * Measures a result before its JSON is assembled.
+ * Requires a result that clients can read, before its JSON is assembled.
  *
- * @throws {Error} If it is larger than clients can read.
+ * @throws {Error} If it is too large.
  */
-export function checkSize(result: unknown): void {
+export function requireReadableSize(result: unknown): void {
   let size = 0;
   // A character takes at most six bytes, and most results are small.
   for (const sizeOf of [({ length }: string) => 6 * length, sizeOfText]) {

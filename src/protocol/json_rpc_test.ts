@@ -5,11 +5,11 @@ import fc from "npm:fast-check@^4";
 import type { Reply } from "../../tests/testing/server.ts";
 import { ping } from "../../tests/testing/transport.ts";
 import {
-  checkSize,
   invalidParams,
   MAX_LINE_LENGTH,
   MAX_MESSAGE_SIZE,
   parseMessage,
+  requireReadableSize,
   resourceNotFound,
   serializeMessage,
   toErrorObject,
@@ -83,7 +83,7 @@ Deno.test("parseMessage() returns an error that says which part of a message is 
   }
 });
 
-Deno.test("checkSize() accepts a result of the maximum size, and no larger one", () => {
+Deno.test("requireReadableSize() accepts a result of the maximum size, and no larger one", () => {
   const shapes: ((text: string) => object)[] = [
     (text) => ({ text }),
     (text) => ({ list: [{ text, none: undefined }, null, 1.5] }),
@@ -95,9 +95,12 @@ Deno.test("checkSize() accepts a result of the maximum size, and no larger one",
         Buffer.byteLength(JSON.stringify(shape(text)));
       const size = sizeOf(character) - sizeOf("");
       const count = Math.floor((MAX_MESSAGE_SIZE - sizeOf("")) / size);
-      checkSize(shape(character.repeat(count)));
+      requireReadableSize(shape(character.repeat(count)));
       const larger = shape(character.repeat(count + 1));
-      assert.throws(() => checkSize(larger), /^Error: Cannot send the reply: /);
+      assert.throws(
+        () => requireReadableSize(larger),
+        /^Error: Cannot send the reply: /,
+      );
     }
   }
 });

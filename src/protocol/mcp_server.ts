@@ -31,12 +31,12 @@ import {
 } from "./dispatcher.ts";
 import {
   cachingOf,
-  checkModern,
   clientOf,
   isModern,
   LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
+  requireModern,
 } from "./eras.ts";
 import { toErrorObject } from "./json_rpc.ts";
 import { LISTEN, type SubscriptionFilter } from "./requests.ts";
@@ -230,7 +230,7 @@ export class McpServer extends RequestDispatcher {
     request: JSONRPCRequest,
     context: Omit<RequestContext, "client">,
   ): Promise<Result> {
-    checkModern(request);
+    requireModern(request);
     const client = clientOf(request) ?? this.#legacyClient;
     const result = await this.handle(request, { ...context, client });
     const { serverInfo, ttlMs } = this.description;

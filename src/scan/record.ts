@@ -69,7 +69,7 @@ export function createFailure(
 }
 
 /** Describes a root that cannot be searched. What was found in it before is in doubt. */
-export function refuseRoot(
+export function toRefusedVisit(
   error: unknown,
   { root, folders, failures }: {
     root: SkillRoot;

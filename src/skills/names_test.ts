@@ -181,7 +181,7 @@ Deno.test("cleanName() takes linear time", async () => {
   for (const piece of ["&amp;", "&amp;amp", "&", " \u200b", "\u0301", "a&lt"]) {
     await assertLinearTime((length) => {
       cleanName(piece.repeat(length / piece.length));
-    }, { length: 1_000_000, what: piece });
+    }, { length: 400_000, what: piece });
   }
 });
 

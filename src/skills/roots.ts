@@ -14,7 +14,7 @@ import {
   join,
   realPathOf,
   relative,
-  resolveFolder,
+  resolvePath,
 } from "../files/paths.ts";
 import type { BaseFolders } from "../files/served_files.ts";
 import type { Fault, Problem } from "../problems.ts";
@@ -78,7 +78,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { folders, recursiveFolders = [], agents } = options;
   // The user trusts these folders. Each scan finds out whether they lie in the project.
   const configured = (folder: string): SkillRoot => ({
-    path: resolveFolder(folder, options),
+    path: resolvePath(folder, options),
     scope: "global",
     recursive: false,
     includesItself: true,
@@ -94,7 +94,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
         ...configured(join(folder, inside)),
         includesItself: inside === "",
         mustExist: inside === "" &&
-          !sharedPaths.includes(resolveFolder(folder, options)),
+          !sharedPaths.includes(resolvePath(folder, options)),
       }))
     );
   };

@@ -91,7 +91,7 @@ for (const [name, [options, expected]] of Object.entries(CASES)) {
 Deno.test("resolveSkillRoots() throws if a folder is relative to an unknown folder", () => {
   assert.throws(
     () => resolveSkillRoots({ folders: ["skills"] }),
-    /Cannot find the folder "skills": the working directory is unknown/,
+    /Cannot find "skills": the working directory is unknown/,
   );
   assert.throws(
     () => resolveSkillRoots({ folders: ["~/skills"] }),

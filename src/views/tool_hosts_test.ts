@@ -201,7 +201,7 @@ for (const version of [1, 2]) {
     const { tools } = await session.client.listTools();
     assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
     assert.deepEqual(modules.length, version === 1 ? 2 : 0);
-    assert.deepEqual(session.stderr.values, []);
+    assert.deepEqual(await session.end(), []);
   });
 }
 

@@ -320,7 +320,7 @@ for (const client of PRINTED_CLIENTS) {
       place.skill("project/it's more", "also");
       await session.listChanged();
       assert.deepEqual((await session.names()).includes("also"), true);
-      assert.deepEqual(session.stderr.values, []);
+      assert.deepEqual(await session.end(), []);
     },
   );
 }

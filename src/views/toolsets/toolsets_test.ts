@@ -119,7 +119,7 @@ Deno.test("skill-resource names what of a folder and of the list of files is lef
   await using session = await Session.open(place, {
     args: ["--tools", "skilljack"],
   });
-  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MB';
+  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
   for (const path of ["", "references"]) {
     const { content } = await session.call("skill-resource", {
       skill: "git",
