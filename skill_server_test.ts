@@ -248,7 +248,7 @@ Deno.test("without skills, the server says what its folders have instead, in num
   const description = await session.description();
   assert.match(
     description,
-    /There are no skills\. The server noticed 2 archives to unpack and 1 folder without a file SKILL\.md\. Tell the user to put skills, /,
+    /There are no skills\. The server noticed 2 archives \(unpack into a folder of its own\) and 1 folder without a file SKILL\.md \(.*\)\. Tell the user to put skills, /,
   );
   assert.doesNotMatch(description, /secret|Documents|--list|terminal/);
   place.skill("Documents/pdf", "pdf");
@@ -261,7 +261,7 @@ Deno.test("without skills, the server counts only what its folders have", async 
   using place = new Place();
   place.file("home/.claude/skills/pdf.zip", "");
   await using session = await Session.open(place);
-  assert.match(await session.description(), /ed 1 archive to unpack\. Tell/);
+  assert.match(await session.description(), /ed 1 archive \(.*\)\. Tell/);
 });
 
 Deno.test("skill reports why a skill was skipped, where, and how to fix it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
@@ -319,10 +319,7 @@ Deno.test("skill never returns new content under an old name", async () => {
   const file = "home/.claude/skills/git/SKILL.md";
   for (
     const [text, expected] of [
-      [
-        skillMd("other"),
-        /^The skill in .* is called "other"\. .*\n\nSkill 'git' not found\./s,
-      ],
+      [skillMd("other"), /^Skill 'git' not found\..*\n- other: /s],
       ["no frontmatter", /^Skipped ".*" \(line 1\): there is no frontmatter/],
       [
         "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",

@@ -41,7 +41,7 @@ Deno.test("--print-config refuses to print an entry whose policy is not valid, a
     [undefined, /^: there is no such file; create it, or check the spelling/],
     [
       "rules:\n- { state: of }",
-      /^ \(line 2\): the value of "state" .*; write one of these: on, /,
+      /^ \(line 2\): the value "of" of "state" .*; write one of these: on, /,
     ],
     [
       "rules:\n- { skill: '{a,b}', state: off }",

@@ -4,7 +4,14 @@
  * @module
  */
 
-import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
+import {
+  basename,
+  currentFolder,
+  dirname,
+  isAtOrBelow,
+  isThere,
+  realPathOf,
+} from "../files/paths.ts";
 import { isOff } from "../policy/states.ts";
 import {
   type Fault,
@@ -13,10 +20,10 @@ import {
   type Problem,
   RULES,
 } from "../problems.ts";
-import { folderOf, type Settings } from "../program/settings.ts";
+import { folderOf, type Settings, withOptions } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
-import { qualifiedName, SKILL_MD } from "../skills/names.ts";
+import { findSkill, qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -43,7 +50,8 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
  */
-export async function createReport(settings: Settings, openSkills: OpenSkills) {
+export async function createReport(given: Settings, openSkills: OpenSkills) {
+  const settings = await withNamedSkills(given, openSkills);
   const { check = false, list, policy } = settings.values;
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
@@ -53,7 +61,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     (skill) => inspect(skill, { registry, check }),
   );
   const problems = [
-    ...catalog.problems.map((problem) => check ? adviseName(problem) : problem),
+    ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     ...await listNearMisses(catalog, settings, (roots) => {
@@ -81,12 +89,22 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/** Adapts the hint for users who pass a skill's name instead of its folder's. */
-function adviseName(problem: Problem): Problem {
-  if (problem.rule !== "folder-missing") return problem;
-  const hint =
-    "check its spelling, or pass the name of a skill's folder, which --list shows";
-  return { ...problem, hint };
+/** Puts the folders of skills in place of their names, which `--check` accepts, too. */
+async function withNamedSkills(
+  settings: Settings,
+  openSkills: OpenSkills,
+): Promise<Settings> {
+  const { values, folders, options: { workingDirectory } } = settings;
+  const isName = (path: string) =>
+    dirname(path) === workingDirectory && !isThere(path);
+  if (!values.check || !folders.some(isName)) return settings;
+  const searched = withOptions(settings, values, []);
+  const catalog = await openSkills(searched, SILENT).refresh();
+  const named = folders.map((path) => {
+    const skill = isName(path) ? findSkill(basename(path), catalog) : undefined;
+    return skill?.directory ?? path;
+  });
+  return withOptions(settings, values, named);
 }
 
 function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {

@@ -118,6 +118,15 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
     const checked = await printedReport(place, "--check", name, "--agents");
     assert.deepEqual(checked, clean);
   }
+  place.skill("home/.claude/skills", "folder", skillMd("declared"));
+  const declared = await printedReport(place, "--check", "Declared");
+  assert.match(declared.text, /folder.SKILL\.md:.*error\[name-folder\]/);
+  assert.match(declared.text, /^Checked 1 skill: /m);
+  const unknown = await printedReport(place, "--check", "unknown");
+  assert.match(
+    unknown.text,
+    /^unknown: .* there is no such folder\n {2}fix: .* --list shows the skills /m,
+  );
   const folder = join(place.home, ".agents", "skills");
   const args = ["--check", "pdf", "--skill-dir", folder];
   const named = await printedReport(place, ...args);

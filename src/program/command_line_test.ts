@@ -47,7 +47,7 @@ Deno.test("server reports a given folder that does not exist, unless it is a def
   const line = await session.stderr.take(() => true, "the missing folder");
   assert.equal(
     line,
-    `skill-server: Skipped "${folder}": there is no such folder; check its spelling, or create it`,
+    `skill-server: Skipped "${folder}": there is no such folder; check its spelling, or create it; --list shows the skills that are found`,
   );
   assert.deepEqual(await session.end(), []);
 });

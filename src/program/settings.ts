@@ -80,16 +80,17 @@ export function logWarnings({ warnings }: Settings): void {
   for (const warning of warnings) log(warning);
 }
 
-/** Returns settings with other options, whose paths may be relative, and the same folders. */
+/** Returns settings with other options, whose paths may be relative, and perhaps other folders. */
 export function withOptions(
   settings: Settings,
   options: CommandLine["values"],
+  folders: readonly string[] = settings.folders,
 ): Settings {
   const { workingDirectory, homeDirectory } = settings.options;
   const bases = { workingDirectory, homeDirectory };
   const values = resolveFolders(options, bases);
-  const derived = deriveSettings(values, settings.folders, bases);
-  return { ...settings, values, ...derived };
+  const derived = deriveSettings(values, folders, bases);
+  return { ...settings, values, folders, ...derived };
 }
 
 /** Derives what the options and the folders mean for the registry and the tools. */

@@ -4,13 +4,7 @@
  * @module
  */
 
-import {
-  basename,
-  childOn,
-  childPath,
-  dirname,
-  extname,
-} from "../files/paths.ts";
+import { basename, childOn, childPath } from "../files/paths.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import type { VisitedFolder } from "./record.ts";
 
@@ -106,10 +100,4 @@ function toNearMiss(
   const documents = own.filter((it) => it.isFile && MARKDOWN.test(it.name));
   const document = documents.length === 1 ? documents[0]!.name : undefined;
   return [{ kind: "folder", path, document }];
-}
-
-/** Returns the name of the skill that a near miss would be. */
-export function nameOfNearMiss({ kind, path }: NearMiss): string {
-  if (kind === "misnamed") return basename(dirname(path));
-  return kind === "folder" ? basename(path) : basename(path, extname(path));
 }

@@ -28,7 +28,8 @@ export const NAME_IS_NOT_UTF_8: Fault = {
 export const ROOT_IS_MISSING: Fault = {
   rule: "folder-missing",
   reason: "there is no such folder",
-  hint: "check its spelling, or create it",
+  hint:
+    "check its spelling, or create it; --list shows the skills that are found",
 };
 
 export const ROOT_IS_A_FILE: Fault = {

@@ -285,12 +285,10 @@ async function listFilesOf(
   registry: SkillSource,
 ): Promise<CallToolResult> {
   const { files, leftOut } = await registry.listFiles(skill, MODEL);
-  const paths = files.map(({ path }) => escapeInvisible(path))
-    .filter((path) => path !== SKILL_MD);
-  const name = quote(skill.name);
-  const list = paths.length > 0
-    ? `Files of the skill ${name}:\n\n- ${paths.join("\n- ")}`
-    : `The skill ${name} has no files besides its SKILL.md`;
+  const paths = files.map(({ path }) => escapeInvisible(path));
+  const list = `Files of the skill ${quote(skill.name)}:\n\n- ${
+    paths.join("\n- ")
+  }`;
   const note = formatLeftOut(leftOut);
   return createTextResult(note === "" ? list : `${list}\n\n${note}`);
 }

@@ -52,7 +52,8 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const text = (text: string) => ({ type: "text", text });
   const api = "--- references/API.md ---\n# API";
   const more = "--- references/deep/more.md ---\n# More";
-  const files = "- logo.png\n- references/API.md\n- references/deep/more.md";
+  const files =
+    "- SKILL.md\n- logo.png\n- references/API.md\n- references/deep/more.md";
   const expected: [string, string[]][] = [
     ["references/API.md", ["# API"]],
     ["./references/API.md", ["# API"]],
@@ -71,9 +72,9 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.equal((await read(".")).content.length, 4);
   assert.equal(
     textOf(await read("", "alone")),
-    'The skill "alone" has no files besides its SKILL.md',
+    'Files of the skill "alone":\n\n- SKILL.md',
   );
-  const one = 'Files of the skill "one":\n\n- a.md';
+  const one = 'Files of the skill "one":\n\n- SKILL.md\n- a.md';
   assert.equal(textOf(await read("", "one")), one);
 });
 

@@ -8,17 +8,10 @@
 
 import { basename, dirname } from "../files/paths.ts";
 import { isForModel } from "../policy/states.ts";
-import {
-  formatProblem,
-  hasEffect,
-  type Problem,
-  type ProblemRule,
-} from "../problems.ts";
-import { nameOfNearMiss } from "../scan/near_misses.ts";
-import { findPolicyProblem, listAll } from "../skills/catalog.ts";
+import { formatProblem, hasEffect, type Problem } from "../problems.ts";
+import { findPolicyProblem } from "../skills/catalog.ts";
 import { parseName, skillKey } from "../skills/names.ts";
 import type {
-  NearMiss,
   SkillCatalog,
   SkillRootReport,
   SkillScope,
@@ -161,45 +154,7 @@ function explainMissing(
   const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
     findSkipped(parseName(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
-  return missing.length > 0
-    ? [...new Set(missing.map((it) => explain(it, options)))]
-    : explainOthers(skillKey(name), catalog);
-}
-
-/** Says what else has the key of a name: folders of the user's skills, and what is none. */
-function explainOthers(key: string, catalog: SkillCatalog): string[] {
-  const named = listAll(catalog).filter((skill) =>
-    skill.scope === "global" && isForModel(skill) &&
-    skillKey(basename(skill.directory)) === key
-  );
-  return [
-    ...named.map((skill) =>
-      `The skill in the folder of this name is called ${
-        quote(skill.name)
-      }. Tell the user to change the name in its SKILL.md if another skill has that, too.`
-    ),
-    ...explainNearMisses(key, catalog),
-  ];
-}
-
-/** What may be meant as the skill of a name. Other names are left out, because they are in no skill. */
-const NEAR_MISSES: Readonly<Record<NearMiss["kind"], string>> = {
-  archive:
-    "An archive has this name. Tell the user to unpack it into a folder of its own.",
-  misnamed:
-    "The folder with this name has a file whose real name is only almost SKILL.md, or that needs a folder of its own. Tell the user to save it there as plain text, named SKILL.md; the system may hide an ending such as .txt.",
-  document:
-    "A Markdown file has this name. Tell the user to move it to a folder of this name as SKILL.md.",
-  folder:
-    "The folder with this name has no file SKILL.md. Tell the user to add it, or to rename the Markdown file that is meant to SKILL.md.",
-};
-
-/** Says what has the key of a name, and is no skill. */
-function explainNearMisses(key: string, { roots }: SkillCatalog): string[] {
-  const kinds = roots.flatMap(({ nearMisses = [] }) => nearMisses)
-    .filter((miss) => skillKey(nameOfNearMiss(miss)) === key)
-    .map(({ kind }) => kind);
-  return [...new Set(kinds)].map((kind) => NEAR_MISSES[kind]);
+  return [...new Set(missing.map((it) => explain(it, options)))];
 }
 
 /** What is not served. */
@@ -279,24 +234,6 @@ function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
   return `${basename(dirname(path))}/${basename(path)}`;
 }
 
-/** What is wrong, in the server's own words. For other rules, see the log. */
-const REASONS: Partial<Record<ProblemRule, string>> = {
-  "not-a-folder": "it is not a folder",
-  "frontmatter-missing":
-    "the frontmatter of its SKILL.md is missing, is not closed, or is too large",
-  "yaml": "the frontmatter of its SKILL.md is not valid YAML",
-  "name-missing": "its SKILL.md has no valid name",
-  "name-malformed": "its SKILL.md has no valid name",
-  "description-missing": "its SKILL.md has no valid description",
-  "too-large": "its SKILL.md is too large",
-  "too-many":
-    "it has too many folders, or reading the project's skills takes too long",
-  "not-a-file": "its SKILL.md is not a regular file",
-  "link-outside": "it is a link that points to where it may not",
-  "link-broken": "it is a link to something missing",
-  "permission": "the server has no permission to read it",
-};
-
 /** A path that may stand in the server's own sentences. */
 const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 
@@ -308,15 +245,15 @@ function explain(
   if (scope === "global" && !isRemote) {
     return problems.flatMap(formatProblem).join("\n");
   }
-  const reasons = new Set(
+  // A reason may quote what a stranger wrote. The ID of a rule does not.
+  const rules = new Set(
     problems.filter((problem) => hasEffect(problem, "skipped"))
-      .map(({ rule }) => REASONS[rule] ?? "the server cannot read it"),
+      .map(({ rule }) => quote(rule)),
   );
   const owner = scope === "project" ? "The project has" : "The server has";
   const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)
     ? ` (${projectPath})`
     : "";
-  return `${owner} a ${what} that is skipped${path}: ${
-    [...reasons].join(", and ")
-  }. The server's log says how to fix it.`;
+  const why = [...rules].join(" and ");
+  return `${owner} a ${what} that is skipped${path} because of ${why}. The server's log says how to fix it.`;
 }

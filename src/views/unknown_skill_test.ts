@@ -54,7 +54,7 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
   for (const [name, path] of answers) {
     const { text } = await session.load(name);
     const sentence =
-      `The project has a skill with this name that is skipped${path}: its SKILL.md has no valid description. The server's log says how to fix it.`;
+      `The project has a skill with this name that is skipped${path} because of "description-missing". The server's log says how to fix it.`;
     assert.ok(
       text.startsWith(`${sentence}\n\nSkill '${name}' not found.`),
       text,
@@ -88,22 +88,7 @@ Deno.test("the answer about a project's skill names what skips it, and nothing t
   place.skill(PROJECT, "theirs", incomplete("theirs", "license: see: it\n"));
   await using session = await Session.open(place);
   const { text } = await session.load("theirs");
-  assert.match(text, /: its SKILL\.md has no valid description\. The server/);
-});
-
-Deno.test("the answer to the name of a folder says what the skill in it is called", async () => {
-  using place = new Place();
-  place.skill(HOME, "pdf");
-  place.skill(HOME, "invoice", skillMd("pdf"));
-  place.skill(PROJECT, "theirs", skillMd("their-name"));
-  await using session = await Session.open(place);
-  const { text } = await session.load("Invoice");
-  assert.match(
-    text,
-    /^The skill in the folder of this name is called "pdf"\. /,
-  );
-  const theirs = await session.load("theirs");
-  assert.match(theirs.text, /^Skill 'theirs' not found\./);
+  assert.match(text, / because of "description-missing"\. The server/);
 });
 
 Deno.test("the answer says that a project's folder is refused", async () => {
@@ -117,7 +102,7 @@ Deno.test("the answer says that a project's folder is refused", async () => {
   const { text } = await session.load("theirs");
   assert.match(
     text,
-    /^The project has a folder of skills that is skipped \(\.claude\/skills\): it has too many folders,.*\n\nSkill 'theirs' not found/,
+    /^The project has a folder of skills that is skipped \(\.claude\/skills\) because of "too-many"\..*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
 });
@@ -136,7 +121,7 @@ Deno.test(
     );
     assert.match(
       (await session.load("theirs")).text,
-      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\): it is a link to something missing\./,
+      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\) because of "link-broken"\./,
     );
   },
 );
@@ -151,7 +136,7 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
     const { result } = await server.ask("tools/call", params);
     const { text } = result.content[0];
     const sentence =
-      `The ${owner} has a skill with this name that is skipped: its SKILL.md has no valid description.`;
+      `The ${owner} has a skill with this name that is skipped because of "description-missing".`;
     assert.ok(text.startsWith(sentence), text);
     assert.ok(!text.includes(place.path));
   }
@@ -255,7 +240,7 @@ Deno.test("searchSkills() leaves out skills that are hidden from the model, and 
   assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
 });
 
-Deno.test("the list and the answers count what may be meant as a skill, without names", async () => {
+Deno.test("the list and the answers count what may be meant as a skill, and say how to fix it, without names", async () => {
   using place = new Place();
   const chosen = place.folder("chosen");
   place.file("chosen/secret-3.zip", "");
@@ -267,35 +252,28 @@ Deno.test("the list and the answers count what may be meant as a skill, without 
   const args = ["--tools", "skilljack", "--recursive", chosen, "gone-secret"];
   await using session = await Session.open(place, { args });
   const { text } = await session.load("report");
-  const others =
-    "The server noticed 2 archives to unpack, 1 folder without a file SKILL.md, and 1 missing folder.";
-  assert.ok(text.includes(`There are no skills. ${others} Tell the`), text);
+  const archives = "2 archives (unpack into a folder of its own)";
+  const folder =
+    "1 folder without a file SKILL.md (add one, or rename the Markdown file that is meant)";
+  const missing = "1 folder missing (create it, or choose another one)";
+  const noticed = `The server noticed ${archives}, ${folder}, and ${missing}.`;
+  assert.ok(text.includes(`There are no skills. ${noticed} Tell the`), text);
   assert.doesNotMatch(text, /secret/);
   // Beside a skill, a folder without one may be meant so, unless it looks like one.
   place.skill("chosen", "git");
   place.file("chosen/secret-data/a.csv", "");
   place.file("chosen/secret-2/SKILL.md.txt", "");
   place.skill("chosen", "secret-4", "No frontmatter");
+  place.skill("chosen", "secret-5", skillMd("git"));
   const end =
-    "The server noticed 1 skill with a mistake in SKILL.md (load one by the name of its folder to learn how to fix it), 2 archives to unpack, 1 file named almost SKILL.md, or in no folder of its own (an ending such as .txt may be hidden), 1 folder without a file SKILL.md, and 1 missing folder.";
+    `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 1 skill with the name of another one (change the name in SKILL.md), ${archives}, 1 file named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
   const answer = (await session.load("report")).text;
   const description = await session.description();
   for (const text of [answer, description]) {
     assert.ok(text.endsWith(end), text);
     assert.doesNotMatch(text.replaceAll(place.path, ""), /secret/);
   }
-  const told: [name: string, words: RegExp][] = [
-    ["secret-4", /there is no frontmatter/],
-    ["secret-3", /^An archive has this name\. Tell the user to unpack it/],
-    [
-      "Secret-2",
-      /^The folder .* real name is only almost SKILL\.md, .*\. Tell the user/,
-    ],
-    ["secret", /^The folder with this name has no file SKILL\.md\. Tell the /],
-  ];
-  for (const [name, words] of told) {
-    const { text } = await session.load(name);
-    assert.match(text, words);
-    assert.doesNotMatch(text, /The server noticed|secret\.md/);
-  }
+  const { text: told } = await session.load("secret-4");
+  assert.match(told, /there is no frontmatter/);
+  assert.doesNotMatch(told, /The server noticed/);
 });

@@ -289,7 +289,7 @@ Deno.test("--print-config says which folders of the entry do not exist", async (
   const { stderr } = await runServer(place, { args });
   const gone = quote(join(place.project, "gone"));
   const line =
-    `skill-server: Skipped ${gone}: there is no such folder; check its spelling, or create it\n`;
+    `skill-server: Skipped ${gone}: there is no such folder; check its spelling, or create it; --list shows the skills that are found\n`;
   assert.ok(stderr.startsWith(line), stderr);
 });
 
