@@ -6,7 +6,7 @@
  */
 
 import { attempt } from "../files/faults.ts";
-import { basename, childPath, dirname, extname } from "../files/paths.ts";
+import { basename, dirname } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { isSkillFileName } from "../skills/skill_file.ts";
@@ -85,7 +85,7 @@ function toFault(
     case "folder":
       return toFolderFault(document);
     case "document":
-      return toDocumentFault(path);
+      return LOOSE_FILE;
     case "misnamed": {
       const isLoose = dirname(path) === root.path && isAmongSkills(path);
       return isLoose || isSkillFileName(basename(path))
@@ -106,13 +106,4 @@ function toFolderFault(document: string | undefined): Fault {
     : `rename ${quote(document)} in it to "SKILL.md"`;
   const reason = 'it is among the skills, and has no file "SKILL.md"';
   return { rule: "skill-md-missing", reason, hint };
-}
-
-function toDocumentFault(path: string): Fault {
-  const folder = path.slice(0, -extname(path).length);
-  return {
-    rule: "file-name",
-    reason: "it is a file, where the folder of a skill was expected",
-    hint: `move it to ${quote(childPath(folder, "SKILL.md"))}`,
-  };
 }

@@ -24,12 +24,10 @@ const NAMES = [
 
 /** Near misses in a folder of skills, and what is reported. Following it leads to `foo/SKILL.md`. */
 const MISTAKES: [file: string, reported: RegExp][] = [
-  ["foo.md", /^file-name .* it is a file, .* move it to ".*foo\/SKILL\.md"$/],
-  ["SKILL.md", /^loose-file .* into a folder of its own, as "SKILL\.md"$/],
-  [
-    "SKILL.txt",
+  ...["foo.md", "SKILL.md", "SKILL.txt"].map((name): [string, RegExp] => [
+    name,
     /^loose-file .* into a folder of its own, as "SKILL\.md"$/,
-  ],
+  ]),
   ...NAMES.map((name): [string, RegExp] => [
     `foo/${name}`,
     /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md"$/,
@@ -97,8 +95,8 @@ const looseFiles: [
   text: string,
   rule?: string,
 ][] = [
-  ["skills", "a.md", FIELDS, "file-name"],
-  ["skills", "a.markdown", FIELDS.replaceAll("\n", "\r\n"), "file-name"],
+  ["skills", "a.md", FIELDS, "loose-file"],
+  ["skills", "a.markdown", FIELDS.replaceAll("\n", "\r\n"), "loose-file"],
   ["skills", "a.txt", FIELDS],
   ["skills", "a.md", "---\ntitle: a\n---\nname: b\n"],
   ["skills", "a.md", `---\n${"x: y\n".repeat(1_000_000)}name: a\n---\n`],

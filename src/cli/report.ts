@@ -135,27 +135,18 @@ function listEmptyFolders(
   const looked = [...checked, ...failed].map(realPathOf);
   const isEmpty = (folder: string) =>
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
-  if (folders.length > 0) {
-    return folders.filter(isEmpty)
-      .map((file) => ({ file, ...EMPTY_FOLDER }));
-  }
-  return looked.length > 0
+  const isAnywhere = folders.length === 0 && looked.length > 0;
+  const named = folders.length > 0 ? folders : [currentFolder() ?? "."];
+  return isAnywhere
     ? []
-    : [{ file: currentFolder() ?? ".", ...NO_SKILLS }];
+    : named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));
 }
-
-const EMPTY_FOLDER: Fault = {
-  rule: "no-skills",
-  reason:
-    "there is no skill to check in this folder, its .claude/skills, or its skills folder",
-  hint: `add a folder with a ${SKILL_MD}, or pass another folder`,
-};
 
 const NO_SKILLS: Fault = {
   rule: "no-skills",
-  reason: "there is no skill to check in the folders that --list shows",
+  reason: "there is no skill to check",
   hint:
-    `add a folder with a ${SKILL_MD} to one of these, or pass another folder to --check`,
+    `add a folder with a ${SKILL_MD}, or pass another folder; --list shows which ones are searched`,
 };
 
 /** Lists the folders of the skills that are not off, and of the files that are skipped. */

@@ -75,8 +75,8 @@ Deno.test("--check fails for each folder in which there is nothing to check", as
   assert.equal(code, 1);
   assert.equal(
     text,
-    `empty: error[no-skills]: there is no skill to check in this folder, its .claude/skills, or its skills folder
-  fix: add a folder with a SKILL.md, or pass another folder
+    `empty: error[no-skills]: there is no skill to check
+  fix: add a folder with a SKILL.md, or pass another folder; --list shows which ones are searched
 
 Checked 1 skill: 1 error, 0 warnings
 `,

@@ -181,8 +181,8 @@ function listDeeperProblems(
     const inRoot = deeper.filter((skill) => skill.root === root)
       .map(({ directory }) => directory);
     return [...countByHolder(root.path, inRoot)].map(([file, number]) => {
-      const lie = number === 1 ? "1 skill lies" : `${number} skills lie`;
-      const reason = `${lie} deeper than the server looks`;
+      const skills = count(number, "skill");
+      const reason = `it has ${skills} deeper than the server looks`;
       const hint = adviseSkillDir(file, settings);
       return { rule: "not-searched", file, reason, hint };
     });

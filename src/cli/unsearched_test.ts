@@ -31,11 +31,11 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   fix: move it, and the files that it needs, into a folder of its own, as "SKILL.md"
 ~/.claude/skills/guide: error[skill-md-missing]: it is among the skills, and has no file "SKILL.md"
   fix: rename "guide.md" in it to "SKILL.md"
-~/.claude/skills/review.md: error[file-name]: it is a file, where the folder of a skill was expected
-  fix: move it to "~/.claude/skills/review/SKILL.md"
+~/.claude/skills/review.md: error[loose-file]: it is directly in a folder of skills
+  fix: move it, and the files that it needs, into a folder of its own, as "SKILL.md"
 ~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
   fix: rename it to "SKILL.md"
-~/.claude/skills/deep: warning[not-searched]: 1 skill lies deeper than the server looks
+~/.claude/skills/deep: warning[not-searched]: it has 1 skill deeper than the server looks
   fix: add --skill-dir ~/.claude/skills/deep
 ~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
@@ -91,7 +91,7 @@ Deno.test(
     const { text } = await printedReport(place, "--list");
     assert.deepEqual(text.split("\n").filter((line) => /^~.*: /.test(line)), [
       '~/.claude/skills/out/SKILL.txt: error[file-name]: the file of a skill must be named "SKILL.md"',
-      "~/.claude/skills/out: warning[not-searched]: 1 skill lies deeper than the server looks",
+      "~/.claude/skills/out: warning[not-searched]: it has 1 skill deeper than the server looks",
     ]);
     assert.doesNotMatch(text, /theirs|folder/);
     const hint = ["--skill-dir", "~/.claude/skills/out"];
@@ -148,13 +148,13 @@ Deno.test("--list says where skills lie deeper, and following each hint serves t
   const clone = at("project", ".claude", "skills", "clone");
   const hints = await hintsIn(place);
   assert.deepEqual(hints, [
-    `2 skills lie deeper than the server looks; add --skill-dir ${
+    `it has 2 skills deeper than the server looks; add --skill-dir ${
       join(own, "collection")
     }`,
-    `2 skills lie deeper than the server looks; add --skill-dir "${
+    `it has 2 skills deeper than the server looks; add --skill-dir "${
       join(own, "super powers")
     }"`,
-    `1 skill lies deeper than the server looks; add --skill-dir ${clone}`,
+    `it has 1 skill deeper than the server looks; add --skill-dir ${clone}`,
   ]);
   const args = hints.flatMap(addedWords);
   assert.deepEqual(await namesIn(place, ...args), [
@@ -177,7 +177,7 @@ Deno.test("--list joins folders until there are few lines, and 134 skills that l
   const folder = join("~", ".claude", "skills", "plugins");
   const hints = await hintsIn(place);
   assert.deepEqual(hints, [
-    `134 skills lie deeper than the server looks; add --skill-dir ${folder}`,
+    `it has 134 skills deeper than the server looks; add --skill-dir ${folder}`,
   ]);
   const found = await namesIn(place, ...addedWords(hints[0]!));
   assert.deepEqual(found, names.sort());
@@ -207,9 +207,9 @@ Deno.test("--check of a folder that holds no skill fails, and says where they ar
   assert.equal(code, 1);
   assert.match(
     text,
-    /error\[no-skills\]: there is no skill to check in this folder/,
+    /error\[no-skills\]: there is no skill to check$/m,
   );
-  const line = "plugins: warning[not-searched]: 2 skills lie deeper ";
+  const line = "plugins: warning[not-searched]: it has 2 skills deeper ";
   assert.ok(text.includes(line), text);
   const args = ["--check", ".", "--skill-dir", "plugins"];
   const followed = await printedReport(place, ...args);
@@ -336,7 +336,7 @@ Deno.test("--list names skills that lie deeper in a folder of --agents", async (
   place.skill("home/.agents/skills/clone/skills", "a");
   const clone = join("~", ".agents", "skills", "clone");
   assert.deepEqual(await hintsIn(place), [
-    `1 skill lies deeper than the server looks; add --skill-dir ${clone}`,
+    `it has 1 skill deeper than the server looks; add --skill-dir ${clone}`,
   ]);
   assert.deepEqual(await namesIn(place, "--skill-dir", clone), ["a"]);
 });
@@ -373,10 +373,10 @@ Deno.test(
     place.link("../../../secret", "home/.claude/skills/link");
     const own = join("~", ".claude", "skills");
     assert.deepEqual((await hintsIn(place)).sort(), [
-      `1 skill lies deeper than the server looks; add --skill-dir ${
+      `it has 1 skill deeper than the server looks; add --skill-dir ${
         join(own, "clone")
       }`,
-      `2 skills lie deeper than the server looks; add --skill-dir ${
+      `it has 2 skills deeper than the server looks; add --skill-dir ${
         join(own, "link")
       }`,
     ]);
@@ -398,7 +398,7 @@ Deno.test(
     const agents = join("~", ".agents", "skills");
     assert.deepEqual(await hintsIn(place), [
       "it has 25 skills and is not searched; add --agents",
-      `25 skills lie deeper than the server looks; add --skill-dir ${agents}`,
+      `it has 25 skills deeper than the server looks; add --skill-dir ${agents}`,
     ]);
   },
 );

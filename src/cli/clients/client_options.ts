@@ -39,7 +39,7 @@ export function addClientOptions(
       `${title} itself describes the skills in ${names}, in the project and in the home folder; where the server finds them as well, such as through links, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
     );
   }
-  if (shows !== undefined) {
+  if (shows !== undefined && !values["name-only"]?.length) {
     notes.push(
       `${title} itself shows ${shows.skills}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add --name-only ${shows.folder}.`,
     );
