@@ -231,7 +231,7 @@ Available skills:
 
 Use the exact skill name (case-insensitive) to load a skill.
 
-There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`,
+There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.`,
   );
   assert.deepEqual(await session.end(), []);
 });

@@ -20,8 +20,12 @@ function installedPlace(): Place {
 }
 
 /** Returns the names of the skills that a server, started by a printed entry, lists whole. */
-async function shownBy(place: Place, client: ClientName): Promise<string[]> {
-  const launch = await printedLaunch(place, {}, client);
+async function shownBy(
+  place: Place,
+  client: ClientName,
+  args: string[] = [],
+): Promise<string[]> {
+  const launch = await printedLaunch(place, { args }, client);
   await using session = await Session.open(place, { launch });
   const { tools: [tool] } = await session.client.listTools();
   assert.equal(tool!.name, "skill");
@@ -105,19 +109,41 @@ Deno.test(
   },
 );
 
+Deno.test("--print-config codex describes none of the skills that Codex installs itself", async () => {
+  using place = new Place();
+  place.skill("home/.codex/skills", "own");
+  place.skill("home/.codex/skills/.system", "installed");
+  const folder = join(place.home, ".codex", "skills");
+  const args = ["--skill-dir", folder];
+  const launch = await printedLaunch(place, { args }, "codex");
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual((await session.names()).sort(), ["installed", "own"]);
+  assert.deepEqual(await shownBy(place, "codex", args), []);
+});
+
 Deno.test("--print-config says what else the client shows itself, and each advice does what it says", async () => {
   using place = installedPlace();
   place.skill("home/.claude/skills", "git");
+  place.skill("project/.claude/skills", "pdf");
   const { stderr } = await runServer(place, {
     args: ["--print-config", "cursor"],
   });
-  const [option] = /--name-only \S+(?=\.\n)/.exec(stderr) ?? [];
-  assert.equal(option, "--name-only ~/.claude/skills");
-  const words = option.split(" ");
+  const [, options] = /add (--name-only .*)\.\n/.exec(stderr) ?? [];
+  assert.equal(
+    options,
+    "--name-only ~/.claude/skills --name-only .claude/skills",
+  );
+  const words = options.split(" ");
   const launch = await printedLaunch(place, { args: words }, "cursor");
   await using session = await Session.open(place, { launch });
   const { tools: [tool] } = await session.client.listTools();
-  assert.match(tool!.description!, /<name>git<\/name>\n<location>/);
+  for (const name of ["git", "pdf"]) {
+    assert.ok(tool!.description!.includes(`<name>${name}</name>\n<location>`));
+  }
+  const again = await runServer(place, {
+    args: ["--print-config", "cursor", ...words],
+  });
+  assert.doesNotMatch(again.stderr, /if the model sees skills twice/);
 });
 
 Deno.test(

@@ -45,7 +45,7 @@ Deno.test("--print-config refuses to print an entry whose policy is not valid, a
     ],
     [
       "rules:\n- { skill: '{a,b}', state: off }",
-      /^ \(line 2\): the name "\{a,b\}" contains braces .*; write a list/,
+      /^ \(line 2\): the name "\{a,b\}" contains braces, .*; write a list/,
     ],
     [
       "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",

@@ -61,7 +61,7 @@ const LOOSE_FILE: Fault = {
 const WRONG_NAME: Fault = {
   rule: "file-name",
   reason: 'the file of a skill must be named "SKILL.md"',
-  hint: 'rename it to "SKILL.md"',
+  hint: 'rename it to "SKILL.md", which must be plain text',
 };
 
 const ARCHIVE: Fault = {

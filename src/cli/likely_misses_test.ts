@@ -30,7 +30,7 @@ const MISTAKES: [file: string, reported: RegExp][] = [
   ]),
   ...NAMES.map((name): [string, RegExp] => [
     `foo/${name}`,
-    /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md"$/,
+    /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md", which must be plain text$/,
   ]),
 ];
 

@@ -23,7 +23,12 @@ import {
 import { folderOf, type Settings, withOptions } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
-import { findSkill, qualifiedName, SKILL_MD } from "../skills/names.ts";
+import {
+  parseName,
+  qualifiedName,
+  SKILL_MD,
+  skillKey,
+} from "../skills/names.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -100,9 +105,13 @@ async function withNamedSkills(
   if (!values.check || !folders.some(isName)) return settings;
   const searched = withOptions(settings, values, []);
   const catalog = await openSkills(searched, SILENT).refresh();
-  const named = folders.map((path) => {
-    const skill = isName(path) ? findSkill(basename(path), catalog) : undefined;
-    return skill?.directory ?? path;
+  const named = folders.flatMap((path) => {
+    const { scope, key } = parseName(basename(path));
+    const skills = listAll(catalog).filter((skill) =>
+      isName(path) && skillKey(skill.name) === key &&
+      skill.scope === (scope ?? skill.scope)
+    );
+    return skills.length > 0 ? skills.map(({ directory }) => directory) : path;
   });
   return withOptions(settings, values, named);
 }

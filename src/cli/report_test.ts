@@ -122,6 +122,11 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
   const declared = await printedReport(place, "--check", "Declared");
   assert.match(declared.text, /folder.SKILL\.md:.*error\[name-folder\]/);
   assert.match(declared.text, /^Checked 1 skill: /m);
+  place.skill("project/.claude/skills", "other", skillMd("declared"));
+  const both = await printedReport(place, "--check", "declared");
+  assert.match(both.text, /name-twice.*^Checked 2 skills: /ms);
+  const own = await printedReport(place, "--check", "global:declared");
+  assert.match(own.text, /^Checked 1 skill: /m);
   const unknown = await printedReport(place, "--check", "unknown");
   assert.match(
     unknown.text,
@@ -132,6 +137,21 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
   const named = await printedReport(place, ...args);
   assert.equal(named.text, "Checked 2 skills: no problems\n");
 });
+
+Deno.test(
+  "--check NAME of a broken link says what it is",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.link("nowhere", "home/.claude/skills/gone");
+    const { code, text } = await printedReport(place, "--check", "gone");
+    assert.equal(code, 1);
+    assert.match(
+      text,
+      /^~\/\.claude\/skills\/gone: error\[link-broken\]: .*\n {2}fix: fix or remove the link/m,
+    );
+  },
+);
 
 Deno.test(
   "--list, --as, --json, and --print-config escape control characters for the terminal",

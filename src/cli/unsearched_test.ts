@@ -34,7 +34,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
 ~/.claude/skills/review.md: error[loose-file]: it is directly in a folder of skills
   fix: move it, and the files that it needs, into a folder of its own, as "SKILL.md"
 ~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
-  fix: rename it to "SKILL.md"
+  fix: rename it to "SKILL.md", which must be plain text
 ~/.claude/skills/deep: warning[not-searched]: it has 1 skill deeper than the server looks
   fix: add --skill-dir ~/.claude/skills/deep
 ~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected

@@ -81,9 +81,9 @@ export function realPathIfThere(path: string): string | undefined {
   return attempt(() => Deno.realPathSync(path));
 }
 
-/** Whether a path exists. Loading `node:fs` for that would delay the start. */
+/** Whether something has a path, even a link to nothing. Loading `node:fs` for that would delay the start. */
 export function isThere(path: string): boolean {
-  return attempt(() => Deno.statSync(path)) !== undefined;
+  return attempt(() => Deno.lstatSync(path)) !== undefined;
 }
 
 /** Returns the real path of a file or folder, or of the nearest folder above it that has one. */

@@ -115,11 +115,11 @@ export function textsOf(
 
 /** Says why a name cannot be used. Taken literally, braces would make an `off` match nothing. */
 function findNameFault(name: string): PolicyFault | undefined {
-  if (!/[{}[\]]/.test(name)) return undefined;
+  if (!/[{}[\],]/.test(name)) return undefined;
   return {
     reason: `the name ${
       quote(name)
-    } contains braces or brackets, which have no meaning`,
+    } contains braces, brackets, or commas, which have no meaning`,
     hint:
       'write a list of names, as in ["a", "b"], or "?" for any one character',
   };

@@ -144,11 +144,15 @@ Deno.test("activateRule() refuses what would be reinterpreted silently, and says
   const cases: [Omit<SkillPolicyRule, "state">, string][] = [
     [
       { skill: "{aws,gcp}-*" },
-      'the name "{aws,gcp}-*" contains braces or brackets, which have no meaning; write a list of names, as in ["a", "b"], or "?" for any one character',
+      'the name "{aws,gcp}-*" contains braces, brackets, or commas, which have no meaning; write a list of names, as in ["a", "b"], or "?" for any one character',
     ],
     [{ skill: ["ok", "{a,b{c,d}}"] }, 'the name "{a,b{c,d}}" contains braces'],
-    [{ skill: "v[0-9]" }, 'the name "v[0-9]" contains braces or brackets'],
-    [{ skill: "a[" }, 'the name "a[" contains braces or brackets'],
+    [
+      { skill: "v[0-9]" },
+      'the name "v[0-9]" contains braces, brackets, or commas',
+    ],
+    [{ skill: "pdf, docx" }, 'the name "pdf, docx" contains braces'],
+    [{ skill: "a[" }, 'the name "a[" contains braces, brackets, or commas'],
     [{ in: "" }, 'a folder is empty; write its path, as in "~/code"'],
     [
       { in: "~/code/*" },

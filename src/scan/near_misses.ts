@@ -50,9 +50,9 @@ export class NearMisses {
     this.#byRoot.set(folder.root, all);
   }
 
-  /** Notes a skill, so that the folder that holds it is no near miss. */
-  addSkill({ root, path }: Pick<Folder, "root" | "path">): void {
-    this.#holders.add(childOn(path, root.path));
+  /** Notes a skill, so that a folder that holds it is no near miss. */
+  addSkill({ root, path, depth }: Folder): void {
+    if (depth > 1) this.#holders.add(childOn(path, root.path));
   }
 
   /** Lists those in a root. */

@@ -6,6 +6,7 @@
  */
 
 import { isTemporary, SkillFileError } from "../files/faults.ts";
+import { isThere } from "../files/paths.ts";
 import type { PlacedFolder } from "../files/walker.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../problems.ts";
@@ -85,7 +86,9 @@ export function toRefusedVisit(
   const status = isMissing ? "missing" : "refused";
   const report = { root, scope, status, skills: 0 } as const;
   if (isMissing && !mustExist) return { report, folders: [], unread, failures };
-  const reason = isMissing ? new SkillFileError(path, ROOT_IS_MISSING) : error;
+  const reason = isMissing && !isThere(path)
+    ? new SkillFileError(path, ROOT_IS_MISSING)
+    : error;
   const failure = createFailure(reason, path, root);
   return { report, folders: [], unread, failures: [...failures, failure] };
 }

@@ -59,7 +59,7 @@ export function toStartFault(text: string): Fault {
   const fault = { rule: "frontmatter-missing", line: 1 } as const;
   if (/^(?:\ufffd\ufffd|-\0|\0-)/.test(text)) {
     const reason = "the file is UTF-16, not UTF-8";
-    const hint = 'save it as UTF-8, for example by "Save with Encoding"';
+    const hint = 'save it as UTF-8, by "Save as" or "Save with Encoding"';
     return { ...fault, reason, hint };
   }
   if (/^(?:\{\\rtf|PK\W)/.test(text)) {

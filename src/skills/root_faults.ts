@@ -58,7 +58,8 @@ export function tooManyFolders(limit: number): Fault {
 const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
   "link-outside":
     "or, if you trust the folder DIR that it points into, use --trust-links DIR",
-  "too-large": "or raise --max-file-size",
+  "too-large":
+    'or raise the limit for files (--max-file-size, or "Largest file" in the settings)',
 };
 
 /** Describes an error of the file system, and how to fix it, with the option that helps. */

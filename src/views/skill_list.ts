@@ -11,13 +11,9 @@ import { isForModel, STATES } from "../policy/states.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
-import type {
-  NearMiss,
-  Skill,
-  SkillCatalog,
-  SkillRootReport,
-} from "../skills/types.ts";
-import { count, escapeXml, oneLine, truncate } from "../text.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
+import { escapeXml, oneLine, truncate } from "../text.ts";
+import { summarizeNearMisses } from "./near_miss_summary.ts";
 import { deriveOnce } from "./paging.ts";
 
 /** Whether the user can load a skill. */
@@ -139,78 +135,7 @@ export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
   const misses = summarizeNearMisses(catalog);
   const seen = misses === undefined ? "" : ` ${misses}`;
   return findNoSkillsReason(catalog) ??
-    `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose other folders in its settings.`;
-}
-
-/**
- * Counts what may be meant as skills, and is not served, and says how to fix it, in one
- * sentence. It has no names, because they are in no skill.
- */
-export function summarizeNearMisses(catalog: SkillCatalog): string | undefined {
-  const parts = countNearMisses(catalog).filter(([number]) => number > 0)
-    .map(([number, thing, rest]) => `${count(number, thing)} ${rest}`);
-  if (parts.length === 0) return undefined;
-  return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
-}
-
-function countNearMisses(
-  { roots, skipped, shadowed }: SkillCatalog,
-): [number: number, thing: string, rest: string][] {
-  const misses = roots.flatMap((report) =>
-    (report.nearMisses ?? []).filter((miss) => isMentioned(miss, report))
-  );
-  const numberOf = (kind: NearMiss["kind"]) =>
-    misses.filter((miss) => miss.kind === kind).length;
-  const copies = shadowed.filter(({ skill }) => isNameless(skill));
-  const missing = roots.filter(isMissing);
-  return [
-    [
-      skipped.filter((skill) => skill.isForModel).length,
-      "skill",
-      "with a mistake in SKILL.md (load by the name of the folder to learn how to fix it)",
-    ],
-    [
-      copies.length,
-      "skill",
-      "with the name of another one (change the name in SKILL.md)",
-    ],
-    [numberOf("archive"), "archive", "(unpack into a folder of its own)"],
-    [
-      numberOf("misnamed"),
-      "file",
-      "named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden)",
-    ],
-    [
-      numberOf("folder"),
-      "folder",
-      "without a file SKILL.md (add one, or rename the Markdown file that is meant)",
-    ],
-    [
-      numberOf("document"),
-      "Markdown file",
-      "outside the folder of a skill (move into a folder of its own, as SKILL.md)",
-    ],
-    [missing.length, "folder", "missing (create it, or choose another one)"],
-  ];
-}
-
-/** Whether a skill that another one shadows has no name for the model at all. */
-function isNameless(skill: Skill): boolean {
-  return skill.prefix === undefined && isForModel(skill);
-}
-
-/** Whether a folder that the user named does not exist. */
-function isMissing({ root, status }: SkillRootReport): boolean {
-  return root.mustExist === true && status === "missing";
-}
-
-/** Whether to mention a near miss. Among skills, some folders and documents are meant to be none. */
-function isMentioned(
-  { kind, path, document }: NearMiss,
-  { root, skills }: SkillRootReport,
-): boolean {
-  if (kind === "archive" || kind === "misnamed") return true;
-  return path !== root.path && (skills === 0 || document !== undefined);
+    `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.`;
 }
 
 /**

@@ -17,6 +17,7 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { oneLine, quote, truncate } from "../text.ts";
+import { summarizeNearMisses } from "./near_miss_summary.ts";
 import type { ToolOptions } from "./options.ts";
 import { deriveOnce } from "./paging.ts";
 import { SkillIndex } from "./search.ts";
@@ -28,7 +29,6 @@ import {
   listByName,
   type ListedSkill,
   listForModel,
-  summarizeNearMisses,
 } from "./skill_list.ts";
 
 /**
@@ -40,8 +40,8 @@ const MAX_LISTED_SKILLS = 100;
 /** How much of an unknown name is shown, in characters. */
 const MAX_SHOWN_NAME_LENGTH = 200;
 
-/** The maximum length of the list of names after a search without results, in characters. */
-const MAX_NAMES_LENGTH = 4_000;
+/** The maximum length of the list after a search without results, in characters. */
+const MAX_SHORT_LIST_LENGTH = 4_000;
 
 /**
  * Answers a name that the model cannot load. Search results are a result. Everything else
@@ -56,27 +56,25 @@ export async function answerUnknownName(
   const reasons = explainMissing(name, catalog, options);
   const start = [...reasons, `Skill '${shown}' not found.`].join("\n\n");
   const skills = listForModel(catalog);
-  if (skills.length <= MAX_LISTED_SKILLS) {
-    const advice = reasons.length === 0
-      ? findEmptyListReason(catalog) ?? summarizeNearMisses(catalog)
-      : undefined;
-    const end = advice === undefined ? "" : `\n\n${advice}`;
-    return { text: formatAvailable(start, skills) + end, isError: true };
+  const areMany = skills.length > MAX_LISTED_SKILLS;
+  const found = areMany ? await searchSkills(shown, catalog) : [];
+  if (found.length > 0) {
+    const text = formatResults(start, found, skills.length);
+    return { text, isError: false };
   }
-  const found = await searchSkills(shown, catalog);
-  return found.length > 0
-    ? { text: formatResults(start, found, skills.length), isError: false }
-    : { text: formatNoResults(start, skills), isError: true };
+  const list = fitList(skills, areMany ? MAX_SHORT_LIST_LENGTH : undefined);
+  const advice = reasons.length === 0
+    ? findEmptyListReason(catalog) ?? summarizeNearMisses(catalog)
+    : undefined;
+  const end = advice === undefined ? "" : `\n\n${advice}`;
+  return { text: formatAvailable(start, list) + end, isError: true };
 }
 
-/** Lists the skills in the wording of the contract of the tool `skill`. */
-function formatAvailable(
-  start: string,
-  skills: readonly ListedSkill[],
-): string {
+/** Formats a list of skills in the wording of the contract of the tool `skill`. */
+function formatAvailable(start: string, list: string): string {
   return `${start}
 
-Available skills:${fitList(skills)}
+Available skills:${list}
 
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
@@ -121,22 +119,6 @@ Search results for these words, the user's own skills first, then best match fir
 (and ${count - found.length} other skills)
 
 To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
-}
-
-/** Says that a search found nothing, and names skills. */
-function formatNoResults(
-  start: string,
-  skills: readonly ListedSkill[],
-): string {
-  const names = skills.map((listed) => ({ ...listed, description: "" }));
-  const list = fitList(names, MAX_NAMES_LENGTH);
-  return `${start}
-
-None of these words occurs in the names, the descriptions, or the first lines of the instructions of the ${skills.length} skills.
-
-Available skills:${list}
-
-To search again, pass other words instead of a name.`;
 }
 
 /** Says why there is no skill with a name, as far as the model may know. */

@@ -142,7 +142,7 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
   }
 });
 
-Deno.test("of more than 100 skills, a search without results is an error with 4,000 characters of names, and results are none", async () => {
+Deno.test("of more than 100 skills, a search without results is an error with 4,000 characters of the list, and results are none", async () => {
   using place = new Place();
   for (let index = 0; index < 400; index++) {
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));
@@ -151,9 +151,12 @@ Deno.test("of more than 100 skills, a search without results is an error with 4,
   await using session = await Session.open(place);
   const none = await session.load("qqqq");
   assert.equal(none.isError, true);
-  const [, list] = /skills:\n(.*)\n\nTo search again/s.exec(none.text)!;
+  const [, list] = /skills:\n(.*)\n\nUse the exact/s.exec(none.text)!;
   assert.ok(list!.length <= 4_000 && list!.length > 3_900, `${list!.length}`);
-  assert.match(list!, /^- mine\n- theirs-0\n.*\(and \d+ more: pass a name/s);
+  assert.match(
+    list!,
+    /^- mine: About mine\n- theirs-0\n.*\(and \d+ more: pass a name/s,
+  );
   const some = await session.load("theirs 7 x");
   assert.equal(some.isError, false);
   assert.match(some.text, /Search results.*\n- theirs-7: About theirs-7/s);
@@ -266,7 +269,7 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
   place.skill("chosen", "secret-4", "No frontmatter");
   place.skill("chosen", "secret-5", skillMd("git"));
   const end =
-    `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 1 skill with the name of another one (change the name in SKILL.md), ${archives}, 1 file named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
+    `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 1 skill with the name of another one ("git": change it in one SKILL.md), ${archives}, 1 file named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
   const answer = (await session.load("report")).text;
   const description = await session.description();
   for (const text of [answer, description]) {

@@ -42,8 +42,11 @@ Deno.test("--print-config lists by name only a client's private folder, if it is
   for (const folder of ["", ".codex/skills", ".codex"]) {
     const args = folder === "" ? [] : ["--skill-dir", join(place.home, folder)];
     const launch = await printedLaunch(place, { args }, "codex");
-    const own = [".agents", ...folder === "" ? [] : [".codex"]]
-      .map((name) => join(name, "skills"));
+    const codex = join(".codex", "skills");
+    const own = [
+      join(".agents", "skills"),
+      ...folder === "" ? [] : [codex, join(codex, ".system")],
+    ];
     const nameOnly = own.flatMap((path) => [path, join(place.home, path)])
       .map((path) => `--name-only=${path}`);
     assert.deepEqual(

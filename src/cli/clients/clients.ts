@@ -37,8 +37,8 @@ export interface McpClient {
   readonly ownSkills?: readonly string[];
   /**
    * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if it
-   * does not describe them all, or if that was not measured, and in which folder the
-   * server finds the same.
+   * does not describe them all, or if that was not measured, and in which folder, of the
+   * project and of the home folder, the server finds the same.
    */
   readonly shows?: { readonly skills: string; readonly folder: string };
   /** What the client replaces in the texts of its entries, without a way to escape it. */
@@ -74,7 +74,7 @@ const ENV_OR_FILE = /\{(?:env|file):/;
 const SAID_TO_SHOW = {
   skills:
     "the skills in .agents/skills and .claude/skills, as its documentation says",
-  folder: "~/.claude/skills",
+  folder: ".claude/skills",
 };
 
 /** Returns the field that sends a token. */
@@ -123,7 +123,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",
-    ownSkills: [".agents/skills", ".codex/skills"],
+    ownSkills: [".agents/skills", ".codex/skills", ".codex/skills/.system"],
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
@@ -193,7 +193,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     projectFile: ".github/mcp.json",
     shows: {
       skills: "about 50 of the skills in .agents/skills",
-      folder: "~/.agents/skills",
+      folder: ".agents/skills",
     },
     variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
@@ -207,7 +207,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.cline/data/settings/cline_mcp_settings.json",
     shows: {
       skills: "the names of the skills in .agents/skills",
-      folder: "~/.agents/skills",
+      folder: ".agents/skills",
     },
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),

@@ -9,11 +9,8 @@ import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
 import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
-import {
-  findEmptyListReason,
-  formatAvailableSkills,
-  summarizeNearMisses,
-} from "../skill_list.ts";
+import { summarizeNearMisses } from "../near_miss_summary.ts";
+import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({

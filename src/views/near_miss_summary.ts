@@ -1,0 +1,99 @@
+/**
+ * What the model is told of what may be meant as skills, and is not served: numbers, and
+ * how to fix it. It has no names of files, because they are in no skill.
+ *
+ * @module
+ */
+
+import { isForModel } from "../policy/states.ts";
+import type {
+  NearMiss,
+  Skill,
+  SkillCatalog,
+  SkillRootReport,
+} from "../skills/types.ts";
+import { count, quote } from "../text.ts";
+
+/** A number of things, and what is to be said of them. */
+type Count = [number: number, thing: string, rest: string];
+
+/** Counts what is almost a skill, in one sentence, if there is anything. */
+export function summarizeNearMisses(catalog: SkillCatalog): string | undefined {
+  const counts = [...countSkills(catalog), ...countNearMisses(catalog)];
+  const parts = counts.filter(([number]) => number > 0)
+    .map(([number, thing, rest]) => `${count(number, thing)} ${rest}`);
+  if (parts.length === 0) return undefined;
+  return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
+}
+
+/** The maximum number of names that are shown of skills whose names others have. */
+const MAX_NAMED_COPIES = 3;
+
+/** Counts skills that are not served. */
+function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
+  const broken = skipped.filter((skill) => skill.isForModel);
+  const copies = shadowed.map(({ skill }) => skill).filter(isCopy);
+  const names = copies.slice(0, MAX_NAMED_COPIES)
+    .map(({ name }) => quote(name)).join(", ");
+  return [
+    [
+      broken.length,
+      "skill",
+      "with a mistake in SKILL.md (load by the name of the folder to learn how to fix it)",
+    ],
+    [
+      copies.length,
+      "skill",
+      `with the name of another one (${names}: change it in one SKILL.md)`,
+    ],
+  ];
+}
+
+/** Whether a shadowed skill is the user's, and no name at all loads it. */
+function isCopy(skill: Skill): boolean {
+  return skill.scope === "global" && skill.prefix === undefined &&
+    isForModel(skill);
+}
+
+/** What a near miss is, and what makes it a skill. */
+const NEAR_MISSES: Readonly<Record<NearMiss["kind"], [string, string]>> = {
+  archive: ["archive", "(unpack into a folder of its own)"],
+  misnamed: [
+    "file",
+    "named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden)",
+  ],
+  folder: [
+    "folder",
+    "without a file SKILL.md (add one, or rename the Markdown file that is meant)",
+  ],
+  document: [
+    "Markdown file",
+    "outside the folder of a skill (move into a folder of its own, as SKILL.md)",
+  ],
+};
+
+/** Counts near misses, and folders that the user named and that do not exist. */
+function countNearMisses({ roots }: SkillCatalog): Count[] {
+  const misses = roots.flatMap((report) =>
+    (report.nearMisses ?? []).filter((miss) => isMentioned(miss, report))
+  );
+  const missing = roots.filter(({ root, status }) =>
+    root.mustExist && status === "missing"
+  );
+  return [
+    ...Object.entries(NEAR_MISSES).map(([kind, [thing, rest]]): Count => {
+      const ofKind = misses.filter((miss) => miss.kind === kind);
+      return [ofKind.length, thing, rest];
+    }),
+    [missing.length, "folder", "missing (create it, or choose another one)"],
+  ];
+}
+
+/** Whether to mention a near miss. Among skills, some folders and documents are meant to be none. */
+function isMentioned(
+  { kind, path, document }: NearMiss,
+  { root, skills }: SkillRootReport,
+): boolean {
+  if (kind === "archive" || kind === "misnamed") return true;
+  return path !== root.path && (skills === 0 || document !== undefined);
+}
