@@ -18,7 +18,7 @@
  */
 
 import { registerTools, SkillRegistry } from "./mod.ts";
-import { AccessControl, refuse } from "./src/http/access.ts";
+import { AccessControl, createRefusal } from "./src/http/access.ts";
 import { Exchanges } from "./src/http/exchange.ts";
 import {
   createHttpSettings,
@@ -118,7 +118,7 @@ async function handleRequest(
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {
   const address = info?.remoteAddr;
-  const refused = access.refuseHost(request, address);
+  const refused = access.findHostRefusal(request, address);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
   // The page contains nothing of the skills, so it needs no token.
@@ -127,9 +127,9 @@ async function handleRequest(
     return isGetOrHead ? servePage() : denyMethod("GET", "HEAD");
   }
   if (pathname !== MCP_PATH) {
-    return refuse(404, `Not found: MCP clients connect to ${MCP_PATH}`);
+    return createRefusal(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
-  const denied = access.refuseClient(request, address);
+  const denied = access.findClientRefusal(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return denyMethod("POST");
   const sender = access.senderOf(request, address);
@@ -142,7 +142,7 @@ async function handleRequest(
 
 function denyMethod(...allowed: string[]): Response {
   const reason = `Method not allowed: use ${allowed[0]}`;
-  return refuse(405, reason, { Allow: allowed.join(", ") });
+  return createRefusal(405, reason, { Allow: allowed.join(", ") });
 }
 
 /** Shuts down: lets requests end, closes the streams, and exits. */

@@ -53,12 +53,7 @@ import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
 import type { FolderSnapshot } from "./src/files/snapshot.ts";
 import { walk, type WalkSteps } from "./src/files/walker.ts";
 import { Policy } from "./src/policy/policy.ts";
-import {
-  decideSkills,
-  type Decisions,
-  listWatchedFolders,
-  subjectOf,
-} from "./src/scan/decide.ts";
+import { decideSkills, type Decisions, subjectOf } from "./src/scan/decide.ts";
 import { nameSkills } from "./src/scan/name.ts";
 import { NearMisses } from "./src/scan/near_misses.ts";
 import { readSkills } from "./src/scan/read.ts";
@@ -72,6 +67,8 @@ import {
   type VisitedFolder,
 } from "./src/scan/record.ts";
 import { findTrouble, TroubledScans } from "./src/scan/trouble.ts";
+import { listWatchedFolders } from "./src/scan/watched_folders.ts";
+import { SharedTask } from "./src/shared_task.ts";
 import {
   differingKeys,
   EMPTY_CATALOG,
@@ -113,7 +110,7 @@ import type {
   SkillViewer,
 } from "./src/skills/types.ts";
 import { log } from "./src/text.ts";
-import { SharedTask, TimeSlice, wait } from "./src/time_slice.ts";
+import { TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { notifyWhenChanged } from "./src/views/paging.ts";
 import {
@@ -161,7 +158,7 @@ interface SearchedFolder extends VisitedFolder {
   /** How many levels it is below the root. */
   readonly depth: number;
   /** The real path of the skill around it, if there is one. */
-  readonly around: string | undefined;
+  readonly outerSkill: string | undefined;
 }
 
 /** Visits a root: finds the folders in it that may be skills. */
@@ -249,7 +246,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       isLink: true,
       root,
       depth: 0,
-      around: undefined,
+      outerSkill: undefined,
       parent: undefined,
       // Other users may be able to write to the folder of a project.
       isExposed: root.scope === "project" && isUnsettledAbove(path),
@@ -279,7 +276,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       this.#skills.add(realPath);
       this.#folders.push(folder);
       this.#nearMisses.addSkill(folder);
-    } else if (folder.around === undefined) {
+    } else if (folder.outerSkill === undefined) {
       this.#nearMisses.add(folder, entries, { mayBeSkill });
     }
   }
@@ -294,11 +291,11 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const place = container.realPath === container.path
       ? path
       : childPath(container.realPath, name);
-    const around = this.#skills.has(container.realPath)
+    const outerSkill = this.#skills.has(container.realPath)
       ? container.realPath
-      : container.around;
+      : container.outerSkill;
     const realPath = isSymlink
-      ? this.#links.follow({ path, place, around })
+      ? this.#links.follow({ path, place, outerSkill })
       : place;
     if (realPath === undefined) return undefined;
     // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
@@ -308,7 +305,15 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     }
     const depth = container.depth + 1;
     const root = this.#root;
-    return { path, realPath, isLink: isSymlink, root, depth, around, parent };
+    return {
+      path,
+      realPath,
+      isLink: isSymlink,
+      root,
+      depth,
+      outerSkill,
+      parent,
+    };
   }
 
   onFailure(
@@ -637,7 +642,11 @@ export class SkillRegistry implements SkillSource {
       try {
         await listener(change);
       } catch (error) {
-        this.#log(`Cannot handle a change: ${(error as Error).message}`);
+        this.#log(
+          `Cannot tell a listener of a change: ${
+            (error as Error).message
+          }; fix the function that onChange() was called with`,
+        );
       }
     }
   }

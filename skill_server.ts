@@ -23,7 +23,7 @@ import { StdioTransport } from "./src/protocol/stdio_transport.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
-import { registerSubscriptions } from "./src/views/resources.ts";
+import { registerSubscriptions } from "./src/views/subscriptions.ts";
 import { findNoShellReason } from "./src/views/toolsets/shell.ts";
 import { wantsShell } from "./src/views/toolsets/toolsets.ts";
 import { createDescription, registerViews } from "./src/views/views.ts";

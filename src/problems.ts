@@ -37,7 +37,7 @@ export const RULES = {
   "changed": "skipped",
   "too-many": "skipped",
   "file-missing": "skipped",
-  "skipped": "skipped",
+  "inaccessible": "skipped",
   "yaml-repaired": "unlisted",
   "name-characters": "unlisted",
   "name-length": "unlisted",

@@ -1,5 +1,5 @@
 /**
- * Functions for text: logging, quoting, cleaning, and serializing it.
+ * Functions for text: logging, quoting, cleaning, comparing, and serializing it.
  *
  * @module
  */

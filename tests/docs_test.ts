@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { MAX_FILE_DEPTH } from "../src/files/faults.ts";
+import { MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
 import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
 import { REPOSITORY } from "./testing/environment.ts";

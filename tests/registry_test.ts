@@ -280,7 +280,9 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   assert.equal(calls, 1);
   assert.deepEqual(
     lines,
-    Array(2).fill("Cannot handle a change: no such luck"),
+    Array(2).fill(
+      "Cannot tell a listener of a change: no such luck; fix the function that onChange() was called with",
+    ),
   );
 });
 

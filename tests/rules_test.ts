@@ -118,7 +118,7 @@ const BREACHES: Readonly<Record<ProblemRule, Breach>> = {
   "changed": withReplacements,
   "too-many": withManyFolders,
   "file-missing": readMissingFile,
-  "skipped": withFailure("SKILL.md", diskError()),
+  "inaccessible": withFailure("SKILL.md", diskError()),
   "yaml-repaired": withText(skill("", { description: "Use: Git" })),
   "name-characters": withText(skill("", { name: "Git" })),
   "name-length": withText(skill("", { name: "g".repeat(65) })),

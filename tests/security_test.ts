@@ -55,7 +55,7 @@ const PROMISES: Record<string, [file: string, test: string]> = {
   ],
   "reach the server through the browser": [
     "src/http/access_test.ts",
-    "AccessControl.refuseHost() accepts localhost and the configured names",
+    "AccessControl.findHostRefusal() accepts localhost and the configured names",
   ],
   "keep out others that have a token of their own": [
     "tests/http_budget_test.ts",

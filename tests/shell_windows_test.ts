@@ -5,7 +5,7 @@ import { filesPlace, type Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
-import { attempt } from "../src/files/faults.ts";
+import { attempt } from "../src/attempt.ts";
 import { join } from "../src/files/paths.ts";
 
 const ignore = lacks("cmd");

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { attempt } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
 import { basename, dirname } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
 import type { Fault, Problem } from "../problems.ts";

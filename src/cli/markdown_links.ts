@@ -4,7 +4,7 @@
  * @module
  */
 
-import { attempt } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
 import { normalize } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { editDistance, quote } from "../text.ts";
@@ -94,10 +94,15 @@ function toLinkFault(
   files: readonly string[],
 ): Fault {
   const reason = `the link ${quote(written)} does not point to a served file`;
-  return { rule: "broken-link", line, reason, hint: advisePath(path, files) };
+  return {
+    rule: "broken-link",
+    line,
+    reason,
+    hint: formatLinkHint(path, files),
+  };
 }
 
-function advisePath(path: string, files: readonly string[]): string {
+function formatLinkHint(path: string, files: readonly string[]): string {
   if (path.startsWith("../")) {
     return "name the other skill instead, because a path cannot leave its skill";
   }

@@ -7,9 +7,7 @@
 import {
   basename,
   currentFolder,
-  dirname,
   isAtOrBelow,
-  isThere,
   realPathOf,
 } from "../files/paths.ts";
 import { isOff } from "../policy/states.ts";
@@ -20,7 +18,12 @@ import {
   type Problem,
   RULES,
 } from "../problems.ts";
-import { folderOf, type Settings, withOptions } from "../program/settings.ts";
+import {
+  folderOf,
+  mayBeName,
+  type Settings,
+  withOptions,
+} from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlisting, totalSize } from "../skills/checks.ts";
 import {
@@ -37,7 +40,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
-import { listNearMisses } from "./unsearched.ts";
+import { listMissed } from "./unsearched.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (
@@ -69,7 +72,8 @@ export async function createReport(given: Settings, openSkills: OpenSkills) {
     ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
-    ...await listNearMisses(catalog, settings, (roots) => {
+    ...await listMissed(catalog, settings, (roots) => {
+      // What the policy turns off is not missed, but it lies somewhere.
       const options = { ...settings.options, policy: undefined };
       return openSkills({ ...settings, roots, options }, SILENT).refresh();
     }),
@@ -99,9 +103,8 @@ async function withNamedSkills(
   settings: Settings,
   openSkills: OpenSkills,
 ): Promise<Settings> {
-  const { values, folders, options: { workingDirectory } } = settings;
-  const isName = (path: string) =>
-    dirname(path) === workingDirectory && !isThere(path);
+  const { values, folders, options } = settings;
+  const isName = (path: string) => mayBeName(path, options);
   if (!values.check || !folders.some(isName)) return settings;
   const searched = withOptions(settings, values, []);
   const catalog = await openSkills(searched, SILENT).refresh();
@@ -178,7 +181,7 @@ async function inspect(
   const { name, description, scope, directory, file, state } = skill;
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
   const problems = contents && check
-    ? await checkSkill(skill, { source: registry, contents })
+    ? await checkSkill(skill, { registry, contents })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   // The checks of what is in the files, which only `--check` makes, can find one more.

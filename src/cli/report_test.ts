@@ -333,7 +333,7 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
     registry.readFile = (skill, path) => {
       if (path !== "key.md") return readFile(skill, path);
       throw new SkillFileError(path, {
-        rule: "skipped",
+        rule: "inaccessible",
         reason: "it is locked",
         hint: "unlock",
       });

@@ -33,7 +33,7 @@ export function formatReport(
     (a.line ?? 0) - (b.line ?? 0)
   );
   const summary = summarize(report);
-  const [advice, ...lines] = adviseOn(report, home);
+  const [advice, ...lines] = formatAdvice(report, home);
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : [],
     problems.flatMap((problem) => formatReported(problem, home)),
@@ -172,7 +172,7 @@ const FIRST_SKILL =
     .split("\n");
 
 /** Says what to do next, if the table and the problems do not, and then which lines to write. */
-function adviseOn(
+function formatAdvice(
   { checked, problems, roots, skills }: Report,
   home: string | undefined,
 ): [sentence?: string, ...lines: string[]] {

@@ -55,15 +55,16 @@ const TEXT_CHECKS: readonly Check[] = [
 /** Checks a skill, and whether its files can be read. */
 export async function checkSkill(
   skill: Skill,
-  { source, contents }: { source: SkillSource; contents: SkillFiles },
+  { registry, contents }: { registry: SkillSource; contents: SkillFiles },
 ): Promise<Problem[]> {
-  const text = await source.readFile(skill, SKILL_MD)
+  // The reading of all files, below, says why it cannot be read.
+  const text = await registry.readFile(skill, SKILL_MD)
     .then(decodeText, () => "");
   const entries = listEntries(findYaml(text) ?? "");
   const checked = { ...skill, contents, text, entries };
   const problems = await Array.fromAsync(
     contents.files,
-    ({ path }) => findReadProblem(skill, path, source),
+    ({ path }) => findReadProblem(skill, path, registry),
   );
   return [
     ...runChecks([...CHECKS, ...TEXT_CHECKS], checked),
@@ -75,11 +76,11 @@ export async function checkSkill(
 async function findReadProblem(
   skill: Skill,
   path: string,
-  source: SkillSource,
+  registry: SkillSource,
 ): Promise<Problem | undefined> {
   const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
   try {
-    const { text } = await source.readFile(skill, path);
+    const { text } = await registry.readFile(skill, path);
     if (path !== SKILL_MD || text !== undefined) return undefined;
     const reason = "it is not valid UTF-8";
     return { rule: "utf-8", file, reason, hint: "save the file as UTF-8" };

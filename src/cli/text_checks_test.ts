@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { SkillRegistry } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { root } from "../../tests/testing/registry.ts";
 import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { basename, join } from "../files/paths.ts";
 import { quote } from "../text.ts";
 import type { Skill } from "../skills/types.ts";
-import { checkTogether } from "./text_checks.ts";
+import { checkSkill, checkTogether } from "./text_checks.ts";
 
 Deno.test(
   "--check reports files and folders without read permission",
@@ -126,4 +128,18 @@ Deno.test("checkTogether() compares names without their case, and names the firs
     ],
   );
   assert.deepEqual(checkTogether([]), []);
+});
+
+Deno.test("checkSkill() reports files that cannot be read anymore, and fails for none", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const contents = await registry.listFiles(skill);
+  place.remove("skills/git");
+  const problems = await checkSkill(skill, { registry, contents });
+  assert.deepEqual(problems.map(({ rule, file }) => [rule, file]), [
+    ["unreadable", skill.file],
+  ]);
 });

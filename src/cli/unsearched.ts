@@ -45,7 +45,7 @@ interface UnsearchedPlace {
  * scan searches the roots, the places where installers put skills, and then all of these
  * deep. A skill counts where it is found first.
  */
-export async function listNearMisses(
+export async function listMissed(
   { served }: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
@@ -55,18 +55,25 @@ export async function listNearMisses(
   const hasOthers = folders.length > 0 && served.size > 0;
   const places = hasOthers ? [] : listUnsearchedPlaces(settings);
   const shallow = [...roots, ...places.map(({ root }) => root)];
-  const found = await scanRoots([...shallow, ...deepen(shallow)]);
+  const deep = deepen(shallow);
+  const searched = [...shallow, ...deep];
+  const found = await scanRoots(searched);
   // The reports are in the order of the roots.
-  const reports = found.roots.slice(roots.length);
-  const deep = reports.slice(places.length).map(({ root }) => root);
+  const reports = new Map(
+    searched.map((root, index) => [root, found.roots[index]!]),
+  );
   const named = found.roots.filter((report) =>
     roots.some(({ path }) => path === report.root.path)
   );
   return [
-    ...places.flatMap(({ hint }, index) =>
-      listPlaceProblems(reports[index]!, hint)
+    ...places.flatMap(({ root, hint }) =>
+      listPlaceProblems(reports.get(root)!, hint)
     ),
-    ...listDeeperProblems(found, deep, settings),
+    ...listDeeperProblems(
+      found,
+      deep.map((root) => reports.get(root)!.root),
+      settings,
+    ),
     ...listNearMissProblems(named, found),
   ];
 }
@@ -115,7 +122,7 @@ function listPlaces(settings: Settings): Place[] {
     },
     ...listFoldersAbove(here ?? "").map((base) => {
       const folder = join(".claude", "skills");
-      const advice = adviseSkillDir(join(base, folder), settings);
+      const advice = formatSkillDirHint(join(base, folder), settings);
       const hint = `start the client in that project, or ${advice}`;
       return { base, folder, hint, recursive: true };
     }),
@@ -137,7 +144,7 @@ function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
     if (roots.some((root) => isAtOrBelow(root.path, path))) return [];
     const scope = base === home ? "global" : "project";
     const root = { path, scope, recursive } as const;
-    return [{ root, hint: hint ?? adviseSkillDir(path, settings) }];
+    return [{ root, hint: hint ?? formatSkillDirHint(path, settings) }];
   });
 }
 
@@ -183,7 +190,7 @@ function listDeeperProblems(
     return [...countByHolder(root.path, inRoot)].map(([file, number]) => {
       const skills = count(number, "skill");
       const reason = `it has ${skills} deeper than the server looks`;
-      const hint = adviseSkillDir(file, settings);
+      const hint = formatSkillDirHint(file, settings);
       return { rule: "not-searched", file, reason, hint };
     });
   });
@@ -221,7 +228,7 @@ function listNearMissProblems(
 }
 
 /** Says how to have the skills in a folder served. */
-function adviseSkillDir(folder: string, { home }: Settings): string {
+function formatSkillDirHint(folder: string, { home }: Settings): string {
   const word = quoteWord(withTilde(folder, home));
   return isCopyable(word)
     ? `add --skill-dir ${word}`

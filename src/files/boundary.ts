@@ -11,7 +11,7 @@
  * @module
  */
 
-import { LINK_OUTSIDE, MAX_FILE_DEPTH, SkillFileError } from "./faults.ts";
+import { LINK_OUTSIDE, SkillFileError } from "./faults.ts";
 import {
   childPath,
   isAbsolute,
@@ -23,6 +23,9 @@ import {
   relative,
 } from "./paths.ts";
 import type { Located } from "./reading.ts";
+
+/** The maximum number of names in the path of a file. */
+export const MAX_FILE_DEPTH = 10;
 
 /** A folder, and what belongs to it besides what lies in it. */
 interface BoundaryOptions {
@@ -68,14 +71,14 @@ export class Boundary {
    * Finds an entry of a folder. There is none if it is hidden, or if it is a link to a
    * folder that contains it.
    *
-   * @param mayBeLink Whether the entry can be a link.
+   * @param options Whether the entry can be a link. Default: it can.
    * @throws {SkillFileError} If it is a link that leads outside.
    * @throws {Error} If it does not exist.
    */
   find(
     name: string,
     folder: BoundEntry,
-    mayBeLink = true,
+    { mayBeLink = true }: { mayBeLink?: boolean } = {},
   ): BoundEntry | undefined {
     const { isHidden } = this.#options;
     const path = childPath(folder.path, name);

@@ -128,7 +128,7 @@ function open(
     isLink: true,
     above: [],
   };
-  return (name, mayBeLink) => boundary.find(name, top, mayBeLink);
+  return (name, mayBeLink) => boundary.find(name, top, { mayBeLink });
 }
 
 Deno.test("Boundary.find() finds what exists, and does not look at the disk for what is no link", () => {

@@ -7,12 +7,6 @@
 import type { Fault, ProblemRule } from "../problems.ts";
 import { oneLine, quote } from "../text.ts";
 
-/** The maximum number of names in the path of a file. */
-export const MAX_FILE_DEPTH = 10;
-
-/** The maximum number of entries that are visited to list the files of a skill. */
-export const MAX_WALKED_ENTRIES = 20_000;
-
 /** Thrown when a file or folder of a skill, or a folder of skills, cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
@@ -72,12 +66,6 @@ export const WAS_REPLACED: Fault = {
   hint: "try again",
 };
 
-export const TOO_DEEP: Fault = {
-  rule: "too-many",
-  reason: `its entries are more than ${MAX_FILE_DEPTH} levels deep`,
-  hint: "move them closer to the top",
-};
-
 const NOT_ALLOWED: Fault = {
   rule: "permission",
   reason: "Deno is not allowed to read it",
@@ -105,7 +93,7 @@ export function faultOf(error: unknown): Fault {
   if (isAbsence(error)) return LINK_TO_NOTHING;
   const description = formatSystemError(error as Error);
   return {
-    rule: "skipped",
+    rule: "inaccessible",
     reason: `the operating system refuses to read it (${description})`,
     hint: "replace it with a readable file or folder",
   };
@@ -162,25 +150,6 @@ export function isTemporary(error: unknown): boolean {
 function isOneOf(error: unknown, ids: readonly string[]): boolean {
   const { name = "", code = "" } = error as { name?: string; code?: string };
   return ids.includes(name) || ids.includes(code);
-}
-
-/** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
-export function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
-/** For what a walk does not visit anymore. */
-export function tooManyEntries(limit: number): Fault {
-  return {
-    rule: "too-many",
-    reason:
-      `the limit of ${limit} entries was reached here, and the rest was skipped`,
-    hint: "move files that the skill does not need out of it",
-  };
 }
 
 /** For a file that is larger than a limit in bytes. */

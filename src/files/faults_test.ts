@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { diskError, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import {
-  attempt,
   faultOf,
   isAbsence,
   isTemporary,
@@ -10,7 +9,6 @@ import {
   NOT_THERE,
   SkillFileError,
   tooLarge,
-  tooManyEntries,
   WAS_REPLACED,
 } from "./faults.ts";
 import { join } from "./paths.ts";
@@ -35,10 +33,10 @@ const CASES: [
   [new Deno.errors.NotCapable(), "permission", "lasting"],
   [new Deno.errors.PermissionDenied(), "permission", "lasting"],
   [nodeError("EACCES"), "permission", "lasting"],
-  [nodeError("EMFILE"), "skipped", "temporary"],
-  [diskError(), "skipped", "temporary"],
-  [nodeError("EINVAL"), "skipped", "lasting"],
-  [new Error(), "skipped", "lasting"],
+  [nodeError("EMFILE"), "inaccessible", "temporary"],
+  [diskError(), "inaccessible", "temporary"],
+  [nodeError("EINVAL"), "inaccessible", "lasting"],
+  [new Error(), "inaccessible", "lasting"],
   [new SkillFileError("a.md", WAS_REPLACED), "changed", "temporary"],
   [new SkillFileError("a.md", LINK_OUTSIDE), "link-outside", "lasting"],
 ];
@@ -96,18 +94,7 @@ Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix
     'Cannot read "a\\u0022\\u000a.md": it has more than 1 MiB; make it smaller',
   );
   assert.deepEqual(faultOf(error), fault);
-  assert.match(tooManyEntries(3).reason, /^the limit of 3 entries/);
   assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MiB");
-});
-
-Deno.test("attempt() returns a result, or nothing for any error", () => {
-  assert.equal(attempt(() => 0), 0);
-  assert.equal(
-    attempt(() => {
-      throw undefined;
-    }),
-    undefined,
-  );
 });
 
 Deno.test("SkillFileError says which rule a path breaks: that of a missing file has its own", () => {

@@ -6,19 +6,37 @@
 
 import type { Fault, Problem } from "../problems.ts";
 import { byCodeUnits } from "../text.ts";
-import { type Boundary, type BoundEntry, isVisible } from "./boundary.ts";
 import {
-  isAbsence,
+  type Boundary,
+  type BoundEntry,
+  isVisible,
   MAX_FILE_DEPTH,
-  SkillFileError,
-  TOO_DEEP,
-  tooManyEntries,
-} from "./faults.ts";
+} from "./boundary.ts";
+import { isAbsence, SkillFileError } from "./faults.ts";
 import { isUnsettledAbove, versionOf } from "./file_status.ts";
 import { requireReadable, statLocated } from "./reading.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
 import type { FolderSnapshot } from "./snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
+
+/** The maximum number of entries that are visited to list the files of a skill. */
+export const MAX_WALKED_ENTRIES = 20_000;
+
+const TOO_DEEP: Fault = {
+  rule: "too-many",
+  reason: `its entries are more than ${MAX_FILE_DEPTH} levels deep`,
+  hint: "move them closer to the top",
+};
+
+/** For what a walk does not visit anymore. */
+function tooManyEntries(limit: number): Fault {
+  return {
+    rule: "too-many",
+    reason:
+      `the limit of ${limit} entries was reached here, and the rest was skipped`,
+    hint: "move files that the skill does not need out of it",
+  };
+}
 
 /** What is served of a folder, and how. */
 export interface ServedFolderOptions {
@@ -97,7 +115,9 @@ export class FileList implements WalkSteps<ListedFolder> {
   ): ListedFolder | undefined {
     const { boundary, maxFileSize, alias } = this.#options;
     const name = folder.name + entry.name;
-    const found = boundary.find(entry.name, folder, entry.isSymlink);
+    const found = boundary.find(entry.name, folder, {
+      mayBeLink: entry.isSymlink,
+    });
     if (found === undefined) return undefined;
     const status = entry.isDirectory ? undefined : statLocated(found);
     if (status === undefined || status.isDirectory) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { attempt } from "./faults.ts";
+import { attempt } from "../attempt.ts";
 import { dirname } from "./paths.ts";
 
 /** The longest step in which a file system stores times, in milliseconds. FAT has it. */

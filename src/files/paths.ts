@@ -6,9 +6,8 @@
 
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
+import { attempt } from "../attempt.ts";
 import { quote } from "../text.ts";
-import { attempt } from "./faults.ts";
-import type { BaseFolders } from "./served_files.ts";
 
 /** Whether the operating system is Windows. */
 export const isWindows = Deno.build.os === "windows";
@@ -49,6 +48,14 @@ export function isMisread(name: string): boolean {
 
 /** The separator between the names in a path. */
 const SEPARATOR = isWindows ? "\\" : "/";
+
+/** The folders that relative paths, and paths that begin with `~`, start from. */
+export interface BaseFolders {
+  /** The working directory, if there is one. */
+  readonly workingDirectory?: string;
+  /** The home folder, if it is known. */
+  readonly homeDirectory?: string;
+}
 
 /**
  * Resolves a path that a user wrote, as a shell would: relative to the working

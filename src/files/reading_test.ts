@@ -17,7 +17,6 @@ import {
   readLocated,
   requireInPlace,
   requireReadable,
-  sha256,
   statLocated,
 } from "./reading.ts";
 import { FolderSnapshot } from "./snapshot.ts";
@@ -158,10 +157,3 @@ Deno.test(
     assert.throws(() => requireInPlace(link), WAS_REPLACED_ERROR);
   },
 );
-
-Deno.test("sha256() returns the digest of the bytes with its algorithm", () => {
-  assert.equal(
-    sha256(new TextEncoder().encode("abc")),
-    "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-  );
-});

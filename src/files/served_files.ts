@@ -1,18 +1,10 @@
 /**
- * The data types for files: what is listed, what is read, and the limits.
+ * The data types for files: what is listed, what is read, and the options for both.
  *
  * @module
  */
 
 import type { Problem } from "../problems.ts";
-
-/** The folders that relative paths, and paths that begin with `~`, start from. */
-export interface BaseFolders {
-  /** The working directory, if there is one. */
-  readonly workingDirectory?: string;
-  /** The home folder, if it is known. */
-  readonly homeDirectory?: string;
-}
 
 /** Options for access to files. */
 export interface FileAccessOptions {

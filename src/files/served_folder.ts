@@ -5,16 +5,19 @@
  * @module
  */
 
+import { attempt } from "../attempt.ts";
 import { type BoundEntry, isVisible, splitPath } from "./boundary.ts";
 import {
-  attempt,
   isAbsence,
   LINK_OUTSIDE,
-  MAX_WALKED_ENTRIES,
   NOT_THERE,
   SkillFileError,
 } from "./faults.ts";
-import { FileList, type ServedFolderOptions } from "./file_list.ts";
+import {
+  FileList,
+  MAX_WALKED_ENTRIES,
+  type ServedFolderOptions,
+} from "./file_list.ts";
 import { isSettled, versionOf } from "./file_status.ts";
 import { basename } from "./paths.ts";
 import {

@@ -65,6 +65,7 @@ export async function walk<Folder extends PlacedFolder>(
   // The loop appends the folders to walk on in.
   const queue = [top];
   let room = steps.maxEntries;
+  let end: { folder: Folder; entry: Deno.DirEntry } | undefined;
   for (const folder of queue) {
     if (!steps.isListed(folder)) {
       steps.onFolder(folder);
@@ -76,7 +77,10 @@ export async function walk<Folder extends PlacedFolder>(
       steps.onFolder(folder, entries);
       for (const entry of entries.filter((it) => steps.isLookedAt(it))) {
         if (slice.isOver) await slice.pause();
-        if (room === 0) return { folder, entry };
+        if (room === 0) {
+          end = { folder, entry };
+          break;
+        }
         room--;
         const child = lookAt(entry, folder, { snapshot, steps });
         if (child !== undefined) queue.push(child);
@@ -86,8 +90,9 @@ export async function walk<Folder extends PlacedFolder>(
     } catch (error) {
       steps.onFailure(error, folder);
     }
+    if (end !== undefined) break;
   }
-  return undefined;
+  return end;
 }
 
 /** Looks at an entry, and notes it if that fails. */

@@ -145,7 +145,7 @@ export class FolderWatcher {
     this.close();
     const reason = message.replace(/\.$/, "");
     this.#log(
-      `Cannot watch folders: ${reason}; only the scans of the timer notice changes`,
+      `Cannot watch folders: ${reason}; changes are noticed by the scans of --refresh`,
     );
   }
 

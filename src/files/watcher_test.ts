@@ -196,7 +196,7 @@ Deno.test("FolderWatcher gives up with one line if the system refuses", async ()
     const line = await watched.lines.take(() => true, "a line");
     assert.equal(
       line,
-      "Cannot watch folders: Too many open files; only the scans of the timer notice changes",
+      "Cannot watch folders: Too many open files; changes are noticed by the scans of --refresh",
     );
     watched.watcher.update(folders);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -78,7 +78,7 @@ export class AccessControl {
    * Returns an error response if a request is for an unknown host, or from a
    * page on an unknown host.
    */
-  refuseHost(request: Request, address?: Deno.Addr): Response | undefined {
+  findHostRefusal(request: Request, address?: Deno.Addr): Response | undefined {
     const { headers, url } = request;
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;
@@ -91,25 +91,30 @@ export class AccessControl {
       validateOriginHeader(origin, this.#hosts).ok;
     if (isKnownHost && isKnownOrigin) return undefined;
     this.#logOnce(UNKNOWN_HOST, address);
-    return refuse(403, UNKNOWN_HOST);
+    return createRefusal(403, UNKNOWN_HOST);
   }
 
   /**
    * Returns an error response if a client did not send the token. If there is no
    * token, returns one unless the client is on this machine.
    */
-  refuseClient(request: Request, address?: Deno.Addr): Response | undefined {
+  findClientRefusal(
+    request: Request,
+    address?: Deno.Addr,
+  ): Response | undefined {
     const reason = this.findAddressReason(address);
     if (reason !== undefined) {
       this.#logOnce(reason, address);
-      return refuse(403, reason);
+      return createRefusal(403, reason);
     }
     if (!this.requiresToken) return undefined;
     if (this.#find(tokenOf(request)) !== undefined) return undefined;
     this.#logOnce(WRONG_TOKEN, address);
     const isMissing = !request.headers.get("authorization");
     const error = isMissing ? "" : ' error="invalid_token"';
-    return refuse(401, WRONG_TOKEN, { "WWW-Authenticate": `Bearer${error}` });
+    return createRefusal(401, WRONG_TOKEN, {
+      "WWW-Authenticate": `Bearer${error}`,
+    });
   }
 
   /** Returns what tells the client of an accepted request from others: its token, or "" if there are none. */
@@ -156,7 +161,7 @@ function hostnameOf(address?: Deno.Addr): string | undefined {
 }
 
 /** Creates an error response to a request whose ID is unknown. */
-export function refuse(
+export function createRefusal(
   status: number,
   message: string,
   headers?: HeadersInit,

@@ -31,58 +31,58 @@ Deno.test("isLoopback() accepts only loopback addresses", () => {
   assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
 });
 
-Deno.test("AccessControl.refuseClient() accepts only clients on this machine if there is no token", () => {
+Deno.test("AccessControl.findClientRefusal() accepts only clients on this machine if there is no token", () => {
   const access = createAccess({});
   const call = request("http://localhost/mcp", { authorization: "Bearer x" });
-  assert.equal(access.refuseClient(call, tcp("127.0.0.1")), undefined);
+  assert.equal(access.findClientRefusal(call, tcp("127.0.0.1")), undefined);
   // A host that runs only the fetch handler does not always provide the client's address.
   for (const remote of [tcp("192.0.2.1"), undefined]) {
-    assert.equal(access.refuseClient(call, remote)?.status, 403);
+    assert.equal(access.findClientRefusal(call, remote)?.status, 403);
   }
 });
 
-Deno.test("AccessControl.refuseClient() accepts only clients that send the token if there is one", () => {
+Deno.test("AccessControl.findClientRefusal() accepts only clients that send the token if there is one", () => {
   const access = createAccess({ tokens: [{ token: TOKEN }] });
   for (const authorization of [`Bearer ${TOKEN}`, `bearer  ${TOKEN}`]) {
     const call = request("http://example.com/mcp", { authorization });
-    assert.equal(access.refuseClient(call, tcp("192.0.2.1")), undefined);
-    assert.equal(access.refuseClient(call), undefined);
+    assert.equal(access.findClientRefusal(call, tcp("192.0.2.1")), undefined);
+    assert.equal(access.findClientRefusal(call), undefined);
   }
   for (const authorization of ["", TOKEN, `Bearer ${TOKEN.slice(1)}`]) {
     const call = request("http://example.com/mcp", { authorization });
-    assert.equal(access.refuseClient(call, tcp("127.0.0.1"))?.status, 401);
+    assert.equal(access.findClientRefusal(call, tcp("127.0.0.1"))?.status, 401);
   }
 });
 
-Deno.test("AccessControl.refuseHost() accepts localhost and the configured names", () => {
+Deno.test("AccessControl.findHostRefusal() accepts localhost and the configured names", () => {
   const hosts = ["skills.example.com"];
   for (const tokens of [[], [{ token: TOKEN }]]) {
     const access = createAccess({ tokens, hosts });
     const known = ["localhost", "127.0.0.1:8000", "[::1]:8000", ...hosts];
     for (const host of known) {
       const call = request(`http://${host}/mcp`);
-      assert.equal(access.refuseHost(call), undefined, host);
+      assert.equal(access.findHostRefusal(call), undefined, host);
     }
     for (const host of ["example.com", "skills.example.com.evil.com"]) {
       const call = request(`http://${host}/mcp`);
-      assert.equal(access.refuseHost(call)?.status, 403, host);
+      assert.equal(access.findHostRefusal(call)?.status, 403, host);
     }
   }
 });
 
-Deno.test("AccessControl.refuseHost() accepts any host if there is a token, but only pages of that host and local pages", () => {
+Deno.test("AccessControl.findHostRefusal() accepts any host if there is a token, but only pages of that host and local pages", () => {
   const access = createAccess({ tokens: [{ token: TOKEN }] });
   const url = "http://skills.example.com/mcp";
-  assert.equal(access.refuseHost(request(url)), undefined);
+  assert.equal(access.findHostRefusal(request(url)), undefined);
   for (const scheme of ["http", "https"]) {
     const origin = `${scheme}://skills.example.com`;
-    assert.equal(access.refuseHost(request(url, { origin })), undefined);
+    assert.equal(access.findHostRefusal(request(url, { origin })), undefined);
   }
   for (const origin of ["http://evil.example.com", "null", "evil"]) {
-    assert.equal(access.refuseHost(request(url, { origin }))?.status, 403);
+    assert.equal(access.findHostRefusal(request(url, { origin }))?.status, 403);
   }
   const local = { origin: "http://localhost:5173" };
-  assert.equal(access.refuseHost(request(url, local)), undefined);
+  assert.equal(access.findHostRefusal(request(url, local)), undefined);
 });
 
 Deno.test("AccessControl logs each reason for refusing requests once, without text of the client's", () => {
@@ -97,8 +97,8 @@ Deno.test("AccessControl logs each reason for refusing requests once, without te
     ];
     for (const headers of strange) {
       const call = request("http://localhost/mcp", headers);
-      const refused = access.refuseHost(call, tcp(client)) ??
-        access.refuseClient(call, tcp(client));
+      const refused = access.findHostRefusal(call, tcp(client)) ??
+        access.findClientRefusal(call, tcp(client));
       assert.ok(refused);
     }
   }
@@ -108,13 +108,13 @@ Deno.test("AccessControl logs each reason for refusing requests once, without te
   ]);
 });
 
-Deno.test("AccessControl.refuseClient() accepts two tokens at once", () => {
+Deno.test("AccessControl.findClientRefusal() accepts two tokens at once", () => {
   const old = "o".repeat(16);
   const access = createAccess({ tokens: [{ token: TOKEN }, { token: old }] });
   const statusFor = (token: string) => {
     const headers = { authorization: `Bearer ${token}` };
     const sent = request("http://skills.example.com/mcp", headers);
-    return access.refuseClient(sent, tcp("192.0.2.1"))?.status;
+    return access.findClientRefusal(sent, tcp("192.0.2.1"))?.status;
   };
   assert.equal(statusFor(TOKEN), undefined);
   assert.equal(statusFor(old), undefined);

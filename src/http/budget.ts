@@ -167,10 +167,10 @@ export class Slots {
       .filter((client) => this.#waiting.get(client)!.size > 0);
     const part = partOf(clients);
     return clients.find((client) => {
-      const isFirst = this.#handled.isUnusedBy(client) &&
+      const hasNothing = this.#handled.isUnusedBy(client) &&
         this.#unsent.isUnusedBy(client);
-      return this.#handled.isLeftFor(client, isFirst ? 1 : part) &&
-        (isFirst || this.#unsent.isLeftFor(client, part));
+      return this.#handled.isLeftFor(client, hasNothing ? 1 : part) &&
+        (hasNothing || this.#unsent.isLeftFor(client, part));
     });
   }
 }

@@ -6,11 +6,11 @@
  * @module
  */
 
-import { attempt } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
 import { LISTEN } from "../protocol/requests.ts";
 import type { Permit } from "../protocol/semaphore.ts";
 import { isObject } from "../text.ts";
-import { refuse } from "./access.ts";
+import { createRefusal } from "./access.ts";
 import { Amount, Slots } from "./budget.ts";
 
 const MIB = 1024 * 1024;
@@ -89,7 +89,7 @@ export class Exchanges {
     handle: Handle,
   ): Promise<Response> {
     const ending = new AbortController();
-    const leave = () => ending.abort(refuse(499, "The client is gone"));
+    const leave = () => ending.abort(createRefusal(499, "The client is gone"));
     request.signal.addEventListener("abort", leave);
     try {
       return await this.#respond(request, { client, ending }, handle);
@@ -112,7 +112,7 @@ export class Exchanges {
     const { text, slot } = await this.#receive(request, exchange);
     using _slot = slot;
     const message = parse(text);
-    if (Array.isArray(message)) throw refuse(400, NO_BATCHES);
+    if (Array.isArray(message)) throw createRefusal(400, NO_BATCHES);
     const { url, method, headers } = request;
     const rest = message === undefined ? { body: text } : {};
     const passed = new Request(url, { method, headers, signal, ...rest });
@@ -142,7 +142,10 @@ export class Exchanges {
     const late = `The request must arrive within ${
       bodyMs / 1_000
     } seconds: send a smaller one`;
-    const timer = setTimeout(() => ending.abort(refuse(408, late)), bodyMs);
+    const timer = setTimeout(
+      () => ending.abort(createRefusal(408, late)),
+      bodyMs,
+    );
     try {
       take(REQUEST_SIZE);
       const text = await readText(request, ending.signal, { bodySize, take });
@@ -196,7 +199,7 @@ export class Exchanges {
 /** Refuses a request because too many others wait. */
 function crowded(): Response {
   const message = "The server is busy: try again in a second";
-  return refuse(503, message, { "Retry-After": "1" });
+  return createRefusal(503, message, { "Retry-After": "1" });
 }
 
 const NOT_ONE_LENGTH =
@@ -214,8 +217,8 @@ async function readText(
     "The request arrives in too many small parts: send it in larger ones";
   const declared = Number(headers.get("content-length"));
   // Deno joins several values.
-  if (Number.isNaN(declared)) throw refuse(400, NOT_ONE_LENGTH);
-  if (declared > bodySize) throw refuse(413, tooLarge);
+  if (Number.isNaN(declared)) throw createRefusal(400, NOT_ONE_LENGTH);
+  if (declared > bodySize) throw createRefusal(413, tooLarge);
   // Refused at once, a request takes no memory.
   take(declared);
   const decoder = new TextDecoder();
@@ -225,14 +228,14 @@ async function readText(
     const counts = Math.max(part.length, MIN_PART_SIZE);
     size += part.length;
     counted += counts;
-    if (size > bodySize) throw refuse(413, tooLarge);
-    if (counted > bodySize) throw refuse(413, tooManyParts);
+    if (size > bodySize) throw createRefusal(413, tooLarge);
+    if (counted > bodySize) throw createRefusal(413, tooManyParts);
     if (declared === 0) take(counts);
     text += decoder.decode(part, { stream: true });
   };
   await body?.pipeTo(new WritableStream({ write }), { signal }).catch(
     (error) => {
-      throw error instanceof Response ? error : refuse(
+      throw error instanceof Response ? error : createRefusal(
         400,
         "Cannot read the body of the request: send it again, whole",
       );

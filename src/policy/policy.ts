@@ -14,9 +14,9 @@
  * @module
  */
 
-import { attempt } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
 import { dirname, resolvePath } from "../files/paths.ts";
-import type { BaseFolders } from "../files/served_files.ts";
+import type { BaseFolders } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
@@ -173,7 +173,8 @@ export class Policy {
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
     const comparable = paths.map(comparablePath);
     const decisions = names.flatMap((name) => {
-      // There can be many rules, and thousands of links to the same skill.
+      // There can be many rules, and thousands of links to the same skill. Without a valid
+      // policy, no root is searched, and nobody asks.
       const key = skillKey(name);
       const rules = this.#rules!.filter((rule) => isAbout(rule, key, scope));
       return comparable.map((path) => this.#decideOnPath(path, rules));

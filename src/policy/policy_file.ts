@@ -6,7 +6,13 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { attempt, faultOf, isAbsence, NOT_A_FILE } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
+import {
+  faultOf,
+  IS_A_FOLDER,
+  isAbsence,
+  NOT_A_FILE,
+} from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { SCOPES } from "../skills/names.ts";
@@ -17,11 +23,11 @@ import { nearestWords, quote } from "../text.ts";
 import { PolicyError, resolveRuleFolder, textsOf } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 
-/** The maximum size of a policy file, in bytes. */
-const MAX_POLICY_SIZE = 64 * 1024;
+/** The maximum size of a policy file, in KiB. */
+const MAX_POLICY_KIB = 64;
 
 /** A word that people also capitalize, such as `Off`. */
-const word = <const Words extends readonly string[]>(words: Words) =>
+const lenientEnum = <const Words extends readonly string[]>(words: Words) =>
   z.pipe(
     z.pipe(z.string(), z.transform((text) => text.trim().toLowerCase())),
     z.enum(words),
@@ -30,9 +36,9 @@ const word = <const Words extends readonly string[]>(words: Words) =>
 const TEXTS = z.union([z.string(), z.array(z.string())]);
 
 const RULE = z.strictObject({
-  state: word(STATE_NAMES),
+  state: lenientEnum(STATE_NAMES),
   skill: z.optional(TEXTS),
-  scope: z.optional(word(SCOPES)),
+  scope: z.optional(lenientEnum(SCOPES)),
   in: z.optional(TEXTS),
 });
 
@@ -161,9 +167,10 @@ function readPolicyText(file: string, project: Project): string {
 /** Says why a policy file is not to be read, without opening it, because a FIFO would block. */
 function findFileFault(file: string, project: Project): Fault | undefined {
   if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
-  const { isFile, size } = Deno.statSync(file);
+  const { isDirectory, isFile, size } = Deno.statSync(file);
+  if (isDirectory) return IS_A_FOLDER;
   if (!isFile) return NOT_A_FILE;
-  return size > MAX_POLICY_SIZE ? TOO_LARGE : undefined;
+  return size > MAX_POLICY_KIB * 1024 ? TOO_LARGE : undefined;
 }
 
 const NO_FILE: Fault = {
@@ -180,7 +187,7 @@ const OUT_OF_PROJECT: Fault = {
 
 const TOO_LARGE: Fault = {
   rule: "policy",
-  reason: `it has more than ${MAX_POLICY_SIZE} bytes`,
+  reason: `it has more than ${MAX_POLICY_KIB} KiB`,
   hint: "write patterns and folders instead of single skills",
 };
 

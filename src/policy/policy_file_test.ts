@@ -155,7 +155,7 @@ Deno.test("loadPolicy() accepts states and scopes in any case, and lists of name
 Deno.test("loadPolicy() refuses what is no regular file, and more than 64 KiB", () => {
   using place = new Place();
   const folder = place.folder("folder");
-  assert.match(errorsIn(folder)[0]!, /not a regular file/);
+  assert.match(errorsIn(folder)[0]!, /it is a folder; pass the path of a file/);
   const large = place.file("large", `# ${"x".repeat(65_536)}\nrules: []`);
   assert.match(errorsIn(large)[0]!, /more than 65536 bytes/);
 });

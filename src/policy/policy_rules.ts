@@ -5,9 +5,10 @@
  * @module
  */
 
-import { attempt, faultOf } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
+import { faultOf } from "../files/faults.ts";
 import { isCaseBlind, isWindows, resolvePath } from "../files/paths.ts";
-import type { BaseFolders } from "../files/served_files.ts";
+import type { BaseFolders } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { isWindows } from "../../tests/testing/environment.ts";
 import { resolve } from "../files/paths.ts";
-import type { BaseFolders } from "../files/served_files.ts";
+import type { BaseFolders } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";

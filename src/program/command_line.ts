@@ -246,7 +246,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     const texts = [value].flat().filter((it) => typeof it === "string");
     for (const text of texts) {
-      const advice = adviceFor(text, option);
+      const advice = findValueAdvice(text, option);
       if (advice === undefined) continue;
       throw new UsageError(`Invalid --${name} ${quote(text)}: ${advice}`);
     }
@@ -293,7 +293,7 @@ function formatParseError(message: string): string {
 }
 
 /** Says what the value of an option must be, if it is not of the right kind. */
-function adviceFor(value: string, option: Option): string | undefined {
+function findValueAdvice(value: string, option: Option): string | undefined {
   const { choices, isValid = () => true } = option;
   const isGiven = value.trim() !== "";
   if (isGiven && (choices?.includes(value) ?? isValid(value))) return undefined;

@@ -1,11 +1,11 @@
 /**
- * Turns the command line and the environment into settings. Writes nothing: what the
- * user should know is among the settings.
+ * Turns the command line and the environment into settings. What was ignored is among
+ * them.
  *
  * @module
  */
 
-import { attempt } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
 import {
   basename,
   currentFolder,
@@ -189,11 +189,18 @@ function listCheckedFolders(
 ): string[] {
   const skill = skillAround(path);
   if (skill !== undefined) return [skill];
-  const isName = dirname(path) === searched.workingDirectory && !isThere(path);
-  if (!isName) return [path];
+  if (!mayBeName(path, searched)) return [path];
   const named = resolveSkillRoots(searched)
     .map((root) => join(root.path, basename(path))).filter(isThere);
   return named.length > 0 ? named : [path];
+}
+
+/** Whether a path that was made absolute may be the name of a skill. */
+export function mayBeName(
+  path: string,
+  { workingDirectory }: BaseFolders,
+): boolean {
+  return dirname(path) === workingDirectory && !isThere(path);
 }
 
 /** Returns the directory of the skill that a file is in, if it is in one. */

@@ -5,26 +5,13 @@
  * @module
  */
 
-import {
-  basename,
-  childPath,
-  dirname,
-  isAtOrBelow,
-  realPathIfThere,
-  realPathOf,
-} from "../files/paths.ts";
-import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
+import { basename, childPath, dirname, realPathOf } from "../files/paths.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
 import type { Project } from "../skills/roots.ts";
-import type {
-  SkillRootReport,
-  SkillScope,
-  SkillViewer,
-  SkippedSkill,
-} from "../skills/types.ts";
+import type { SkillScope, SkillViewer, SkippedSkill } from "../skills/types.ts";
 import type {
   Failure,
   Reading,
@@ -184,8 +171,7 @@ export class HiddenFolders {
     { forModel = false }: SkillViewer,
   ): boolean {
     if (this.#hidden.size === 0) return false;
-    const end = isAtOrBelow(realPath, skill) ? skill : undefined;
-    for (let folder = realPath; folder !== end; folder = dirname(folder)) {
+    for (let folder = realPath; folder !== skill; folder = dirname(folder)) {
       const from = this.#hidden.get(folder);
       if (from === "everyone" || (forModel && from === "model")) return true;
       if (folder === dirname(folder)) break;
@@ -264,33 +250,4 @@ function listSkipped(
         projectPath: project.pathIn(file),
       };
     });
-}
-
-/**
- * Lists the folders to watch, by their real paths, the most important ones first:
- * what is being edited is noticed at once, and the rest by the next scan of the timer.
- *
- * @param skills The folders with a `SKILL.md`.
- * @param others The roots, the policy file, and the folders that clients subscribed to.
- */
-export function listWatchedFolders(
-  skills: readonly DecidedSkill[],
-  { roots, policyFile, subscribed }: {
-    roots: readonly SkillRootReport[];
-    policyFile: string | undefined;
-    subscribed: readonly string[];
-  },
-): Set<string> {
-  const lastModified = skills
-    .toSorted((a, b) => b.read.modified - a.read.modified)
-    .slice(0, MAX_WATCHED_FOLDERS);
-  const folders = new Set(roots.flatMap(({ realPath }) => realPath ?? []));
-  if (policyFile !== undefined) {
-    folders.add(realPathIfThere(policyFile) ?? policyFile);
-  }
-  for (const folder of subscribed) folders.add(folder);
-  for (const { realPath, read } of lastModified) {
-    folders.add(realPath).add(read.mainFolder);
-  }
-  return folders;
 }

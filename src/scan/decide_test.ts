@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { dirname, resolve } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { TimeSlice } from "../time_slice.ts";
-import {
-  type DecidedSkill,
-  decideSkills,
-  type Decisions,
-  listWatchedFolders,
-} from "./decide.ts";
+import { listWatchedFolders } from "./watched_folders.ts";
+import { type DecidedSkill, decideSkills, type Decisions } from "./decide.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { Policy } from "../policy/policy.ts";
 import { STATES } from "../policy/states.ts";

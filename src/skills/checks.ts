@@ -17,12 +17,12 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
+import { validName } from "./names.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
   findEntry,
   REQUIRED_FIELDS,
   tellToWrite,
-  validName,
   writeText,
   type YamlEntry,
 } from "./yaml.ts";
@@ -57,8 +57,8 @@ export interface CheckedSkill extends Skill {
   readonly entries: readonly YamlEntry[];
 }
 
-/** What a check finds: a fault of the `SKILL.md`, or a problem with another file. */
-export type Finding = Fault | Problem;
+/** What a check finds: a fault of the `SKILL.md`, or of another file. */
+export type Finding = Fault & { readonly file?: string };
 
 /** A check returns what is wrong, if anything is. */
 export type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;

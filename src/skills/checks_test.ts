@@ -221,7 +221,7 @@ Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill 
     frontmatter: { name: "git", description: "d" },
   } as Skill;
   const problem = {
-    rule: "skipped" as const,
+    rule: "inaccessible" as const,
     reason: "it is locked",
     hint: "unlock",
   };

@@ -113,7 +113,7 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 /** Reads the frontmatter of a `SKILL.md` in a folder, and finds out what is wrong with it. */
 export function readSkillText(text: string, folder = ""): SkillText {
   const yaml = findYaml(text);
-  if (yaml === undefined) return skip(text, [toMissingFault(text)]);
+  if (yaml === undefined) return toSkippedText(text, [toMissingFault(text)]);
   let parsed: unknown;
   try {
     parsed = parsePlain(yaml) ?? parseYaml(yaml);
@@ -187,12 +187,14 @@ function readFields(
   const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]));
   if (missing.length > 0) {
     const faults = listMissingFields(missing, yaml, folder);
-    return skip(yaml, [...faults, ...repairs]);
+    return toSkippedText(yaml, [...faults, ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
   const name = cleanName(frontmatter.name);
   const nameFault = findNameFault(name, yaml);
-  if (nameFault !== undefined) return skip(yaml, [nameFault, ...repairs]);
+  if (nameFault !== undefined) {
+    return toSkippedText(yaml, [nameFault, ...repairs]);
+  }
   const { unclear, ...hiding } = readFlags(fields);
   const entries = unclear.length > 0 ? listEntries(yaml) : [];
   const faults = unclear.map((flag) => toFlagFault(flag, entries));
@@ -228,7 +230,7 @@ function readMalformed(yaml: string, folder: string, error: Error): SkillText {
   const fields = parseMapping(finished);
   const isRead = fields &&
     repaired.every(({ key, value }) => fields[key] === value);
-  if (!isRead) return skip(yaml, listYamlFaults(yaml, error));
+  if (!isRead) return toSkippedText(yaml, listYamlFaults(yaml, error));
   const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
     rule: "yaml-repaired",
     ...toEntryFault(meantBy(entry), entry),
@@ -240,7 +242,7 @@ function readMalformed(yaml: string, folder: string, error: Error): SkillText {
 const HIDING_MENTION = /disab.{1,3}mode.{0,2}invo/;
 
 /** Returns what a file says that is skipped. Any mention of the flag hides it. */
-function skip(text: string, problems: readonly Fault[]): SkillText {
+function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
   // UTF-16 is decoded with NUL between its characters.
   const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));
@@ -298,7 +300,8 @@ function readFlags(
     const flag = FLAGS.find(({ field }) => key === field || isNear(key, field));
     if (flag === undefined) continue;
     const said = toBoolean(value);
-    if (said !== !flag.hidingValue) hiding[flag.hides] = true;
+    const shows = said === !flag.hidingValue;
+    if (!shows) hiding[flag.hides] = true;
     const isClear = said !== undefined && fieldOf(key) === flag.field;
     if (!isClear) unclear.push({ flag, key, said });
   }

@@ -8,7 +8,7 @@
 
 import type { Fault } from "../problems.ts";
 import { quote, withoutInvisible } from "../text.ts";
-import { isQualified } from "./names.ts";
+import { isQualified, validName } from "./names.ts";
 import {
   fieldOf,
   findEntry,
@@ -24,7 +24,6 @@ import {
   type RequiredField,
   tellToWrite,
   toYamlFault,
-  validName,
   withoutQuotes,
   writeText,
   type YamlEntry,
@@ -263,8 +262,9 @@ function listAbsentFields(
   const starts = absent.map((field) => `a line that begins with "${field}:"`);
   const hint = `between the two lines "---", write ${starts.join(" and ")}`;
   const name = first === "name" ? validName(folder) : undefined;
-  const line = name && writeText("name", name);
-  const isRead = name && parseMapping(line + yaml)?.name === name;
+  const line = name === undefined ? undefined : writeText("name", name);
+  const isRead = line !== undefined &&
+    parseMapping(line + yaml)?.name === name;
   return [{
     rule: `${first}-missing`,
     line: 1,
@@ -272,6 +272,6 @@ function listAbsentFields(
       ? `the field ${names} is missing`
       : `the fields ${names} are missing`,
     hint: isRead ? `${hint}, such as:` : hint,
-    lines: line && isRead ? [line] : undefined,
+    lines: isRead ? [line] : undefined,
   }];
 }

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { normalizeText, oneLine } from "../text.ts";
+import { normalizeText, oneLine, withoutInvisible } from "../text.ts";
 import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
@@ -52,6 +52,20 @@ export function skillKey(name: string): string {
   if (CLEAN_NAME.test(name)) return name.toLowerCase();
   const lower = cleanName(name).replace(JOINERS, "").toLowerCase();
   return normalizeText(lower);
+}
+
+/**
+ * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens
+ * between them. Letters of other alphabets have none.
+ */
+export function validName(name: string): string | undefined {
+  const text = withoutInvisible(name);
+  if (/[^\p{ASCII}]/u.test(text.replace(/[^\p{L}\p{N}]/gu, ""))) {
+    return undefined;
+  }
+  const valid = text.toLowerCase().replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  return valid === "" ? undefined : valid;
 }
 
 /** The scopes, as words in names and URIs. */

@@ -12,6 +12,7 @@ import {
   findSkill,
   skillKey,
   skillMdUri,
+  validName,
 } from "./names.ts";
 
 Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen or was escaped", () => {
@@ -234,4 +235,26 @@ Deno.test("skillKey() composes accents in names of any length", () => {
   assert.equal(skillKey("e\u0301".repeat(2_000)), composed);
   const marks = "\u0316\u0301".repeat(15);
   assert.equal(skillKey(`e${marks}`), `e${marks}`.normalize("NFC"));
+});
+
+Deno.test("validName() returns a name in the form that hosts accept, for any text", () => {
+  const cases: [name: string, valid: string | undefined][] = [
+    ["git", "git"],
+    ["My  Skill!", "my-skill"],
+    ["--a__b--", "a-b"],
+    ["R&D", "r-d"],
+    ["g\u200bit", "git"],
+    ["über", undefined],
+    ["- -", undefined],
+    ["", undefined],
+  ];
+  for (const [name, valid] of cases) assert.equal(validName(name), valid, name);
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (name) => {
+      const valid = validName(name);
+      if (valid === undefined) return;
+      assert.match(valid, /^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+      assert.equal(validName(valid), valid);
+    }),
+  );
 });

@@ -20,7 +20,7 @@ export const LINK_OUT_OF_ROOTS: Fault = {
 };
 
 export const NAME_IS_NOT_UTF_8: Fault = {
-  rule: "skipped",
+  rule: "inaccessible",
   reason: "the name of the folder is not UTF-8, so it cannot be opened",
   hint: "rename it",
 };

@@ -6,7 +6,8 @@
  * @module
  */
 
-import { attempt, isAbsence } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
+import { isAbsence } from "../files/faults.ts";
 import {
   dirname,
   isAtOrBelow,
@@ -16,7 +17,7 @@ import {
   relative,
   resolvePath,
 } from "../files/paths.ts";
-import type { BaseFolders } from "../files/served_files.ts";
+import type { BaseFolders } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { LINK_OUT_OF_PROJECT, skillFaultOf } from "./root_faults.ts";
 import type {
@@ -76,34 +77,51 @@ export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { folders, recursiveFolders = [], agents } = options;
-  // The user trusts these folders. Each scan finds out whether they lie in the project.
-  const configured = (folder: string): SkillRoot => ({
+  const project = new Project(options);
+  const shared = (folder: string) => sharedRoots(folder, options, project);
+  // The bundle for Claude Desktop names these, whether they exist or not.
+  const optional = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
+  const roots = folders
+    ? folders.flatMap((folder) => rootsIn(folder, options, optional))
+    : DEFAULT_FOLDERS.flatMap(shared);
+  if (agents) roots.push(...shared(AGENTS_FOLDER));
+  for (const folder of recursiveFolders) {
+    roots.push({ ...toRoot(folder, options), recursive: true });
+  }
+  return withoutDuplicates(roots);
+}
+
+/**
+ * Returns the roots for a folder that replaces the default ones: itself, and two in it.
+ *
+ * @param optional The folders that need not exist.
+ */
+function rootsIn(
+  folder: string,
+  options: SkillRootOptions,
+  optional: readonly string[],
+): SkillRoot[] {
+  const top = toRoot(folder, options);
+  const inside = [join(".claude", "skills"), "skills"].map((name) => ({
+    ...toRoot(join(folder, name), options),
+    includesItself: false,
+    mustExist: false,
+  }));
+  return [{ ...top, mustExist: !optional.includes(top.path) }, ...inside];
+}
+
+/**
+ * Returns the root for a folder that the user names, and so trusts. Each scan finds out
+ * whether it lies in the project.
+ */
+function toRoot(folder: string, options: SkillRootOptions): SkillRoot {
+  return {
     path: resolvePath(folder, options),
     scope: "global",
     recursive: false,
     includesItself: true,
     mustExist: true,
-  });
-  const project = new Project(options);
-  const shared = (folder: string) => sharedRoots(folder, options, project);
-  const searchAll = (named: readonly string[]): SkillRoot[] => {
-    // The bundle for Claude Desktop names these, whether they exist or not.
-    const sharedPaths = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
-    return named.flatMap((folder) =>
-      ["", join(".claude", "skills"), "skills"].map((inside) => ({
-        ...configured(join(folder, inside)),
-        includesItself: inside === "",
-        mustExist: inside === "" &&
-          !sharedPaths.includes(resolvePath(folder, options)),
-      }))
-    );
   };
-  const roots = folders ? searchAll(folders) : DEFAULT_FOLDERS.flatMap(shared);
-  if (agents) roots.push(...shared(AGENTS_FOLDER));
-  for (const folder of recursiveFolders) {
-    roots.push({ ...configured(folder), recursive: true });
-  }
-  return withoutDuplicates(roots);
 }
 
 /** Returns roots without those that are searched in the same way before. */

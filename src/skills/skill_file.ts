@@ -4,7 +4,8 @@
  * @module
  */
 
-import { attempt, isAbsence } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
+import { isAbsence } from "../files/faults.ts";
 import { childPath, isCaseBlind, mayRead } from "../files/paths.ts";
 import { SKILL_MD } from "./names.ts";
 

@@ -5,8 +5,8 @@
  * @module
  */
 
+import type { BaseFolders } from "../files/paths.ts";
 import type {
-  BaseFolders,
   FileAccessOptions,
   SkillFile,
   SkillFileContent,

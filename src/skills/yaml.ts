@@ -6,7 +6,7 @@
  */
 
 import { parse } from "jsr:@std/yaml@^1/parse";
-import { attempt } from "../files/faults.ts";
+import { attempt } from "../attempt.ts";
 import type { Fault } from "../problems.ts";
 import {
   editDistance,
@@ -17,6 +17,7 @@ import {
   oneLine,
   withoutInvisible,
 } from "../text.ts";
+import { validName } from "./names.ts";
 
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 16 * 1024;
@@ -232,20 +233,6 @@ export function withoutQuotes(text: string): string | undefined {
   // An apostrophe within a word is no quotation mark.
   const others = inner.replace(/(?<=\p{L})'(?=\p{L})/gu, "");
   return others.includes(mark) ? undefined : inner;
-}
-
-/**
- * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens
- * between them. Letters of other alphabets have none.
- */
-export function validName(name: string): string | undefined {
-  const text = withoutInvisible(name);
-  if (/[^\p{ASCII}]/u.test(text.replace(/[^\p{L}\p{N}]/gu, ""))) {
-    return undefined;
-  }
-  const valid = text.toLowerCase().replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
-  return valid === "" ? undefined : valid;
 }
 
 /** Where to write what: a part of a fault. */

@@ -18,7 +18,6 @@ import {
   replaceLines,
   tellToWrite,
   toYamlFault,
-  validName,
   withoutQuotes,
   writeText,
 } from "./yaml.ts";
@@ -207,28 +206,6 @@ Deno.test("withoutQuotes() removes the quotes around a text, unless there are ot
   for (const [text, inner] of cases) {
     assert.equal(withoutQuotes(text), inner, text);
   }
-});
-
-Deno.test("validName() returns a name in the form that hosts accept, for any text", () => {
-  const cases: [name: string, valid: string | undefined][] = [
-    ["git", "git"],
-    ["My  Skill!", "my-skill"],
-    ["--a__b--", "a-b"],
-    ["R&D", "r-d"],
-    ["g\u200bit", "git"],
-    ["über", undefined],
-    ["- -", undefined],
-    ["", undefined],
-  ];
-  for (const [name, valid] of cases) assert.equal(validName(name), valid, name);
-  fc.assert(
-    fc.property(fc.oneof(text, fc.string()), (name) => {
-      const valid = validName(name);
-      if (valid === undefined) return;
-      assert.match(valid, /^[a-z0-9]+(?:-[a-z0-9]+)*$/);
-      assert.equal(validName(valid), valid);
-    }),
-  );
 });
 
 Deno.test("tellToWrite() tells to write a line if it can be printed and replaces one line", () => {

@@ -10,6 +10,7 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { byCodeUnits, echo, quote, stringifyJson } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
+import { deriveOnce } from "./derive_once.ts";
 
 /** The maximum number of entries on a page. Many clients read only the first page. */
 const PAGE_SIZE = 1_000;
@@ -70,22 +71,6 @@ export async function loadPage<T>(
   }
   const end = rest.at(-1)?.key ?? last;
   return last === end ? { entries } : { entries, nextCursor: AFTER + last };
-}
-
-/**
- * Makes a function derive a value only once from each object, such as a catalog or a
- * skill. A scan keeps the objects of unchanged skills, so that a change to one skill derives only
- * the value of that skill. A WeakMap, because what is gone needs no value.
- */
-export function deriveOnce<Source extends object, T>(
-  derive: (source: Source) => T,
-): (source: Source) => T {
-  const values = new WeakMap<Source, T>();
-  return (source) => {
-    const value = values.get(source) ?? derive(source);
-    values.set(source, value);
-    return value;
-  };
 }
 
 /**

@@ -14,9 +14,10 @@ import type { Params } from "../protocol/requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { echo, nearestWords, quote } from "../text.ts";
+import { deriveOnce } from "./derive_once.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
 import type { ToolOptions, Toolset } from "./options.ts";
-import { deriveOnce, type ListItem, serveList } from "./paging.ts";
+import { type ListItem, serveList } from "./paging.ts";
 import { profileFor } from "./profiles.ts";
 import { readForRequest } from "./resources.ts";
 import {

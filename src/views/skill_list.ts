@@ -13,8 +13,8 @@ import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
+import { deriveOnce } from "./derive_once.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
-import { deriveOnce } from "./paging.ts";
 
 /** Whether the user can load a skill. */
 export function isForUser({ isHiddenFromUser }: Skill): boolean {
@@ -171,8 +171,8 @@ export function formatSkill({ name, description }: ListedSkill): string {
 export const DEFAULT_DESCRIPTION_LIMIT = 36_000;
 
 /** Returns the last line of a list that lacks some skills. */
-export function formatMore(count: number): string {
-  return `\n(and ${count} more: pass a name to load one, or words that describe the task to search)`;
+export function formatMore(missing: number): string {
+  return `\n(and ${missing} more: pass a name to load one, or words that describe the task to search)`;
 }
 
 /**

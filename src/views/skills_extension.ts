@@ -8,8 +8,8 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { sha256 } from "../files/digests.ts";
 import { mediaTypeOfName } from "../files/media_types.ts";
-import { sha256 } from "../files/reading.ts";
 import type { Fault } from "../problems.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";

@@ -17,9 +17,9 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { oneLine, quote, truncate } from "../text.ts";
+import { deriveOnce } from "./derive_once.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
 import type { ToolOptions } from "./options.ts";
-import { deriveOnce } from "./paging.ts";
 import { SkillIndex } from "./search.ts";
 import {
   findEmptyListReason,
@@ -110,13 +110,13 @@ export async function searchSkills(
 function formatResults(
   start: string,
   found: readonly ListedSkill[],
-  count: number,
+  total: number,
 ): string {
   const list = fitList(found);
   return `${start}
 
 Search results for these words, the user's own skills first, then best match first:${list}
-(and ${count - found.length} other skills)
+(and ${total - found.length} other skills)
 
 To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
 }

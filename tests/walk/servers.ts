@@ -5,7 +5,7 @@ import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { McpHttpServer } from "../../src/protocol/http_server.ts";
 import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
-import { registerSubscriptions } from "../../src/views/resources.ts";
+import { registerSubscriptions } from "../../src/views/subscriptions.ts";
 import { createDescription, registerViews } from "../../src/views/views.ts";
 import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";

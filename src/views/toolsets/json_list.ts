@@ -7,8 +7,8 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillCatalog } from "../../skills/types.ts";
 import { formatIndentedJson } from "../../text.ts";
+import { deriveOnce } from "../derive_once.ts";
 import { createTextResult } from "../loading.ts";
-import { deriveOnce } from "../paging.ts";
 import {
   findEmptyListReason,
   fitSkills,

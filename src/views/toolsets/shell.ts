@@ -7,7 +7,7 @@
  * @module
  */
 
-import { attempt } from "../../files/faults.ts";
+import { attempt } from "../../attempt.ts";
 import { isWindows } from "../../files/paths.ts";
 import { oneLine } from "../../text.ts";
 import { wait } from "../../time_slice.ts";
@@ -90,7 +90,11 @@ function startShell(command: string, directory: string): Deno.ChildProcess {
     return shellWith(line, directory).spawn();
   } catch (error) {
     const { message } = error as Error;
-    throw new Error(`Cannot run the command: ${oneLine(message)}`);
+    throw new Error(
+      `Cannot run the command: ${
+        oneLine(message)
+      }; check that the skill's folder still exists`,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { filesPlace, Place, runSync } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 import { Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
-import { attempt } from "../../files/faults.ts";
+import { attempt } from "../../attempt.ts";
 import { basename, join } from "../../files/paths.ts";
 
 /** How the server is started with the tool that runs shell commands. */

@@ -1,0 +1,14 @@
+/**
+ * Work that may fail.
+ *
+ * @module
+ */
+
+/** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
