@@ -157,7 +157,7 @@ Deno.test("loadPolicy() refuses what is no regular file, and more than 64 KiB", 
   const folder = place.folder("folder");
   assert.match(errorsIn(folder)[0]!, /it is a folder; pass the path of a file/);
   const large = place.file("large", `# ${"x".repeat(65_536)}\nrules: []`);
-  assert.match(errorsIn(large)[0]!, /more than 65536 bytes/);
+  assert.match(errorsIn(large)[0]!, /more than 64 KiB/);
 });
 
 Deno.test("a policy file that cannot be read is a problem, and the last valid policy applies", async () => {

@@ -22,11 +22,29 @@ Deno.test("docs/policy.md says what each state means, and which rank in lists it
     Array.from(rows, ([, state, meaning]) => [state!, meaning!]),
   );
   assert.deepEqual([...meanings.keys()], Object.keys(STATES));
-  for (const [state, { rank }] of Object.entries(STATES)) {
+  const unseen = {
+    everyone: /^not served;/,
+    model: /not through the tools/,
+    nobody: /^(?!.*\bnot\b)/,
+  };
+  for (const [state, { rank, hiddenFrom }] of Object.entries(STATES)) {
+    assert.match(meanings.get(state)!, unseen[hiddenFrom], state);
     const [word = ""] =
       /^(?:before|after) the others/.exec(meanings.get(state)!) ?? [];
     const place = Math.sign(rank - STATES.on.rank);
     const expected = { "before the others": -1, "after the others": 1, "": 0 };
     assert.equal(place, expected[word as keyof typeof expected], state);
+  }
+});
+
+Deno.test("docs/architecture.md says which states hide a skill", () => {
+  const page = Deno.readTextFileSync(
+    join(REPOSITORY, "docs", "architecture.md"),
+  );
+  const [sentence = ""] = /^- \*\*Hidden\*\*: .*(?:\n {2}.*)*/m.exec(page) ??
+    [];
+  for (const [state, { hiddenFrom }] of Object.entries(STATES)) {
+    const isNamed = sentence.includes(`(\`${state}\`)`);
+    assert.equal(isNamed, hiddenFrom !== "nobody", state);
   }
 });

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "../files/paths.ts";
-import { CLIENT_NAMES, OPTIONS } from "./command_line.ts";
+import {
+  CLIENT_NAMES,
+  type Option,
+  OPTIONS,
+  parseCommandLine,
+} from "./command_line.ts";
 import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
@@ -169,6 +174,19 @@ const misuses: [string[], string | RegExp][] = [
   [["--profile", "cursor"], /"cursor": expected one of default, claude-code, /],
   [["--no-watch=yes"], "--no-watch takes no value: remove it"],
 ];
+
+Deno.test("parseCommandLine() refuses a value of the wrong kind for each option that has a kind", () => {
+  const kinds = Object.entries<Option>(OPTIONS)
+    .filter(([, { isValid, choices }]) => isValid ?? choices);
+  assert.ok(kinds.length > 5);
+  for (const [name, { requires = [] }] of kinds) {
+    for (const value of [" ", "x y"]) {
+      const others = requires.slice(0, 1).map((other) => `--${other}`);
+      const args = [`--${name}=${value}`, ...others];
+      assertMisuse(() => parseCommandLine(args), /^Invalid --/);
+    }
+  }
+});
 
 Deno.test("the messages about invalid command lines say what to do", () => {
   for (const [args, message] of misuses) {

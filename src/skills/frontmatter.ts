@@ -148,7 +148,7 @@ function startOf(text: string): string {
 }
 
 /** A key that YAML reads as it is written. */
-const PLAIN_KEY = /^(?!(?:true|false|null)$)[a-z][a-z-]*$/i;
+const PLAIN_KEY = /^(?!(?:true|false|null)$)[a-z][a-z_-]*$/i;
 
 /**
  * A value that YAML reads as it is written: a text that begins with a letter, in

@@ -3,7 +3,7 @@ import fc from "npm:fast-check@^4";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { parseSkillMd } from "../../mod.ts";
 import { parsePlain, readSkillText } from "./frontmatter.ts";
-import { parseYaml } from "./yaml.ts";
+import { KNOWN_FIELDS, parseYaml } from "./yaml.ts";
 
 Deno.test("parseSkillMd() returns all of the frontmatter unchanged", () => {
   assert.deepEqual(
@@ -508,6 +508,14 @@ Deno.test("the line of a repair keeps every text that an author writes", () => {
   assert.ok(count > 100, String(count));
 });
 
+Deno.test("parsePlain() reads every known field", () => {
+  for (const field of KNOWN_FIELDS) {
+    const fields = { name: "a", description: "b", [field]: "text" };
+    const lines = Object.entries(fields).map((entry) => entry.join(": "));
+    assert.deepEqual(parsePlain(lines.join("\n")), fields);
+  }
+});
+
 Deno.test("parsePlain() returns what the YAML parser does, or nothing, for any text", () => {
   const value = fc.oneof(
     description,
@@ -517,7 +525,7 @@ Deno.test("parsePlain() returns what the YAML parser does, or nothing, for any t
   const key = fc.oneof(
     fc.constantFrom("name", "description", "license", "a--b", "x", "a b"),
     fc.constantFrom("true", "Null", "TRUE", "False", "null ", "nullx", "No"),
-    fc.stringMatching(/^[a-zA-Z-]{1,5}$/),
+    fc.stringMatching(/^[a-zA-Z_-]{1,5}$/),
     fc.string({ unit: "binary-ascii", maxLength: 4 }),
   );
   const separator = fc.constantFrom(": ", ":", ":  ", " : ", ": \t", "=");

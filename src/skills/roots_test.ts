@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { formatHelp } from "../cli/help.ts";
 import {
   resolveSkillRoots,
   type SkillRoot,
@@ -134,6 +135,17 @@ Deno.test("the comment of resolveSkillRoots() names the default folders in their
   assert.deepEqual(
     Array.from(comment.matchAll(/`([^`]+)`/g), ([, folder]) => folder),
     FOLDERS,
+  );
+});
+
+Deno.test("--help and the README name the default folders in their order", () => {
+  const [, listed = ""] = /it searches\n(.*)\.\n/.exec(formatHelp()) ?? [];
+  assert.deepEqual(listed.split(", "), FOLDERS);
+  const [, added = ""] = /^\| \d +\| (.*?) +\| .*`--agents`/m.exec(README) ??
+    [];
+  assert.deepEqual(
+    Array.from(added.matchAll(/`([^`]+)`/g), ([, folder]) => folder),
+    FOLDERS.slice(0, 2).map((folder) => folder.replace(".agent", ".agents")),
   );
 });
 

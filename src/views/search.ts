@@ -10,6 +10,7 @@
 import type { Skill } from "../skills/types.ts";
 import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
+import { useOf } from "./skill_list.ts";
 
 /** How much of a query is used, and of a name, description, or excerpt, in characters. */
 const MAX_QUERY_LENGTH = 400;
@@ -33,10 +34,7 @@ interface Field {
 const FIELDS: readonly Field[] = [
   { wordsOf: ({ name }) => wordsOfName(name), weight: 2, usualLength: 3 },
   {
-    wordsOf: ({ description, frontmatter: { when_to_use: use } }) =>
-      splitWords(
-        typeof use === "string" ? `${description} ${use}` : description,
-      ),
+    wordsOf: (skill) => splitWords(`${skill.description} ${useOf(skill)}`),
     weight: 1,
     usualLength: 35,
   },

@@ -85,10 +85,15 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
   description: oneLine(listedDescription(skill)),
 }));
 
+/** Returns what the frontmatter of a skill says of when to use it. */
+export function useOf({ frontmatter: { when_to_use: use } }: Skill): string {
+  return typeof use === "string" ? use : "";
+}
+
 /** Adds to what a list says of a skill when to use it, if the frontmatter says so. */
 export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
-  const { frontmatter: { when_to_use: field }, description } = listed.skill;
-  const use = typeof field === "string" ? oneLine(field) : "";
+  const { description } = listed.skill;
+  const use = oneLine(useOf(listed.skill));
   if (use === "" || listed.description === "") return listed;
   const both = listedDescription({ description: `${description} - ${use}` });
   return { ...listed, description: oneLine(both) };

@@ -143,6 +143,16 @@ Deno.test("docs/clients.md says how much clients show, as the limits of the list
   assert.equal(cut, cutsDescriptionsAt!.toLocaleString("en"));
 });
 
+/** Says that a client shows the first characters of a text. */
+function firstOf(length: number): string {
+  return `first ${length.toLocaleString("en")} characters`;
+}
+
+/** The comment that says what was measured. */
+const MEASUREMENTS = Deno.readTextFileSync(
+  join(REPOSITORY, "src", "views", "profiles.ts"),
+).split("*/")[0]!;
+
 /** How the page says what a client shows of the instructions. */
 const INSTRUCTIONS = {
   "whole": /whole|first 4,096/,
@@ -161,6 +171,13 @@ Deno.test("docs/clients.md says of each client that has a profile what is in it"
       .split("|").map((cell) => cell.trim());
     assert.equal(cells[2] === "after a search", searchesTools, title);
     assert.match(cells[5] ?? "", INSTRUCTIONS[profile.instructions], title);
+    const { cutsDescriptionsAt: cut } = profile;
+    const [tool = "", parameter = ""] = [cells[3], cells[4]];
+    const isSaid = cut !== undefined && (tool.includes(firstOf(cut)) ||
+      CLIENTS_PAGE.includes(`cuts at ${cut.toLocaleString("en")})`));
+    assert.equal(/^first \d/.test(tool), isSaid, `${title}: ${tool}`);
+    if (cut !== undefined) assert.equal(parameter, "whole", title);
+    assert.ok(MEASUREMENTS.includes(title.replace(" Code", "")), title);
     const dropsResources = profile.dropsEmbeddedResources === true;
     assert.equal(drops.includes(title), dropsResources, title);
   }
