@@ -92,10 +92,12 @@ export class Observer {
       skills.push(canonical(await this.#see(uri, { name, entry, paths })));
     }
     const { prompts } = await this.#request("prompts/list");
-    const { completion } = await this.#request("completion/complete", {
-      ref: { type: "ref/prompt", name: "skill" },
-      argument: { name: "name", value: "" },
-    });
+    const complete = async (ref: Record<string, string>) => {
+      const argument = { name: "name", value: "" };
+      const params = { ref, argument };
+      const { completion } = await this.#request("completion/complete", params);
+      return completion.values.map(plainOf).sort();
+    };
     const scoped: Contents = {};
     for (
       const name of SCOPES.flatMap((scope) =>
@@ -109,7 +111,11 @@ export class Observer {
       tools,
       prompts: prompts.slice(1)
         .map(({ name }: { name: string }) => plainOf(name)),
-      completions: completion.values.map(plainOf).sort(),
+      completions: await complete({ type: "ref/prompt", name: "skill" }),
+      templateNames: await complete({
+        type: "ref/resource",
+        uri: "skill://{name}",
+      }),
       scoped,
     };
   }

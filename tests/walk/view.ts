@@ -32,6 +32,8 @@ export interface View {
   tools: string[];
   prompts: string[];
   completions: string[];
+  /** The names that complete the templates of resources. */
+  templateNames: string[];
   /** What the model gets for names with a scope. */
   scoped: Contents;
 }
@@ -142,6 +144,7 @@ export function expectedView(
     prompts: inOrder(named.filter(({ forUser }) => forUser), qualify),
     completions: named.filter(({ forUser }) => forUser)
       .map(({ name }) => name).sort(),
+    templateNames: Array.from(plain, ({ name }) => name).sort(),
     scoped: Object.fromEntries(
       SCOPES.flatMap((scope) =>
         names.map((name) => [`${scope}:${name}`, load(scope, name)])
