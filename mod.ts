@@ -122,6 +122,7 @@ import { listTools } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
+export { RULES } from "./src/problems.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
@@ -459,7 +460,7 @@ export class SkillRegistry implements SkillSource {
    * Reads the current content of a file of a skill.
    *
    * @param skill The skill.
-   * @param path The path relative to the skill directory, with `/` as the separator.
+   * @param path The path relative to the skill's folder, with `/` as the separator.
    * @param viewer Who asks, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.

@@ -70,22 +70,25 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Serves a client until it disconnects. */
+/** Serves a client until it disconnects. Returns the exit code. */
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   const server = new McpServer(createDescription(registry, settings.options));
   const transport = new StdioTransport();
-  transport.onerror = (error) =>
-    log(`Cannot handle a message: ${error.message}`);
+  let code = 0;
+  transport.onerror = ({ message }) => {
+    log(message);
+    code = 2;
+  };
   onEndSignal(() => server.close());
   const ready = prepare(server, registry, settings);
   // Delayed, because starting to watch would hold up the client's first requests.
   ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
   if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
   await server.connect(transport, ready);
-  return 0;
+  return code;
 }
 
 /** Creates the registry for the settings. Does not scan the roots. */

@@ -388,3 +388,24 @@ Deno.test("server in a terminal says what it waits for", {
   await child.status;
   assert.match(text, /^skill-server: This is an MCP server\. .* add --help /);
 });
+
+Deno.test(
+  "server says why it cannot read messages, how to start it, and exits with 2",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    const [command, options] = serverCommand(place);
+    const words = [command, ...options.args!].map((word) => `'${word}'`);
+    const { code, stderr } = await new Deno.Command("sh", {
+      ...options,
+      args: ["-c", `${words.join(" ")} < .`],
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    assert.equal(code, 2);
+    assert.match(
+      new TextDecoder().decode(stderr),
+      /^skill-server: Cannot read messages: .*; start the server from a client\n$/,
+    );
+  },
+);

@@ -55,7 +55,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     scope: "global",
     root: root(folder),
     state: "on",
-    rule: undefined,
+    policyRule: undefined,
     isRepaired: false,
     isHiddenFromModel: false,
     isHiddenFromUser: false,

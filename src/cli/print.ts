@@ -30,7 +30,11 @@ export async function print(
     await writeAll(stream, new TextEncoder().encode(text));
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return 0;
-    log(`Cannot write the output: ${(error as Error).message}`);
+    log(
+      `Cannot write the output: ${
+        (error as Error).message
+      }; write it to another file or disk`,
+    );
     return 2;
   }
   return 0;

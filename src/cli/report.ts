@@ -25,7 +25,7 @@ import {
   withOptions,
 } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
-import { findUnlisting, totalSize } from "../skills/checks.ts";
+import { findUnlistingFault, totalSize } from "../skills/checks.ts";
 import {
   parseName,
   qualifiedName,
@@ -185,7 +185,7 @@ async function inspect(
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   // The checks of what is in the files, which only `--check` makes, can find one more.
-  const unlisting = contents && (findUnlisting(skill, contents) ??
+  const unlisting = contents && (findUnlistingFault(skill, contents) ??
     problems.find((problem) => hasEffect(problem, "unlisted")));
   const entry = {
     name,
@@ -195,7 +195,7 @@ async function inspect(
     file,
     state,
     /** The line of the policy's rule that applies, if there is one. */
-    ruleLine: skill.rule?.line,
+    ruleLine: skill.policyRule?.line,
     /** The file of the skill that is served by its name. */
     shadowedBy: shadowing?.by.file,
     /** The name to load it by, if it is shadowed and has one. */

@@ -21,13 +21,14 @@ import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { byOwner, DEFAULT_FOLDERS } from "../skills/roots.ts";
+import { byOwner, DEFAULT_FOLDERS, SHARED_FOLDERS } from "../skills/roots.ts";
 import type {
   SkillCatalog,
   SkillRoot,
   SkillRootReport,
 } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
+import { MCP_CLIENTS } from "./clients/clients.ts";
 import { isLikely, toNearMissProblem } from "./likely_misses.ts";
 
 /** The maximum number of lines about one folder, as many as a person reads. */
@@ -104,6 +105,15 @@ interface Place {
   readonly recursive?: boolean;
 }
 
+/** Lists the folders of skills that only one client reads. */
+function listClientFolders(): string[] {
+  const folders = Object.values(MCP_CLIENTS)
+    .flatMap(({ ownSkills = [] }) => ownSkills);
+  return [...new Set(folders)].filter((folder) =>
+    !SHARED_FOLDERS.includes(dirname(folder))
+  );
+}
+
 /** Lists where skills are put. */
 function listPlaces(settings: Settings): Place[] {
   const { home } = settings;
@@ -112,8 +122,8 @@ function listPlaces(settings: Settings): Place[] {
     [home, here].map((base) => ({ base, folder, hint }));
   return [
     ...anywhere(join(".agents", "skills"), "add --agents"),
-    { base: home, folder: join(".codex", "skills") },
-    { base: home, folder: join(".gemini", "skills") },
+    ...listClientFolders().map((folder) => ({ base: home, folder })),
+    { base: here, folder: "skills" },
     {
       base: home,
       folder: join(".claude", "plugins", "cache"),
@@ -190,7 +200,7 @@ function listDeeperProblems(
     return [...countByHolder(root.path, inRoot)].map(([file, number]) => {
       const skills = count(number, "skill");
       const reason = `it has ${skills} deeper than the server looks`;
-      const hint = formatSkillDirHint(file, settings);
+      const hint = `move them up, or ${formatSkillDirHint(file, settings)}`;
       return { rule: "not-searched", file, reason, hint };
     });
   });

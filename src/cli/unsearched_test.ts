@@ -36,7 +36,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
 ~/.claude/skills/up/Skill.markdown: error[file-name]: the file of a skill must be named "SKILL.md"
   fix: rename it to "SKILL.md", which must be plain text
 ~/.claude/skills/deep: warning[not-searched]: it has 1 skill deeper than the server looks
-  fix: add --skill-dir ~/.claude/skills/deep
+  fix: move them up, or add --skill-dir ~/.claude/skills/deep
 ~/.claude/skills/docx.skill: warning[archive]: it is an archive, where a folder was expected
   fix: unpack it into a folder of its own, and remove it
 ~/.claude/skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected
@@ -148,13 +148,13 @@ Deno.test("--list says where skills lie deeper, and following each hint serves t
   const clone = at("project", ".claude", "skills", "clone");
   const hints = await hintsIn(place);
   assert.deepEqual(hints, [
-    `it has 2 skills deeper than the server looks; add --skill-dir ${
+    `it has 2 skills deeper than the server looks; move them up, or add --skill-dir ${
       join(own, "collection")
     }`,
-    `it has 2 skills deeper than the server looks; add --skill-dir "${
+    `it has 2 skills deeper than the server looks; move them up, or add --skill-dir "${
       join(own, "super powers")
     }"`,
-    `it has 1 skill deeper than the server looks; add --skill-dir ${clone}`,
+    `it has 1 skill deeper than the server looks; move them up, or add --skill-dir ${clone}`,
   ]);
   const args = hints.flatMap(addedWords);
   assert.deepEqual(await namesIn(place, ...args), [
@@ -177,7 +177,7 @@ Deno.test("--list joins folders until there are few lines, and 134 skills that l
   const folder = join("~", ".claude", "skills", "plugins");
   const hints = await hintsIn(place);
   assert.deepEqual(hints, [
-    `it has 134 skills deeper than the server looks; add --skill-dir ${folder}`,
+    `it has 134 skills deeper than the server looks; move them up, or add --skill-dir ${folder}`,
   ]);
   const found = await namesIn(place, ...addedWords(hints[0]!));
   assert.deepEqual(found, names.sort());
@@ -296,7 +296,9 @@ Deno.test("--list names no folder above that is searched, as in a home folder in
   const { problems } = JSON.parse(stdout);
   assert.deepEqual(
     problems.map(({ hint }: ReportedProblem) => hint),
-    [`add --skill-dir ${join("~", ".claude", "skills", "group")}`],
+    [`move them up, or add --skill-dir ${
+      join("~", ".claude", "skills", "group")
+    }`],
   );
 });
 
@@ -336,7 +338,7 @@ Deno.test("--list names skills that lie deeper in a folder of --agents", async (
   place.skill("home/.agents/skills/clone/skills", "a");
   const clone = join("~", ".agents", "skills", "clone");
   assert.deepEqual(await hintsIn(place), [
-    `it has 1 skill deeper than the server looks; add --skill-dir ${clone}`,
+    `it has 1 skill deeper than the server looks; move them up, or add --skill-dir ${clone}`,
   ]);
   assert.deepEqual(await namesIn(place, "--skill-dir", clone), ["a"]);
 });
@@ -373,10 +375,10 @@ Deno.test(
     place.link("../../../secret", "home/.claude/skills/link");
     const own = join("~", ".claude", "skills");
     assert.deepEqual((await hintsIn(place)).sort(), [
-      `it has 1 skill deeper than the server looks; add --skill-dir ${
+      `it has 1 skill deeper than the server looks; move them up, or add --skill-dir ${
         join(own, "clone")
       }`,
-      `it has 2 skills deeper than the server looks; add --skill-dir ${
+      `it has 2 skills deeper than the server looks; move them up, or add --skill-dir ${
         join(own, "link")
       }`,
     ]);
@@ -398,7 +400,7 @@ Deno.test(
     const agents = join("~", ".agents", "skills");
     assert.deepEqual(await hintsIn(place), [
       "it has 25 skills and is not searched; add --agents",
-      `it has 25 skills deeper than the server looks; add --skill-dir ${agents}`,
+      `it has 25 skills deeper than the server looks; move them up, or add --skill-dir ${agents}`,
     ]);
   },
 );
@@ -506,7 +508,7 @@ Deno.test(
       using place = new Place();
       place.skill(`home/.claude/skills/${name}`, "deep");
       const [hint] = await hintsIn(place);
-      const [, option] = /; add (.*)$/.exec(hint!)!;
+      const [, option] = /\badd (.*)$/.exec(hint!)!;
       const [command, options] = serverCommand(place, { args: ["--list"] });
       const words = [command, ...options.args!].map((word) => `'${word}'`);
       const { stdout } = await new Deno.Command("sh", {

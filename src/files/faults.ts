@@ -32,7 +32,7 @@ export class SkillFileError extends Error {
 export const NOT_THERE: Fault = {
   rule: "file-missing",
   reason: "the skill serves no such file",
-  hint: "pass the path of a file relative to the skill's folder",
+  hint: "pass the path of a file relative to the skill's folder, in its case",
 };
 
 export const LINK_OUTSIDE: Fault = {

@@ -16,7 +16,7 @@ export interface FileAccessOptions {
 
 /** A file of a skill. */
 export interface SkillFile {
-  /** Its path relative to the skill directory, with `/` as the separator. */
+  /** Its path relative to the skill's folder, with `/` as the separator. */
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
@@ -35,7 +35,7 @@ export interface SkillFileContent extends SkillFile {
   readonly text: string | undefined;
 }
 
-/** What a skill directory contains. */
+/** What a skill's folder contains. */
 export interface SkillFiles {
   /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];
@@ -43,8 +43,8 @@ export interface SkillFiles {
   readonly folders: string[];
   /**
    * The entries that are not served, such as links that point outside and files that
-   * are too large or too deep. Their paths are relative to the skill directory (empty
-   * for the directory itself), and end with `/` for folders that cannot be read.
+   * are too large or too deep. Their paths are relative to the skill's folder (empty
+   * for the folder itself), and end with `/` for folders that cannot be read.
    */
   readonly leftOut: Problem[];
   /** Whether all entries were visited. */

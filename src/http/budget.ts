@@ -149,7 +149,6 @@ export class Slots {
     this.#worked = 0;
   }
 
-  /** Gives a client a slot. */
   #give(client: string | undefined): void {
     if (client === undefined) return;
     const queue = this.#waiting.get(client)!;

@@ -45,7 +45,7 @@ import { STATE_NAMES, STATES } from "./states.ts";
 export interface PolicyDecision {
   readonly state: SkillState;
   /** The rule that applies, if there is one. */
-  readonly rule?: SkillPolicyRule | undefined;
+  readonly policyRule?: SkillPolicyRule | undefined;
 }
 
 /** The decision without a rule. */
@@ -189,7 +189,7 @@ export class Policy {
     const found = rules.findLast(({ folders }) => isInAny(path, folders));
     if (found !== undefined) {
       const { rule } = found;
-      return { state: rule.state, rule };
+      return { state: rule.state, policyRule: rule };
     }
     const parent = path.slice(0, path.lastIndexOf("/"));
     return this.#nameOnly.has(parent)

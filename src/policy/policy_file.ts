@@ -68,7 +68,6 @@ export function loadPolicy(
   return text === last?.text ? last : { text, rules: parseRules(text) };
 }
 
-/** Parses the YAML of a policy. */
 function parseRules(text: string): SkillPolicyRule[] {
   const lines = listRuleLines(text);
   const { data, error } = z
@@ -152,7 +151,6 @@ function listRuleLines(text: string): number[] {
   );
 }
 
-/** Reads the text of a policy file. */
 function readPolicyText(file: string, project: Project): string {
   try {
     const fault = findFileFault(file, project);

@@ -75,7 +75,7 @@ Deno.test("Policy.decide() applies the last rule whose conditions all match", as
   }
   assert.equal(await stateOf([], subject("/x")), "on");
   const policy = await policyOf(rules);
-  const { rule } = policy.decide(subject("/x", { name: "pdf" }));
+  const { policyRule: rule } = policy.decide(subject("/x", { name: "pdf" }));
   assert.equal(rule, rules[3]);
 });
 
@@ -247,7 +247,7 @@ Deno.test("Policy.decide() takes linear time for many rules and many links to th
       (_, index) => resolve(`/skills/${index}`),
     );
     const names = ["git", "skill-1"];
-    const { rule } = (await policyOf(rules))
+    const { policyRule: rule } = (await policyOf(rules))
       .decide({ names, scope: "global", paths });
     assert.equal(rule, rules[1]);
   }, { length: 10_000, what: "rules and links" });

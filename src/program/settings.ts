@@ -203,7 +203,7 @@ export function mayBeName(
   return dirname(path) === workingDirectory && !isThere(path);
 }
 
-/** Returns the directory of the skill that a file is in, if it is in one. */
+/** Returns the folder of the skill that a file is in, if it is in one. */
 function skillAround(file: string): string | undefined {
   if (attempt(() => Deno.statSync(file).isFile) !== true) return folderOf(file);
   let folder = dirname(file);
@@ -226,7 +226,7 @@ function refuseOptionName(folder: string, path: string): void {
   );
 }
 
-/** Returns the directory of the skill that a file is the `SKILL.md` of, if it is one. */
+/** Returns the folder of the skill that a file is the `SKILL.md` of, if it is one. */
 export function folderOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }

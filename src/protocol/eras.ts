@@ -9,7 +9,7 @@
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { isObject } from "../text.ts";
-import { invalidParams, rpcError } from "./json_rpc.ts";
+import { CODES, invalidParams, rpcError } from "./json_rpc.ts";
 
 /** The protocol versions of the legacy era that the server supports, the latest first. */
 export const LEGACY_VERSIONS: readonly string[] = [
@@ -83,7 +83,7 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
     throw invalidParams(`_meta must contain ${META.protocolVersion}, a string`);
   }
   if (!MODERN_VERSIONS.includes(version)) {
-    throw rpcError(-32022, "Unsupported protocol version", {
+    throw rpcError(CODES.unsupportedVersion, "Unsupported protocol version", {
       supported: MODERN_VERSIONS,
       requested: version,
     });
@@ -94,7 +94,7 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
     );
   }
   if (LEGACY_METHODS.test(method)) {
-    throw rpcError(-32601, `Method not found in ${version}`);
+    throw rpcError(CODES.methodNotFound, `Method not found in ${version}`);
   }
 }
 

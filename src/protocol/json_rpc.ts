@@ -14,6 +14,17 @@ import type {
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { echo, isObject, stringifyJson } from "../text.ts";
 
+/** The codes of errors: of JSON-RPC, and of MCP for resources and versions. */
+export const CODES = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  resourceNotFound: -32002,
+  unsupportedVersion: -32022,
+} as const;
+
 /** The maximum length of a line that is read, in characters. */
 export const MAX_LINE_LENGTH = 10 * 1024 * 1024;
 
@@ -96,25 +107,28 @@ export function parseMessage(
   if (line.length > MAX_LINE_LENGTH) {
     const message =
       `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
-    return createErrorResponse(-32600, message);
+    return createErrorResponse(CODES.invalidRequest, message);
   }
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return createErrorResponse(-32700, "A message must be one line of JSON");
+    return createErrorResponse(
+      CODES.parseError,
+      "A message must be one line of JSON",
+    );
   }
   if (isMessage(value)) return { message: value };
   if (Array.isArray(value)) {
     const message =
       "Batches are not supported: send each message on a line of its own";
-    return createErrorResponse(-32600, message, null);
+    return createErrorResponse(CODES.invalidRequest, message, null);
   }
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
   const message = `The line is not a JSON-RPC message: ${
     findMessageReason(value)
   }`;
-  return createErrorResponse(-32600, message, id);
+  return createErrorResponse(CODES.invalidRequest, message, id);
 }
 
 /**
@@ -157,12 +171,9 @@ export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 
-/** The code of the JSON-RPC error "invalid params". */
-export const INVALID_PARAMS = -32602;
-
 /** Creates the JSON-RPC error "invalid params". */
 export function invalidParams(message: string, data?: unknown): Error {
-  return rpcError(INVALID_PARAMS, message, data);
+  return rpcError(CODES.invalidParams, message, data);
 }
 
 /**
@@ -171,7 +182,7 @@ export function invalidParams(message: string, data?: unknown): Error {
  */
 export function resourceNotFound(message: string, uri: string): Error {
   const error = invalidParams(message, { uri: echo(uri) });
-  return Object.assign(error, { legacyCode: -32002 });
+  return Object.assign(error, { legacyCode: CODES.resourceNotFound });
 }
 
 /** An error as handlers throw it. */
@@ -190,6 +201,6 @@ export function toErrorObject(
   { isModern = true } = {},
 ): ErrorObject {
   const sent = isModern ? code : legacyCode;
-  const known = Number.isSafeInteger(sent) ? sent as number : -32603;
-  return { code: known, message, data };
+  const isCode = Number.isSafeInteger(sent);
+  return { code: isCode ? sent as number : CODES.internalError, message, data };
 }

@@ -242,7 +242,6 @@ export class McpServer extends RequestDispatcher {
     };
   }
 
-  /** Sends a message. */
   #send(message: object): void {
     const complete = { jsonrpc: "2.0", ...message } as JSONRPCMessage;
     this.#transport?.send(complete);

@@ -47,7 +47,7 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
  * message with an error, and stays open.
  */
 export class StdioTransport {
-  /** Called with errors that do not concern a message. */
+  /** Called with an error with which reading or writing ends. */
   onerror?: (error: Error) => void;
   /** Called with each message. Reading pauses until the promise that it returns is fulfilled. */
   onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
@@ -82,8 +82,9 @@ export class StdioTransport {
 
   /** Reads messages until it is closed. */
   async run(): Promise<void> {
-    this.#read().catch((error) => this.onerror?.(error))
-      .then(() => this.end());
+    this.#read().catch((error) =>
+      this.#fail("read messages", error, "start the server from a client")
+    ).then(() => this.end());
     await this.#closed.promise;
   }
 
@@ -145,7 +146,6 @@ export class StdioTransport {
     await this.#accept(line);
   }
 
-  /** Handles a line. */
   async #accept(line: string): Promise<void> {
     if (this.#isEnding || line.trim() === "") return;
     const parsed = parseMessage(line);
@@ -158,7 +158,6 @@ export class StdioTransport {
     if (hasRoom) this.send(parsed.errorResponse);
   }
 
-  /** Writes the unsent lines. */
   async #write(): Promise<void> {
     const text = this.#unsent;
     this.#unsent = "";
@@ -171,11 +170,18 @@ export class StdioTransport {
       });
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
-      if (!isReaderGone) this.onerror?.(error as Error);
+      if (!isReaderGone) {
+        this.#fail("write replies", error, "check what stdout leads to");
+      }
       this.close();
     } finally {
       this.#unsentSize -= text.length;
     }
+  }
+
+  #fail(task: string, error: unknown, hint: string): void {
+    const { message } = error as Error;
+    this.onerror?.(new Error(`Cannot ${task}: ${message}; ${hint}`));
   }
 
   #restartGrace(): void {

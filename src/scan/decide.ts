@@ -83,10 +83,10 @@ function decideOn(
 ): DecidedSkill {
   const { realPath } = listings[0]!;
   const scope = project.scopeOf(realPath);
-  const { state, rule } = policy.decidesAnything
+  const { state, policyRule } = policy.decidesAnything
     ? policy.decide(subjectOf({ realPath, read, listings, scope }))
     : DEFAULT_DECISION;
-  return { realPath, read, listings, scope, state, rule };
+  return { realPath, read, listings, scope, state, policyRule };
 }
 
 /** Returns what a policy is asked about. */
@@ -116,13 +116,13 @@ function hideIfFileIsHidden(
   const { realPath, read: { mainFolder }, state } = skill;
   if (mainFolder === realPath || isOff(skill)) return skill;
   if (hidden.has(mainFolder, realPath, { forModel: false })) {
-    return { ...skill, state: "off", rule: undefined };
+    return { ...skill, state: "off", policyRule: undefined };
   }
   // The state that hides a skill from the model alone is `manual`.
   const isHiddenFromModel = STATES[state].hiddenFrom === "nobody" &&
     hidden.has(mainFolder, realPath, { forModel: true });
   return isHiddenFromModel
-    ? { ...skill, state: "manual", rule: undefined }
+    ? { ...skill, state: "manual", policyRule: undefined }
     : skill;
 }
 
@@ -162,7 +162,7 @@ export class HiddenFolders {
    * asked, whichever root or link leads there, and whichever skill lies around it.
    *
    * @param realPath The file or folder.
-   * @param skill The real directory of the skill that leads there.
+   * @param skill The real folder of the skill that leads there.
    * @param viewer Who asks.
    */
   has(

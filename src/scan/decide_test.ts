@@ -176,6 +176,7 @@ Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as
     [
       { skill: "off", state: "off" },
       { skill: "manual", state: "manual" },
+      { skill: ["a", "b"], state: "on" },
     ],
     {
       mainFolders: {
@@ -187,6 +188,11 @@ Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as
   assert.deepEqual(
     skills.map(({ state }) => state),
     ["off", "off", "manual", "manual"],
+  );
+  // The rules about "a" and "b" are not why.
+  assert.deepEqual(
+    skills.map(({ policyRule }) => policyRule?.state),
+    [undefined, "off", undefined, "manual"],
   );
 });
 

@@ -81,7 +81,8 @@ function countSkills(
 
 /** Creates a skill from a folder whose frontmatter is valid. */
 function createSkill(
-  { realPath, scope, listings: [listing], read, state, rule }: DecidedSkill,
+  { realPath, scope, listings: [listing], read, state, policyRule }:
+    DecidedSkill,
   prefix: SkillScope | undefined,
 ): Skill {
   const { path: directory, root } = listing!;
@@ -99,7 +100,7 @@ function createSkill(
     scope,
     root,
     state,
-    rule,
+    policyRule,
     isRepaired,
     isHiddenFromModel,
     isHiddenFromUser,
@@ -109,14 +110,15 @@ function createSkill(
 
 /** Whether a skill is as it was, except perhaps its prefix. */
 function isUnchanged(
-  { scope, listings: [listing], read, state, rule }: DecidedSkill,
+  { scope, listings: [listing], read, state, policyRule }: DecidedSkill,
   skill: Skill | undefined,
 ): skill is Skill {
   return skill !== undefined &&
     skill.frontmatter === read.parsed.frontmatter &&
     skill.fileVersion === read.fileVersion &&
     skill.directory === listing!.path && skill.root === listing!.root &&
-    skill.scope === scope && skill.state === state && skill.rule === rule;
+    skill.scope === scope && skill.state === state &&
+    skill.policyRule === policyRule;
 }
 
 /**

@@ -29,7 +29,7 @@ type Folder = Pick<VisitedFolder, "root" | "path" | "realPath"> & {
 export class NearMisses {
   readonly #byRoot = new Map<SkillRoot, NearMiss[]>();
   /** The real paths of the folders that were looked at. */
-  readonly #known = new Set<string>();
+  readonly #looked = new Set<string>();
   /** The folders directly in roots that hold skills. */
   readonly #holders = new Set<string>();
 
@@ -39,12 +39,12 @@ export class NearMisses {
     entries: readonly Deno.DirEntry[],
     { mayBeSkill }: { mayBeSkill: boolean },
   ): void {
-    if (this.#known.has(folder.realPath)) return;
-    this.#known.add(folder.realPath);
+    if (this.#looked.has(folder.realPath)) return;
+    this.#looked.add(folder.realPath);
     const files = listFiles(folder, entries);
     const isMisnamed = files.some(({ kind }) => kind === "misnamed");
     const isWhole = mayBeSkill && folder.depth < 2 && !isMisnamed;
-    const found = isWhole ? [...files, ...toNearMiss(folder, entries)] : files;
+    const found = isWhole ? [...files, ...listWhole(folder, entries)] : files;
     const all = this.#byRoot.get(folder.root) ?? [];
     all.push(...found.slice(0, MAX_NEAR_MISSES - all.length));
     this.#byRoot.set(folder.root, all);
@@ -88,8 +88,8 @@ function kindOf(
   return isInRoot && MARKDOWN.test(name) ? "document" : undefined;
 }
 
-/** Converts a folder, unless it has nothing of its own but archives, or is named as no skill is. */
-function toNearMiss(
+/** Lists a folder as a whole, unless it has nothing of its own but archives, or is named as no skill is. */
+function listWhole(
   { path }: Folder,
   entries: readonly Deno.DirEntry[],
 ): NearMiss[] {

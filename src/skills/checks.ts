@@ -45,7 +45,7 @@ const MAX_JSON_LENGTH = 256 * 1024;
 const USUAL_JSON_LENGTH = 8;
 
 /** The maximum number of files of a skill, and their total size, that hosts accept. */
-const MAX_FILES = 512;
+export const MAX_FILES = 512;
 const MAX_MIB = 16;
 
 /** A skill, and what is known about it. */
@@ -75,7 +75,7 @@ export const CHECKS: readonly Check[] = [
 ];
 
 /** Finds a fault with which hosts cannot load a skill, and `skills/list` leaves it out. */
-export function findUnlisting(
+export function findUnlistingFault(
   skill: Skill,
   contents: SkillFiles,
 ): Fault | undefined {
@@ -120,15 +120,15 @@ function checkName(skill: CheckedSkill): Finding[] {
   if (valid !== undefined && valid !== normalizeText(folder)) {
     const other = `the folder name ${quote(folder)}`;
     const reason = `the name ${quote(valid)} differs from ${other}`;
-    const own = validName(folder);
+    const rename = `rename the folder to ${quote(valid)}, unless there is one`;
+    // A name that hosts refuse is no better in the file.
+    const isValid = validName(folder) === folder;
     const advice = tellToWrite(
-      own && writeText("name", own),
+      isValid ? writeText("name", folder) : undefined,
       entry,
       "write the name of the folder as the name",
     );
-    const hint = `rename the folder to ${
-      quote(valid)
-    }, unless there is one, or ${advice.hint}`;
+    const hint = isValid ? `${rename}, or ${advice.hint}` : rename;
     findings.push({ rule: "name-folder", reason, ...advice, hint });
   }
   return findings;

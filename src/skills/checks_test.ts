@@ -4,7 +4,7 @@ import { findingsIn, problemsIn } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { dirname, join } from "../files/paths.ts";
-import { findUnlisting } from "./checks.ts";
+import { findUnlistingFault } from "./checks.ts";
 import type { Skill } from "./types.ts";
 
 /** Writes the `SKILL.md` of a skill, and returns what `--check` reports about it. */
@@ -145,6 +145,15 @@ const names: [name: string, folder: string, ...problems: string[][]][] = [
     "n".repeat(65),
     ["name-length", "the name has 65 characters, and the limit is 64"],
   ],
+  // A folder whose name hosts refuse is renamed: the same line again would help nobody.
+  ["git", "Git", [
+    "name-folder",
+    'the name "git" differs from the folder name "Git"',
+  ]],
+  ["my-skill", "my_skill", [
+    "name-folder",
+    'the name "my-skill" differs from the folder name "my_skill"',
+  ]],
   ["other", "x", [
     "name-folder",
     'the name "other" differs from the folder name "x"',
@@ -215,7 +224,7 @@ Deno.test(
   },
 );
 
-Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill directory", () => {
+Deno.test("findUnlistingFault() allows at most 16 MiB, and names an unreadable skill directory", () => {
   const skill = {
     directory: join("skills", "git"),
     frontmatter: { name: "git", description: "d" },
@@ -226,7 +235,7 @@ Deno.test("findUnlisting() allows at most 16 MiB, and names an unreadable skill 
     hint: "unlock",
   };
   const ruleFor = (size: number, ...leftOut: string[]) =>
-    findUnlisting(skill, {
+    findUnlistingFault(skill, {
       files: [{ path: "SKILL.md", size, version: "" }],
       folders: [],
       leftOut: leftOut.map((file) => ({ file, ...problem })),

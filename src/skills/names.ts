@@ -163,7 +163,7 @@ export function findResource(
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  *
  * @param name The skill's name. It may contain any characters.
- * @param path The file's path relative to the skill directory, or an empty
+ * @param path The file's path relative to the skill's folder, or an empty
  *   string for the collection of all files.
  * @returns The URI. The skill's name and each segment of the path are percent-encoded.
  */
@@ -212,7 +212,7 @@ export function parseSkillUri(
  * the skill's own scope precedes it.
  *
  * @param skill The skill.
- * @param path The file's path relative to the skill directory, or an empty
+ * @param path The file's path relative to the skill's folder, or an empty
  *   string for the collection of all files.
  */
 export function skillFileUri(skill: Skill, path: string): string {

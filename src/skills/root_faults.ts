@@ -42,7 +42,7 @@ export const ROOT_IS_A_FILE: Fault = {
 export const PROJECT_IS_SLOW: Fault = {
   rule: "too-many",
   reason: "reading the skills of the project takes too long",
-  hint: "name its folder on the command line to read all of them",
+  hint: "name its folder as DIR to read all of them",
 };
 
 /** For a root with more folders than are searched. */
@@ -50,7 +50,7 @@ export function tooManyFolders(limit: number): Fault {
   return {
     rule: "too-many",
     reason: `it has more than ${limit} folders and links`,
-    hint: "name a folder closer to the skills on the command line",
+    hint: "choose a folder closer to the skills",
   };
 }
 

@@ -72,7 +72,7 @@ export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
  *
  * @param options The base folders, and the folders to search instead of the
  *   default roots or in addition to them.
- * @returns The roots, without duplicates. Their paths are absolute.
+ * @returns The roots, without duplicates. Their paths are absolute if the base folders are.
  * @throws {Error} If a configured folder is relative to an unknown base folder.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {

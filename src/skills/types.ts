@@ -26,13 +26,13 @@ export type { Fault, Problem, ProblemRule, RULES };
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
 
-/** A folder that contains skill directories. */
+/** A folder that contains the folders of skills. */
 export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
    * Whether the project or the user owns it. The scope of a skill depends on its real
-   * directory. A root of a project may have at most 1,000 folders.
+   * folder. A root of a project may have at most 1,000 folders.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. Default: `false`. */
@@ -102,9 +102,9 @@ export interface Skill {
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
-  /** The skill directory as configured. This is the path to show to users. */
+  /** The skill's folder as configured. This is the path to show to users. */
   readonly directory: string;
-  /** The skill directory with all links resolved: the boundary of its files. */
+  /** The skill's folder with all links resolved: the boundary of its files. */
   readonly realDirectory: string;
   /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
   readonly file: string;
@@ -125,7 +125,7 @@ export interface Skill {
   /** How it is served according to the user's policy. */
   readonly state: SkillState;
   /** The rule of the policy that applies, if there is one. */
-  readonly rule?: SkillPolicyRule | undefined;
+  readonly policyRule?: SkillPolicyRule | undefined;
   /**
    * Its scope, if another skill is served under its plain name. It then has a qualified
    * name, `scope:name`, and URIs `skill://scope/name/…`.
@@ -208,7 +208,7 @@ export interface SkillCatalog {
 /**
  * Options of {@linkcode scanSkillRoots}.
  *
- * A skill whose real directory lies in the working directory has the scope
+ * A skill whose real folder lies in the working directory has the scope
  * `"project"`. A working directory that is the home folder, or contains it, is no
  * project. A link in the project must point into the project, or into
  * {@linkcode FileAccessOptions.trustLinks}, so that a cloned repository cannot publish

@@ -111,7 +111,7 @@ export function logLoad(
   log(`${time} ${who}${where} loaded ${what} of ${skill.scope} as ${way}`);
 }
 
-/** How the model refers to the directory of a skill: by its path or its URI. */
+/** How the model refers to the folder of a skill: by its path or its URI. */
 export function directoryOf(
   skill: Skill,
   { isRemote }: ToolOptions,
@@ -120,7 +120,7 @@ export function directoryOf(
 }
 
 /**
- * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
+ * Formats the text of a `SKILL.md`. It begins with the skill's folder, because the
  * instructions may refer to files in it.
  *
  * @param options.input The arguments of the skill's own prompt.
@@ -158,14 +158,14 @@ function formatRemoteFiles(
   ];
 }
 
-/** What stands for the skill's directory, or for the arguments of a prompt, but not for one of them. */
+/** What stands for the skill's folder, or for the arguments of a prompt, but not for one of them. */
 const PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}|\$ARGUMENTS\b(?!\[)/g;
 
 /** The maximum length of all that stands for placeholders, in characters. */
 const MAX_FILLED_LENGTH = 1024 * 1024;
 
 /**
- * Puts the directory and the arguments of a prompt in place of what stands for them, in
+ * Puts the folder and the arguments of a prompt in place of what stands for them, in
  * one pass, so that neither is looked at again. Arguments for which nothing stands follow
  * on a last line.
  */
@@ -217,8 +217,8 @@ export async function readContent(
 }
 
 /**
- * Makes an absolute path or a URI relative to the skill's directory. The model
- * knows that directory, and some models pass absolute paths. Clients on other machines
+ * Makes an absolute path or a URI relative to the skill's folder. The model
+ * knows that folder, and some models pass absolute paths. Clients on other machines
  * do not know it.
  */
 export function pathInSkill(

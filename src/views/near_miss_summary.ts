@@ -33,8 +33,8 @@ const MAX_NAMED_COPIES = 3;
 function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
   const broken = skipped.filter((skill) => skill.isForModel);
   const copies = shadowed.map(({ skill }) => skill).filter(isCopy);
-  const names = copies.slice(0, MAX_NAMED_COPIES)
-    .map(({ name }) => quote(name)).join(", ");
+  const names = [...new Set(copies.map(({ name }) => quote(name)))]
+    .slice(0, MAX_NAMED_COPIES).join(", ");
   return [
     [
       broken.length,
@@ -44,7 +44,7 @@ function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
     [
       copies.length,
       "skill",
-      `with the name of another one (${names}: change it in one SKILL.md)`,
+      `with the name of another one (${names}: change it in the SKILL.md of each copy)`,
     ],
   ];
 }
@@ -72,20 +72,24 @@ const NEAR_MISSES: Readonly<Record<NearMiss["kind"], [string, string]>> = {
   ],
 };
 
-/** Counts near misses, and folders that the user named and that do not exist. */
+/** Counts near misses, and folders that the user named and that cannot be searched. */
 function countNearMisses({ roots }: SkillCatalog): Count[] {
   const misses = roots.flatMap((report) =>
     (report.nearMisses ?? []).filter((miss) => isMentioned(miss, report))
   );
-  const missing = roots.filter(({ root, status }) =>
-    root.mustExist && status === "missing"
+  const unsearched = roots.filter(({ root, status }) =>
+    root.mustExist && status !== "found"
   );
   return [
     ...Object.entries(NEAR_MISSES).map(([kind, [thing, rest]]): Count => {
       const ofKind = misses.filter((miss) => miss.kind === kind);
       return [ofKind.length, thing, rest];
     }),
-    [missing.length, "folder", "missing (create it, or choose another one)"],
+    [
+      unsearched.length,
+      "folder",
+      "that cannot be searched (load a skill to learn why, or choose another folder)",
+    ],
   ];
 }
 

@@ -18,7 +18,8 @@ export interface SkillToolOptions {
   readonly descriptionLimit?: number;
   /**
    * The name of the profile that every client gets: that of a client as `--profile`
-   * names it, or `default`. Default: the profile of the client.
+   * names it, or `default`. Default: the profile of the client, or, on a server of the
+   * SDK, that of clients that were not measured.
    */
   readonly profile?: string;
   /**
@@ -28,7 +29,7 @@ export interface SkillToolOptions {
   readonly allowShell?: boolean;
   /**
    * Whether clients are on other machines, where the paths of this machine mean
-   * nothing. The results then name the directories and files of skills by their
+   * nothing. The results then name the folders and files of skills by their
    * URIs. Default: `false`.
    */
   readonly isRemote?: boolean;
@@ -36,7 +37,10 @@ export interface SkillToolOptions {
   readonly shellTimeout?: number;
   /** Whether to install missing Python packages before a command runs. Default: `false`. */
   readonly autoInstallDeps?: boolean;
-  /** Whether to log a line to stderr for each skill that is loaded. Default: `false`. */
+  /**
+   * Whether to log a line to stderr for each skill that is loaded. On a server of the SDK,
+   * it does not name the client. Default: `false`.
+   */
   readonly logLoads?: boolean;
 }
 

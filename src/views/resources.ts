@@ -13,10 +13,11 @@ import { NOT_THERE, SkillFileError } from "../files/faults.ts";
 import { resourceContents } from "../files/media_types.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import {
-  INVALID_PARAMS,
+  CODES,
   invalidParams,
   resourceNotFound,
 } from "../protocol/json_rpc.ts";
+import { MAX_FILES } from "../skills/checks.ts";
 import {
   findResource,
   SKILL_MD,
@@ -86,7 +87,7 @@ function toResourceError(
   uri: string,
 ): Error {
   const { code, message } = error;
-  const isUnknown = code === INVALID_PARAMS;
+  const isUnknown = code === CODES.invalidParams;
   const isMissing = error instanceof SkillFileError &&
     error.rule === NOT_THERE.rule;
   return isUnknown || isMissing
@@ -167,7 +168,7 @@ export function readForRequest<T>(
 }
 
 /**
- * How many entries of a skill are visited to list it. Hosts refuse a skill of more than
- * 512 files, so one with four times as many entries is not listed anyway.
+ * How many entries of a skill are visited to list it. Hosts refuse too many files, so a
+ * skill with four times as many entries is not listed anyway.
  */
-export const MAX_LISTED_ENTRIES = 4 * 512;
+export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;

@@ -30,10 +30,10 @@ const LAST_RANK_OF_USER = Math.max(
  * Returns the rank of a skill in lists: the user's own first, by their states. A
  * project's skill precedes them only if it is pinned by a rule for projects.
  */
-function listRank({ state, scope, rule }: Skill): number {
+function listRank({ state, scope, policyRule }: Skill): number {
   const { rank } = STATES[state];
   if (scope !== "project") return rank;
-  const isPreferred = state === "pinned" && rule?.scope === "project";
+  const isPreferred = state === "pinned" && policyRule?.scope === "project";
   return isPreferred ? 0 : LAST_RANK_OF_USER + rank;
 }
 

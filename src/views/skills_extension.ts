@@ -1,6 +1,6 @@
 /**
  * Serves the Skills extension of MCP: the skills with the digests of all their files,
- * and their directories.
+ * and their folders.
  *
  * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
  *
@@ -13,9 +13,14 @@ import { mediaTypeOfName } from "../files/media_types.ts";
 import type { Fault } from "../problems.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import { findUnlisting } from "../skills/checks.ts";
+import { findUnlistingFault } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
-import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
+import {
+  findResource,
+  SKILL_MD,
+  skillFileUri,
+  skillMdUri,
+} from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { echo, escapeInvisible, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
@@ -42,6 +47,7 @@ export function registerSkillsExtension(
         key: listKey(value, skillMdUri(value)),
         value,
       })),
+    // For what is left out, `skills/get` and `--list` say why.
     load: (skill) => loadEntry(skill, registry).catch(() => undefined),
   });
   server.setRequestHandler("skills/get", async ({ uri }) => ({
@@ -66,8 +72,8 @@ export function registerSkillsExtension(
  * @throws {Error} If none is listed under it, or hosts cannot load the skill.
  */
 async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
-  const { skill } = requireResource(uri, registry);
-  if (skillMdUri(skill) !== uri) {
+  const { skill } = findResource(uri, registry.catalog) ?? {};
+  if (skill === undefined || skillMdUri(skill) !== uri) {
     throw invalidParams(
       `Unknown skill ${quote(echo(uri))}: skills/list lists the URIs`,
       { uri: echo(uri) },
@@ -99,7 +105,7 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   }
   const { frontmatter, isRepaired, problems } = readSkillText(text);
   if (frontmatter === undefined) throw toError(problems[0]!);
-  const unlisting = findUnlisting(
+  const unlisting = findUnlistingFault(
     { ...skill, frontmatter, isRepaired },
     contents,
   );

@@ -1,6 +1,6 @@
 /**
  * The toolset `agentskills`: lists the skills, loads one, reads its files, and runs
- * commands in its directory.
+ * commands in its folder.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Runs shell commands in skill directories, and ends the processes that they start: on
+ * Runs shell commands in the folders of skills, and ends the processes that they start: on
  * Linux those in the command's session, on macOS those in its process group, and on
  * Windows its children. What starts a session of its own is left running, and so is
  * everything if this process is killed.
@@ -83,10 +83,12 @@ export async function runShellCommand(
 
 function startShell(command: string, directory: string): Deno.ChildProcess {
   const line = command.trim();
+  if (isWindows && /[\r\n]/.test(line)) {
+    throw new Error(
+      "Cannot run the command: cmd runs only one line; join the lines with &&",
+    );
+  }
   try {
-    if (isWindows && /[\r\n]/.test(line)) {
-      throw new Error("cmd runs only one line; join the lines with &&");
-    }
     return shellWith(line, directory).spawn();
   } catch (error) {
     const { message } = error as Error;

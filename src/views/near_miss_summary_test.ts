@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { Session } from "../../tests/testing/client.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+
+Deno.test("the list and the answers count what may be meant as a skill, and say how to fix it, without names", async () => {
+  using place = new Place();
+  const chosen = place.folder("chosen");
+  place.file("chosen/secret-3.zip", "");
+  place.file("chosen/secret/secret.md", "");
+  // It was unpacked.
+  place.file("chosen/secret.zip", "");
+  // This folder is a root of its own, too.
+  place.file("chosen/skills/secret.skill", "");
+  const args = ["--tools", "skilljack", "--recursive", chosen, "gone-secret"];
+  await using session = await Session.open(place, { args });
+  const { text } = await session.load("report");
+  const archives = "2 archives (unpack into a folder of its own)";
+  const folder =
+    "1 folder without a file SKILL.md (add one, or rename the Markdown file that is meant)";
+  const missing =
+    "1 folder that cannot be searched (load a skill to learn why, or choose another folder)";
+  const noticed = `The server noticed ${archives}, ${folder}, and ${missing}.`;
+  assert.ok(text.includes(`There are no skills. ${noticed} Tell the`), text);
+  assert.doesNotMatch(text, /secret/);
+  // Beside a skill, a folder without one may be meant so, unless it looks like one.
+  place.skill("chosen", "git");
+  place.file("chosen/secret-data/a.csv", "");
+  place.file("chosen/secret-2/SKILL.md.txt", "");
+  place.skill("chosen", "secret-4", "No frontmatter");
+  place.skill("chosen", "secret-5", skillMd("git"));
+  place.skill("chosen", "secret-6", skillMd("git"));
+  const end =
+    `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 2 skills with the name of another one ("git": change it in the SKILL.md of each copy), ${archives}, 1 file named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
+  const answer = (await session.load("report")).text;
+  const description = await session.description();
+  for (const text of [answer, description]) {
+    assert.ok(text.endsWith(end), text);
+    assert.doesNotMatch(text.replaceAll(place.path, ""), /secret/);
+  }
+  const { text: told } = await session.load("secret-4");
+  assert.match(told, /there is no frontmatter/);
+  assert.doesNotMatch(told, /The server noticed/);
+});
