@@ -105,15 +105,6 @@ interface Place {
   readonly recursive?: boolean;
 }
 
-/** Lists the folders of skills that only one client reads. */
-function listClientFolders(): string[] {
-  const folders = Object.values(MCP_CLIENTS)
-    .flatMap(({ ownSkills = [] }) => ownSkills);
-  return [...new Set(folders)].filter((folder) =>
-    !SHARED_FOLDERS.includes(dirname(folder))
-  );
-}
-
 /** Lists where skills are put. */
 function listPlaces(settings: Settings): Place[] {
   const { home } = settings;
@@ -122,7 +113,9 @@ function listPlaces(settings: Settings): Place[] {
     [home, here].map((base) => ({ base, folder, hint }));
   return [
     ...anywhere(join(".agents", "skills"), "add --agents"),
-    ...listClientFolders().map((folder) => ({ base: home, folder })),
+    ...Object.values(MCP_CLIENTS).flatMap(({ ownSkills = [] }) => ownSkills)
+      .filter((folder) => !SHARED_FOLDERS.includes(dirname(folder)))
+      .map((folder) => ({ base: home, folder })),
     { base: here, folder: "skills" },
     {
       base: home,

@@ -251,6 +251,9 @@ Deno.test("--list names the folders of --agents that hold skills and are not sea
 const ELSEWHERE = [
   "home/.codex/skills",
   "home/.gemini/skills",
+  "home/.qwen/skills",
+  "home/.config/opencode/skills",
+  "project/packages/one/skills",
   "project/.claude/skills",
   "project/packages/.claude/skills",
 ];
@@ -280,7 +283,7 @@ Deno.test("--list counts the skills in the folders of other clients and above, a
     assert.deepEqual(rest.problems, []);
     // Outside of a repository, nothing above the working directory counts.
     place.remove("project/.git");
-    const isAbove = folder.startsWith("project");
+    const isAbove = /^project\/(?!packages\/one\/)/.test(folder);
     assert.equal((await listing()).problems.length, isAbove ? 0 : 1);
   }
 });
