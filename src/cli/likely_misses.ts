@@ -8,7 +8,7 @@
 import { attempt } from "../attempt.ts";
 import { basename, dirname } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
-import type { Fault, Problem } from "../problems.ts";
+import type { Fault } from "../problems.ts";
 import { isSkillFileName } from "../skills/skill_file.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
@@ -17,27 +17,6 @@ import { quote } from "../text.ts";
 /** The beginning of a text whose frontmatter has a field of a skill. */
 const SKILL_FRONTMATTER =
   /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
-
-/**
- * Whether a near miss is likely a mistake. A folder that is not named as one of skills may
- * be a skill, or a project with its own documents.
- */
-export function isLikely({ kind, path }: NearMiss, root: SkillRoot): boolean {
-  const folder = dirname(path);
-  const isInRoot = folder === root.path;
-  switch (kind) {
-    case "folder":
-      return isAmongSkills(path);
-    case "archive":
-      return isInRoot && isAmongSkills(path);
-    case "document":
-      return isAmongSkills(path) && hasFrontmatter(path);
-    case "misnamed":
-      // Deeper, it may be anything, and "skills.md" may be at any level.
-      return (isInRoot || dirname(folder) === root.path) &&
-        (!/^skills/i.test(basename(path)) || hasFrontmatter(path));
-  }
-}
 
 /** Whether a file begins with frontmatter as a `SKILL.md` does. */
 function hasFrontmatter(path: string): boolean {
@@ -70,34 +49,36 @@ const ARCHIVE: Fault = {
   hint: "unpack it into a folder of its own, and remove it",
 };
 
-/** Says what is wrong with a near miss in a root, and how to make it a skill. */
-export function toNearMissProblem(miss: NearMiss, root: SkillRoot): Problem {
-  return { file: miss.path, ...toFault(miss, root) };
-}
-
-function toFault(
+/**
+ * Says what is wrong with a near miss in a root, and how to make it a skill, if it is
+ * likely a mistake. A folder that is not named as one of skills may be a skill, or a
+ * project with its own documents.
+ */
+export function findNearMissFault(
   { kind, path, document }: NearMiss,
   root: SkillRoot,
-): Fault {
+): Fault | undefined {
+  const folder = dirname(path);
+  const isInRoot = folder === root.path;
+  const isAmongSkills = basename(folder).toLowerCase() === "skills";
   switch (kind) {
-    case "archive":
-      return ARCHIVE;
     case "folder":
-      return toFolderFault(document);
+      return isAmongSkills ? toFolderFault(document) : undefined;
+    case "archive":
+      return isInRoot && isAmongSkills ? ARCHIVE : undefined;
     case "document":
-      return LOOSE_FILE;
+      return isAmongSkills && hasFrontmatter(path) ? LOOSE_FILE : undefined;
     case "misnamed": {
-      const isLoose = dirname(path) === root.path && isAmongSkills(path);
+      // Deeper, it may be anything, and "skills.md" may be at any level.
+      const isNearTop = isInRoot || dirname(folder) === root.path;
+      const isMeant = !/^skills/i.test(basename(path)) || hasFrontmatter(path);
+      if (!isNearTop || !isMeant) return undefined;
+      const isLoose = isInRoot && isAmongSkills;
       return isLoose || isSkillFileName(basename(path))
         ? LOOSE_FILE
         : WRONG_NAME;
     }
   }
-}
-
-/** Whether a path lies directly in a folder with the name of one of skills. */
-function isAmongSkills(path: string): boolean {
-  return basename(dirname(path)).toLowerCase() === "skills";
 }
 
 function toFolderFault(document: string | undefined): Fault {

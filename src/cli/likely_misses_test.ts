@@ -4,7 +4,7 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { missesIn, printedReport } from "../../tests/testing/report.ts";
 import { isCaseBlind, join } from "../files/paths.ts";
 import type { SkillRoot } from "../skills/types.ts";
-import { isLikely } from "./likely_misses.ts";
+import { findNearMissFault } from "./likely_misses.ts";
 
 /** Names that are almost `SKILL.md`. */
 const NAMES = [
@@ -134,10 +134,11 @@ Deno.test(
       path: join(place.path, "skills"),
       scope: "global",
     };
-    assert.ok(!isLikely({ kind: "document", path }, root));
+    const miss = { kind: "document", path } as const;
+    assert.equal(findNearMissFault(miss, root), undefined);
     Deno.removeSync(path);
     Deno.copyFileSync(secret, path);
-    assert.ok(isLikely({ kind: "document", path }, root));
+    assert.equal(findNearMissFault(miss, root)!.rule, "loose-file");
   },
 );
 

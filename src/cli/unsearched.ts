@@ -29,7 +29,7 @@ import type {
 } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
-import { isLikely, toNearMissProblem } from "./likely_misses.ts";
+import { findNearMissFault } from "./likely_misses.ts";
 
 /** The maximum number of lines about one folder, as many as a person reads. */
 const MAX_DEEPER_LINES = 10;
@@ -222,11 +222,15 @@ function listNearMissProblems(
     ...listAll(found).map(({ directory }) => directory),
     ...found.problems.map(({ file }) => file),
   ];
+  const holds = (folder: string) =>
+    inside.some((path) => isAtOrBelow(path, folder));
   return reports.flatMap(({ root, nearMisses = [] }) =>
-    nearMisses.filter(({ kind, path }) =>
-      kind !== "folder" || !inside.some((other) => isAtOrBelow(other, path))
-    ).filter((miss) => isLikely(miss, root))
-      .map((miss) => toNearMissProblem(miss, root))
+    nearMisses.flatMap((miss) => {
+      const { kind, path: file } = miss;
+      if (kind === "folder" && holds(file)) return [];
+      const fault = findNearMissFault(miss, root);
+      return fault === undefined ? [] : [{ ...fault, file }];
+    })
   );
 }
 

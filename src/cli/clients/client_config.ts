@@ -146,19 +146,20 @@ export function createUrlConfig(
       `Cannot print an entry for a URL: by itself, ${title} connects only with OAuth, which this server does not have; let mcp-remote connect, as docs/http.md shows`,
     );
   }
-  const { url, notes } = completeUrl(values.url!);
+  const url = new URL(values.url!);
+  if (url.pathname === "/") url.pathname = MCP_PATH;
   refuseVariables([url.href], client);
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   const needsToken = hasToken || !isLocal;
   const isSafe = isLocal || url.protocol === "https:";
-  notes.push(
-    ...listIneffectiveNotes(command),
-    ...listTokenNotes(client, { needsToken, isSafe }),
-  );
   return configFor(client, {
     entry: { ...urlEntry(url.href), ...needsToken ? tokenFields : undefined },
     inputs: needsToken ? tokenInputs : undefined,
-    notes,
+    notes: [
+      ...listUrlNotes(url),
+      ...listIneffectiveNotes(command),
+      ...listTokenNotes(client, { needsToken, isSafe }),
+    ],
     os,
   });
 }
@@ -176,19 +177,11 @@ function listIneffectiveNotes({ values, positionals }: CommandLine): string[] {
   ];
 }
 
-/** Completes the path of a URL, or says that it may be wrong. */
-function completeUrl(written: string): { url: URL; notes: string[] } {
-  const url = new URL(written);
-  if (url.pathname.endsWith(MCP_PATH)) return { url, notes: [] };
-  if (url.pathname === "/") {
-    url.pathname = MCP_PATH;
-    const note =
-      `Clients connect to ${MCP_PATH}, so the entry has ${url.href}.`;
-    return { url, notes: [note] };
-  }
-  const note =
-    `Check the URL, which does not end with ${MCP_PATH} as those of this server do, unless a proxy serves it at another path.`;
-  return { url, notes: [note] };
+/** Says that a URL may be wrong. */
+function listUrlNotes({ pathname }: URL): string[] {
+  return pathname.endsWith(MCP_PATH) ? [] : [
+    `Check the URL, which does not end with ${MCP_PATH} as those of this server do, unless a proxy serves it at another path.`,
+  ];
 }
 
 /** Says where the token comes from, and who can read it. */

@@ -152,7 +152,7 @@ Deno.test("--print-config --url says what may be wrong with a URL, and what has 
     configFor("cursor", { args: ["--url", url, ...args] });
   const completed = forUrl("https://a.example");
   assert.equal(parseEntry(completed.text).url, "https://a.example/mcp");
-  assert.match(completed.message, /the entry has https:\/\/a\.example\/mcp\./);
+  assert.match(completed.text, /"https:\/\/a\.example\/mcp"/);
   const other = forUrl("https://a.example/skills");
   assert.equal(parseEntry(other.text).url, "https://a.example/skills");
   assert.match(other.message, /does not end with \/mcp/);
