@@ -72,7 +72,7 @@ async function loadSettings(): Promise<HttpSettings> {
     return createHttpSettings(Deno.args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await exit(error.message);
+    return await exit(`${error.message} (docs/http.md describes the settings)`);
   }
 }
 

@@ -477,6 +477,7 @@ export class SkillRegistry implements SkillSource {
    * Returns the SHA-256 digest and the size of the current content of a file. The
    * digest is remembered until the file changes.
    *
+   * @param skill The skill.
    * @param file The file, from the list of its files.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in
    *   bytes.

@@ -84,7 +84,7 @@ const INVISIBLE_OR_JOINER = new RegExp(
 
 /** Invisible characters that are no reason to warn: joiners, line breaks, and the style of emoji. */
 const HARMLESS = new RegExp(
-  `${JOINER.source}|[\\t\\n\\u2028\\u2029]|\\r\\n|(?<=\\p{Emoji})[\\ufe0e\\ufe0f]`,
+  `${JOINER.source}|[\\t\\n\\u2028\\u2029]|\\r\\n?|(?<=\\p{Emoji})[\\ufe0e\\ufe0f]`,
   "gu",
 );
 

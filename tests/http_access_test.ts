@@ -42,7 +42,7 @@ Deno.test("a server does not start with invalid settings, or without a token if 
       [{ host: "[::]" }, noToken],
       [
         { env: { SKILL_SERVER_TOKEN: "alice:short" } },
-        /^skill-server: Invalid SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32"\n$/,
+        /^skill-server: Invalid SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
       ],
       [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
       [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],

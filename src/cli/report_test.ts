@@ -48,7 +48,7 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   fix: write this line instead:
 description: "Use: this"
 ~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
-  fix: rename the folder to "git", unless there is one, or write this line instead:
+  fix: rename the folder to "git", unless that exists, or write this line instead:
 name: git-2
 ~/.claude/skills/git-2/SKILL.md: warning[name-twice]: the name "git" is also that of "${first}"
   fix: rename one of the two skills, or remove it

@@ -150,7 +150,8 @@ function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
 
 /** Reports the first line with invisible characters, which can hide text. */
 function checkCharacters({ text }: CheckedSkill): Finding | undefined {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).map(listInvisible);
+  const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
+    .map(listInvisible);
   const index = lines.findIndex((characters) => characters.length > 0);
   if (index === -1) return undefined;
   return {

@@ -288,6 +288,14 @@ Deno.test("--list counts the skills in the folders of other clients and above, a
   }
 });
 
+Deno.test("--list does not mention a folder that the client lists itself", async () => {
+  using place = new Place();
+  place.skill("home/.codex/skills", "a");
+  const folder = join(place.home, ".codex", "skills");
+  assert.equal((await hintsIn(place)).length, 1);
+  assert.deepEqual(await hintsIn(place, "--name-only", folder), []);
+});
+
 Deno.test("--list names no folder above that is searched, as in a home folder in Git", async () => {
   using place = new Place();
   place.folder("home/.git");

@@ -32,7 +32,8 @@ export class SkillFileError extends Error {
 export const NOT_THERE: Fault = {
   rule: "file-missing",
   reason: "the skill serves no such file",
-  hint: "pass the path of a file relative to the skill's folder, in its case",
+  hint:
+    "pass the path of a file relative to the skill's folder, with its capital letters",
 };
 
 export const LINK_OUTSIDE: Fault = {
@@ -77,7 +78,8 @@ const NOT_ALLOWED: Fault = {
 const NO_PERMISSION: Fault = {
   rule: "permission",
   reason: "you have no permission to read it",
-  hint: "grant yourself read permission, or remove it",
+  hint:
+    "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out",
 };
 
 /** Describes an error of the file system and how to fix it. */

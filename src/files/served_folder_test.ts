@@ -243,3 +243,21 @@ Deno.test(
     );
   },
 );
+
+Deno.test("ServedFolder.read() returns bytes that its caller may change", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  // A file that is settled is remembered.
+  const file = place.file("skills/git/a.md", "abc");
+  Deno.utimeSync(file, 0, 0);
+  const skill = await scanSkill(join(place.path, "skills"));
+  const { now } = Date;
+  Date.now = () => now() + 60_000;
+  try {
+    readSkillFile(skill, "a.md").bytes.fill(0);
+    const { bytes } = readSkillFile(skill, "a.md");
+    assert.equal(new TextDecoder().decode(bytes), "abc");
+  } finally {
+    Date.now = now;
+  }
+});

@@ -149,6 +149,7 @@ export class Exchanges {
     try {
       take(REQUEST_SIZE);
       const text = await readText(request, ending.signal, { bodySize, take });
+      // Waiting for a slot has no time limit.
       clearTimeout(timer);
       const isQuick = text.length <= PEEK_SIZE &&
         ["ping", LISTEN].includes(methodOf(parse(text)));

@@ -179,7 +179,7 @@ Deno.test("a policy file that cannot be read is a problem, and the last valid po
       rule: "policy",
       reason: "you have no permission to read it",
       hint:
-        "grant yourself read permission, or remove it; until then, the last valid policy applies",
+        "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out; until then, the last valid policy applies",
       file: policy,
     }]);
     assert.equal(registry.find("git")!.state, "manual");

@@ -9,14 +9,11 @@ import { attempt } from "../attempt.ts";
 import { faultOf } from "../files/faults.ts";
 import { isCaseBlind, isWindows, resolvePath } from "../files/paths.ts";
 import type { BaseFolders } from "../files/paths.ts";
-import type { Fault } from "../problems.ts";
+import type { BareFault, Fault } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 import { normalizeText, quote } from "../text.ts";
-
-/** What is wrong with a policy. */
-type PolicyFault = Omit<Fault, "rule">;
 
 /** Thrown if a policy cannot be used. */
 export class PolicyError extends Error {
@@ -24,7 +21,7 @@ export class PolicyError extends Error {
   readonly faults: readonly Fault[];
 
   /** Creates an error from what is wrong with a policy. */
-  constructor(...faults: PolicyFault[]) {
+  constructor(...faults: BareFault[]) {
     super(faults.map(({ reason }) => reason).join("; "));
     this.name = "PolicyError";
     this.faults = faults.map((fault) => ({ ...fault, rule: "policy" }));
@@ -115,7 +112,7 @@ export function textsOf(
 }
 
 /** Says why a name cannot be used. Taken literally, braces would make an `off` match nothing. */
-function findNameFault(name: string): PolicyFault | undefined {
+function findNameFault(name: string): BareFault | undefined {
   if (!/[{}[\],]/.test(name)) return undefined;
   return {
     reason: `the name ${
@@ -133,7 +130,7 @@ const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
 const WILDCARDS = /[*?]|\{[^{}]*,/;
 
 /** Says why the path of a folder cannot be used, from its text alone. */
-function findFolderFault(folder: string): PolicyFault | undefined {
+function findFolderFault(folder: string): BareFault | undefined {
   if (folder.trim() === "") {
     return {
       reason: "a folder is empty",

@@ -176,3 +176,15 @@ Deno.test("nameSkills() creates a skill anew if it changed, or its name became a
   assert.equal(served.get("global:a")?.directory, old.directory);
   assert.equal(served.get("global:a")?.prefix, "global");
 });
+
+Deno.test("nameSkills() gives a skill whose rule is another one to lists anew", () => {
+  const skill = decided("project", "git", { state: "pinned" });
+  const [everyone, projects] = [undefined, "project" as const].map((scope) => ({
+    ...skill,
+    policyRule: { state: "pinned" as const, scope },
+  }));
+  const before = catalogOf([everyone!]);
+  assert.equal(catalogOf([everyone!], before), before);
+  const after = catalogOf([projects!], before);
+  assert.equal(after.skills.get("git")!.policyRule!.scope, "project");
+});

@@ -249,7 +249,7 @@ function nextLine(bytes: Uint8Array, start: number): number {
   return end === -1 ? bytes.length : end + 1;
 }
 
-/** Whether a file begins with a line of dashes, perhaps after a byte order mark. */
+/** Whether a file begins with dashes, perhaps after the three bytes of a byte order mark. */
 function startsFence(bytes: Uint8Array): boolean {
   return isFence(bytes, 0) || isFence(bytes, BYTE_ORDER_MARK_SIZE);
 }

@@ -45,8 +45,14 @@ const MAX_JSON_LENGTH = 256 * 1024;
 const USUAL_JSON_LENGTH = 8;
 
 /** The maximum number of files of a skill, and their total size, that hosts accept. */
-export const MAX_FILES = 512;
+const MAX_FILES = 512;
 const MAX_MIB = 16;
+
+/**
+ * How many entries of a skill are visited to list it. Hosts refuse too many files, so a
+ * skill with four times as many entries is not listed anyway.
+ */
+export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
 /** A skill, and what is known about it. */
 export interface CheckedSkill extends Skill {
@@ -120,7 +126,7 @@ function checkName(skill: CheckedSkill): Finding[] {
   if (valid !== undefined && valid !== normalizeText(folder)) {
     const other = `the folder name ${quote(folder)}`;
     const reason = `the name ${quote(valid)} differs from ${other}`;
-    const rename = `rename the folder to ${quote(valid)}, unless there is one`;
+    const rename = `rename the folder to ${quote(valid)}, unless that exists`;
     // A name that hosts refuse is no better in the file.
     const isValid = validName(folder) === folder;
     const advice = tellToWrite(

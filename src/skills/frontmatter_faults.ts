@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Fault } from "../problems.ts";
+import type { BareFault, Fault } from "../problems.ts";
 import { quote, withoutInvisible } from "../text.ts";
 import { isQualified, validName } from "./names.ts";
 import {
@@ -31,9 +31,6 @@ import {
 
 /** The maximum number of faults of a kind that are described. */
 export const MAX_FAULTS = 20;
-
-/** A fault whose rule depends on what follows from it. */
-type BareFault = Omit<Fault, "rule">;
 
 /** A line that is almost `---`: with other dashes, more of them, or something invisible. */
 const ALMOST_FENCE = /^(?:[-\u2010-\u2015]\s*){2,}$/;

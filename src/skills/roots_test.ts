@@ -9,7 +9,7 @@ import { README, REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import { join, resolve } from "../files/paths.ts";
-import { DEFAULT_FOLDERS } from "./roots.ts";
+import { DEFAULT_FOLDERS, Project } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -161,4 +161,10 @@ Deno.test("the README and docs/running.md name the default folders in their orde
       .map((path) => path.replace(/^\./, "./.")),
     FOLDERS,
   );
+});
+
+Deno.test("the root folder, in which desktop applications start servers, is no project", () => {
+  const workingDirectory = resolve("/");
+  const project = new Project({ workingDirectory });
+  assert.equal(project.scopeOf(resolve("/x")), "global");
 });

@@ -240,7 +240,8 @@ export interface SkillRegistryOptions extends ScanOptions {
   readonly watchFolders?: boolean;
   /**
    * Logs a line, such as what is skipped and why, and the finished lines that fix it,
-   * if there are any. Default: to stderr.
+   * if there are any. Where a hint names an option of the program, such as
+   * `--trust-links`, a library has one of the same name. Default: to stderr.
    */
   readonly log?: (line: string, ...finished: string[]) => void;
 }

@@ -44,7 +44,7 @@ function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
     [
       copies.length,
       "skill",
-      `with the name of another one (${names}: change it in the SKILL.md of each copy)`,
+      `with the name of another one (${names}: delete the copy, or change the name in its SKILL.md)`,
     ],
   ];
 }
@@ -60,11 +60,11 @@ const NEAR_MISSES: Readonly<Record<NearMiss["kind"], [string, string]>> = {
   archive: ["archive", "(unpack into a folder of its own)"],
   misnamed: [
     "file",
-    "named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden)",
+    "that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden)",
   ],
   folder: [
     "folder",
-    "without a file SKILL.md (add one, or rename the Markdown file that is meant)",
+    "without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)",
   ],
   document: [
     "Markdown file",
@@ -88,7 +88,7 @@ function countNearMisses({ roots }: SkillCatalog): Count[] {
     [
       unsearched.length,
       "folder",
-      "that cannot be searched (load a skill to learn why, or choose another folder)",
+      "that is missing or cannot be searched (choose it again in the settings; if it exists, load a skill to learn why)",
     ],
   ];
 }

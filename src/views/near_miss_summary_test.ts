@@ -16,9 +16,9 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
   const { text } = await session.load("report");
   const archives = "2 archives (unpack into a folder of its own)";
   const folder =
-    "1 folder without a file SKILL.md (add one, or rename the Markdown file that is meant)";
+    "1 folder without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)";
   const missing =
-    "1 folder that cannot be searched (load a skill to learn why, or choose another folder)";
+    "1 folder that is missing or cannot be searched (choose it again in the settings; if it exists, load a skill to learn why)";
   const noticed = `The server noticed ${archives}, ${folder}, and ${missing}.`;
   assert.ok(text.includes(`There are no skills. ${noticed} Tell the`), text);
   assert.doesNotMatch(text, /secret/);
@@ -30,7 +30,7 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
   place.skill("chosen", "secret-5", skillMd("git"));
   place.skill("chosen", "secret-6", skillMd("git"));
   const end =
-    `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 2 skills with the name of another one ("git": change it in the SKILL.md of each copy), ${archives}, 1 file named almost SKILL.md, or in no folder of its own (save there as plain text, named SKILL.md; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
+    `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 2 skills with the name of another one ("git": delete the copy, or change the name in its SKILL.md), ${archives}, 1 file that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
   const answer = (await session.load("report")).text;
   const description = await session.description();
   for (const text of [answer, description]) {

@@ -30,17 +30,19 @@ Deno.test("loadPage() fills a page although some values have no entry", async ()
   assert.equal(nextCursor, undefined);
 });
 
-Deno.test("loadPage() ends a page before its entries are too large for a message", async () => {
+Deno.test("loadPage() ends a page before its entries are too large for a message, and gives a larger one a page", async () => {
   const items = sortList(
     Array.from({ length: 5 }, (_, value) => ({ key: `${value}`, value })),
   );
-  const load = (value: number) => `${value}`.repeat(2 ** 20);
-  const counts = [];
-  let cursor: string | undefined;
-  do {
-    const page = await loadPage(items, { cursor, load });
-    counts.push(page.entries.length);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  assert.deepEqual(counts, [1, 1, 1, 1, 1]);
+  for (const size of [1, 3]) {
+    const load = (value: number) => `${value}`.repeat(size * 2 ** 20);
+    const counts = [];
+    let cursor: string | undefined;
+    do {
+      const page = await loadPage(items, { cursor, load });
+      counts.push(page.entries.length);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && counts.length < 10);
+    assert.deepEqual(counts, [1, 1, 1, 1, 1], `${size} MiB`);
+  }
 });

@@ -164,7 +164,7 @@ function requirePrompt(
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const known = names.length === 0
     ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
-    : "prompts/list lists the names";
+    : "prompts/list lists the names; to learn why it is not there, load it with the tool";
   const hint = near.length === 0 ? known : `did you mean ${near.join(" or ")}?`;
   throw invalidParams(`Unknown skill ${quote(echo(name))}: ${hint}`);
 }

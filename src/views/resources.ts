@@ -17,7 +17,6 @@ import {
   invalidParams,
   resourceNotFound,
 } from "../protocol/json_rpc.ts";
-import { MAX_FILES } from "../skills/checks.ts";
 import {
   findResource,
   SKILL_MD,
@@ -166,9 +165,3 @@ export function readForRequest<T>(
     throw invalidParams(message, { uri: echo(uri) });
   });
 }
-
-/**
- * How many entries of a skill are visited to list it. Hosts refuse too many files, so a
- * skill with four times as many entries is not listed anyway.
- */
-export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;

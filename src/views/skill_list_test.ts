@@ -80,6 +80,8 @@ Deno.test("fitList() keeps the user's descriptions beside a project of 1,000 ski
   const few = fitList([...listed("own", 300), ...project(20)]);
   assert.deepEqual(lengthsIn(few, "project"), [300]);
   assert.ok(few.length >= 0.95 * 36_000);
+  const alone = fitList(project(300));
+  assert.ok(alone.length >= 0.95 * 36_000, `${alone.length}`);
 });
 
 /** Creates any skills of a scope, the pinned ones first. */

@@ -13,7 +13,7 @@ import { mediaTypeOfName } from "../files/media_types.ts";
 import type { Fault } from "../problems.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
-import { findUnlistingFault } from "../skills/checks.ts";
+import { findUnlistingFault, MAX_LISTED_ENTRIES } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import {
   findResource,
@@ -25,11 +25,7 @@ import type { Skill, SkillSource } from "../skills/types.ts";
 import { echo, escapeInvisible, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { type ListItem, loadPage, serveList } from "./paging.ts";
-import {
-  MAX_LISTED_ENTRIES,
-  readForRequest,
-  requireResource,
-} from "./resources.ts";
+import { readForRequest, requireResource } from "./resources.ts";
 import { listKey } from "./skill_list.ts";
 
 /** The name of the extension. */

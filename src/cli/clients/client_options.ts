@@ -41,7 +41,7 @@ export function addClientOptions(
   }
   if (shows !== undefined && !values["name-only"]?.length) {
     notes.push(
-      `${title} itself shows ${shows.skills}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add --name-only ~/${shows.folder} --name-only ${shows.folder}.`,
+      `${title} itself shows ${shows.skills}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add ${shows.options}.`,
     );
   }
   const readsAgents = shows !== undefined ||

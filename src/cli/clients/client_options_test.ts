@@ -86,7 +86,10 @@ const PLAIN: McpClient = { title: "Editor", file: "~/a.json" };
 
 /** What a client has that shows skills itself. */
 const SHOWS = {
-  shows: { skills: "the skills in .agents/skills", folder: "~/.agents/skills" },
+  shows: {
+    skills: "the skills in .agents/skills",
+    options: "--name-only ~/.agents/skills",
+  },
 };
 
 const HOME = resolve("/home/me");

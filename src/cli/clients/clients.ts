@@ -37,10 +37,10 @@ export interface McpClient {
   readonly ownSkills?: readonly string[];
   /**
    * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if it
-   * does not describe them all, or if that was not measured, and in which folder, of the
-   * project and of the home folder, the server finds the same.
+   * does not describe them all, or if that was not measured, and the options with which
+   * the server lists only the names of these.
    */
-  readonly shows?: { readonly skills: string; readonly folder: string };
+  readonly shows?: { readonly skills: string; readonly options: string };
   /** What the client replaces in the texts of its entries, without a way to escape it. */
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
@@ -74,7 +74,7 @@ const ENV_OR_FILE = /\{(?:env|file):/;
 const SAID_TO_SHOW = {
   skills:
     "the skills in .agents/skills and .claude/skills, as its documentation says",
-  folder: ".claude/skills",
+  options: "--name-only ~/.claude/skills --name-only .claude/skills",
 };
 
 /** Returns the field that sends a token. */
@@ -192,8 +192,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
     shows: {
-      skills: "about 50 of the skills in .agents/skills",
-      folder: ".agents/skills",
+      skills:
+        "about 50 of the skills in .agents/skills and, of the project, in .claude/skills",
+      options:
+        "--name-only ~/.agents/skills --name-only .agents/skills --name-only .claude/skills",
     },
     variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
@@ -207,7 +209,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.cline/data/settings/cline_mcp_settings.json",
     shows: {
       skills: "the names of the skills in .agents/skills",
-      folder: ".agents/skills",
+      options: "--name-only ~/.agents/skills --name-only .agents/skills",
     },
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),

@@ -34,7 +34,9 @@ ${list}${notice === undefined ? "" : `\n\n${notice}`}`;
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   input: z.object({
-    name: describedString("Skill name, as listed"),
+    name: describedString(
+      "Skill name, as listed. A skill that the user misses must be a folder with a file SKILL.md in the folders of the server's settings",
+    ),
   }),
   call: ({ name }, context) => loadWhole(name, context),
 });
