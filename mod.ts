@@ -159,7 +159,7 @@ interface SearchedFolder extends VisitedFolder {
   /** How many levels it is below the root. */
   readonly depth: number;
   /** The real path of the skill around it, if there is one. */
-  readonly outerSkill: string | undefined;
+  readonly outer: string | undefined;
 }
 
 /** Visits a root: finds the folders in it that may be skills. */
@@ -247,7 +247,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       isLink: true,
       root,
       depth: 0,
-      outerSkill: undefined,
+      outer: undefined,
       parent: undefined,
       // Other users may be able to write to the folder of a project.
       isExposed: root.scope === "project" && isUnsettledAbove(path),
@@ -277,7 +277,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       this.#skills.add(realPath);
       this.#folders.push(folder);
       this.#nearMisses.addSkill(folder);
-    } else if (folder.outerSkill === undefined) {
+    } else if (folder.outer === undefined) {
       this.#nearMisses.add(folder, entries, { mayBeSkill });
     }
   }
@@ -292,11 +292,11 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const place = container.realPath === container.path
       ? path
       : childPath(container.realPath, name);
-    const outerSkill = this.#skills.has(container.realPath)
+    const outer = this.#skills.has(container.realPath)
       ? container.realPath
-      : container.outerSkill;
+      : container.outer;
     const realPath = isSymlink
-      ? this.#links.follow({ path, place, outerSkill })
+      ? this.#links.follow({ path, place, outer })
       : place;
     if (realPath === undefined) return undefined;
     // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
@@ -312,7 +312,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       isLink: isSymlink,
       root,
       depth,
-      outerSkill,
+      outer,
       parent,
     };
   }
@@ -644,11 +644,8 @@ export class SkillRegistry implements SkillSource {
       try {
         await listener(change);
       } catch (error) {
-        this.#log(
-          `Cannot tell a listener of a change: ${
-            (error as Error).message
-          }; fix the function that onChange() was called with`,
-        );
+        const { message } = error as Error;
+        this.#log(`A listener failed: ${message}; fix what onChange() gets`);
       }
     }
   }

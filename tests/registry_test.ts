@@ -281,7 +281,7 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   assert.deepEqual(
     lines,
     Array(2).fill(
-      "Cannot tell a listener of a change: no such luck; fix the function that onChange() was called with",
+      "A listener failed: no such luck; fix what onChange() gets",
     ),
   );
 });

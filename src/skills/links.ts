@@ -19,7 +19,7 @@ interface RootLink {
   /** Where it really lies. */
   readonly place: string;
   /** The real path of the skill around it, if there is one. */
-  readonly outerSkill: string | undefined;
+  readonly outer: string | undefined;
 }
 
 /** The rules for the links in a root. Each link is looked at alone. */
@@ -44,11 +44,11 @@ export class LinkRules {
    *
    * @throws {SkillFileError} If it leads to a skill where it may not.
    */
-  follow({ path, place, outerSkill }: RootLink): string | undefined {
+  follow({ path, place, outer }: RootLink): string | undefined {
     const realPath = Deno.realPathSync(path);
     const { trusted } = this.#project;
-    const isForeign = outerSkill !== undefined &&
-      !new Boundary({ realDirectory: outerSkill, trusted }).includes(realPath);
+    const isForeign = outer !== undefined &&
+      !new Boundary({ realDirectory: outer, trusted }).includes(realPath);
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
     const fault = this.#findFault(place, realPath);
     if (fault === undefined) return realPath;
