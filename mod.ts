@@ -306,15 +306,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     }
     const depth = container.depth + 1;
     const root = this.#root;
-    return {
-      path,
-      realPath,
-      isLink: isSymlink,
-      root,
-      depth,
-      outer,
-      parent,
-    };
+    const isLink = isSymlink;
+    return { path, realPath, isLink, root, depth, outer, parent };
   }
 
   onFailure(

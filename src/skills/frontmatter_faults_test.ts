@@ -64,7 +64,7 @@ const MISTAKES: readonly Mistake[] = [
     name: "closed-by-rule",
     text:
       "---\nname: closed-by-rule\ndescription: d\n\n# Title\n\nText: it's\n\nProse\n\n---\n\nEnd\n",
-    reported: [[11, "the YAML is malformed", "and the line before it"]],
+    reported: [[11, "the YAML is malformed", "and the lines before it"]],
   },
   {
     name: "closed-by-four",

@@ -57,7 +57,7 @@ export function toYamlFault(
     line: Number(line),
     reason: `the YAML is malformed: ${oneLine(text)}`,
     hint:
-      "check the quotes, colons, and indentation of this line and the line before it",
+      "check the quotes, colons, and indentation of this line and the lines before it; write each value on one line, after its colon",
   };
 }
 

@@ -57,7 +57,7 @@ function isCopy(skill: Skill): boolean {
 
 /** What a near miss is, and what makes it a skill. */
 const NEAR_MISSES: Readonly<Record<NearMiss["kind"], [string, string]>> = {
-  archive: ["archive", "(unpack into a folder of its own)"],
+  archive: ["archive", "(if it has a skill, unpack into a folder of its own)"],
   misnamed: [
     "file",
     "that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden)",
@@ -88,7 +88,7 @@ function countNearMisses({ roots }: SkillCatalog): Count[] {
     [
       unsearched.length,
       "folder",
-      "that is missing or cannot be searched (choose it again in the settings; if it exists, load a skill to learn why)",
+      "that is missing or cannot be searched (choose it again in the settings; if it exists, load one of its skills by name to learn why)",
     ],
   ];
 }

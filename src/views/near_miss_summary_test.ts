@@ -14,11 +14,12 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
   const args = ["--tools", "skilljack", "--recursive", chosen, "gone-secret"];
   await using session = await Session.open(place, { args });
   const { text } = await session.load("report");
-  const archives = "2 archives (unpack into a folder of its own)";
+  const archives =
+    "2 archives (if it has a skill, unpack into a folder of its own)";
   const folder =
     "1 folder without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)";
   const missing =
-    "1 folder that is missing or cannot be searched (choose it again in the settings; if it exists, load a skill to learn why)";
+    "1 folder that is missing or cannot be searched (choose it again in the settings; if it exists, load one of its skills by name to learn why)";
   const noticed = `The server noticed ${archives}, ${folder}, and ${missing}.`;
   assert.ok(text.includes(`There are no skills. ${noticed} Tell the`), text);
   assert.doesNotMatch(text, /secret/);

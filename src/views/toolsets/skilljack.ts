@@ -45,7 +45,7 @@ const readTool = defineTool({
   name: "skill-resource",
   title: "Read Skill File",
   usage:
-    "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it, or an empty path to list the files.",
+    "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it if they are small texts, or an empty path to list the files.",
   input: z.object({
     skill: describedString("Skill name"),
     path: describedString(
