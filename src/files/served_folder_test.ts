@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SkillFileError } from "../../mod.ts";
+import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { ODD } from "../../tests/testing/environment.ts";
 import {
   DiskSpy,
@@ -14,6 +14,7 @@ import {
   listPaths,
   listSkillFiles,
   readSkillFile,
+  root,
   scanSkill,
 } from "../../tests/testing/registry.ts";
 import { join } from "./paths.ts";
@@ -244,19 +245,22 @@ Deno.test(
   },
 );
 
-Deno.test("ServedFolder.read() returns bytes that its caller may change", async () => {
+Deno.test("ServedFolder.read() remembers a settled file, and returns bytes that its caller may change", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  // A file that is settled is remembered.
-  const file = place.file("skills/git/a.md", "abc");
-  Deno.utimeSync(file, 0, 0);
-  const skill = await scanSkill(join(place.path, "skills"));
+  place.file("skills/git/a.md", "abc");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const read = async () => (await registry.readFile(skill, "a.md")).bytes;
   const { now } = Date;
+  // Later, the file is settled.
   Date.now = () => now() + 60_000;
   try {
-    readSkillFile(skill, "a.md").bytes.fill(0);
-    const { bytes } = readSkillFile(skill, "a.md");
-    assert.equal(new TextDecoder().decode(bytes), "abc");
+    (await read()).fill(0);
+    using opens = new OpenSpy();
+    assert.equal(new TextDecoder().decode(await read()), "abc");
+    assert.equal(opens.count, 0);
   } finally {
     Date.now = now;
   }

@@ -205,6 +205,20 @@ Deno.test("Exchanges.respond() handles a ping and a listener while all slots are
   assert.equal(await slow, 200);
 });
 
+Deno.test("Exchanges.respond() limits the time for sending a request, not that of waiting for a slot", async () => {
+  await using server = new TestServer({ slots: 1, bodyMs: 20 });
+  const slow = server.status(WAIT);
+  await eventually(() => server.works.length === 1, "the request");
+  const waiting = server.status(QUICK);
+  await server.settled({
+    handled: 1,
+    bodies: 4_096 + JSON.stringify(QUICK).length,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  server.works[0]!.resolve();
+  assert.deepEqual(await Promise.all([slow, waiting]), [200, 200]);
+});
+
 Deno.test("Exchanges.respond() gives up what a connection that is gone has", async () => {
   await using server = new TestServer({ slots: 1 });
   const wait = JSON.stringify(WAIT);

@@ -213,6 +213,21 @@ Deno.test("skills directly in a name-only folder are listed by name, whatever th
   assert.equal(state("/mine/group/git", "git"), "on");
 });
 
+Deno.test(
+  "a name-only folder that is a link covers its real folder, too",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const data = place.folder("data");
+    const link = place.link("data", "mine");
+    const policy = await policyOf([], { nameOnlyFolders: [link] });
+    for (const folder of [data, link]) {
+      const { state } = policy.decide(subject(join(folder, "git")));
+      assert.equal(state, "name-only", folder);
+    }
+  },
+);
+
 Deno.test("the policies in docs/policy.md do what the page says", async () => {
   using place = new Place();
   const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));

@@ -246,3 +246,15 @@ Deno.test("findUnlistingFault() allows at most 16 MiB, and names an unreadable s
   assert.equal(ruleFor(limit + 1), "size");
   assert.equal(ruleFor(0, ""), "unreadable");
 });
+
+Deno.test("--check counts characters, and accepts a text of the maximum length", async () => {
+  using place = new Place();
+  const fields = [
+    `description: ${"\u{20000}".repeat(1_024)}`,
+    `description: d\ncompatibility: ${"\u{20000}".repeat(500)}`,
+  ];
+  for (const field of fields) {
+    const text = `---\nname: git\n${field}\n---\nDo it.\n`;
+    assert.deepEqual(await problemsWith(place, text), []);
+  }
+});

@@ -107,6 +107,9 @@ Deno.test(
     assert.equal((await read("a.md", "hidden")).isError, true);
     assert.match(textOf(await read("fifo")), /it is not a regular file/);
     assert.equal((await read("large/1")).isError, undefined);
+    // What is left out elsewhere does not concern a folder.
+    const { content } = await read("references");
+    assert.doesNotMatch(JSON.stringify(content), /Left out/);
     const all = await read("large");
     assert.match(textOf(all), /^Cannot read 17 files at once: they have 178/);
     assert.equal(all.isError, true);

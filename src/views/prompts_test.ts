@@ -174,6 +174,13 @@ Deno.test("prompts/get returns an invalid-params error with similar names for an
     const near = /Unknown skill "gi": did you mean "git"\?/;
     await assert.rejects(session.client.getPrompt(params), near);
   }
+  for (let index = 0; index < 6; index++) {
+    place.skill("home/.claude/skills", `git-${index}`);
+  }
+  await session.listChanged();
+  const names = await session.client.getPrompt({ name: "git-" })
+    .then(() => assert.fail(), ({ message }) => message.match(/"git-\d"/g));
+  assert.equal(names.length, 5);
 });
 
 Deno.test("server reports that prompts and resources changed when skills change", async () => {

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { SkillRegistry } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
+import { root } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
+import { join } from "../files/paths.ts";
+import type { McpServer } from "../protocol/mcp_server.ts";
+import { registerSubscriptions } from "./subscriptions.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();
@@ -71,4 +76,22 @@ Deno.test("resources/subscribe refuses unknown URIs", async () => {
     const { error } = await wire.ask(1, "resources/subscribe", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
   }
+});
+
+Deno.test("registerSubscriptions() asks for other folders to watch if a subscription needs some, and only then", async () => {
+  using place = filesPlace();
+  const skills = join(place.home, ".claude", "skills");
+  using registry = new SkillRegistry([root(skills)]);
+  await registry.refresh();
+  let requests = 0;
+  registry.watchFolders = () => requests++;
+  const server = {} as McpServer;
+  registerSubscriptions(server, registry);
+  const subscribe = async (uri: string) => {
+    await server.onsubscribe!(uri, () => {});
+    return requests;
+  };
+  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
+  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
+  assert.equal(await subscribe("skill://hidden/a.md"), 2);
 });

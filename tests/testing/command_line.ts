@@ -44,16 +44,22 @@ export function settingsFor(...args: string[]): Settings {
 /** Creates the configuration for a client, of a user whose home folder is `/home/me`. */
 export function configFor(
   client: string,
-  { args = [], program = PROGRAM, home = resolve("/home/me") }: {
+  {
+    args = [],
+    program = PROGRAM,
+    home = resolve("/home/me"),
+    hasToken = false,
+  }: {
     args?: readonly string[];
     program?: Program;
     home?: string;
+    hasToken?: boolean;
   } = {},
 ): ClientConfig {
   const name = client as ClientName;
   const command = parseCommandLine(["--print-config", client, ...args]);
   if (command.values.url !== undefined) {
-    return createUrlConfig(name, { command, os: program.os, hasToken: false });
+    return createUrlConfig(name, { command, os: program.os, hasToken });
   }
   const settings = { ...createSettings(command), home };
   return createClientConfig(name, settings, program);

@@ -162,6 +162,10 @@ Deno.test("--print-config --url says what may be wrong with a URL, and what has 
     const { text, message } = forUrl(`http://${host}:8000/mcp`);
     assert.deepEqual(parseEntry(text), { url: `http://${host}:8000/mcp` });
     assert.match(message, /sends no token; .*set SKILL_SERVER_TOKEN/);
+    const args = ["--url", `http://${host}:8000/mcp`];
+    const secret = configFor("cursor", { args, hasToken: true });
+    assert.match(secret.message, /The entry sends a token; /);
+    assert.doesNotMatch(secret.message, /Everyone on the way/);
   }
   const more = forUrl(
     "https://a.example/mcp",
