@@ -114,6 +114,20 @@ Deno.test("--check warns of a SKILL.md without instructions", async () => {
   }
 });
 
+Deno.test("--check compares a skill with none that the policy turns off", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git", `${skillMd("git")}Do it.`);
+  place.skill("project/skills", "git", `${skillMd("git")}Do it.`);
+  const policy = place.file("p.yaml", "rules: [{ in: project, state: off }]");
+  const folders = [join(place.home, ".claude", "skills"), place.project];
+  const rulesWith = async (...args: string[]) =>
+    (await problemsIn("--check", ...folders, ...args))
+      .map(({ rule }) => rule);
+  assert.deepEqual(await rulesWith(), ["name-twice"]);
+  // There is nothing else to check in the project.
+  assert.deepEqual(await rulesWith("--policy", policy), ["no-skills"]);
+});
+
 Deno.test("checkTogether() compares names without their case, and names the first skill", () => {
   const skills = ["git", "pdf", "GIT", "git"].map((name, index) => ({
     name,

@@ -253,14 +253,17 @@ Deno.test("ServedFolder.read() remembers a settled file, and returns bytes that 
   await registry.refresh();
   const skill = registry.find("git")!;
   const read = async () => (await registry.readFile(skill, "a.md")).bytes;
+  using opens = new OpenSpy();
+  for (let round = 0; round < 2; round++) await read();
+  assert.equal(opens.count, 2);
   const { now } = Date;
   // Later, the file is settled.
   Date.now = () => now() + 60_000;
   try {
     (await read()).fill(0);
-    using opens = new OpenSpy();
+    assert.equal(opens.count, 3);
     assert.equal(new TextDecoder().decode(await read()), "abc");
-    assert.equal(opens.count, 0);
+    assert.equal(opens.count, 3);
   } finally {
     Date.now = now;
   }
