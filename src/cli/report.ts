@@ -4,12 +4,7 @@
  * @module
  */
 
-import {
-  basename,
-  currentFolder,
-  isAtOrBelow,
-  realPathOf,
-} from "../files/paths.ts";
+import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
 import { isOff } from "../policy/states.ts";
 import {
   type Fault,
@@ -18,20 +13,10 @@ import {
   type Problem,
   RULES,
 } from "../problems.ts";
-import {
-  folderOf,
-  mayBeName,
-  type Settings,
-  withOptions,
-} from "../program/settings.ts";
+import { folderOf, type Settings } from "../program/settings.ts";
 import { findPolicyProblem, listAll } from "../skills/catalog.ts";
 import { findUnlistingFault, totalSize } from "../skills/checks.ts";
-import {
-  parseName,
-  qualifiedName,
-  SKILL_MD,
-  skillKey,
-} from "../skills/names.ts";
+import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -58,8 +43,7 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * Scans the roots once and creates the report that the command line asks for:
  * of `--check`, or else of `--list`.
  */
-export async function createReport(given: Settings, openSkills: OpenSkills) {
-  const settings = await withNamedSkills(given, openSkills);
+export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const { check = false, list, policy } = settings.values;
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
@@ -96,27 +80,6 @@ export async function createReport(given: Settings, openSkills: OpenSkills) {
       ...problem,
     })),
   };
-}
-
-/** Puts the folders of skills in place of their names, which `--check` accepts, too. */
-async function withNamedSkills(
-  settings: Settings,
-  openSkills: OpenSkills,
-): Promise<Settings> {
-  const { values, folders, options } = settings;
-  const isName = (path: string) => mayBeName(path, options);
-  if (!values.check || !folders.some(isName)) return settings;
-  const searched = withOptions(settings, values, []);
-  const catalog = await openSkills(searched, SILENT).refresh();
-  const named = folders.flatMap((path) => {
-    const { scope, key } = parseName(basename(path));
-    const skills = listAll(catalog).filter((skill) =>
-      isName(path) && skillKey(skill.name) === key &&
-      skill.scope === (scope ?? skill.scope)
-    );
-    return skills.length > 0 ? skills.map(({ directory }) => directory) : path;
-  });
-  return withOptions(settings, values, named);
 }
 
 function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {

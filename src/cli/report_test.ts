@@ -118,15 +118,6 @@ Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills
     const checked = await printedReport(place, "--check", name, "--agents");
     assert.deepEqual(checked, clean);
   }
-  place.skill("home/.claude/skills", "folder", skillMd("declared"));
-  const declared = await printedReport(place, "--check", "Declared");
-  assert.match(declared.text, /folder.SKILL\.md:.*error\[name-folder\]/);
-  assert.match(declared.text, /^Checked 1 skill: /m);
-  place.skill("project/.claude/skills", "other", skillMd("declared"));
-  const both = await printedReport(place, "--check", "declared");
-  assert.match(both.text, /name-twice.*^Checked 2 skills: /ms);
-  const own = await printedReport(place, "--check", "global:declared");
-  assert.match(own.text, /^Checked 1 skill: /m);
   const unknown = await printedReport(place, "--check", "unknown");
   assert.match(
     unknown.text,

@@ -80,17 +80,16 @@ export function logWarnings({ warnings }: Settings): void {
   for (const warning of warnings) log(warning);
 }
 
-/** Returns settings with other options, whose paths may be relative, and perhaps other folders. */
+/** Returns settings with other options, whose paths may be relative, and the same folders. */
 export function withOptions(
   settings: Settings,
   options: CommandLine["values"],
-  folders: readonly string[] = settings.folders,
 ): Settings {
   const { workingDirectory, homeDirectory } = settings.options;
   const bases = { workingDirectory, homeDirectory };
   const values = resolveFolders(options, bases);
-  const derived = deriveSettings(values, folders, bases);
-  return { ...settings, values, folders, ...derived };
+  const derived = deriveSettings(values, settings.folders, bases);
+  return { ...settings, values, ...derived };
 }
 
 /** Derives what the options and the folders mean for the registry and the tools. */
@@ -189,18 +188,11 @@ function listCheckedFolders(
 ): string[] {
   const skill = skillAround(path);
   if (skill !== undefined) return [skill];
-  if (!mayBeName(path, searched)) return [path];
+  const isName = dirname(path) === searched.workingDirectory && !isThere(path);
+  if (!isName) return [path];
   const named = resolveSkillRoots(searched)
     .map((root) => join(root.path, basename(path))).filter(isThere);
   return named.length > 0 ? named : [path];
-}
-
-/** Whether a path that was made absolute may be the name of a skill. */
-export function mayBeName(
-  path: string,
-  { workingDirectory }: BaseFolders,
-): boolean {
-  return dirname(path) === workingDirectory && !isThere(path);
 }
 
 /** Returns the folder of the skill that a file is in, if it is in one. */
