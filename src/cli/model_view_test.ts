@@ -33,10 +33,10 @@ async function listAs(
  * Returns the instructions and the texts of the tools that a server process sends to a
  * client. The client starts it as its printed entry says.
  */
-async function servedTo(place: Place, client: string) {
+async function servedTo(place: Place, client: string, args: string[] = []) {
   const launch = client === "default"
     ? undefined
-    : await printedLaunch(place, {}, client);
+    : await printedLaunch(place, { args }, client);
   await using wire = new Wire(place, launch && { launch });
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
   const clientInfo = { name, version: "1.0.0" };
@@ -100,6 +100,33 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
     );
   });
 }
+
+/** Options that change what the model is shown. */
+const LIST_OPTIONS = [
+  ["--description-limit", "400"],
+  ["--profile", "default"],
+  ["--tools", "reference"],
+  ["--tools", "agentskills"],
+  ["--name-only", "~/.claude/skills"],
+  ["--skill-dir", "~/more"],
+  ["--policy", "policy.yaml"],
+];
+
+Deno.test("--list --as shows what the server sends with each option that changes the lists", async () => {
+  using place = skillsPlace();
+  place.skill("home/more/group", "deep");
+  place.file("project/policy.yaml", "rules: [{ skill: skill-1*, state: off }]");
+  const usual = await servedTo(place, "codex");
+  for (const args of LIST_OPTIONS) {
+    const { texts } = await servedTo(place, "codex", args);
+    assert.notDeepEqual(texts, usual.texts, args.join(" "));
+    const passages: { text: string }[] = JSON.parse(
+      await listAs(place, "codex", ["--json", ...args]),
+    );
+    const shown = passages.map(({ text }) => text).slice(-texts.length);
+    assert.deepEqual(shown, texts, args.join(" "));
+  }
+});
 
 Deno.test(
   "--list --as shows what a client's entry gives where one folder of skills is a link to another",
