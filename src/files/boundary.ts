@@ -4,7 +4,7 @@
  *
  * 1. Names that begin with a dot, `node_modules`, and `__pycache__` do not belong
  *    to the folder, and neither does what lies more than 10 levels deep.
- * 2. A link counts if its target lies in the folder's real folder, without
+ * 2. A link counts if its target really lies in the folder, without
  *    such names on its path, or in a trusted folder.
  * 3. What is hidden is hidden by its real path, and so is what a link in it leads to.
  *

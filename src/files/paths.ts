@@ -88,7 +88,7 @@ export function realPathIfThere(path: string): string | undefined {
   return attempt(() => Deno.realPathSync(path));
 }
 
-/** Whether something has a path, even a link to nothing. Loading `node:fs` for that would delay the start. */
+/** Whether there is anything at a path, even a link to nothing. Loading `node:fs` for that would delay the start. */
 export function isThere(path: string): boolean {
   return attempt(() => Deno.lstatSync(path)) !== undefined;
 }

@@ -15,8 +15,7 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { dirname, resolvePath } from "../files/paths.ts";
-import type { BaseFolders } from "../files/paths.ts";
+import { type BaseFolders, dirname, resolvePath } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";

@@ -7,8 +7,12 @@
 
 import { attempt } from "../attempt.ts";
 import { faultOf } from "../files/faults.ts";
-import { isCaseBlind, isWindows, resolvePath } from "../files/paths.ts";
-import type { BaseFolders } from "../files/paths.ts";
+import {
+  type BaseFolders,
+  isCaseBlind,
+  isWindows,
+  resolvePath,
+} from "../files/paths.ts";
 import type { BareFault, Fault } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";

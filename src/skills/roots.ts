@@ -9,6 +9,7 @@
 import { attempt } from "../attempt.ts";
 import { isAbsence } from "../files/faults.ts";
 import {
+  type BaseFolders,
   dirname,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -17,7 +18,6 @@ import {
   relative,
   resolvePath,
 } from "../files/paths.ts";
-import type { BaseFolders } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { LINK_OUT_OF_PROJECT, skillFaultOf } from "./root_faults.ts";
 import type {
