@@ -143,12 +143,14 @@ async function inspect(
 ) {
   const { name, description, scope, directory, file, state } = skill;
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
+  const main = contents && await registry.readFile(skill, SKILL_MD)
+    .then(({ text }) => text, () => "");
   const problems = contents && check
     ? await checkSkill(skill, { registry, contents })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   // The checks of what is in the files, which only `--check` makes, can find one more.
-  const unlisting = contents && (findUnlistingFault(skill, contents) ??
+  const unlisting = contents && (findUnlistingFault(skill, contents, main) ??
     problems.find((problem) => hasEffect(problem, "unlisted")));
   const entry = {
     name,

@@ -13,6 +13,7 @@ import {
   type CheckedSkill,
   CHECKS,
   type Finding,
+  NOT_UTF_8,
   runChecks,
 } from "../skills/checks.ts";
 import { findYaml, isFlag } from "../skills/frontmatter.ts";
@@ -82,8 +83,7 @@ async function findReadProblem(
   try {
     const { text } = await registry.readFile(skill, path);
     if (path !== SKILL_MD || text !== undefined) return undefined;
-    const reason = "it is not valid UTF-8";
-    return { rule: "utf-8", file, reason, hint: "save the file as UTF-8" };
+    return { file, ...NOT_UTF_8 };
   } catch (error) {
     return { file, ...faultOf(error), rule: "unreadable" };
   }

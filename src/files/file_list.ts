@@ -66,6 +66,7 @@ export class FileList implements WalkSteps<ListedFolder> {
   /** The files directly in each folder. */
   readonly #files = new Map<ListedFolder, SkillFile[]>();
   readonly #leftOut: Problem[] = [];
+  #entries = 0;
 
   /** Creates a list that looks at a number of entries at most. */
   constructor(options: ServedFolderOptions, maxEntries: number) {
@@ -86,13 +87,14 @@ export class FileList implements WalkSteps<ListedFolder> {
       const name = folder.name + entry.name;
       const limit = tooManyEntries(this.maxEntries);
       this.#leaveOut(name, new SkillFileError(name, limit));
+      this.#entries++;
     }
     return {
       files: [...this.#files.values()].flat()
         .sort((a, b) => byCodeUnits(a.path, b.path)),
       folders: Array.from(this.#files.keys(), ({ realPath }) => realPath),
       leftOut: this.#leftOut.sort((a, b) => byCodeUnits(a.file, b.file)),
-      isComplete: end === undefined,
+      entries: this.#entries,
     };
   }
 
@@ -114,6 +116,7 @@ export class FileList implements WalkSteps<ListedFolder> {
     parent: FolderSnapshot,
   ): ListedFolder | undefined {
     const { boundary, maxFileSize, alias } = this.#options;
+    this.#entries++;
     const name = folder.name + entry.name;
     const found = boundary.find(entry.name, folder, {
       mayBeLink: entry.isSymlink,

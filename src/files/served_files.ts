@@ -47,6 +47,6 @@ export interface SkillFiles {
    * for the folder itself), and end with `/` for folders that cannot be read.
    */
   readonly leftOut: Problem[];
-  /** Whether all entries were visited. */
-  readonly isComplete: boolean;
+  /** The number of entries that were visited. More than the limit means that there are others. */
+  readonly entries: number;
 }

@@ -48,10 +48,7 @@ const USUAL_JSON_LENGTH = 8;
 const MAX_FILES = 512;
 const MAX_MIB = 16;
 
-/**
- * How many entries of a skill are visited to list it. Hosts refuse too many files, so a
- * skill with four times as many entries is not listed anyway.
- */
+/** The maximum number of files and folders of a skill that `skills/list` lists. */
 export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
 /** A skill, and what is known about it. */
@@ -80,11 +77,24 @@ export const CHECKS: readonly Check[] = [
   checkFiles,
 ];
 
-/** Finds a fault with which hosts cannot load a skill, and `skills/list` leaves it out. */
+export const NOT_UTF_8: Fault = {
+  rule: "utf-8",
+  reason: "it is not valid UTF-8",
+  hint: "save the file as UTF-8",
+};
+
+/**
+ * Says why `skills/list` leaves a skill out, if hosts cannot load it. Only the contents of
+ * its other files are not looked at.
+ *
+ * @param main The text of its `SKILL.md`, unless that is not UTF-8.
+ */
 export function findUnlistingFault(
   skill: Skill,
   contents: SkillFiles,
+  main: string | undefined,
 ): Fault | undefined {
+  if (main === undefined) return NOT_UTF_8;
   if (skill.isRepaired) {
     const reason = "the frontmatter needs quotes around a value";
     const hint = "run --check, and write the lines that it prints";
@@ -215,16 +225,16 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
 
 /** Checks the list of a skill's files. */
 function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
-  const { files, leftOut } = contents;
+  const { files, leftOut, entries } = contents;
   const findings = leftOut.map(({ file: path, reason, hint }): Finding => {
     const rule = path === "" ? "unreadable" : "not-served";
     return { rule, file: join(directory, path), reason, hint };
   });
   const isTooMuch = files.length > MAX_FILES ||
-    totalSize(files) > MAX_MIB * 1024 * 1024;
+    entries > MAX_LISTED_ENTRIES || totalSize(files) > MAX_MIB * 1024 * 1024;
   if (isTooMuch) {
     const reason =
-      `the skill has more than ${MAX_FILES} files, or more than ${MAX_MIB} MiB`;
+      `the skill has more than ${MAX_FILES} files, ${MAX_LISTED_ENTRIES} files and folders, or ${MAX_MIB} MiB`;
     const hint = "remove what the agent does not need, or split the skill";
     findings.push({ rule: "size", file: directory, reason, hint });
   }

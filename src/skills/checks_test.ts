@@ -219,7 +219,7 @@ Deno.test(
       "warning not-served large/self: it is a link to a missing file or folder",
       "warning long large/SKILL.md: it has 606 lines, and 500 are recommended",
       "error utf-8 latin/SKILL.md: it is not valid UTF-8",
-      "error size many: the skill has more than 512 files, or more than 16 MiB",
+      "error size many: the skill has more than 512 files, 2048 files and folders, or 16 MiB",
     ]);
   },
 );
@@ -239,8 +239,8 @@ Deno.test("findUnlistingFault() allows at most 16 MiB, and names an unreadable s
       files: [{ path: "SKILL.md", size, version: "" }],
       folders: [],
       leftOut: leftOut.map((file) => ({ file, ...problem })),
-      isComplete: true,
-    })?.rule;
+      entries: 1,
+    }, "")?.rule;
   const limit = 16 * 2 ** 20;
   assert.equal(ruleFor(limit, "a/", "b.md"), undefined);
   assert.equal(ruleFor(limit + 1), "size");

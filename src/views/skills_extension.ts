@@ -24,6 +24,7 @@ import {
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { echo, escapeInvisible, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
+import { decodeText } from "./loading.ts";
 import { type ListItem, loadPage, serveList } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";
 import { listKey } from "./skill_list.ts";
@@ -90,21 +91,11 @@ async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
 async function loadEntry(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
-  if (!contents.isComplete) {
-    throw new Error(
-      `it has too many files and folders; keep at most ${maxEntries}`,
-    );
-  }
-  const { text, bytes, size } = await registry.readFile(skill, SKILL_MD);
-  if (text === undefined) {
-    throw new Error("SKILL.md is not valid UTF-8; save the file as UTF-8");
-  }
-  const { frontmatter, isRepaired, problems } = readSkillText(text);
+  const main = await registry.readFile(skill, SKILL_MD);
+  const { frontmatter, isRepaired, problems } = readSkillText(decodeText(main));
   if (frontmatter === undefined) throw toError(problems[0]!);
-  const unlisting = findUnlistingFault(
-    { ...skill, frontmatter, isRepaired },
-    contents,
-  );
+  const current = { ...skill, frontmatter, isRepaired };
+  const unlisting = findUnlistingFault(current, contents, main.text);
   if (unlisting !== undefined) throw toError(unlisting);
   if (frontmatter.name !== skill.name) {
     throw new Error("the skill was renamed; list the skills again");
@@ -115,7 +106,7 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
     if (slice.isOver) await slice.pause();
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
-      ? { digest: sha256(bytes), size }
+      ? { digest: sha256(main.bytes), size: main.size }
       : await registry.digest(skill, file);
     resources.push({ uri, ...digested });
   }

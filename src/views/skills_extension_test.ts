@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { printedReport } from "../../tests/testing/report.ts";
 import { skillUri } from "../../mod.ts";
 import { listSkills, verify } from "../../tests/testing/client.ts";
 import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
@@ -102,6 +103,7 @@ const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
     Uint8Array.from(skillMd("latin", "caf\u00e9"), (it) => it.charCodeAt(0)),
   ],
   ["many", "the skill has more than 512 files", skillMd("many")],
+  ["wide", "2048 files and folders", skillMd("wide")],
 ];
 
 Deno.test("skills/get says what is wrong with a skill that changed since the last scan", async () => {
@@ -125,7 +127,7 @@ Deno.test("skills/get says what is wrong with a skill that changed since the las
   }
 });
 
-Deno.test("skills/list omits skills that hosts cannot load, and the tools still serve them", async () => {
+Deno.test("skills/list omits skills that hosts cannot load, --list says why, and the tools still serve them", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   for (const [name, , text] of unlisted) {
@@ -133,6 +135,9 @@ Deno.test("skills/list omits skills that hosts cannot load, and the tools still 
   }
   for (let i = 0; i < 512; i++) {
     place.file(`home/.claude/skills/many/${i}`, "x");
+  }
+  for (let i = 0; i < 2_048; i++) {
+    place.folder(`home/.claude/skills/wide/${i}`);
   }
   await using wire = new Wire(place);
   await wire.initialize();
@@ -147,6 +152,15 @@ Deno.test("skills/list omits skills that hosts cannot load, and the tools still 
     const call = { name: "skill", arguments: { name } };
     const { result } = await wire.ask(2, "tools/call", call);
     assert.equal(result.isError, undefined);
+  }
+  const { skills } = JSON.parse(
+    (await printedReport(place, "--list", "--json")).text,
+  ) as { skills: { name: string; unlisted?: string }[] };
+  const reasons = new Map(skills.map((it) => [it.name, it.unlisted]));
+  assert.equal(reasons.get("good"), undefined);
+  for (const [name, reason] of unlisted) {
+    const said = reasons.get(name);
+    assert.ok(said?.includes(reason), `${name}: ${said}`);
   }
 });
 
