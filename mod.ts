@@ -219,6 +219,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     } catch (error) {
       return toRefusedVisit(error, {
         root,
+        project: this.#project,
         folders: this.#folders,
         failures: this.#failures,
       });
@@ -234,6 +235,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const root = this.#root;
     const { path } = root;
     const realPath = Deno.realPathSync(path);
+    const scope = this.#project.scopeOf(realPath);
     if (this.#project.leadsOut(path, realPath)) {
       throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
     }
@@ -250,7 +252,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       outer: undefined,
       parent: undefined,
       // Other users may be able to write to the folder of a project.
-      isExposed: root.scope === "project" && isUnsettledAbove(path),
+      isExposed: scope === "project" && isUnsettledAbove(path),
     };
   }
 
@@ -323,7 +325,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       this.#unread.push(folder.realPath);
     }
     if (this.#isHarmless(error, isLink)) return;
-    this.#failures.push(createFailure(error, path, this.#root));
+    this.#failures.push(createFailure(error, path, this.#project));
   }
 
   /** Whether an error is common below a recursive root: a link to what is missing or denied. */

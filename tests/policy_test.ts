@@ -153,7 +153,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a skill whose SKILL.md is a link into a manual folder is manual, and stays the same object",
+  "a skill whose SKILL.md is a link into a manual folder is hidden from the model, and stays the same object",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
@@ -168,7 +168,7 @@ Deno.test(
     const before = (await registry.refresh()).skills.get("outer")!;
     place.skill("skills", "new");
     const after = (await registry.refresh()).skills;
-    assert.deepEqual([before.state, after.size], ["manual", 3]);
+    assert.deepEqual([before.hiddenFrom, after.size], ["model", 3]);
     assert.equal(after.get("outer"), before);
   },
 );

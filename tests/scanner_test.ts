@@ -57,7 +57,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     state: "on",
     policyRule: undefined,
     isRepaired: false,
-    isHiddenFromModel: false,
+    hiddenFrom: "nobody",
     isHiddenFromUser: false,
     prefix: undefined,
   });
@@ -284,7 +284,7 @@ Deno.test(
     const { problems } = await scanSkillRoots([
       root(join(place.path, "theirs"), { scope: "project" }),
       root(join(place.path, "own")),
-    ]);
+    ], { workingDirectory: join(place.path, "theirs") });
     assert.equal(problems.length, 1_000);
     assert.equal(problems[0]!.file, file);
   },

@@ -2,6 +2,7 @@
 // what a server shows with an empty project is compared with what it shows with a clone.
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
+import { isForModel } from "../src/policy/states.ts";
 import { skillMdUri } from "../src/skills/names.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
@@ -157,10 +158,10 @@ Deno.test(
       await assertLoadable(alone);
       await assertLoadable(beside);
       for (const { skill, by } of beside.catalog.shadowed) {
-        const isForModel = !by.isHiddenFromModel || skill.isHiddenFromModel;
+        const isKept = isForModel(by) || !isForModel(skill);
         const isShadowedByProject = skill.scope === "global" &&
           by.scope === "project";
-        assert.ok(isForModel || !isShadowedByProject, title);
+        assert.ok(isKept || !isShadowedByProject, title);
       }
     }
   },

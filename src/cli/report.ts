@@ -141,7 +141,8 @@ async function inspect(
   skill: Skill,
   { registry, check }: { registry: SkillSource; check: boolean },
 ) {
-  const { name, description, scope, directory, file, state } = skill;
+  const { name, description, scope, directory, file, state, hiddenFrom } =
+    skill;
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
   const main = contents && await registry.readFile(skill, SKILL_MD)
     .then(({ text }) => text, () => "");
@@ -159,6 +160,7 @@ async function inspect(
     directory,
     file,
     state,
+    hiddenFrom,
     /** The line of the policy's rule that applies, if there is one. */
     ruleLine: skill.policyRule?.line,
     /** The file of the skill that is served by its name. */

@@ -191,6 +191,7 @@ Deno.test("--json prints the report as JSON", async () => {
     directory: at("home/.claude/skills/git"),
     file: at("home/.claude/skills/git/SKILL.md"),
     state: "on",
+    hiddenFrom: "nobody",
     shadowedBy: at("project/.claude/skills/git/SKILL.md"),
     qualifiedName: "global:git",
     files: 1,

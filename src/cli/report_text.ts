@@ -14,7 +14,7 @@ import {
   join,
   relative,
 } from "../files/paths.ts";
-import { isOff } from "../policy/states.ts";
+import { isOff, STATES } from "../policy/states.ts";
 import { isError } from "../problems.ts";
 import { withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
@@ -89,11 +89,15 @@ function formatUnusedRules(
 
 /** Describes who cannot load a skill by its name, and why. */
 function formatEffects(
-  { shadowedBy, qualifiedName, unlisted }: Report["skills"][number],
+  skill: Report["skills"][number],
   home: string | undefined,
 ): string {
+  const { state, hiddenFrom, shadowedBy, qualifiedName, unlisted } = skill;
   const advice = qualifiedName ? `load it as ${qualifiedName}` : RENAME;
   const effects: string[] = [];
+  if (isOff(skill) && STATES[state].hiddenFrom !== hiddenFrom) {
+    effects.push("off, because its SKILL.md is a link into a hidden folder");
+  }
   if (shadowedBy !== undefined) {
     const holder = showPath(dirname(shadowedBy), home);
     effects.push(`shadowed by ${holder}: ${advice}`);

@@ -93,13 +93,29 @@ export function isThere(path: string): boolean {
   return attempt(() => Deno.lstatSync(path)) !== undefined;
 }
 
+/** Lists a path and the folders above it, the innermost first. */
+export function withFoldersAbove(path: string): string[] {
+  const paths = [path];
+  // The loop appends the folders to go on with.
+  for (const last of paths) {
+    const folder = dirname(last);
+    if (folder !== last) paths.push(folder);
+  }
+  return paths;
+}
+
 /** Returns the real path of a file or folder, or of the nearest folder above it that has one. */
 export function realPathOf(path: string): string {
-  for (let folder = path;; folder = dirname(folder)) {
+  for (const folder of withFoldersAbove(path)) {
     const realPath = realPathIfThere(folder);
     if (realPath !== undefined) return join(realPath, relative(folder, path));
-    if (folder === dirname(folder)) return path;
   }
+  return path;
+}
+
+/** Returns where an entry of a folder really lies, even if it is a link. */
+export function placeOf(path: string): string {
+  return childPath(realPathOf(dirname(path)), basename(path));
 }
 
 /** Whether Deno has permission to read a path. Without it, some operations prompt the user. */

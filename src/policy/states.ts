@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Skill, SkillState } from "../skills/types.ts";
+import type { Skill, SkillHiding, SkillState } from "../skills/types.ts";
 
 /** What follows from a state. */
 interface StateEffects {
@@ -14,7 +14,7 @@ interface StateEffects {
   /** The place in lists, among the user's skills and among the project's: from 1. */
   readonly rank: number;
   /** Whom the skill is hidden from. */
-  readonly hiddenFrom: "nobody" | "model" | "everyone";
+  readonly hiddenFrom: SkillHiding;
   /** Whether the lists of the tools describe it. */
   readonly isDescribed: boolean;
 }
@@ -39,14 +39,20 @@ export const STATES: Readonly<Record<SkillState, StateEffects>> = {
 /** The names of the states, as messages list them. */
 export const STATE_NAMES = Object.keys(STATES) as readonly SkillState[];
 
-/** Whether a state hides a skill from everyone. */
-export function isOff({ state }: Pick<Skill, "state">): boolean {
-  return STATES[state].hiddenFrom === "everyone";
+/** Returns the strictest of several ways of hiding. */
+export function strictest(...hidings: SkillHiding[]): SkillHiding {
+  if (hidings.includes("everyone")) return "everyone";
+  return hidings.includes("model") ? "model" : "nobody";
+}
+
+/** Whether a skill is hidden from everyone. */
+export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
+  return hiddenFrom === "everyone";
 }
 
 /** Whether the model can load a skill. */
 export function isForModel(
-  { state, isHiddenFromModel }: Pick<Skill, "state" | "isHiddenFromModel">,
+  { hiddenFrom }: Pick<Skill, "hiddenFrom">,
 ): boolean {
-  return STATES[state].hiddenFrom === "nobody" && !isHiddenFromModel;
+  return hiddenFrom === "nobody";
 }

@@ -15,6 +15,7 @@ import {
   isWindows,
   join,
   resolvePath,
+  withFoldersAbove,
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
 import { resolveSkillRoots, withoutDuplicates } from "../skills/roots.ts";
@@ -198,12 +199,7 @@ function listCheckedFolders(
 /** Returns the folder of the skill that a file is in, if it is in one. */
 function skillAround(file: string): string | undefined {
   if (attempt(() => Deno.statSync(file).isFile) !== true) return folderOf(file);
-  let folder = dirname(file);
-  while (!isSkillFolder(folder)) {
-    if (folder === dirname(folder)) return undefined;
-    folder = dirname(folder);
-  }
-  return folder;
+  return withFoldersAbove(dirname(file)).find(isSkillFolder);
 }
 
 /**

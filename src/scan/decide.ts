@@ -5,13 +5,18 @@
  * @module
  */
 
-import { basename, childPath, dirname, realPathOf } from "../files/paths.ts";
+import { basename, childPath, withFoldersAbove } from "../files/paths.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
-import { isForModel, isOff, STATES } from "../policy/states.ts";
+import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
 import type { Project } from "../skills/roots.ts";
-import type { SkillScope, SkillViewer, SkippedSkill } from "../skills/types.ts";
+import type {
+  SkillHiding,
+  SkillScope,
+  SkillViewer,
+  SkippedSkill,
+} from "../skills/types.ts";
 import type {
   Failure,
   Reading,
@@ -24,13 +29,18 @@ import type {
 /** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
-/** A folder with a `SKILL.md`, valid or not, and what was decided on it. */
-export interface DecidedSkill extends PolicyDecision {
+/** A folder with a `SKILL.md`, valid or not, and what the policy decides on it. */
+interface JudgedSkill extends PolicyDecision {
   readonly realPath: string;
   readonly read: ReadSkill;
   /** The paths that list it, in the order of their roots. */
   readonly listings: readonly VisitedFolder[];
   readonly scope: SkillScope;
+}
+
+/** A folder with a `SKILL.md`, valid or not, and what was decided on it. */
+export interface DecidedSkill extends JudgedSkill {
+  readonly hiddenFrom: SkillHiding;
 }
 
 /** What a scan decided. */
@@ -53,14 +63,17 @@ interface DecisionInput
 /** Decides on everything that was found. Other tasks run in the meantime. */
 export async function decideSkills(input: DecisionInput): Promise<Decisions> {
   const { slice } = input;
-  const decided: DecidedSkill[] = [];
+  const judged: JudgedSkill[] = [];
   for (const [realPath, listings] of groupListings(input)) {
     if (slice.isOver) await slice.pause();
     const read = input.reading.skills.get(realPath)!;
-    decided.push(decideOn(read, listings, input));
+    judged.push(judge(read, listings, input));
   }
-  const hidden = new HiddenFolders(decided, listUnread(input));
-  const skills = decided.map((skill) => hideIfFileIsHidden(skill, hidden));
+  const hidden = new HiddenFolders(judged, listUnread(input));
+  const skills = judged.map((skill) => ({
+    ...skill,
+    hiddenFrom: strictest(ownHiding(skill), hidden.hidingOfFile(skill)),
+  }));
   const problems = listProblems(skills, input);
   const skipped = listSkipped(skills, input.project);
   return { skills, hidden, problems, skipped };
@@ -75,12 +88,12 @@ function groupListings(
   return Map.groupBy(listings, ({ realPath }) => realPath);
 }
 
-/** Decides on a folder by the paths that list it. */
-function decideOn(
+/** Asks the policy about a folder, by the paths that list it. */
+function judge(
   read: ReadSkill,
   listings: readonly VisitedFolder[],
   { policy, project }: DecisionInput,
-): DecidedSkill {
+): JudgedSkill {
   const { realPath } = listings[0]!;
   const scope = project.scopeOf(realPath);
   const { state, policyRule } = policy.decidesAnything
@@ -92,7 +105,7 @@ function decideOn(
 /** Returns what a policy is asked about. */
 export function subjectOf(
   { realPath, read, listings, scope }: Pick<
-    DecidedSkill,
+    JudgedSkill,
     "realPath" | "read" | "listings" | "scope"
   >,
 ): PolicySubject {
@@ -108,22 +121,10 @@ function namesOf({ parsed }: ReadSkill, paths: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-/** Hides a skill whose `SKILL.md` is a link into a hidden folder. */
-function hideIfFileIsHidden(
-  skill: DecidedSkill,
-  hidden: HiddenFolders,
-): DecidedSkill {
-  const { realPath, read: { mainFolder }, state } = skill;
-  if (mainFolder === realPath || isOff(skill)) return skill;
-  if (hidden.has(mainFolder, realPath, { forModel: false })) {
-    return { ...skill, state: "off", policyRule: undefined };
-  }
-  // The state that hides a skill from the model alone is `manual`.
-  const isHiddenFromModel = STATES[state].hiddenFrom === "nobody" &&
-    hidden.has(mainFolder, realPath, { forModel: true });
-  return isHiddenFromModel
-    ? { ...skill, state: "manual", policyRule: undefined }
-    : skill;
+/** Returns from whom a skill is hidden by its state and its frontmatter. */
+function ownHiding({ state, read: { parsed } }: JudgedSkill): SkillHiding {
+  const byFlag = parsed.isHiddenFromModel ? "model" : "nobody";
+  return strictest(STATES[state].hiddenFrom, byFlag);
 }
 
 /** Lists the real paths of the folders that an early end of the scan left unread. */
@@ -136,47 +137,57 @@ function listUnread({ visits, reading }: DecisionInput): string[] {
 /** Which folders are hidden from everyone, or from the model. */
 export class HiddenFolders {
   /** By real path. */
-  readonly #hidden = new Map<string, "everyone" | "model">();
+  readonly #hidden = new Map<string, SkillHiding>();
 
   /**
    * Notes what is hidden.
    *
-   * @param skills The skills, and in which state each is. One whose `SKILL.md` could not
-   *   be read is off, because nobody knows what it says.
-   * @param unread The real paths of folders that nobody could read, which count as off.
+   * @param skills The skills. One whose `SKILL.md` could not be read is hidden from
+   *   everyone, because nobody knows what it says.
+   * @param unread The real paths of folders that nobody could read, which are hidden, too.
    */
-  constructor(skills: readonly DecidedSkill[], unread: readonly string[]) {
+  constructor(skills: readonly JudgedSkill[], unread: readonly string[]) {
     for (const realPath of unread) this.#hidden.set(realPath, "everyone");
     for (const skill of skills) {
-      const { realPath, state, read } = skill;
-      if (isOff(skill) || !read.isRead) this.#hidden.set(realPath, "everyone");
-      else if (!isForModel({ state, ...read.parsed })) {
-        this.#hidden.set(realPath, "model");
-      }
+      const { realPath, read } = skill;
+      const hiding = read.isRead ? ownHiding(skill) : "everyone";
+      if (hiding !== "nobody") this.#hidden.set(realPath, hiding);
     }
   }
 
-  /**
-   * Whether a file or folder of a skill is in a hidden folder between it and the skill. If
-   * it lies outside the skill, any hidden folder counts. This is the one place that is
-   * asked, whichever root or link leads there, and whichever skill lies around it.
-   *
-   * @param realPath The file or folder.
-   * @param skill The real folder of the skill that leads there.
-   * @param viewer Who asks.
-   */
+  /** Whether a file or folder that a skill leads to is hidden. See {@linkcode hidingOf}. */
   has(
     realPath: string,
-    skill: string,
+    skillFolder: string,
     { forModel = false }: SkillViewer,
   ): boolean {
-    if (this.#hidden.size === 0) return false;
-    for (let folder = realPath; folder !== skill; folder = dirname(folder)) {
-      const from = this.#hidden.get(folder);
-      if (from === "everyone" || (forModel && from === "model")) return true;
-      if (folder === dirname(folder)) break;
-    }
-    return false;
+    const hiding = this.hidingOf(realPath, skillFolder);
+    return hiding === "everyone" || (forModel && hiding === "model");
+  }
+
+  /** Returns from whom the `SKILL.md` of a skill is hidden, which can be a link. */
+  hidingOfFile({ realPath, read: { mainFolder } }: JudgedSkill): SkillHiding {
+    return mainFolder === realPath
+      ? "nobody"
+      : this.hidingOf(mainFolder, realPath);
+  }
+
+  /**
+   * Returns from whom a file or folder is hidden, by the folders between it and the skill
+   * that leads there, or by all folders above it if it lies outside the skill. This is the
+   * one place that is asked, whichever root or link leads there.
+   *
+   * @param realPath The file or folder.
+   * @param skillFolder The real folder of the skill.
+   */
+  hidingOf(realPath: string, skillFolder: string): SkillHiding {
+    if (this.#hidden.size === 0) return "nobody";
+    const folders = withFoldersAbove(realPath);
+    const end = folders.indexOf(skillFolder);
+    const between = end === -1 ? folders : folders.slice(0, end);
+    return strictest(
+      ...between.map((folder) => this.#hidden.get(folder) ?? "nobody"),
+    );
   }
 }
 
@@ -190,8 +201,7 @@ function listProblems(
     ...input.reading.failures,
   ];
   const found = [
-    ...failures.filter((failure) => !isTurnedOff(failure, input))
-      .map(({ problem, root }) => ({ problem, scope: root.scope })),
+    ...failures.filter((failure) => !isTurnedOff(failure, input)),
     ...skills.filter(hasProblems).flatMap(problemsOf),
   ];
   const { global = [], project = [] } = Object.groupBy(
@@ -220,14 +230,13 @@ function problemsOf(
 
 /** Whether a rule turns off what could not be visited or read. */
 function isTurnedOff(
-  { problem: { file } }: Failure,
-  { policy, project }: DecisionInput,
+  { problem: { file }, place, scope }: Failure,
+  { policy }: DecisionInput,
 ): boolean {
   if (!policy.decidesAnything) return false;
-  const realPath = childPath(realPathOf(dirname(file)), basename(file));
-  const scope = project.scopeOf(realPath);
-  const paths = [file, realPath];
-  return isOff(policy.decide({ names: [basename(file)], scope, paths }));
+  const names = [basename(file)];
+  const { state } = policy.decide({ names, scope, paths: [file, place] });
+  return STATES[state].hiddenFrom === "everyone";
 }
 
 /** Lists the folders whose `SKILL.md` is skipped, unless a rule turns them off. */
@@ -239,14 +248,14 @@ function listSkipped(
     .filter((skill) => !skill.read.parsed.frontmatter && !isOff(skill))
     .slice(0, MAX_PROBLEMS)
     .map((skill) => {
-      const { realPath, read, listings, scope, state } = skill;
+      const { realPath, read, listings, scope } = skill;
       const paths = listings.map(({ path }) => path);
       const file = childPath(realPath, read.fileName);
       return {
         names: namesOf(read, paths),
         problems: problemsOf(skill).map(({ problem }) => problem),
         scope,
-        isForModel: isForModel({ state, ...read.parsed }),
+        isForModel: isForModel(skill),
         projectPath: project.pathIn(file),
       };
     });

@@ -6,7 +6,6 @@ import { listWatchedFolders } from "./watched_folders.ts";
 import { type DecidedSkill, decideSkills, type Decisions } from "./decide.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { Policy } from "../policy/policy.ts";
-import { STATES } from "../policy/states.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillRoot } from "../skills/types.ts";
 import type { ReadSkill, RootVisit, VisitedFolder } from "./record.ts";
@@ -186,31 +185,13 @@ Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as
     },
   );
   assert.deepEqual(
-    skills.map(({ state }) => state),
-    ["off", "off", "manual", "manual"],
+    skills.map(({ hiddenFrom }) => hiddenFrom),
+    ["everyone", "everyone", "model", "model"],
   );
-  // The rules about "a" and "b" are not why.
   assert.deepEqual(
-    skills.map(({ policyRule }) => policyRule?.state),
-    [undefined, "off", undefined, "manual"],
+    skills.map(({ state }) => state),
+    ["on", "off", "on", "manual"],
   );
-});
-
-Deno.test("decideSkills() keeps any state that hides a skill from the model", async () => {
-  const { pinned } = STATES;
-  using stack = new DisposableStack();
-  const usual = { ...pinned };
-  stack.defer(() => Object.assign(pinned, usual));
-  Object.assign(pinned, { hiddenFrom: "model", strictness: 2.5 });
-  const { skills } = await decide(
-    [
-      { root: MINE, path: "/mine/a" },
-      { root: MINE, path: "/mine/a/manual" },
-    ],
-    [{ skill: "a", state: "pinned" }, { skill: "manual", state: "manual" }],
-    { mainFolders: { "/mine/a": "/mine/a/manual" } },
-  );
-  assert.deepEqual(skills.map(({ state }) => state), ["pinned", "manual"]);
 });
 
 Deno.test("decideSkills() tells what is skipped, by which names, and for whom", async () => {

@@ -81,12 +81,11 @@ function countSkills(
 
 /** Creates a skill from a folder whose frontmatter is valid. */
 function createSkill(
-  { realPath, scope, listings: [listing], read, state, policyRule }:
-    DecidedSkill,
+  { realPath, listings: [listing], read, ...decided }: DecidedSkill,
   prefix: SkillScope | undefined,
 ): Skill {
   const { path: directory, root } = listing!;
-  const { isRepaired, isHiddenFromModel, isHiddenFromUser } = read.parsed;
+  const { isRepaired, isHiddenFromUser } = read.parsed;
   const frontmatter = read.parsed.frontmatter!;
   return {
     name: read.parsed.name!,
@@ -97,12 +96,12 @@ function createSkill(
     file: childPath(directory, read.fileName),
     excerpt: read.excerpt,
     fileVersion: read.fileVersion,
-    scope,
+    scope: decided.scope,
     root,
-    state,
-    policyRule,
+    state: decided.state,
+    policyRule: decided.policyRule,
+    hiddenFrom: decided.hiddenFrom,
     isRepaired,
-    isHiddenFromModel,
     isHiddenFromUser,
     prefix,
   };
@@ -110,15 +109,16 @@ function createSkill(
 
 /** Whether a skill is as it was, except perhaps its prefix. */
 function isUnchanged(
-  { scope, listings: [listing], read, state, policyRule }: DecidedSkill,
+  { listings: [listing], read, ...decided }: DecidedSkill,
   skill: Skill | undefined,
 ): skill is Skill {
   return skill !== undefined &&
     skill.frontmatter === read.parsed.frontmatter &&
     skill.fileVersion === read.fileVersion &&
     skill.directory === listing!.path && skill.root === listing!.root &&
-    skill.scope === scope && skill.state === state &&
-    skill.policyRule === policyRule;
+    skill.scope === decided.scope && skill.state === decided.state &&
+    skill.policyRule === decided.policyRule &&
+    skill.hiddenFrom === decided.hiddenFrom;
 }
 
 /**
@@ -128,12 +128,10 @@ function isUnchanged(
  * @param skills The skills with the name, in the order of their roots.
  */
 function holderOf(skills: readonly DecidedSkill[]): DecidedSkill {
-  const isLoadable = ({ state, read }: DecidedSkill) =>
-    isForModel({ state, ...read.parsed });
   const isUsers = ({ scope }: DecidedSkill) => scope === "global";
-  const userHasOne = skills.some((it) => isUsers(it) && isLoadable(it));
+  const userHasOne = skills.some((it) => isUsers(it) && isForModel(it));
   const candidates = userHasOne
-    ? skills.filter((it) => isUsers(it) || isLoadable(it))
+    ? skills.filter((it) => isUsers(it) || isForModel(it))
     : skills;
   return candidates[0]!;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { STATES, strictest } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
@@ -27,6 +28,8 @@ function decided(
   const text = `---\nname: ${
     JSON.stringify(name)
   }\ndescription: d\n${fields}---\n`;
+  const parsed = readSkillText(text);
+  const byFlag = parsed.isHiddenFromModel ? "model" : "nobody";
   const listing: VisitedFolder = {
     path,
     realPath: path,
@@ -39,7 +42,7 @@ function decided(
     read: {
       fileName: "SKILL.md",
       mainFolder: path,
-      parsed: readSkillText(text),
+      parsed,
       isRead: true,
       text,
       excerpt: "",
@@ -50,6 +53,7 @@ function decided(
     listings: [listing],
     scope,
     state,
+    hiddenFrom: strictest(STATES[state].hiddenFrom, byFlag),
   };
 }
 
@@ -75,7 +79,8 @@ Deno.test("nameSkills() returns the previous catalog, or the previous skills, as
   const skills = [decided("global", "a"), decided("global", "b")];
   const first = catalogOf(skills);
   assert.equal(catalogOf([...skills], first), first);
-  const off = catalogOf([skills[0]!, { ...skills[1]!, state: "off" }], first);
+  const hidden = { ...skills[1]!, hiddenFrom: "everyone" } as const;
+  const off = catalogOf([skills[0]!, hidden], first);
   assert.equal(off.revision, 2);
   assert.equal(off.skills.get("a"), first.skills.get("a"));
   assert.deepEqual([...off.skills.keys()], ["a"]);

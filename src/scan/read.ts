@@ -70,11 +70,14 @@ export async function readSkills(
       const skill = budget.spend(root, () => readSkill(folder, options));
       if (skill !== undefined) skills.set(realPath, skill);
     } catch (error) {
-      failures.push(createFailure(error, path, root));
+      failures.push(createFailure(error, path, options.project));
       unread.push(realPath);
     }
   }
-  failures.push(...Array.from(slowRoots, createSlowFailure));
+  for (const { path } of slowRoots) {
+    const error = new SkillFileError(path, PROJECT_IS_SLOW);
+    failures.push(createFailure(error, path, options.project));
+  }
   return { skills, unread, failures };
 }
 
@@ -109,12 +112,6 @@ class ProjectBudget {
       this.#spent += Date.now() - start;
     }
   }
-}
-
-/** Describes a root for which the time of the project did not suffice. */
-function createSlowFailure(root: SkillRoot): Failure {
-  const error = new SkillFileError(root.path, PROJECT_IS_SLOW);
-  return createFailure(error, root.path, root);
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { isTemporary, SkillFileError } from "../files/faults.ts";
-import { isThere } from "../files/paths.ts";
+import { isThere, placeOf } from "../files/paths.ts";
 import type { PlacedFolder } from "../files/walker.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../problems.ts";
@@ -17,6 +17,7 @@ import type {
   SkillCatalog,
   SkillRoot,
   SkillRootReport,
+  SkillScope,
 } from "../skills/types.ts";
 import type { TimeSlice } from "../time_slice.ts";
 
@@ -54,42 +55,52 @@ export interface ScanStart {
 /** Something in a root that could not be visited or read. */
 export interface Failure {
   readonly problem: Problem;
-  readonly root: SkillRoot;
+  /** Where it really lies, even if it is a link. */
+  readonly place: string;
+  /** Whose it is. */
+  readonly scope: SkillScope;
   /** Whether it may pass by itself. */
   readonly isTemporary: boolean;
 }
 
-/** Describes an error with a file or folder in a root. */
+/** Describes an error with a root, or with a file or folder in one. */
 export function createFailure(
   error: unknown,
   file: string,
-  root: SkillRoot,
+  project: Project,
 ): Failure {
-  const problem = { ...skillFaultOf(error), file };
-  return { problem, root, isTemporary: isTemporary(error) };
+  const place = placeOf(file);
+  return {
+    problem: { ...skillFaultOf(error), file },
+    place,
+    scope: project.scopeOf(place),
+    isTemporary: isTemporary(error),
+  };
 }
 
 /** Describes a root that cannot be searched. What was found in it before is in doubt. */
 export function toRefusedVisit(
   error: unknown,
-  { root, folders, failures }: {
+  { root, project, folders, failures }: {
     root: SkillRoot;
+    project: Project;
     folders: readonly VisitedFolder[];
     failures: readonly Failure[];
   },
 ): RootVisit {
-  const { path, scope, mustExist = false } = root;
+  const { path, mustExist = false } = root;
   const unread = folders.map(({ realPath }) => realPath);
   // Below a file, there is nothing either.
   const isMissing = error instanceof Deno.errors.NotFound ||
     error instanceof Deno.errors.NotADirectory;
   const status = isMissing ? "missing" : "refused";
-  const report = { root, scope, status, skills: 0 } as const;
-  if (isMissing && !mustExist) return { report, folders: [], unread, failures };
   const reason = isMissing && !isThere(path)
     ? new SkillFileError(path, ROOT_IS_MISSING)
     : error;
-  const failure = createFailure(reason, path, root);
+  const failure = createFailure(reason, path, project);
+  const { scope } = failure;
+  const report = { root, scope, status, skills: 0 } as const;
+  if (isMissing && !mustExist) return { report, folders: [], unread, failures };
   return { report, folders: [], unread, failures: [...failures, failure] };
 }
 

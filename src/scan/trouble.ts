@@ -7,7 +7,7 @@
 import { quote } from "../text.ts";
 import type { Reading, RootVisit } from "./record.ts";
 
-/** Says what is temporarily unreadable in the user's own roots, if anything is. */
+/** Says what is temporarily unreadable of the user's own, if anything is. */
 export function findTrouble(
   visits: readonly RootVisit[],
   reading: Reading,
@@ -17,7 +17,7 @@ export function findTrouble(
     ...reading.failures,
   ];
   const trouble = failures
-    .find((failure) => failure.isTemporary && failure.root.scope !== "project");
+    .find((failure) => failure.isTemporary && failure.scope === "global");
   return trouble && `${quote(trouble.problem.file)}: ${trouble.problem.reason}`;
 }
 

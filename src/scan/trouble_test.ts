@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { diskError } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
+import { Project } from "../skills/roots.ts";
 import { createFailure, type Failure, type RootVisit } from "./record.ts";
 import { findTrouble, TroubledScans } from "./trouble.ts";
 
 const MINE = root("/mine");
-const THEIRS = root("/project", { scope: "project" });
+const PROJECT = new Project({ workingDirectory: "/project" });
 
 /** Returns the trouble in failures of visiting, and of reading. */
 function troubleIn(
@@ -21,10 +22,10 @@ function troubleIn(
   return findTrouble(visits, { skills: new Map(), unread: [], failures: read });
 }
 
-Deno.test("findTrouble() says the first failure in the user's roots that may pass, so a project causes none", () => {
-  const lasting = createFailure(new Deno.errors.NotFound(), "/mine/a", MINE);
-  const theirs = createFailure(diskError(), "/project/a", THEIRS);
-  const mine = createFailure(diskError(), "/mine/b", MINE);
+Deno.test("findTrouble() says the first failure of the user's that may pass, so a project causes none", () => {
+  const lasting = createFailure(new Deno.errors.NotFound(), "/mine/a", PROJECT);
+  const theirs = createFailure(diskError(), "/project/a", PROJECT);
+  const mine = createFailure(diskError(), "/mine/b", PROJECT);
   assert.equal(troubleIn([]), undefined);
   assert.equal(troubleIn([lasting, theirs], [theirs, lasting]), undefined);
   const trouble =

@@ -17,6 +17,7 @@ import {
   realPathOf,
   relative,
   resolvePath,
+  withFoldersAbove,
 } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { LINK_OUT_OF_PROJECT, skillFaultOf } from "./root_faults.ts";
@@ -210,12 +211,8 @@ export class Project {
    */
   leadsOut(path: string, realPath: string): boolean {
     if (this.#realPath === undefined || this.#contains(realPath)) return false;
-    let folder = path;
-    while (folder !== dirname(folder)) {
-      folder = dirname(folder);
-      if (this.scopeOf(realPathOf(folder)) === "project") return true;
-    }
-    return false;
+    return withFoldersAbove(dirname(path))
+      .some((folder) => this.scopeOf(realPathOf(folder)) === "project");
   }
 
   /**

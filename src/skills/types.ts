@@ -31,8 +31,8 @@ export interface SkillRoot {
   /** The folder's path as configured. */
   readonly path: string;
   /**
-   * Whether the project or the user owns it. The scope of a skill depends on its real
-   * folder. A root of a project may have at most 1,000 folders.
+   * Whose limits apply: a root of a project may have at most 1,000 folders, and a scan
+   * reads it for two seconds at most. Whose it is depends on its real path alone.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. Default: `false`. */
@@ -67,6 +67,9 @@ export interface SkillFrontmatter {
 
 /** How a skill is served according to the user's policy. `docs/policy.md` explains each state. */
 export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
+
+/** From whom something is hidden, from the least strict to the strictest. */
+export type SkillHiding = "nobody" | "model" | "everyone";
 
 /** A rule of a policy. It applies to the skills that match all of its conditions. */
 export interface SkillPolicyRule {
@@ -116,9 +119,12 @@ export interface Skill {
   readonly scope: SkillScope;
   /** The root it was found in. */
   readonly root: SkillRoot;
-  /** Whether its frontmatter hides it from the model. */
-  readonly isHiddenFromModel: boolean;
-  /** Whether its frontmatter hides it from the user. */
+  /**
+   * From whom it is hidden: by its state, by its frontmatter, or because its `SKILL.md` is
+   * a link into a hidden folder.
+   */
+  readonly hiddenFrom: SkillHiding;
+  /** Whether its frontmatter hides it from the user, who loads skills as prompts. */
   readonly isHiddenFromUser: boolean;
   /** Whether its frontmatter parses only after a repair, so that hosts cannot read it. */
   readonly isRepaired: boolean;
@@ -159,7 +165,7 @@ export interface SkippedSkill {
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
-  /** Where it lies, or the declared scope if it is not found. */
+  /** Whose it is, by where it lies, or would lie. */
   readonly scope: SkillScope;
   /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";

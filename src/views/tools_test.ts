@@ -36,7 +36,13 @@ function createCatalog(count: number): SkillCatalog {
     const name = `n${index}x`.padEnd(20, "y");
     const description = "Use <b> & this. ".repeat(index % 60 + 1);
     const frontmatter = { name, description };
-    const skill = { ...frontmatter, frontmatter, scope: "global", state: "on" };
+    const skill = {
+      ...frontmatter,
+      frontmatter,
+      scope: "global",
+      state: "on",
+      hiddenFrom: "nobody",
+    };
     return [name, skill as Skill];
   });
   return { ...EMPTY_CATALOG, skills: new Map(skills) };
