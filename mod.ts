@@ -77,7 +77,6 @@ import {
 import { LinkRules } from "./src/skills/links.ts";
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
 import {
-  LINK_OUT_OF_PROJECT,
   NAME_IS_NOT_UTF_8,
   ROOT_IS_A_FILE,
   skillFaultOf,
@@ -234,11 +233,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   #enterRoot(): SearchedFolder {
     const root = this.#root;
     const { path } = root;
-    const realPath = Deno.realPathSync(path);
+    const realPath = this.#project.enter(path);
     const scope = this.#project.scopeOf(realPath);
-    if (this.#project.leadsOut(path, realPath)) {
-      throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
-    }
     if (!Deno.statSync(path).isDirectory) {
       throw new SkillFileError(path, ROOT_IS_A_FILE);
     }
@@ -409,10 +405,10 @@ export class SkillRegistry implements SkillSource {
     } = options;
     this.#options = { ...options, workingDirectory };
     this.#log = options.log ?? log;
-    this.#roots = roots.map((root) => ({
-      ...root,
-      path: resolvePath(root.path, this.#options),
-    }));
+    this.#roots = roots.map((root) => {
+      const path = resolvePath(root.path, this.#options);
+      return path === root.path ? root : { ...root, path };
+    });
     this.#policy = new Policy(this.#options);
     this.#troubledScans = new TroubledScans(this.#log);
     this.#rescans = new Rescans(() => this.refresh(), {

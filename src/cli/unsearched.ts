@@ -59,22 +59,15 @@ export async function listMissed(
   const deep = deepen(shallow);
   const searched = [...shallow, ...deep];
   const found = await scanRoots(searched);
-  // The reports are in the order of the roots.
-  const reports = new Map(
-    searched.map((root, index) => [root, found.roots[index]!]),
-  );
-  const named = found.roots.filter((report) =>
-    roots.some(({ path }) => path === report.root.path)
+  const named = found.roots.filter(({ root: { path } }) =>
+    roots.some((root) => root.path === path)
   );
   return [
-    ...places.flatMap(({ root, hint }) =>
-      listPlaceProblems(reports.get(root)!, hint)
-    ),
-    ...listDeeperProblems(
-      found,
-      deep.map((root) => reports.get(root)!.root),
-      settings,
-    ),
+    ...places.flatMap(({ root, hint }) => {
+      const { skills = 0 } = found.roots.find((it) => it.root === root) ?? {};
+      return listPlaceProblems(root, skills, hint);
+    }),
+    ...listDeeperProblems(found, deep, settings),
     ...listNearMissProblems(named, found),
   ];
 }
@@ -164,12 +157,13 @@ function listFoldersAbove(folder: string): string[] {
 
 /** Says how many skills a place has, if it has any. */
 function listPlaceProblems(
-  { root, skills }: SkillRootReport,
+  { path: file }: SkillRoot,
+  skills: number,
   hint: string,
 ): Problem[] {
   if (skills === 0) return [];
   const reason = `it has ${count(skills, "skill")} and is not searched`;
-  return [{ rule: "not-searched", file: root.path, reason, hint }];
+  return [{ rule: "not-searched", file, reason, hint }];
 }
 
 /** Says which folders in roots hold skills that only a deep search finds. */

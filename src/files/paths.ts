@@ -7,7 +7,7 @@
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
 import { attempt } from "../attempt.ts";
-import { quote } from "../text.ts";
+import { normalizeText, quote } from "../text.ts";
 
 /** Whether the operating system is Windows. */
 export const isWindows = Deno.build.os === "windows";
@@ -135,6 +135,17 @@ export function isAtOrBelow(path: string, folder: string): boolean {
 /** Returns a path in a form in which the paths below it begin with it. */
 function comparable(path: string): string {
   return childPath(isWindows ? path.toLowerCase() : path, "");
+}
+
+/**
+ * Returns a path in the form in which paths that people write are compared: with slashes,
+ * but none at its end, so the root is empty. Real paths are compared as the disk has them,
+ * because a disk can tell names apart that this form does not.
+ */
+export function comparablePath(path: string): string {
+  const slashed = isWindows ? path.replaceAll("\\", "/") : path;
+  const text = normalizeText(slashed.replace(/\/+$/, ""));
+  return isCaseBlind ? text.toLowerCase() : text;
 }
 
 /** Whether a path is one of the folders or lies in one. See {@linkcode isAtOrBelow}. */

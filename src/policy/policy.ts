@@ -15,7 +15,12 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { type BaseFolders, dirname, resolvePath } from "../files/paths.ts";
+import {
+  type BaseFolders,
+  comparablePath,
+  dirname,
+  resolvePath,
+} from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
@@ -29,7 +34,6 @@ import type { LoadedPolicy } from "./policy_file.ts";
 import {
   activateRule,
   type ActiveRule,
-  comparablePath,
   isAbout,
   isInAny,
   isMatch,

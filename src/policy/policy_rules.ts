@@ -9,7 +9,7 @@ import { attempt } from "../attempt.ts";
 import { faultOf } from "../files/faults.ts";
 import {
   type BaseFolders,
-  isCaseBlind,
+  comparablePath,
   isWindows,
   resolvePath,
 } from "../files/paths.ts";
@@ -17,7 +17,7 @@ import type { BareFault, Fault } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
-import { normalizeText, quote } from "../text.ts";
+import { quote } from "../text.ts";
 
 /** Thrown if a policy cannot be used. */
 export class PolicyError extends Error {
@@ -227,14 +227,4 @@ function matchesPattern(
     }
   }
   return pattern.slice(next).every((character) => character === "*");
-}
-
-/**
- * Returns a path in the form in which paths are compared: with slashes, but none at its
- * end, so the root is empty.
- */
-export function comparablePath(path: string): string {
-  const slashed = isWindows ? path.replaceAll("\\", "/") : path;
-  const text = normalizeText(slashed.replace(/\/+$/, ""));
-  return isCaseBlind ? text.toLowerCase() : text;
 }

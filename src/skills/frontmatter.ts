@@ -221,7 +221,9 @@ const ONLY_TEXT =
  * If a quote is open elsewhere, they could become a part of something else.
  */
 function readMalformed(yaml: string, folder: string, error: Error): SkillText {
-  const repaired = listRefused(listEntries(yaml))
+  const entries = listEntries(yaml);
+  const refused = listRefused(entries);
+  const repaired = refused
     .filter(({ separator, value }) => ONLY_TEXT.test(separator + value));
   const lines = repaired.map(({ line, key, value }) =>
     [line, quoteField(key, value)] as const
@@ -230,7 +232,12 @@ function readMalformed(yaml: string, folder: string, error: Error): SkillText {
   const fields = parseMapping(finished);
   const isRead = fields &&
     repaired.every(({ key, value }) => fields[key] === value);
-  if (!isRead) return toSkippedText(yaml, listYamlFaults(yaml, error));
+  if (!isRead) {
+    return toSkippedText(
+      yaml,
+      listYamlFaults(yaml, { entries, refused, error }),
+    );
+  }
   const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
     rule: "yaml-repaired",
     ...toEntryFault(meantBy(entry), entry),

@@ -17,7 +17,6 @@ import {
   isSeparated,
   KNOWN_FIELDS,
   listEntries,
-  listRefused,
   MAX_FRONTMATTER_SIZE,
   parseMapping,
   replaceLines,
@@ -114,11 +113,18 @@ export function toEndFault(text: string): Fault {
 /**
  * Describes YAML that is malformed: each line that the parser refuses by itself, if all
  * is well once these are finished, or else one fault.
+ *
+ * @param options The entries, those of them that the parser refuses, and its error.
  */
-export function listYamlFaults(yaml: string, error: Error): Fault[] {
+export function listYamlFaults(
+  yaml: string,
+  { entries, refused, error }: {
+    entries: readonly YamlEntry[];
+    refused: readonly YamlEntry[];
+    error: Error;
+  },
+): Fault[] {
   const rule = "yaml";
-  const entries = listEntries(yaml);
-  const refused = listRefused(entries);
   const isFinished = parsesFinished(yaml, refused);
   const described = refused.slice(0, MAX_FAULTS)
     .map((entry) => toEntryFault(meantBy(entry), entry, { isFinished }));

@@ -7,7 +7,7 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { isAbsence } from "../files/faults.ts";
+import { isAbsence, SkillFileError } from "../files/faults.ts";
 import {
   type BaseFolders,
   dirname,
@@ -216,6 +216,18 @@ export class Project {
   }
 
   /**
+   * Returns the real path of a folder that a root, an option, or a rule names.
+   *
+   * @throws {SkillFileError} If it leads out of the project.
+   * @throws {Error} If it is missing, or cannot be resolved.
+   */
+  enter(path: string): string {
+    const realPath = Deno.realPathSync(path);
+    if (!this.leadsOut(path, realPath)) return realPath;
+    throw new SkillFileError(path, LINK_OUT_OF_PROJECT);
+  }
+
+  /**
    * Resolves a folder that an option or a rule names. One that leads out of the project,
    * or is missing, keeps its path, and so no real path equals it.
    *
@@ -223,10 +235,9 @@ export class Project {
    */
   resolve(path: string): string {
     try {
-      const realPath = Deno.realPathSync(path);
-      return this.leadsOut(path, realPath) ? path : realPath;
+      return this.enter(path);
     } catch (error) {
-      if (isAbsence(error)) return path;
+      if (isAbsence(error) || error instanceof SkillFileError) return path;
       throw error;
     }
   }
@@ -248,8 +259,8 @@ export class Project {
 
   #findFault(path: string): Fault | undefined {
     try {
-      const realPath = Deno.realPathSync(path);
-      return this.leadsOut(path, realPath) ? LINK_OUT_OF_PROJECT : undefined;
+      this.enter(path);
+      return undefined;
     } catch (error) {
       return isAbsence(error) ? undefined : skillFaultOf(error);
     }

@@ -50,15 +50,16 @@ export interface ToolOptions extends SkillToolOptions {
 }
 
 /** For each toolset, which tools list skills, load one, and read its other files. */
-export const TOOL_NAMES: Readonly<
-  Record<Toolset, { list: string; load: string; read?: string }>
-> = {
-  skill: { list: "skill", load: "skill" },
+export const TOOL_NAMES = {
+  skill: { list: "skill", load: "skill", read: undefined },
   skilljack: { list: "skill", load: "skill", read: "skill-resource" },
-  reference: { list: "list_skills", load: "read_skill" },
+  reference: { list: "list_skills", load: "read_skill", read: undefined },
   agentskills: {
     list: "load_skill_metadata_op",
     load: "load_skill_op",
     read: "read_reference_file_op",
   },
-};
+} as const satisfies Record<
+  Toolset,
+  { list: string; load: string; read: string | undefined }
+>;

@@ -18,10 +18,11 @@ import {
 import type { ListedSkill } from "../skill_list.ts";
 import { createJsonList, fitJsonList } from "./json_list.ts";
 import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
+import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({
-  name: "load_skill_metadata_op",
+  name: TOOL_NAMES.agentskills.list,
   title: "Load Skill Metadata",
   usage:
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
@@ -41,7 +42,7 @@ const listTool = defineTool({
 const skillName = describedString("Name of the skill");
 
 const loadTool = defineTool({
-  name: "load_skill_op",
+  name: TOOL_NAMES.agentskills.load,
   title: "Load Skill",
   usage: "Load a specific skill's instructions (its SKILL.md).",
   input: z.object({ skill_name: skillName }),
@@ -49,7 +50,7 @@ const loadTool = defineTool({
 });
 
 const readTool = defineTool({
-  name: "read_reference_file_op",
+  name: TOOL_NAMES.agentskills.read,
   title: "Read Reference File",
   usage:
     "Read a reference file of a skill, such as forms.md or reference.md, from the skill's directory.",

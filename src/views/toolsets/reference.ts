@@ -13,10 +13,11 @@ import {
   listForModel,
 } from "../skill_list.ts";
 import { createJsonList, fitJsonList } from "./json_list.ts";
+import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({
-  name: "list_skills",
+  name: TOOL_NAMES.reference.list,
   title: "List Available Skills",
   describe: (catalog) => {
     const lines = listForModel(catalog).map(formatSkill);
@@ -46,7 +47,7 @@ const listTool = defineTool({
 });
 
 const readTool = defineTool({
-  name: "read_skill",
+  name: TOOL_NAMES.reference.load,
   title: "Read Skill Instructions",
   usage:
     "Read the full instructions of a skill by name. Returns the complete SKILL.md content.",

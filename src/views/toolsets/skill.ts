@@ -12,10 +12,11 @@ import {
   withSkill,
 } from "../loading.ts";
 import { formatAvailableSkills } from "../skill_list.ts";
+import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
-  name: "skill",
+  name: TOOL_NAMES.skill.load,
   title: "Load Skill",
   describe: (catalog) =>
     `Execute a skill within the main conversation

@@ -11,10 +11,11 @@ import { escapeInvisible } from "../../text.ts";
 import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
 import { summarizeNearMisses } from "../near_miss_summary.ts";
 import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
+import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
-  name: "skill",
+  name: TOOL_NAMES.skilljack.load,
   title: "Activate Skill",
   describe: (catalog, { isRemote }) => {
     const locationOf = (skill: Skill) =>
@@ -42,7 +43,7 @@ ${list}${notice === undefined ? "" : `\n\n${notice}`}`;
 });
 
 const readTool = defineTool({
-  name: "skill-resource",
+  name: TOOL_NAMES.skilljack.read,
   title: "Read Skill File",
   usage:
     "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it if they are small texts, or an empty path to list the files.",
