@@ -6,6 +6,7 @@
  * @module
  */
 
+import { attempt } from "../attempt.ts";
 import {
   childOn,
   currentFolder,
@@ -17,19 +18,21 @@ import {
   join,
   mayRead,
 } from "../files/paths.ts";
+import { readLocated } from "../files/reading.ts";
 import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
+import { findNearMissFault } from "../skills/near_misses.ts";
 import { byOwner, DEFAULT_FOLDERS, SHARED_FOLDERS } from "../skills/roots.ts";
 import type {
   SkillCatalog,
   SkillRoot,
   SkillRootReport,
 } from "../skills/types.ts";
+import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { count, isCopyable } from "../text.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
-import { findNearMissFault } from "./likely_misses.ts";
 
 /** The maximum number of lines about one folder, as many as a person reads. */
 const MAX_DEEPER_LINES = 10;
@@ -68,7 +71,7 @@ export async function listMissed(
       return listPlaceProblems(root, skills, hint);
     }),
     ...listDeeperProblems(found, deep, settings),
-    ...listNearMissProblems(named, found),
+    ...listNearMissProblems(named),
   ];
 }
 
@@ -207,25 +210,32 @@ function countByHolder(
   return counts;
 }
 
-/** Says what is wrong with the near misses, except with folders that hold skills. */
+/** Says what is wrong with the near misses, as far as they are likely mistakes. */
 function listNearMissProblems(
   reports: readonly SkillRootReport[],
-  found: SkillCatalog,
 ): Problem[] {
-  const inside = [
-    ...listAll(found).map(({ directory }) => directory),
-    ...found.problems.map(({ file }) => file),
-  ];
-  const holds = (folder: string) =>
-    inside.some((path) => isAtOrBelow(path, folder));
   return reports.flatMap(({ root, nearMisses = [] }) =>
     nearMisses.flatMap((miss) => {
-      const { kind, path: file } = miss;
-      if (kind === "folder" && holds(file)) return [];
-      const fault = findNearMissFault(miss, root);
-      return fault === undefined ? [] : [{ ...fault, file }];
+      const fault = findNearMissFault(miss, root, hasFrontmatter);
+      return fault === undefined ? [] : [{ ...fault, file: miss.path }];
     })
   );
+}
+
+/** The beginning of a text whose frontmatter has a field of a skill. */
+const SKILL_FRONTMATTER =
+  /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
+
+/** Whether a file begins with frontmatter as a `SKILL.md` does. */
+export function hasFrontmatter(path: string): boolean {
+  return attempt(() => {
+    const expected = Deno.lstatSync(path);
+    if (!expected.isFile) return false;
+    const file = { path, realPath: Deno.realPathSync(path), isLink: false };
+    const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
+    const bytes = readLocated(file, { expected, buffer });
+    return SKILL_FRONTMATTER.test(new TextDecoder().decode(bytes));
+  }) === true;
 }
 
 /** Says how to have the skills in a folder served. */

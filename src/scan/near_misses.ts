@@ -5,20 +5,12 @@
  */
 
 import { basename, childOn, childPath } from "../files/paths.ts";
+import { ARCHIVE_NAME, kindOfFile, MARKDOWN } from "../skills/near_misses.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import type { VisitedFolder } from "./record.ts";
 
 /** The maximum number in one root. */
 const MAX_NEAR_MISSES = 1_000;
-
-/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt`, or is it, in a root. */
-const LIKE_SKILL_MD =
-  /^(?:skills\.md|skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*)$/i;
-
-/** The name of an archive in which skills are passed on. */
-const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;
-
-const MARKDOWN = /\.(?:md|markdown)$/i;
 
 /** A folder that is listed and is no skill, at a number of levels below its root. */
 type Folder = Pick<VisitedFolder, "root" | "path" | "realPath"> & {
@@ -30,7 +22,7 @@ export class NearMisses {
   readonly #byRoot = new Map<SkillRoot, NearMiss[]>();
   /** The real paths of the folders that were looked at. */
   readonly #looked = new Set<string>();
-  /** The folders directly in roots that hold skills. */
+  /** The roots, and the folders directly in them, that hold skills. */
   readonly #holders = new Set<string>();
 
   /** Adds those in a folder, and the folder itself if it may be meant as a skill. */
@@ -50,8 +42,9 @@ export class NearMisses {
     this.#byRoot.set(folder.root, all);
   }
 
-  /** Notes a skill, so that a folder that holds it is no near miss. */
+  /** Notes a skill, so that a root or a folder in it that holds it is no near miss. */
   addSkill({ root, path, depth }: Folder): void {
+    if (depth > 0) this.#holders.add(root.path);
     if (depth > 1) this.#holders.add(childOn(path, root.path));
   }
 
@@ -71,21 +64,11 @@ function listFiles(
 ): NearMiss[] {
   const names = new Set(entries.map(({ name }) => name));
   return entries.filter(({ isFile }) => isFile).flatMap(({ name }) => {
-    const kind = kindOf(name, { isInRoot: depth === 0 });
+    const kind = kindOfFile(name, { isInRoot: depth === 0 });
     const isUnpacked = names.has(name.replace(ARCHIVE_NAME, ""));
     if (kind === undefined || (kind === "archive" && isUnpacked)) return [];
     return [{ kind, path: childPath(path, name) }];
   });
-}
-
-function kindOf(
-  name: string,
-  { isInRoot }: { isInRoot: boolean },
-): NearMiss["kind"] | undefined {
-  if (LIKE_SKILL_MD.test(name)) return "misnamed";
-  if (ARCHIVE_NAME.test(name)) return "archive";
-  // A root is expected to have folders only.
-  return isInRoot && MARKDOWN.test(name) ? "document" : undefined;
 }
 
 /** Lists a folder as a whole, unless it has nothing of its own but archives, or is named as no skill is. */

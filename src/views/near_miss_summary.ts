@@ -6,12 +6,8 @@
  */
 
 import { isForModel } from "../policy/states.ts";
-import type {
-  NearMiss,
-  Skill,
-  SkillCatalog,
-  SkillRootReport,
-} from "../skills/types.ts";
+import { COUNTED_MISSES, isCounted } from "../skills/near_misses.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { count, quote } from "../text.ts";
 
 /** A number of things, and what is to be said of them. */
@@ -55,33 +51,16 @@ function isCopy(skill: Skill): boolean {
     isForModel(skill);
 }
 
-/** What a near miss is, and what makes it a skill. */
-const NEAR_MISSES: Readonly<Record<NearMiss["kind"], [string, string]>> = {
-  archive: ["archive", "(if it has a skill, unpack into a folder of its own)"],
-  misnamed: [
-    "file",
-    "that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden)",
-  ],
-  folder: [
-    "folder",
-    "without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)",
-  ],
-  document: [
-    "Markdown file",
-    "outside the folder of a skill (move into a folder of its own, as SKILL.md)",
-  ],
-};
-
 /** Counts near misses, and folders that the user named and that cannot be searched. */
 function countNearMisses({ roots }: SkillCatalog): Count[] {
   const misses = roots.flatMap((report) =>
-    (report.nearMisses ?? []).filter((miss) => isMentioned(miss, report))
+    (report.nearMisses ?? []).filter((miss) => isCounted(miss, report))
   );
   const unsearched = roots.filter(({ root, status }) =>
     root.mustExist && status !== "found"
   );
   return [
-    ...Object.entries(NEAR_MISSES).map(([kind, [thing, rest]]): Count => {
+    ...Object.entries(COUNTED_MISSES).map(([kind, [thing, rest]]): Count => {
       const ofKind = misses.filter((miss) => miss.kind === kind);
       return [ofKind.length, thing, rest];
     }),
@@ -91,13 +70,4 @@ function countNearMisses({ roots }: SkillCatalog): Count[] {
       "that is missing or cannot be searched (choose it again in the settings; if it exists, load one of its skills by name to learn why)",
     ],
   ];
-}
-
-/** Whether to mention a near miss. Among skills, some folders and documents are meant to be none. */
-function isMentioned(
-  { kind, path, document }: NearMiss,
-  { root, skills }: SkillRootReport,
-): boolean {
-  if (kind === "archive" || kind === "misnamed") return true;
-  return path !== root.path && (skills === 0 || document !== undefined);
 }

@@ -1,33 +1,62 @@
 /**
- * What is wrong with near misses, and how to make them skills, as far as they are likely
- * enough to be mistakes to tell a person of them.
+ * Near misses: what may be meant as a skill, and is none. Which names count, when one
+ * matters, and what is said of it, to people and to the model.
  *
  * @module
  */
 
-import { attempt } from "../attempt.ts";
 import { basename, dirname } from "../files/paths.ts";
-import { readLocated } from "../files/reading.ts";
 import type { Fault } from "../problems.ts";
-import { isSkillFileName } from "../skills/skill_file.ts";
-import type { NearMiss, SkillRoot } from "../skills/types.ts";
-import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { quote } from "../text.ts";
+import { isSkillFileName } from "./skill_file.ts";
+import type { NearMiss, SkillRoot, SkillRootReport } from "./types.ts";
 
-/** The beginning of a text whose frontmatter has a field of a skill. */
-const SKILL_FRONTMATTER =
-  /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
+/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt`, or is it, in a root. */
+const LIKE_SKILL_MD =
+  /^(?:skills\.md|skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*)$/i;
 
-/** Whether a file begins with frontmatter as a `SKILL.md` does. */
-function hasFrontmatter(path: string): boolean {
-  return attempt(() => {
-    const expected = Deno.lstatSync(path);
-    if (!expected.isFile) return false;
-    const file = { path, realPath: Deno.realPathSync(path), isLink: false };
-    const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    const bytes = readLocated(file, { expected, buffer });
-    return SKILL_FRONTMATTER.test(new TextDecoder().decode(bytes));
-  }) === true;
+/** The name of an archive in which skills are passed on. */
+export const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;
+
+export const MARKDOWN = /\.(?:md|markdown)$/i;
+
+/** Returns the kind of near miss that a file is by its name, if it is one. */
+export function kindOfFile(
+  name: string,
+  { isInRoot }: { isInRoot: boolean },
+): NearMiss["kind"] | undefined {
+  if (LIKE_SKILL_MD.test(name)) return "misnamed";
+  if (ARCHIVE_NAME.test(name)) return "archive";
+  // A root is expected to have folders only.
+  return isInRoot && MARKDOWN.test(name) ? "document" : undefined;
+}
+
+/** What the model is told of each kind, which gets only numbers: after the number, and the fix. */
+export const COUNTED_MISSES: Readonly<
+  Record<NearMiss["kind"], [thing: string, rest: string]>
+> = {
+  archive: ["archive", "(if it has a skill, unpack into a folder of its own)"],
+  misnamed: [
+    "file",
+    "that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden)",
+  ],
+  folder: [
+    "folder",
+    "without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)",
+  ],
+  document: [
+    "Markdown file",
+    "outside the folder of a skill (move into a folder of its own, as SKILL.md)",
+  ],
+};
+
+/** Whether the model is told of a near miss. Among skills, some folders and documents are meant to be none. */
+export function isCounted(
+  { kind, path, document }: NearMiss,
+  { root, skills }: SkillRootReport,
+): boolean {
+  if (kind === "archive" || kind === "misnamed") return true;
+  return path !== root.path && (skills === 0 || document !== undefined);
 }
 
 const LOOSE_FILE: Fault = {
@@ -53,10 +82,13 @@ const ARCHIVE: Fault = {
  * Says what is wrong with a near miss in a root, and how to make it a skill, if it is
  * likely a mistake. A folder that is not named as one of skills may be a skill, or a
  * project with its own documents.
+ *
+ * @param hasFrontmatter Whether a file begins as a `SKILL.md` does.
  */
 export function findNearMissFault(
   { kind, path, document }: NearMiss,
   root: SkillRoot,
+  hasFrontmatter: (path: string) => boolean,
 ): Fault | undefined {
   const folder = dirname(path);
   const isInRoot = folder === root.path;
