@@ -43,6 +43,7 @@ import { Digests } from "./src/files/digests.ts";
 import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
 import { isUnsettledAbove } from "./src/files/file_status.ts";
 import {
+  basename,
   childPath,
   currentFolder,
   isThere,
@@ -87,10 +88,16 @@ import {
   DEFAULT_REFRESH_SECONDS,
   MAX_FOLDERS,
   MAX_SEARCH_DEPTH,
+  mayBeGroup,
   Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
-import { isSkillFileName } from "./src/skills/skill_file.ts";
+import {
+  findSkillFile,
+  type FoundFile,
+  isSkillFileName,
+  isSkillFolder,
+} from "./src/skills/skill_file.ts";
 import type {
   ScanOptions,
   ScanSubscriber,
@@ -155,8 +162,6 @@ export async function scanSkillRoots(
 
 /** A folder that a root lists, or that is searched for such folders. */
 interface SearchedFolder extends VisitedFolder {
-  /** How many levels it is below the root. */
-  readonly depth: number;
   /** The real path of the skill around it, if there is one. */
   readonly outer: string | undefined;
 }
@@ -171,8 +176,13 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #slice: TimeSlice;
   readonly #folders: VisitedFolder[] = [];
   readonly #failures: Failure[] = [];
-  /** The real paths of the folders that could not be listed just now. */
+  /** The real paths of the folders that could not be listed just now, or were not visited. */
   readonly #unread: string[] = [];
+  /** The real paths of the folders that were not listed because of the limit. */
+  readonly #unlisted: string[] = [];
+  /** The main files of folders that may have been groups. */
+  readonly #files = new Map<SearchedFolder, FoundFile>();
+  readonly #roots: readonly SkillRoot[];
   /** The real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
@@ -189,7 +199,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     this.#slice = slice;
     this.#project = project;
     this.#links = new LinkRules(root, { project, roots });
-    this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 1;
+    this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 2;
+    this.#roots = roots;
     this.maxEntries = MAX_FOLDERS[root.scope];
   }
 
@@ -198,9 +209,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     try {
       const top = this.#enterRoot();
       const end = await walk(top, this, this.#slice);
-      if (end !== undefined) {
-        throw new SkillFileError(root.path, tooManyFolders(this.maxEntries));
-      }
+      if (end !== undefined) this.#reportLimit();
       const { realPath } = top;
       return {
         report: {
@@ -209,10 +218,10 @@ class RootSearch implements WalkSteps<SearchedFolder> {
           status: "found",
           realPath,
           skills: 0,
-          nearMisses: this.#nearMisses.listIn(root),
         },
         folders: this.#folders,
         unread: this.#unread,
+        unlisted: this.#unlisted,
         failures: this.#failures,
       };
     } catch (error) {
@@ -257,8 +266,31 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     return (isDirectory || isSymlink) && !isSkipped;
   }
 
-  isListed({ depth, realPath }: SearchedFolder): boolean {
-    return depth < this.#maxDepth && !this.#listed.has(realPath);
+  isListed(folder: SearchedFolder): boolean {
+    const { depth, realPath } = folder;
+    return depth < this.#maxDepth && !this.#listed.has(realPath) &&
+      (this.#root.recursive || depth === 0 || this.#isGroup(folder));
+  }
+
+  /** Whether a folder directly in a root that is not recursive holds skills, and is none. */
+  #isGroup(folder: SearchedFolder): boolean {
+    const { path, outer } = folder;
+    const mayBeOne = !this.#root.confinesLinks && outer === undefined &&
+      mayBeGroup(basename(path));
+    if (!mayBeOne) return false;
+    try {
+      const file = findSkillFile(path);
+      if (file !== undefined) this.#files.set(folder, file);
+      return file === undefined && !this.#isRoot(folder);
+    } catch {
+      // The next step reports it.
+      return false;
+    }
+  }
+
+  #isRoot({ realPath }: SearchedFolder): boolean {
+    const paths = this.#roots.map(({ path }) => path);
+    return this.#project.resolveAll(paths).includes(realPath);
   }
 
   /** Notes a folder that may be a skill. If it is not listed, the next step finds out. */
@@ -267,7 +299,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     const { realPath, depth } = folder;
     const mayBeSkill = depth > 0 || includesItself;
     if (entries === undefined) {
-      if (mayBeSkill) this.#folders.push(folder);
+      this.#addFolder(folder);
       return;
     }
     this.#listed.add(realPath);
@@ -278,6 +310,35 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     } else if (folder.outer === undefined) {
       this.#nearMisses.add(folder, entries, { mayBeSkill });
     }
+  }
+
+  onUnlisted(folder: SearchedFolder): void {
+    this.#unlisted.push(folder.realPath);
+    this.#addFolder(folder);
+  }
+
+  #addFolder(folder: SearchedFolder): void {
+    const isInGroup = !this.#root.recursive && folder.depth > 1;
+    if (isInGroup && !isSkillFolder(folder.path)) return;
+    this.#folders.push({ ...folder, file: this.#files.get(folder) });
+    if (isInGroup) this.#nearMisses.addSkill(folder);
+  }
+
+  onUnvisited(place: string): void {
+    this.#unread.push(place);
+  }
+
+  /**
+   * Reports that not all of a project's root was visited.
+   *
+   * @throws {SkillFileError} If it is the user's, who chose it, and can choose another one.
+   */
+  #reportLimit(): void {
+    const { path, scope } = this.#root;
+    const fault = tooManyFolders(this.maxEntries, scope);
+    const error = new SkillFileError(path, fault);
+    if (scope === "global") throw error;
+    this.#failures.push(createFailure(error, path, this.#project));
   }
 
   onEntry(
@@ -298,8 +359,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       : place;
     if (realPath === undefined) return undefined;
     // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
-    const isFolderOfSkills = !this.#root.recursive;
-    if (isFolderOfSkills && name.includes("\ufffd") && !isThere(path)) {
+    if (!this.#isDeep(container) && name.includes("\ufffd") && !isThere(path)) {
       throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
     }
     const depth = container.depth + 1;
@@ -320,16 +380,20 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     if (entry === undefined && isTemporary(error)) {
       this.#unread.push(folder.realPath);
     }
-    if (this.#isHarmless(error, isLink)) return;
+    if (this.#isDeep(folder) && this.#isHarmless(error, isLink)) return;
     this.#failures.push(createFailure(error, path, this.#project));
   }
 
-  /** Whether an error is common below a recursive root: a link to what is missing or denied. */
+  /** Whether a folder can hold anything, not only skills: one in a recursive root, or a group. */
+  #isDeep({ depth }: SearchedFolder): boolean {
+    return this.#root.recursive === true || depth > 0;
+  }
+
+  /** Whether an error is common in such a folder: a link to what is missing or denied. */
   #isHarmless(error: unknown, isLink: boolean): boolean {
     const isOfSystem = !(error instanceof SkillFileError) &&
       !isTemporary(error);
-    const { recursive = false } = this.#root;
-    return recursive && (isAbsence(error) || (isLink && isOfSystem));
+    return isAbsence(error) || (isLink && isOfSystem);
   }
 }
 
@@ -341,7 +405,11 @@ async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
   for (const root of roots.toSorted(byOwner)) {
     visits.set(root, await new RootSearch(root, start, nearMisses).run());
   }
-  return roots.map((root) => visits.get(root)!);
+  return roots.map((root) => {
+    const visit = visits.get(root)!;
+    const report = { ...visit.report, nearMisses: nearMisses.listIn(root) };
+    return { ...visit, report };
+  });
 }
 
 /** The result of a scan. */

@@ -84,7 +84,7 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
-    const deeper = place.skill("home/.claude/skills/group", "deeper");
+    const deeper = place.skill("home/.claude/skills/group/more", "deeper");
     place.folder("project", ".claude");
     place.link(join(place.home, ".claude", "skills"), "project/.claude/skills");
     const open = async (policy: SkillPolicy) => {

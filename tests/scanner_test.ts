@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { resolveSkillRoots, scanSkillRoots } from "../mod.ts";
+import { resolveSkillRoots, scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
 import {
   createInvalidNames,
@@ -25,7 +25,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
   const directory = place.skill("skills", "zebra");
   place.skill("skills", "Ape");
   place.skill("skills", "folder-of-monkey", skillMd("monkey"));
-  place.skill("skills/group", "deep");
+  place.skill("skills/group/more", "deep");
   place.file("skills/README.md", "no skill");
   place.folder("skills", "empty");
   const { skills, problems, shadowed, roots, revision } = await scanSkillRoots([
@@ -40,7 +40,10 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
       status: "found",
       realPath: folder,
       skills: 3,
-      nearMisses: [{ kind: "document", path: join(folder, "README.md") }],
+      nearMisses: [
+        { kind: "document", path: join(folder, "README.md") },
+        { kind: "folder", path: join(folder, "group"), document: undefined },
+      ],
     },
   ]);
   assert.deepEqual(skills.get("zebra"), {
@@ -290,39 +293,65 @@ Deno.test(
   },
 );
 
-for (
-  const [scope, limit] of [["global", 50_000], ["project", 1_000]] as const
-) {
-  Deno.test(`scanSkillRoots() refuses a ${scope} root with more than ${limit} folders and links`, async () => {
-    using place = new Place();
-    place.skill("skills", "a");
-    place.skill("skills/group", "b");
-    const path = place.folder("skills");
-    const { readDirSync } = Deno;
-    const entry = { isFile: false, isDirectory: false, isSymlink: true };
-    const links = Array.from({ length: limit }, (_, i) => `l${i}`)
-      .map((name) => ({ ...entry, name }));
-    Deno.readDirSync = (folder) =>
-      [...readDirSync(folder), ...folder === path ? links : []].values();
-    try {
-      const catalog = await scanSkillRoots([
-        root(join(path, "group"), { scope }),
-        root(path, { scope, recursive: true }),
-      ]);
-      assert.deepEqual(names(catalog), ["b"]);
-      assert.deepEqual(
-        catalog.roots.map(({ status, skills }) => [status, skills]),
-        [["found", 1], ["refused", 0]],
-      );
-      assert.deepEqual(
-        catalog.problems.map(({ file, reason }) => [file, reason]),
-        [[path, `it has more than ${limit} folders and links`]],
-      );
-    } finally {
-      Deno.readDirSync = readDirSync;
-    }
-  });
+/** Lets a folder have links to nothing, besides what it has, as many as are given. */
+function addLinks(folder: string, count: number): Disposable {
+  const { readDirSync } = Deno;
+  const entry = { isFile: false, isDirectory: false, isSymlink: true };
+  const links = Array.from({ length: count }, (_, i) => `l${i}`)
+    .map((name) => ({ ...entry, name }));
+  Deno.readDirSync = (path) =>
+    [...readDirSync(path), ...path === folder ? links : []].values();
+  return { [Symbol.dispose]: () => Object.assign(Deno, { readDirSync }) };
 }
+
+Deno.test("scanSkillRoots() refuses a root of the user's with more than 50,000 folders and links", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  place.skill("skills/group", "b");
+  const path = place.folder("skills");
+  using _ = addLinks(path, 50_000);
+  const { skills, roots, problems } = await scanSkillRoots([
+    root(join(path, "group")),
+    root(path, { recursive: true }),
+  ]);
+  assert.deepEqual([...skills.keys()], ["b"]);
+  assert.deepEqual(
+    roots.map(({ status, skills }) => [status, skills]),
+    [["found", 1], ["refused", 0]],
+  );
+  assert.deepEqual(
+    problems.map(({ file, reason }) => [file, reason]),
+    [[path, "it has more than 50000 folders and links"]],
+  );
+});
+
+Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and nothing shows what it did not visit", async () => {
+  for (const recursive of [false, true]) {
+    using place = new Place();
+    const skills = place.folder("skills");
+    place.skill("skills", "a");
+    place.skill("skills", "m");
+    place.skill("skills/a", "inner", skillMd("inner", "Flagged"));
+    place.skill("skills/z", "y");
+    using _ = addLinks(skills, 998);
+    const roots = [root(skills, { scope: "project", recursive })];
+    using registry = new SkillRegistry(roots, { log: () => {} });
+    const { skills: found, problems } = await registry.refresh();
+    // The folder "a" comes first, and "m" is the last that is visited.
+    assert.deepEqual([...found.keys()], ["a", "m"]);
+    const { files } = await registry.listFiles(found.get("a")!);
+    const paths = files.map(({ path }) => path);
+    const inner = recursive ? [] : ["inner/SKILL.md"];
+    assert.deepEqual(paths, ["SKILL.md", ...inner]);
+    assert.deepEqual(
+      problems.filter(({ file }) => file === skills)
+        .map(({ reason, hint }) => `${reason}; ${hint}`),
+      [
+        "it has more than 1000 folders and links, and only the first ones are searched; name it as DIR to search all of them",
+      ],
+    );
+  }
+});
 
 Deno.test("scanSkillRoots() finds skills with names that look like paths or prototypes", async () => {
   using place = new Place();

@@ -15,7 +15,7 @@ Deno.test("--list and --check report everything that is almost a skill, and the 
   const skills = "home/.claude/skills";
   place.file(`${skills}/SKILL.md`, skillMd("loose"));
   place.file(`${skills}/up/Skill.markdown`, skillMd("up"));
-  place.skill(`${skills}/deep`, "one");
+  place.skill(`${skills}/deep/er`, "one");
   for (const name of ["pdf.zip", "docx.skill", "README.md", "notes.md"]) {
     place.file(`${skills}/${name}`, "");
   }
@@ -139,7 +139,7 @@ Deno.test("--list says where skills lie deeper, and following each hint serves t
   for (const name of ["a", "b"]) {
     place.skill("home/.claude/skills/super powers/skills", name);
   }
-  place.skill("home/.claude/skills/collection", "c");
+  place.skill("home/.claude/skills/collection/some", "c");
   place.skill("home/.claude/skills/collection/more", "e");
   place.skill("project/.claude/skills/clone/plugins/one/skills", "d");
   place.skill("project/.claude/skills/clone/node_modules/two", "not-mine");
@@ -300,7 +300,7 @@ Deno.test("--list names no folder above that is searched, as in a home folder in
   using place = new Place();
   place.folder("home/.git");
   const here = place.folder("home/code/x");
-  place.skill("home/.claude/skills/group", "deep");
+  place.skill("home/.claude/skills/group/more", "deep");
   const { stdout } = await runServer({ ...place, project: here }, {
     args: ["--list", "--json"],
   });
@@ -376,13 +376,13 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("secret/group/deep", "private");
-    place.skill("secret", "private-too");
+    place.skill("secret/more", "private-too");
     place.link("../../secret", "project/.agents/skills");
     place.link("../../secret", "project/.claude/skills");
     assert.deepEqual(await hintsIn(place), []);
     place.remove("project/.claude");
     place.link("../../home/.claude/skills", "project/.claude/skills");
-    place.skill("home/.claude/skills/clone", "a");
+    place.skill("home/.claude/skills/clone/skills", "a");
     place.link("../../../secret", "home/.claude/skills/link");
     const own = join("~", ".claude", "skills");
     assert.deepEqual((await hintsIn(place)).sort(), [
@@ -403,7 +403,7 @@ Deno.test(
     using place = new Place();
     for (let index = 0; index < 25; index++) {
       place.skill("store", `skill-${index}`);
-      place.skill(`collections/${index}`, `deep-${index}`);
+      place.skill(`collections/${index}/more`, `deep-${index}`);
       const links = "home/.agents/skills";
       place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
       place.link(`../../../collections/${index}`, `${links}/all-${index}`);
@@ -517,7 +517,7 @@ Deno.test(
     const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
     for (const name of names) {
       using place = new Place();
-      place.skill(`home/.claude/skills/${name}`, "deep");
+      place.skill(`home/.claude/skills/${name}/more`, "deep");
       const [hint] = await hintsIn(place);
       const [, option] = /\badd (.*)$/.exec(hint!)!;
       const [command, options] = serverCommand(place, { args: ["--list"] });

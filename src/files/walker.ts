@@ -6,6 +6,7 @@
  * @module
  */
 
+import { childPath } from "./paths.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
   CONFIRM_ROUNDS,
@@ -40,6 +41,10 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   isListed(folder: Folder): boolean;
   /** Notes a folder, with its entries if it is listed, before it looks at them. */
   onFolder(folder: Folder, entries?: readonly Deno.DirEntry[]): void;
+  /** Notes the place of an entry beyond the limit. */
+  onUnvisited?(place: string): void;
+  /** Notes a folder that is not listed because of the limit. */
+  onUnlisted?(folder: Folder): void;
   /** Looks at an entry. Returns the folder that it is, to walk on there. */
   onEntry(
     entry: Deno.DirEntry,
@@ -67,21 +72,24 @@ export async function walk<Folder extends PlacedFolder>(
   let room = steps.maxEntries;
   let end: { folder: Folder; entry: Deno.DirEntry } | undefined;
   for (const folder of queue) {
-    if (!steps.isListed(folder)) {
-      steps.onFolder(folder);
-      continue;
-    }
+    const isListed = steps.isListed(folder);
+    if (!isListed) steps.onFolder(folder);
+    else if (end !== undefined) steps.onUnlisted?.(folder);
+    if (!isListed || end !== undefined) continue;
     if (slice.isOver) await slice.pause();
     try {
       const { entries, snapshot } = listFolder(folder);
       steps.onFolder(folder, entries);
-      for (const entry of entries.filter((it) => steps.isLookedAt(it))) {
+      const visited = entries.filter((it) => steps.isLookedAt(it));
+      const beyond = visited.splice(room);
+      room -= visited.length;
+      const [entry] = beyond;
+      if (entry !== undefined) end = { folder, entry };
+      for (const { name } of beyond) {
+        steps.onUnvisited?.(childPath(folder.realPath, name));
+      }
+      for (const entry of visited) {
         if (slice.isOver) await slice.pause();
-        if (room === 0) {
-          end = { folder, entry };
-          break;
-        }
-        room--;
         const child = lookAt(entry, folder, { snapshot, steps });
         if (child !== undefined) queue.push(child);
       }
@@ -90,7 +98,6 @@ export async function walk<Folder extends PlacedFolder>(
     } catch (error) {
       steps.onFailure(error, folder);
     }
-    if (end !== undefined) break;
   }
   return end;
 }

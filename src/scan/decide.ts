@@ -43,6 +43,13 @@ export interface DecidedSkill extends JudgedSkill {
   readonly hiddenFrom: SkillHiding;
 }
 
+/** Whether the first path that lists a skill is in a group. */
+export function isInGroup(
+  { listings: [first] }: Pick<DecidedSkill, "listings">,
+): boolean {
+  return !first!.root.recursive && first!.depth > 1;
+}
+
 /** What a scan decided. */
 export interface Decisions {
   /** All folders with a `SKILL.md`, in the order of the paths that list them. */
@@ -69,7 +76,8 @@ export async function decideSkills(input: DecisionInput): Promise<Decisions> {
     const read = input.reading.skills.get(realPath)!;
     judged.push(judge(read, listings, input));
   }
-  const hidden = new HiddenFolders(judged, listUnread(input));
+  const unlisted = input.visits.flatMap((visit) => visit.unlisted);
+  const hidden = new HiddenFolders(judged, listUnread(input), unlisted);
   const skills = judged.map((skill) => ({
     ...skill,
     hiddenFrom: strictest(ownHiding(skill), hidden.hidingOfFile(skill)),
@@ -138,6 +146,8 @@ function listUnread({ visits, reading }: DecisionInput): string[] {
 export class HiddenFolders {
   /** By real path. */
   readonly #hidden = new Map<string, SkillHiding>();
+  /** The real paths of folders in which there may be skills that nobody found. */
+  readonly #unlisted: ReadonlySet<string>;
 
   /**
    * Notes what is hidden.
@@ -145,8 +155,15 @@ export class HiddenFolders {
    * @param skills The skills. One whose `SKILL.md` could not be read is hidden from
    *   everyone, because nobody knows what it says.
    * @param unread The real paths of folders that nobody could read, which are hidden, too.
+   * @param unlisted The real paths of folders that were not listed. All folders in them
+   *   are hidden.
    */
-  constructor(skills: readonly JudgedSkill[], unread: readonly string[]) {
+  constructor(
+    skills: readonly JudgedSkill[],
+    unread: readonly string[],
+    unlisted: readonly string[] = [],
+  ) {
+    this.#unlisted = new Set(unlisted);
     for (const realPath of unread) this.#hidden.set(realPath, "everyone");
     for (const skill of skills) {
       const { realPath, read } = skill;
@@ -181,8 +198,12 @@ export class HiddenFolders {
    * @param skillFolder The real folder of the skill.
    */
   hidingOf(realPath: string, skillFolder: string): SkillHiding {
-    if (this.#hidden.size === 0) return "nobody";
+    if (this.#hidden.size + this.#unlisted.size === 0) return "nobody";
     const folders = withFoldersAbove(realPath);
+    // What is directly in such a folder is in no other skill.
+    if (folders.slice(2).some((it) => this.#unlisted.has(it))) {
+      return "everyone";
+    }
     const end = folders.indexOf(skillFolder);
     const between = end === -1 ? folders : folders.slice(0, end);
     return strictest(

@@ -31,12 +31,13 @@ function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
       path: resolve(path),
       realPath: resolve(realPath),
       root,
+      depth: 1,
       isLink: false,
       parent: undefined,
     }));
   const { scope } = root;
   const report = { root, scope, status: "found", skills: 0 } as const;
-  return { report, folders, unread: [], failures: [] };
+  return { report, folders, unread: [], unlisted: [], failures: [] };
 }
 
 function readingOf(text: string, mainFolder: string): ReadSkill {
@@ -235,13 +236,15 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
   ]);
 });
 
+const LISTING = { root: MINE, depth: 1 };
+
 Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and the skills modified last", () => {
   const skills = Array.from({ length: 300 }, (_, modified) => {
     const realPath = `/skills/${modified}`;
     // A SKILL.md that is a link into another folder.
     const mainFolder = modified === 299 ? "/store" : realPath;
     const read = { mainFolder, modified };
-    return { realPath, read } as DecidedSkill;
+    return { realPath, read, listings: [LISTING] } as unknown as DecidedSkill;
   });
   const folders = listWatchedFolders(skills, {
     roots: [],

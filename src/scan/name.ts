@@ -17,7 +17,7 @@ import type {
   SkillScope,
 } from "../skills/types.ts";
 import { withoutInvisible } from "../text.ts";
-import type { DecidedSkill, Decisions } from "./decide.ts";
+import { type DecidedSkill, type Decisions, isInGroup } from "./decide.ts";
 import type { RootVisit, ScanStart } from "./record.ts";
 
 /** What a scan visited and decided. */
@@ -185,15 +185,18 @@ function assignNames(
 }
 
 /**
- * Puts first, of the skills in each root, those in folders of their names: the others are
- * often copies of them.
+ * Puts first, of the skills in each root, those that are in no group, and then those in
+ * folders of their names: the others are often copies of them.
  */
 function preferOwnNames(group: readonly DecidedSkill[]): DecidedSkill[] {
   const isOther = ({ listings: [listing], read }: DecidedSkill) =>
     skillKey(basename(listing!.path)) !== skillKey(read.parsed.name!);
   const byRoot = Map.groupBy(group, ({ listings }) => listings[0]!.root);
   return [...byRoot.values()].flatMap((skills) =>
-    skills.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)))
+    skills.toSorted((a, b) =>
+      Number(isInGroup(a)) - Number(isInGroup(b)) ||
+      Number(isOther(a)) - Number(isOther(b))
+    )
   );
 }
 

@@ -34,6 +34,7 @@ function decided(
     path,
     realPath: path,
     root,
+    depth: 1,
     isLink: false,
     parent: undefined,
   };
@@ -68,6 +69,7 @@ function catalogOf(
     report: { root, scope: root.scope, status: "found", skills: 0 },
     folders: [],
     unread: [],
+    unlisted: [],
     failures: [],
   }));
   return nameSkills({ decisions, visits, problems, previous });

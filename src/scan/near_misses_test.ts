@@ -38,15 +38,22 @@ Deno.test("a scan notes near misses by their names, in the folders that it lists
   place.file("skills/group/deep/SKILL", "");
   place.file("skills/download/README.md", "");
   place.skill("skills/download/skills", "pdf");
-  const inRoot = ["archive a.zip", "document README.md"];
-  assert.deepEqual(await missesIn(place, false), inRoot);
-  assert.deepEqual(await missesIn(place, true), [
-    inRoot[0],
+  const inGroups = [
+    "archive a.zip",
     "archive packed/b.tgz",
-    inRoot[1],
+    "document README.md",
     "folder group",
     "folder guide guide.md",
     "folder two",
+  ];
+  assert.deepEqual(await missesIn(place, false), [
+    ...inGroups.slice(0, 3),
+    "folder download README.md",
+    ...inGroups.slice(3),
+    "misnamed up/SKILL.md.txt",
+  ]);
+  assert.deepEqual(await missesIn(place, true), [
+    ...inGroups,
     "misnamed group/deep/SKILL",
     "misnamed up/SKILL.md.txt",
   ]);

@@ -120,12 +120,12 @@ class ProjectBudget {
  * @throws {Error} If something is temporarily unreadable.
  */
 function readSkill(
-  folder: PlacedFolder,
+  folder: VisitedFolder,
   options: ReadOptions,
 ): ReadSkill | undefined {
-  let found: FoundFile | undefined;
+  let found = folder.file;
   try {
-    found = findSkillFile(folder.path);
+    found ??= findSkillFile(folder.path);
     return found && readSkillFile(found, folder, options);
   } catch (error) {
     if (isTemporary(error)) throw error;

@@ -26,12 +26,13 @@ function visitOf(
       path,
       realPath: path,
       root: skills,
+      depth: 1,
       isLink: false,
       parent: undefined,
     };
   });
   const report = { root: skills, scope, status: "found", skills: 0 } as const;
-  return { report, folders, unread: [], failures: [] };
+  return { report, folders, unread: [], unlisted: [], failures: [] };
 }
 
 async function read(

@@ -12,6 +12,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../problems.ts";
 import type { SkillText } from "../skills/frontmatter.ts";
 import { ROOT_IS_MISSING, skillFaultOf } from "../skills/root_faults.ts";
+import type { FoundFile } from "../skills/skill_file.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
   SkillCatalog,
@@ -24,6 +25,10 @@ import type { TimeSlice } from "../time_slice.ts";
 /** A folder that a root lists, and that may be a skill. */
 export interface VisitedFolder extends PlacedFolder {
   readonly root: SkillRoot;
+  /** How many levels it is below the root. */
+  readonly depth: number;
+  /** Its `SKILL.md`, if the visit looked for that. */
+  readonly file?: FoundFile | undefined;
 }
 
 /** What visiting a root found. */
@@ -33,6 +38,8 @@ export interface RootVisit {
   readonly folders: readonly VisitedFolder[];
   /** The real paths of folders that could not be looked at, such as all of a refused root. */
   readonly unread: readonly string[];
+  /** The real paths of folders that were not listed, so that nobody knows which skills are in them. */
+  readonly unlisted: readonly string[];
   readonly failures: readonly Failure[];
 }
 
@@ -100,8 +107,9 @@ export function toRefusedVisit(
   const failure = createFailure(reason, path, project);
   const { scope } = failure;
   const report = { root, scope, status, skills: 0 } as const;
-  if (isMissing && !mustExist) return { report, folders: [], unread, failures };
-  return { report, folders: [], unread, failures: [...failures, failure] };
+  const visit = { report, folders: [], unread, unlisted: [] };
+  if (isMissing && !mustExist) return { ...visit, failures };
+  return { ...visit, failures: [...failures, failure] };
 }
 
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */

@@ -17,6 +17,7 @@ function troubleIn(
     report: { root: MINE, scope: "global", status: "found", skills: 0 },
     folders: [],
     unread: [],
+    unlisted: [],
     failures: [failure],
   }));
   return findTrouble(visits, { skills: new Map(), unread: [], failures: read });

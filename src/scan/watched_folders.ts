@@ -4,10 +4,10 @@
  * @module
  */
 
-import { realPathIfThere } from "../files/paths.ts";
+import { dirname, realPathIfThere } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import type { SkillRootReport } from "../skills/types.ts";
-import type { DecidedSkill } from "./decide.ts";
+import { type DecidedSkill, isInGroup } from "./decide.ts";
 
 /**
  * Lists the folders to watch, by their real paths, the most important ones first:
@@ -32,6 +32,9 @@ export function listWatchedFolders(
     folders.add(realPathIfThere(policyFile) ?? policyFile);
   }
   for (const folder of subscribed) folders.add(folder);
+  for (const skill of lastModified.filter(isInGroup)) {
+    folders.add(dirname(skill.realPath));
+  }
   for (const { realPath, read } of lastModified) {
     folders.add(realPath).add(read.mainFolder);
   }

@@ -6,6 +6,7 @@
 
 import { faultOf } from "../files/faults.ts";
 import type { Fault, ProblemRule } from "../problems.ts";
+import type { SkillScope } from "./types.ts";
 
 export const LINK_OUT_OF_PROJECT: Fault = {
   rule: "link-outside",
@@ -45,13 +46,16 @@ export const PROJECT_IS_SLOW: Fault = {
   hint: "name its folder as DIR to read all of them",
 };
 
-/** For a root with more folders than are searched. */
-export function tooManyFolders(limit: number): Fault {
-  return {
-    rule: "too-many",
-    reason: `it has more than ${limit} folders and links`,
-    hint: "choose a folder closer to the skills",
-  };
+/** For a root with more folders than are searched. Those of a project are searched in part. */
+export function tooManyFolders(limit: number, scope: SkillScope): Fault {
+  const reason = `it has more than ${limit} folders and links`;
+  return scope === "global"
+    ? { rule: "too-many", reason, hint: "choose a folder closer to the skills" }
+    : {
+      rule: "too-many",
+      reason: `${reason}, and only the first ones are searched`,
+      hint: "name it as DIR to search all of them",
+    };
 }
 
 /** The options that help with faults, by their rules. */

@@ -50,6 +50,15 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
+/** The names of folders that hold what is not to be served. */
+const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
+
+/** Whether a folder directly in a root can be a group: a folder that only holds skills. */
+export function mayBeGroup(name: string): boolean {
+  return !/^[._]/.test(name) && !UNUSED_NAMES.includes(name.toLowerCase()) &&
+    !UNSEARCHED_NAMES.has(name);
+}
+
 /** The folders that hold the default roots, in the project and in the home folder. */
 export const DEFAULT_FOLDERS = [".agent", ".claude"];
 

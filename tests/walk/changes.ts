@@ -14,6 +14,9 @@ export const SKILL_NAMES = [...NAMES, "A", "global", "project"];
 /** The folders in a skill, some of which do not belong to it. */
 const SUBFOLDERS = ["", "", "sub", ".hidden", "node_modules"];
 
+/** Folders around skills, one of which counts for nothing. */
+const GROUPS = ["b", "group", "old"];
+
 const MAX_SKILLS = 10;
 
 /** The folders in which skills are created, besides those that are searched. */
@@ -140,7 +143,8 @@ export class Changes {
     const parent = random.chance(0.4) && this.#skills().length > 0
       ? join(this.#skill(), random.pick(SUBFOLDERS))
       : random.pick(random.chance(0.7) ? this.#roots : this.#others);
-    return join(parent, random.pick(NAMES));
+    const group = random.chance(0.2) ? random.pick(GROUPS) : "";
+    return join(parent, group, random.pick(NAMES));
   }
 
   /** Returns a text that no other file contains. */

@@ -130,12 +130,16 @@ export class Model {
   /** Returns the skills that may be seen, in search order. */
   look(): Sight[] {
     if (this.#isInvalid) return [];
-    this.#world.roots.forEach((root, index) => this.#search(root, index));
+    const { roots } = this.#world;
+    roots.forEach((root, index) => this.#search(root, index));
     const isCopy = ({ listings: [listing], frontmatter: { name } }: Found) =>
       basename(listing!.path).toLowerCase() !== name?.toLowerCase();
+    const isInGroup = ({ listings: [listing] }: Found) =>
+      !roots[listing!.root]!.recursive && listing!.depth === 2;
     const skills = [...this.#found.values()].sort((a, b) => {
       const [one, two] = [a.listings[0]!, b.listings[0]!];
-      return one.root - two.root || +isCopy(a) - +isCopy(b) ||
+      return one.root - two.root || +isInGroup(a) - +isInGroup(b) ||
+        +isCopy(a) - +isCopy(b) ||
         one.position - two.position;
     });
     for (const skill of skills) this.#hide(skill);
@@ -180,11 +184,22 @@ export class Model {
         const child = this.#enter(folder, name);
         if (child === undefined) continue;
         if (this.#note(child)) child.skill = child.realPath;
-        const isSearched = recursive && child.depth < 6;
+        const isSearched = recursive
+          ? child.depth < 6
+          : child.depth === 1 && this.#isGroup(child);
         if (isSearched && !visited.has(child.realPath)) queue.push(child);
         visited.add(child.realPath);
       }
     }
+  }
+
+  /** Whether a folder directly in a root, which has no main file, can hold skills. */
+  #isGroup({ path, realPath, skill }: Listing): boolean {
+    return this.#world.toolset !== "reference" && skill === undefined &&
+      !disk.isUnused(basename(path)) && !disk.findMain(path) &&
+      !this.#world.roots.some(({ path }) =>
+        this.#resolve(path).includes(realPath)
+      );
   }
 
   #enter(folder: Listing, name: string): Listing | undefined {
@@ -299,16 +314,20 @@ export class Model {
     const isOff = hiddenFrom === "everyone" ||
       this.#isHidden(file, skill, ["everyone"]);
     if (!isValid || isOff) return [];
-    const isKept = hiddenFrom === "model" ||
+    const forModel = hiddenFrom === "nobody" && frontmatter.forModel &&
       !this.#isHidden(file, skill, ["model"]);
-    const state: State = isKept ? judged : "manual";
-    const forModel = STATES[state].hiddenFrom === "nobody" &&
-      frontmatter.forModel;
     const files = this.#listFiles(skill, "everyone");
     const modelFiles = this.#listFiles(skill, "everyone", "model");
     const rule = this.#findRule(this.#subjects(skill)[0]!);
     const isLifted = rule?.state === "pinned" && rule.scope === "project";
-    const shown = { realPath, scope, state, isLifted, forModel, forUser };
+    const shown = {
+      realPath,
+      scope,
+      state: judged,
+      isLifted,
+      forModel,
+      forUser,
+    };
     return [{ name: name!, ...shown, files, modelFiles }];
   }
 }

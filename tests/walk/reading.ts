@@ -93,6 +93,11 @@ export function isUnsearched(name: string): boolean {
   return name === ".git" || name === "node_modules";
 }
 
+/** Whether a folder directly in a root is no group, whatever it holds. */
+export function isUnused(name: string): boolean {
+  return /^[._]|^old$/.test(name) || isUnsearched(name);
+}
+
 /**
  * Lists the files of a skill: the path of each, and its real path. Links are
  * followed if their target is the skill's own. No folder is listed in itself.
