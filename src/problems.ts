@@ -23,6 +23,7 @@ export const RULES = {
   "not-a-folder": "skipped",
   "file-name": "skipped",
   "loose-file": "skipped",
+  "link-text": "skipped",
   "skill-md-missing": "skipped",
   "frontmatter-missing": "skipped",
   "yaml": "skipped",
@@ -62,6 +63,7 @@ export const RULES = {
   "body-empty": "warning",
   "long": "warning",
   "broken-link": "warning",
+  "file-case": "warning",
   "name-twice": "warning",
   "not-served": "warning",
   "not-searched": "warning",
@@ -71,6 +73,44 @@ export const RULES = {
 /** The ID of a rule in `docs/check.md`. */
 export type ProblemRule = keyof typeof RULES;
 
+/** A rule because of which something is not served at all. */
+type SkippingRule = {
+  [Rule in ProblemRule]: (typeof RULES)[Rule] extends "skipped" ? Rule : never;
+}[ProblemRule];
+
+/**
+ * What the model reads of a rule because of which something is skipped, where nothing of
+ * the file may be quoted. `docs/check.md` has these sentences, too.
+ */
+export const SENTENCES: Readonly<Record<SkippingRule, string>> = {
+  "folder-missing": "a folder on the command line does not exist",
+  "not-a-folder": "a folder on the command line is a file",
+  "file-name": "a file is almost named SKILL.md",
+  "loose-file": "a SKILL.md is directly in a folder of skills",
+  "link-text": "Git wrote a link as a text file",
+  "skill-md-missing": "a folder among skills has files, but no SKILL.md",
+  "frontmatter-missing": "there is no frontmatter, or it has no end",
+  "yaml": "the frontmatter is not valid YAML",
+  "name-missing": "the name is missing, empty, or not a text",
+  "name-malformed": "the name is not allowed",
+  "description-missing": "the description is missing, empty, or not a text",
+  "too-large": "the SKILL.md is too large",
+  "not-a-file": "the SKILL.md is a folder or a special file",
+  "link-outside": "a link points outside",
+  "link-broken": "a link points to a missing file or folder",
+  "permission": "a file or folder may not be read",
+  "changed": "the SKILL.md was replaced while it was being read",
+  "too-many": "there is more than is searched or read",
+  "file-missing": "a file that was asked for does not exist",
+  "inaccessible": "a file or folder cannot be read",
+};
+
+/** Says why something is skipped, in a sentence that quotes nothing, with the line. */
+export function formatReason({ rule, line, sentence }: Fault): string {
+  const said = sentence ?? SENTENCES[rule as SkippingRule] ?? rule;
+  return line === undefined ? said : `${said} (line ${line})`;
+}
+
 /** What is wrong, and how to fix it: a problem whose file is not known, or not yet. */
 export interface Fault {
   /** The rule that is broken. */
@@ -79,6 +119,8 @@ export interface Fault {
   readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
+  /** The same without a word of the file. Default: the sentence of the rule. */
+  readonly sentence?: string | undefined;
   /** How to fix it. */
   readonly hint: string;
   /**

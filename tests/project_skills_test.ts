@@ -220,7 +220,7 @@ Deno.test("of a project's skill that was skipped, the model gets the server's ow
   const load = (name: string) => call(registry, ["skill", "skill"], { name });
   assert.match(
     await load("theirs"),
-    /^The project has a skill with this name that is skipped \(skills\/theirs\/SKILL\.md\) because of "name-missing"\. The server's log says how to fix it\.\n\nSkill 'theirs' not found/,
+    /^The project has a skill with this name that is skipped \(skills\/theirs\/SKILL\.md\): the name is missing, empty, or not a text \(line 2\)\. The server's log says how to fix it\.\n\nSkill 'theirs' not found/,
   );
   assert.match(
     await load("own"),

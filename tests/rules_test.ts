@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillFileError, SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
-import type { ProblemRule } from "../src/problems.ts";
+import { type ProblemRule, SENTENCES } from "../src/problems.ts";
+import { YAML_SENTENCES } from "../src/skills/frontmatter_faults.ts";
 import { diskError, DiskSpy, OpenSpy, Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -101,6 +102,7 @@ const BREACHES: Readonly<Record<ProblemRule, Breach>> = {
   "not-a-folder": (place) => (place.file("skills", ""), check(place)),
   "file-name": withFiles({ "git/SKILL.txt": skill() }),
   "loose-file": withFiles({ ".claude/skills/SKILL.md": skill() }),
+  "link-text": withFiles({ "git/SKILL.md": "../other/SKILL.md" }),
   "skill-md-missing": withFiles({ "git/git.py": "" }),
   "frontmatter-missing": withText("# Git\n"),
   "yaml": withText(skill("license: [")),
@@ -135,6 +137,7 @@ const BREACHES: Readonly<Record<ProblemRule, Breach>> = {
   "name-folder": withText(skill("", { name: "other" })),
   "flags": withText(skill("user-invocable: maybe")),
   "field-misspelled": withText(skill("licence: MIT")),
+  "file-case": withFiles({ "git/skill.md": skill() }),
   "invisible-characters": withText(`${skill()}a\u202eb\n`),
   "description-comment": withText(skill("", { description: "Fix issue #1" })),
   "description-tag": withText(skill("", { description: "Fill <form> in" })),
@@ -169,4 +172,18 @@ for (const [rule, breach] of Object.entries(BREACHES)) {
 Deno.test("--check reports nothing about the skill that these breaches begin with", async () => {
   using place = new Place();
   assert.deepEqual(await withText(skill())(place), []);
+});
+
+Deno.test("docs/check.md has the sentences that the model reads of what is skipped", () => {
+  const page = Deno.readTextFileSync("docs/check.md").replaceAll("`", "");
+  for (const [rule, sentence] of Object.entries(SENTENCES)) {
+    assert.match(
+      page,
+      new RegExp(`^\\| ${rule} +\\| skipped +\\| ${sentence}`, "m"),
+    );
+  }
+  const text = page.replace(/\s+/g, " ");
+  for (const sentence of Object.values(YAML_SENTENCES)) {
+    assert.ok(text.includes(sentence), sentence);
+  }
 });

@@ -6,7 +6,7 @@
  */
 
 import { faultOf } from "../files/faults.ts";
-import { join } from "../files/paths.ts";
+import { basename, join } from "../files/paths.ts";
 import type { Problem } from "../problems.ts";
 import {
   type Check,
@@ -42,6 +42,7 @@ const KNOWN_TEXTS = KNOWN_FIELDS.filter((field) => !isFlag(field));
 
 /** The checks of the text of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
 const TEXT_CHECKS: readonly Check[] = [
+  checkFileName,
   checkFieldNames,
   checkComment,
   checkMarkup,
@@ -87,6 +88,13 @@ async function findReadProblem(
   } catch (error) {
     return { file, ...faultOf(error), rule: "unreadable" };
   }
+}
+
+/** Reports a `skill.md`, which the specification writes in capital letters. */
+function checkFileName({ file }: CheckedSkill): Finding | undefined {
+  if (basename(file) === SKILL_MD) return undefined;
+  const reason = `some hosts look only for "${SKILL_MD}"`;
+  return { rule: "file-case", reason, hint: `rename it to "${SKILL_MD}"` };
 }
 
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */

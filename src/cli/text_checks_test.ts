@@ -95,6 +95,7 @@ Deno.test("--check looks at the text of a skill.md in lower case, too", async ()
   assert.deepEqual(found.sort(), [
     "broken-link skill.md 5",
     "description-tag skill.md 3",
+    "file-case skill.md undefined",
   ]);
 });
 

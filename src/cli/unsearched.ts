@@ -216,26 +216,22 @@ function listNearMissProblems(
 ): Problem[] {
   return reports.flatMap(({ root, nearMisses = [] }) =>
     nearMisses.flatMap((miss) => {
-      const fault = findNearMissFault(miss, root, hasFrontmatter);
+      const fault = findNearMissFault(miss, root, readStart);
       return fault === undefined ? [] : [{ ...fault, file: miss.path }];
     })
   );
 }
 
-/** The beginning of a text whose frontmatter has a field of a skill. */
-const SKILL_FRONTMATTER =
-  /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
-
-/** Whether a file begins with frontmatter as a `SKILL.md` does. */
-export function hasFrontmatter(path: string): boolean {
-  return attempt(() => {
+/** Reads the beginning of a regular file. Returns an empty text for anything else. */
+export function readStart(path: string): string {
+  const bytes = attempt(() => {
     const expected = Deno.lstatSync(path);
-    if (!expected.isFile) return false;
+    if (!expected.isFile) return undefined;
     const file = { path, realPath: Deno.realPathSync(path), isLink: false };
     const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    const bytes = readLocated(file, { expected, buffer });
-    return SKILL_FRONTMATTER.test(new TextDecoder().decode(bytes));
-  }) === true;
+    return readLocated(file, { expected, buffer });
+  });
+  return new TextDecoder().decode(bytes);
 }
 
 /** Says how to have the skills in a folder served. */

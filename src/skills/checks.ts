@@ -17,10 +17,13 @@ import {
   quote,
   withoutInvisible,
 } from "../text.ts";
+import { textAsWritten } from "./meant_texts.ts";
 import { validName } from "./names.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 import {
   findEntry,
+  findNested,
+  quoteField,
   REQUIRED_FIELDS,
   tellToWrite,
   writeText,
@@ -209,7 +212,8 @@ function checkCompatibility(skill: CheckedSkill): Finding | undefined {
 function checkMetadata(skill: CheckedSkill): Finding[] {
   const rule = "metadata";
   const { metadata = {} } = skill.frontmatter;
-  const line = findEntry(rule, skill.entries)?.line;
+  const entry = findEntry(rule, skill.entries);
+  const line = entry?.line;
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of texts";
     const hint = "write a key and a text in quotes on each line below it";
@@ -219,7 +223,12 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
     .filter((key) => typeof metadata[key] !== "string");
   return keys.map((key): Finding => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
-    return { rule, line, reason, hint: "write it as one text in quotes" };
+    const hint = "write it as one text in quotes";
+    const nested = entry && findNested(key, entry);
+    if (nested === undefined) return { rule, line, reason, hint };
+    const text = textAsWritten(nested, metadata[key]);
+    const finished = text && nested.indentation + quoteField(key, text);
+    return { rule, reason, ...tellToWrite(finished, nested, hint) };
   });
 }
 

@@ -20,13 +20,17 @@ async function problemsWith(place: Place, text: string, folder = "git") {
 const violations: [fields: string, problem: string, written?: string][] = [
   ["description: d\ncompatibility: []", "error compatibility 4"],
   ["description: d\nmetadata: x", "error metadata 4"],
-  ["description: d\nmetadata:\n  a: b\n  version: 1.0", "error metadata 4"],
-  ["description: d\nmetadata:\n  a: [b, c]", "error metadata 4"],
+  [
+    "description: d\nmetadata:\n  a: b\n  version: 1.0 # the first",
+    "error metadata 6",
+    '  version: "1.0"',
+  ],
+  ["description: d\nmetadata:\n  a: [b, c]", "error metadata 5"],
   [
     "description: d\nmetadata:\n  a:\n    - 1\n    - x\n  b: c",
-    "error metadata 4",
+    "error metadata 5",
   ],
-  ["description: d\nmetadata:\n  a: { b: c }", "error metadata 4"],
+  ["description: d\nmetadata:\n  a: { b: c }", "error metadata 5"],
   ["description: d\nmetadata: { a: 1 }", "error metadata 4"],
   ["description: d\nsize: .inf", "error frontmatter-json 2"],
   ['description: d\nx: [{ k: "\\uD800" }]', "error frontmatter-json 2"],

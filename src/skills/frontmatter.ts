@@ -27,6 +27,7 @@ import {
   toEntryFault,
   toStartFault,
 } from "./frontmatter_faults.ts";
+import { listMeantTexts, textAsWritten } from "./meant_texts.ts";
 import { cleanName } from "./names.ts";
 import type { SkillFrontmatter } from "./types.ts";
 import {
@@ -177,16 +178,17 @@ export function parsePlain(yaml: string): Record<string, string> | undefined {
 /** Reads fields that were parsed, perhaps after repairs. */
 function readFields(
   parsed: unknown,
-  { yaml, folder, repairs = [] }: {
+  { yaml, folder, repairs: made = [] }: {
     yaml: string;
     folder: string;
     repairs?: readonly Fault[];
   },
 ): SkillText {
-  const fields = isObject(parsed) ? parsed : {};
+  const { fields, repairs: others } = readScalars(parsed, yaml);
+  const repairs = [...made, ...others];
   const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]));
   if (missing.length > 0) {
-    const faults = listMissingFields(missing, yaml, folder);
+    const faults = listMissingFields(missing, { yaml, folder, fields });
     return toSkippedText(yaml, [...faults, ...repairs]);
   }
   const frontmatter = fields as SkillFrontmatter;
@@ -207,14 +209,28 @@ function readFields(
   };
 }
 
-/**
- * A value that can only be meant as a text, with the colon before it: it contains a
- * colon with a blank, or ends with a colon; it begins with `@` or a backtick; or it begins
- * with a bracket that closes and goes on. YAML does not end lines at the characters that
- * it must not contain, but others do, so they could hide a flag behind it.
- */
-const ONLY_TEXT =
-  /^:[ \t]+(?![^]*[\v\f\x85\u2028\u2029])(?:[@`]|[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}].|(?!["'*&!|>#[{]).*:(?:[ \t]|$))/;
+/** Reads a number, `true`, or `false` as the name or the description as it is written. */
+function readScalars(
+  parsed: unknown,
+  yaml: string,
+): { fields: Record<string, unknown>; repairs: Fault[] } {
+  const fields = isObject(parsed) ? parsed : {};
+  const scalars = REQUIRED_FIELDS
+    .filter((field) => /number|boolean/.test(typeof fields[field]));
+  if (scalars.length === 0) return { fields, repairs: [] };
+  const entries = listEntries(yaml);
+  const repairs: Fault[] = [];
+  const texts: Record<string, string> = {};
+  for (const field of scalars) {
+    const entry = findEntry(field, entries);
+    const value = entry && textAsWritten(entry, fields[field]);
+    if (entry === undefined || value === undefined) continue;
+    texts[field] = value;
+    const written = { ...entry, value };
+    repairs.push({ rule: "yaml-repaired", ...toEntryFault(field, written) });
+  }
+  return { fields: { ...fields, ...texts }, repairs };
+}
 
 /**
  * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
@@ -223,22 +239,23 @@ const ONLY_TEXT =
 function readMalformed(yaml: string, folder: string, error: Error): SkillText {
   const entries = listEntries(yaml);
   const refused = listRefused(entries);
-  const repaired = refused
-    .filter(({ separator, value }) => ONLY_TEXT.test(separator + value));
-  const lines = repaired.map(({ line, key, value }) =>
-    [line, quoteField(key, value)] as const
-  );
-  const finished = replaceLines(yaml, new Map(lines));
+  const meant = listMeantTexts(entries, refused);
+  const lines = new Map<number, string>();
+  for (const { entry: { key, line, lines: { length } }, text } of meant) {
+    for (let index = 1; index < length; index++) lines.set(line + index, "");
+    lines.set(line, quoteField(key, text));
+  }
+  const finished = replaceLines(yaml, lines);
   const fields = parseMapping(finished);
   const isRead = fields &&
-    repaired.every(({ key, value }) => fields[key] === value);
+    meant.every(({ entry: { key }, text }) => fields[key] === text);
   if (!isRead) {
     return toSkippedText(
       yaml,
       listYamlFaults(yaml, { entries, refused, error }),
     );
   }
-  const repairs = repaired.slice(0, MAX_FAULTS).map((entry): Fault => ({
+  const repairs = meant.slice(0, MAX_FAULTS).map(({ entry }): Fault => ({
     rule: "yaml-repaired",
     ...toEntryFault(meantBy(entry), entry),
   }));

@@ -8,7 +8,8 @@
 
 import type { BareFault, Fault } from "../problems.ts";
 import { quote, withoutInvisible } from "../text.ts";
-import { isQualified, validName } from "./names.ts";
+import { isQualified, SKILL_MD, validName } from "./names.ts";
+import { isLinkText, toLinkTextFault } from "./root_faults.ts";
 import {
   fieldOf,
   findEntry,
@@ -31,8 +32,8 @@ import {
 /** The maximum number of faults of a kind that are described. */
 export const MAX_FAULTS = 20;
 
-/** A line that is almost `---`: with other dashes, more of them, or something invisible. */
-const ALMOST_FENCE = /^(?:[-\u2010-\u2015]\s*){2,}$/;
+/** A line that is almost `---`: with other dashes, more of them, or one long dash. */
+const ALMOST_FENCE = /^(?:(?:[-\u2010-\u2015]\s*){2,}|[\u2010-\u2015])$/;
 
 function isAlmostFence(line: string): boolean {
   return ALMOST_FENCE.test(withoutInvisible(line).trim());
@@ -61,6 +62,7 @@ export function toStartFault(text: string): Fault {
     const reason = "the file is a document of a word processor, not plain text";
     return { ...fault, reason, hint: 'save it as plain text, as "SKILL.md"' };
   }
+  if (isLinkText(text)) return toLinkTextFault(SKILL_MD);
   const [first = ""] = text.split("\n", 1);
   if (isAlmostFence(first)) return toFenceFault(1);
   const [before] = LINES_BEFORE.exec(text) ?? [];
@@ -131,7 +133,32 @@ export function listYamlFaults(
   const descriptions = isFinished ? described : [
     findDuplicateKey(entries) ?? described[0] ?? toParserFault(yaml, error),
   ];
-  return descriptions.map((description) => ({ rule, ...description }));
+  const lines = yaml.split("\n");
+  return descriptions.map((description) => {
+    const text = lines[(description.line ?? 1) - 1] ?? "";
+    const sentence = findSentence(description.reason, text);
+    return { rule, sentence, ...description };
+  });
+}
+
+/** What can be wrong with YAML, in words that quote nothing. */
+export const YAML_SENTENCES = {
+  tab: "a line is indented with a tab",
+  twice: "a field is there twice",
+  quote: "a quotation mark is open",
+  colon: "a value with a colon needs quotes",
+} as const;
+
+const OPEN_QUOTE = /^[^:"']*:\s*(?:"[^"]*|'[^']*)$/;
+
+const SECOND_COLON = /^[^:]*:\s.*:(?:\s|$)/;
+
+/** Says what is wrong with a line of YAML without quoting it, if that is known. */
+function findSentence(reason: string, line: string): string | undefined {
+  if (/^ *\t/.test(line)) return YAML_SENTENCES.tab;
+  if (/duplicat|already on line/.test(reason)) return YAML_SENTENCES.twice;
+  if (OPEN_QUOTE.test(line)) return YAML_SENTENCES.quote;
+  return SECOND_COLON.test(line) ? YAML_SENTENCES.colon : undefined;
 }
 
 /** Returns the field that an entry means. */
@@ -156,9 +183,12 @@ export function toEntryFault(
   entry: YamlEntry,
   { isFinished = true } = {},
 ): BareFault {
-  const { line, lines: [first = ""], value } = entry;
+  const { line, lines, value } = entry;
+  const [first = ""] = lines;
   const finished = isFinished ? finishLine(field, entry) : undefined;
-  const hint = withoutQuotes(value) === undefined
+  const hint = lines.length > 1
+    ? "write it on one line, in quotes"
+    : withoutQuotes(value) === undefined
     ? "put it in quotes that do not occur in it, ' or \""
     : `write a text in quotes after "${field}:"`;
   const reason = formatReason(field, entry);
@@ -210,8 +240,11 @@ function toParserFault(yaml: string, error: Error): BareFault {
 /** Describes the required fields that are missing, are no texts, or have other names. */
 export function listMissingFields(
   missing: readonly RequiredField[],
-  yaml: string,
-  folder: string,
+  { yaml, folder, fields }: {
+    yaml: string;
+    folder: string;
+    fields: Readonly<Record<string, unknown>>;
+  },
 ): Fault[] {
   const entries = listEntries(yaml);
   const find = (field: RequiredField) =>
@@ -220,10 +253,19 @@ export function listMissingFields(
   const absent = missing.filter((field) => find(field) === undefined);
   const faults = missing.flatMap((field): Fault[] => {
     const entry = find(field);
+    if (entry === undefined) return [];
     const rule = `${field}-missing` as const;
-    return entry ? [{ rule, ...toEntryFault(field, entry) }] : [];
+    return Array.isArray(fields[entry.key])
+      ? [{ rule, ...toListFault(field, entry) }]
+      : [{ rule, ...toEntryFault(field, entry) }];
   });
   return [...listAbsentFields(absent, yaml, folder), ...faults];
+}
+
+/** Describes a field that is a list. */
+function toListFault(field: RequiredField, { line }: YamlEntry): BareFault {
+  const reason = `the field ${quote(field)} is a list`;
+  return { line, reason, hint: `write one text in quotes after "${field}:"` };
 }
 
 /** The maximum length of a clean name, in characters. */

@@ -151,8 +151,8 @@ const MISTAKES: readonly Mistake[] = [
     text: "---\nname: list\ndescription:\n- d\n---\n",
     reported: [[
       3,
-      'the field "description" has no text',
-      'write a text in quotes after "description:"',
+      'the field "description" is a list',
+      'write one text in quotes after "description:"',
     ]],
   },
   {
@@ -172,7 +172,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     name: "inner-quotes",
-    text: '---\nname: inner-quotes\ndescription: "a" or "b"\n---\n',
+    text: '---\nname: inner-quotes\ndescription: "a", "b"\n---\n',
     reported: [[3, NO_QUOTES, "put it in quotes that do not occur in it"]],
   },
   {
@@ -326,7 +326,7 @@ function loggedPlace(): Place {
   place.skill(
     skills,
     "two",
-    "---\nname: two\ndescription: 'don't'\n---\n",
+    "---\nname: two\ndescription: 'don't\n---\n",
   );
   place.skill(skills, "three", skillMd("three", "##[error]x: y"));
   const forged = 'skill-server: Serving: "all"';

@@ -102,8 +102,8 @@ for (const [what, text, reason, line, hint] of unreadable) {
 
 Deno.test("parseSkillMd() throws an error that ends with the finished line", () => {
   assert.throws(
-    () => parseSkillMd("---\nname: 1\ndescription: b\n---\n"),
-    { message: /; write this line instead:\nname: "1"$/ },
+    () => parseSkillMd("---\nname: null\ndescription: b\n---\n"),
+    { message: /; write this line instead:\nname: "null"$/ },
   );
 });
 
@@ -156,6 +156,20 @@ for (const [value, finished] of repairs) {
   });
 }
 
+Deno.test("readSkillText() says in its own words what is wrong with YAML", () => {
+  const sentenceOf = (field: string) =>
+    readSkillText(`---\nname: a\ndescription: d\n${field}\n---\n`)
+      .problems[0]!.sentence;
+  assert.equal(sentenceOf("\tx: y"), "a line is indented with a tab");
+  assert.equal(sentenceOf("name: b"), "a field is there twice");
+  assert.equal(sentenceOf('license: "MIT'), "a quotation mark is open");
+  assert.equal(
+    sentenceOf("license: *a: b"),
+    "a value with a colon needs quotes",
+  );
+  assert.equal(sentenceOf("license: [a"), undefined);
+});
+
 /** Values with more than one reading, or none. */
 const notRepaired = [
   "%d",
@@ -169,11 +183,15 @@ const notRepaired = [
   "!!int abc",
   "|a",
   "> a: b",
-  "'don't'",
   '"C:\\x"',
-  "a: b\n  c",
-  "a: b\n\n  c",
-  "a\n  b: c",
+  "a: b\n\tc",
+  "a: b\n  - c",
+  "a: b\n  # c",
+  "a: b\n  license: c",
+  "a: b\n  user_invocable: false",
+  "a: b\n  c\u2028user-invocable: false",
+  '"a", "b"',
+  '"a "b" \\" c"',
   "b\n\tc",
   '"a": b',
   "a: b\n- c",

@@ -8,6 +8,7 @@
 import { basename, dirname } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
+import { isLinkText, toLinkTextFault } from "./root_faults.ts";
 import { isSkillFileName } from "./skill_file.ts";
 import type { NearMiss, SkillRoot, SkillRootReport } from "./types.ts";
 
@@ -28,12 +29,18 @@ export function kindOfFile(
   if (LIKE_SKILL_MD.test(name)) return "misnamed";
   if (ARCHIVE_NAME.test(name)) return "archive";
   // A root is expected to have folders only.
-  return isInRoot && MARKDOWN.test(name) ? "document" : undefined;
+  if (!isInRoot) return undefined;
+  if (MARKDOWN.test(name)) return "document";
+  return name.includes(".") ? undefined : "file";
 }
+
+/** The beginning of a text whose frontmatter has a field of a skill. */
+const SKILL_FRONTMATTER =
+  /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
 
 /** What the model is told of each kind, which gets only numbers: after the number, and the fix. */
 export const COUNTED_MISSES: Readonly<
-  Record<NearMiss["kind"], [thing: string, rest: string]>
+  Record<Exclude<NearMiss["kind"], "file">, [thing: string, rest: string]>
 > = {
   archive: ["archive", "(if it has a skill, unpack into a folder of its own)"],
   misnamed: [
@@ -83,13 +90,14 @@ const ARCHIVE: Fault = {
  * likely a mistake. A folder that is not named as one of skills may be a skill, or a
  * project with its own documents.
  *
- * @param hasFrontmatter Whether a file begins as a `SKILL.md` does.
+ * @param readStart Reads the beginning of a file.
  */
 export function findNearMissFault(
   { kind, path, document }: NearMiss,
   root: SkillRoot,
-  hasFrontmatter: (path: string) => boolean,
+  readStart: (path: string) => string,
 ): Fault | undefined {
+  const hasFrontmatter = () => SKILL_FRONTMATTER.test(readStart(path));
   const folder = dirname(path);
   const isInRoot = folder === root.path;
   const isAmongSkills = basename(folder).toLowerCase() === "skills";
@@ -98,12 +106,16 @@ export function findNearMissFault(
       return isAmongSkills ? toFolderFault(document) : undefined;
     case "archive":
       return isInRoot && isAmongSkills ? ARCHIVE : undefined;
+    case "file":
+      return isLinkText(readStart(path))
+        ? toLinkTextFault(basename(path))
+        : undefined;
     case "document":
-      return isAmongSkills && hasFrontmatter(path) ? LOOSE_FILE : undefined;
+      return isAmongSkills && hasFrontmatter() ? LOOSE_FILE : undefined;
     case "misnamed": {
       // Deeper, it may be anything, and "skills.md" may be at any level.
       const isNearTop = isInRoot || dirname(folder) === root.path;
-      const isMeant = !/^skills/i.test(basename(path)) || hasFrontmatter(path);
+      const isMeant = !/^skills/i.test(basename(path)) || hasFrontmatter();
       if (!isNearTop || !isMeant) return undefined;
       const isLoose = isInRoot && isAmongSkills;
       return isLoose || isSkillFileName(basename(path))

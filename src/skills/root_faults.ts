@@ -46,6 +46,22 @@ export const PROJECT_IS_SLOW: Fault = {
   hint: "name its folder as DIR to read all of them",
 };
 
+/** Whether the whole text of a file is the target of a link: one relative path with a slash. */
+export function isLinkText(text: string): boolean {
+  return /^\.\.?\/[^\0\r\n]+\r?\n?$/.test(text);
+}
+
+/** For a link that Git wrote as a text file, as it does on Windows without Developer Mode. */
+export function toLinkTextFault(name: string): Fault {
+  const path = /^[\w.-]+$/.test(name) ? name : "PATH";
+  return {
+    rule: "link-text",
+    reason: "it is a link that Git wrote as a text file",
+    hint:
+      `run "git config core.symlinks true" in its folder, and then "git checkout -- ${path}"; on Windows, turn on Developer Mode first`,
+  };
+}
+
 /** For a root with more folders than are searched. Those of a project are searched in part. */
 export function tooManyFolders(limit: number, scope: SkillScope): Fault {
   const reason = `it has more than ${limit} folders and links`;

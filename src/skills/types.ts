@@ -181,10 +181,11 @@ export interface SkillRootReport {
 export interface NearMiss {
   /**
    * What it is: an archive; a file that may be meant as the `SKILL.md` of its folder, or,
-   * in a root, of a folder of its own; another Markdown file in a root; a folder without a
+   * in a root, of a folder of its own; another Markdown file in a root; a file there
+   * without an ending, which can be a link that Git wrote as text; a folder without a
    * `SKILL.md` and with other files or folders.
    */
-  readonly kind: "archive" | "misnamed" | "document" | "folder";
+  readonly kind: "archive" | "misnamed" | "document" | "file" | "folder";
   /** Its path. */
   readonly path: string;
   /** The name of the only Markdown file in the folder, if there is one. */

@@ -131,7 +131,7 @@ const USUAL_KEY = /^[\p{L}\p{N}_.-]+$/u;
  * a colon and a blank must be that of a known field, because the line could be part
  * of a text.
  */
-function readKey(
+export function readKey(
   line: string,
 ): Pick<YamlEntry, "key" | "value" | "separator"> | undefined {
   const end = line.search(/[:=\uff1a]/);
@@ -164,6 +164,17 @@ export function findEntry(
   entries: readonly YamlEntry[],
 ): YamlEntry | undefined {
   return entries.find(({ key }) => key === field);
+}
+
+/** Finds an entry of a mapping in an entry, and its indentation. */
+export function findNested(
+  key: string,
+  { line, lines: [, ...lines] }: YamlEntry,
+): YamlEntry & { indentation: string } | undefined {
+  const [indentation = ""] = /^ */.exec(lines[0] ?? "") ?? [];
+  const text = lines.map((it) => it.slice(indentation.length)).join("\n");
+  const entry = findEntry(key, listEntries(text));
+  return entry && { ...entry, line: line + entry.line, indentation };
 }
 
 /** Finds the texts on one line that the parser refuses by themselves. Metadata is no text. */
@@ -232,7 +243,23 @@ export function withoutQuotes(text: string): string | undefined {
   const inner = isClosed ? text.slice(1, -1) : text.slice(1);
   // An apostrophe within a word is no quotation mark.
   const others = inner.replace(/(?<=\p{L})'(?=\p{L})/gu, "");
-  return others.includes(mark) ? undefined : inner;
+  return others.includes(mark) ? betweenQuotes(text) : inner;
+}
+
+/** The marks around two quoted texts in a list, with the comma between them. */
+const BETWEEN_TEXTS = /(["']),? *, *\1/;
+
+/**
+ * Returns what is between the first and the last quotation mark, if these are the same, and
+ * those inside can only be a part of the text: none is escaped, and none ends an item of a
+ * list.
+ */
+export function betweenQuotes(text: string): string | undefined {
+  const [mark = ""] = text;
+  const inner = text.slice(1, -1);
+  const isOneText = /["']/.test(mark) && text.endsWith(mark) &&
+    inner.includes(mark) && !text.includes("\\") && !BETWEEN_TEXTS.test(inner);
+  return isOneText ? inner : undefined;
 }
 
 /** Where to write what: a part of a fault. */

@@ -184,7 +184,9 @@ Deno.test("finishLine() writes the field, the colon, and the quotes that are mis
     ["metadata:{ a: 1 }", "metadata", "metadata: { a: 1 }"],
     ["description:|\n  text", "description", "description: |"],
     ["description: |\n  text", "description", undefined],
-    ['description: "a" and "b"', "description", undefined],
+    ['description: "a" "b" c', "description", undefined],
+    ['description: "a", "b"', "description", undefined],
+    ['description: "say "x" now"', "description", `description: 'say "x" now'`],
     ["description:", "description", undefined],
   ];
   for (const [yaml, field, finished] of cases) {
@@ -200,7 +202,10 @@ Deno.test("withoutQuotes() removes the quotes around a text, unless there are ot
     ["'a", "a"],
     ['"', ""],
     ["'it's'", "it's"],
-    ["'a' and 'b'", undefined],
+    ["'a' b", undefined],
+    ["'a', 'b'", undefined],
+    ['"say "x" now"', 'say "x" now'],
+    ['"say "x" \\"now"', undefined],
     ['a "b"', 'a "b"'],
   ];
   for (const [text, inner] of cases) {

@@ -8,7 +8,12 @@
 
 import { basename, dirname } from "../files/paths.ts";
 import { isForModel } from "../policy/states.ts";
-import { formatProblem, hasEffect, type Problem } from "../problems.ts";
+import {
+  formatProblem,
+  formatReason,
+  hasEffect,
+  type Problem,
+} from "../problems.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { parseName, skillKey } from "../skills/names.ts";
 import type {
@@ -16,7 +21,7 @@ import type {
   SkillRootReport,
   SkillScope,
 } from "../skills/types.ts";
-import { oneLine, quote, truncate } from "../text.ts";
+import { oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
 import type { ToolOptions } from "./options.ts";
@@ -164,7 +169,7 @@ function findSkipped(
   return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
 }
 
-const SKILL_OF_NAME = "skill with this name";
+const SKILL_OF_NAME = "skill with this name that is skipped";
 
 /** Lists the skills that are skipped under the key of a name. */
 function listSkippedSkills(
@@ -205,7 +210,8 @@ function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
   return roots.flatMap(({ root, scope, status }) => {
     const problem = problems.find(({ file }) => file === root.path);
     if (problem === undefined || status === "missing") return [];
-    const what = "folder of skills";
+    const part = status === "found" ? " in part" : "";
+    const what = `folder of skills that is skipped${part}`;
     const projectPath = pathOfRoot({ root });
     return [{ problems: [problem], scope, what, projectPath }];
   });
@@ -227,15 +233,15 @@ function explain(
   if (scope === "global" && !isRemote) {
     return problems.flatMap(formatProblem).join("\n");
   }
-  // A reason may quote what a stranger wrote. The ID of a rule does not.
-  const rules = new Set(
+  // A reason may quote what a stranger wrote.
+  const reasons = new Set(
     problems.filter((problem) => hasEffect(problem, "skipped"))
-      .map(({ rule }) => quote(rule)),
+      .map(formatReason),
   );
   const owner = scope === "project" ? "The project has" : "The server has";
   const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)
     ? ` (${projectPath})`
     : "";
-  const why = [...rules].join(" and ");
-  return `${owner} a ${what} that is skipped${path} because of ${why}. The server's log says how to fix it.`;
+  const why = [...reasons].join("; ");
+  return `${owner} a ${what}${path}: ${why}. The server's log says how to fix it.`;
 }

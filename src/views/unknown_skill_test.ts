@@ -54,7 +54,7 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
   for (const [name, path] of answers) {
     const { text } = await session.load(name);
     const sentence =
-      `The project has a skill with this name that is skipped${path} because of "description-missing". The server's log says how to fix it.`;
+      `The project has a skill with this name that is skipped${path}: the description is missing, empty, or not a text (line 1). The server's log says how to fix it.`;
     assert.ok(
       text.startsWith(`${sentence}\n\nSkill '${name}' not found.`),
       text,
@@ -88,10 +88,13 @@ Deno.test("the answer about a project's skill names what skips it, and nothing t
   place.skill(PROJECT, "theirs", incomplete("theirs", "license: see: it\n"));
   await using session = await Session.open(place);
   const { text } = await session.load("theirs");
-  assert.match(text, / because of "description-missing"\. The server/);
+  assert.match(
+    text,
+    /: the description is missing, empty, or not a text \(line 1\)\. The server/,
+  );
 });
 
-Deno.test("the answer says that a project's folder is refused", async () => {
+Deno.test("the answer says that only a part of a project's folder is searched", async () => {
   using place = new Place();
   for (let index = 0; index < 1_001; index++) {
     place.folder(`${PROJECT}/${index}`);
@@ -102,7 +105,7 @@ Deno.test("the answer says that a project's folder is refused", async () => {
   const { text } = await session.load("theirs");
   assert.match(
     text,
-    /^The project has a folder of skills that is skipped \(\.claude\/skills\) because of "too-many"\..*\n\nSkill 'theirs' not found/,
+    /^The project has a folder of skills that is skipped in part \(\.claude\/skills\): there is more than is searched or read\. .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
 });
@@ -121,7 +124,7 @@ Deno.test(
     );
     assert.match(
       (await session.load("theirs")).text,
-      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\) because of "link-broken"\./,
+      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\): a link points to a missing file or folder\. The/,
     );
   },
 );
@@ -136,7 +139,7 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
     const { result } = await server.ask("tools/call", params);
     const { text } = result.content[0];
     const sentence =
-      `The ${owner} has a skill with this name that is skipped because of "description-missing".`;
+      `The ${owner} has a skill with this name that is skipped: the description is missing, empty, or not a text (line 1).`;
     assert.ok(text.startsWith(sentence), text);
     assert.ok(!text.includes(place.path));
   }

@@ -1,0 +1,107 @@
+/**
+ * Values of frontmatter that can only be meant as texts, although YAML refuses them, or
+ * reads something else.
+ *
+ * @module
+ */
+
+import {
+  betweenQuotes,
+  fieldOf,
+  findEntry,
+  isNear,
+  isSeparated,
+  KNOWN_FIELDS,
+  parseMapping,
+  readKey,
+  REQUIRED_FIELDS,
+  type YamlEntry,
+} from "./yaml.ts";
+
+/** What ends a line for others than YAML, so that it could hide a flag behind it. */
+const HIDING_LINE_BREAK = /[\v\f\x85\u2028\u2029]/;
+
+/**
+ * A value that can only be meant as a text, with the colon before it: it contains a
+ * colon with a blank, or ends with a colon; it begins with `@` or a backtick; or it begins
+ * with a bracket that closes and goes on. YAML does not end lines at the characters that
+ * it must not contain, but others do, so they could hide a flag behind it.
+ */
+const ONLY_TEXT =
+  /^:[ \t]+(?![^]*[\v\f\x85\u2028\u2029])(?:[@`]|[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}].|(?!["'*&!|>#[{]).*:(?:[ \t]|$))/;
+
+/** An entry whose value can only be meant as a text, and that text. */
+export interface MeantText {
+  readonly entry: YamlEntry;
+  readonly text: string;
+}
+
+/** Finds the entries whose values can only be meant as texts, among those that YAML refuses. */
+export function listMeantTexts(
+  entries: readonly YamlEntry[],
+  refused: readonly YamlEntry[],
+): MeantText[] {
+  const description = findEntry("description", entries);
+  const joined = description && joinPlainLines(description);
+  const continued = joined && !HIDING_LINE_BREAK.test(joined) &&
+    parseMapping(description.lines.join("\n")) === undefined;
+  const single = refused.flatMap((entry) => {
+    const text = textOnly(entry);
+    return text === undefined ? [] : [{ entry, text }];
+  });
+  return continued ? [...single, { entry: description, text: joined }] : single;
+}
+
+/** Returns the text that a value on one line can only be meant as, if it is one. */
+function textOnly({ key, separator, value }: YamlEntry): string | undefined {
+  if (ONLY_TEXT.test(separator + value)) return value;
+  const isRequired = REQUIRED_FIELDS.some((field) => field === key);
+  return isRequired && isSeparated({ separator, value }) &&
+      !HIDING_LINE_BREAK.test(value)
+    ? betweenQuotes(value)
+    : undefined;
+}
+
+/** A line that may be more than the continuation of a text: a list item, or a comment. */
+const STRUCTURE = /^(?:-(?:\s|$)|#)/;
+
+/**
+ * Joins the lines of a plain text, as YAML would without the colon in it. Returns
+ * `undefined` if one of them can be something else.
+ */
+function joinPlainLines(
+  { value, lines }: YamlEntry,
+): string | undefined {
+  const rest = lines.slice(1);
+  const isContinued = rest.length > 0 && /^[^\s"'|>&*!%@`#[{]/.test(value) &&
+    rest.every((line) => /^ |^$/.test(line) && mayContinue(line.trim()));
+  if (!isContinued) return undefined;
+  const joined = [value, ...rest.map((line) => line.trim())].join("\n")
+    .replace(/\n(\n*)/g, (_, breaks: string) => breaks || " ");
+  return /:(?:\s|$)/.test(joined) ? joined : undefined;
+}
+
+/** Whether a line can continue a text, and cannot be meant as a field. */
+function mayContinue(line: string): boolean {
+  const { key } = readKey(line) ?? {};
+  const isField = key !== undefined &&
+    KNOWN_FIELDS.some((field) => fieldOf(key) === field || isNear(key, field));
+  return !isField && !STRUCTURE.test(line);
+}
+
+/**
+ * Returns the text of a number, `true`, or `false` as it is written, without a comment
+ * behind it.
+ *
+ * @param read What YAML reads.
+ */
+export function textAsWritten(
+  { key, value }: Pick<YamlEntry, "key" | "value">,
+  read: unknown,
+): string | undefined {
+  const text = value.replace(/(?:^|\s)#.*$/, "").trimEnd();
+  // Not a tag, and not an alias.
+  const isWritten = /^[\w.+-]/.test(text) &&
+    parseMapping(`${key}: ${text}`)?.[key] === read;
+  return isWritten ? text : undefined;
+}
