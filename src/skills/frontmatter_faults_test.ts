@@ -183,7 +183,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "continued",
     text: "---\nname: continued\ndescription: Fill\n  Note: forms\n---\n",
-    reported: [[4, "the YAML is malformed", CHECK_LINE]],
+    reported: [[3, NO_QUOTES, "write it on one line, in quotes"]],
   },
   {
     name: "indented-flag",
