@@ -15,7 +15,12 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
-import { flagsWith, MOD, REPOSITORY } from "../../tests/testing/environment.ts";
+import {
+  flagsWith,
+  MOD,
+  preload,
+  REPOSITORY,
+} from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
@@ -197,6 +202,7 @@ for (const version of [1, 2]) {
         ),
     );
     const flags = flagsWith("--allow-read", "--allow-env");
+    preload(main);
     await using session = await Session.open(place, { main, flags });
     const { tools } = await session.client.listTools();
     assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);

@@ -14,6 +14,9 @@ export const README = Deno.readTextFileSync(
 /** The main module. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
+/** The main module of the server over HTTP. */
+export const HTTP = resolve(REPOSITORY, "http.ts");
+
 /** The path separator. */
 export const SEPARATOR = isWindows ? "\\" : "/";
 
@@ -50,6 +53,18 @@ export const FLAGS = [
 /** Returns the flags in the README's command, with other permissions and without prompts. */
 export function flagsWith(...permissions: string[]): string[] {
   return ["run", "--no-config", "--no-prompt", ...permissions, ...IMPORTS];
+}
+
+/**
+ * Downloads what programs import, so that they start at once and do not print that they
+ * download it. They use no lock file, so they can need other versions than the tests.
+ */
+export function preload(...programs: string[]): void {
+  const flags = ["--quiet", "--no-config", ...IMPORTS, "--entrypoint"];
+  const { success, stderr } = new Deno.Command(Deno.execPath(), {
+    args: ["install", ...flags, ...programs],
+  }).outputSync();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 }
 
 /** The environment variables that the server needs when tests change its home folder. */

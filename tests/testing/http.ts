@@ -4,7 +4,7 @@ import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
 } from "npm:@modelcontextprotocol/client@^2";
-import { IMPORTS, REPOSITORY } from "./environment.ts";
+import { HTTP, IMPORTS } from "./environment.ts";
 import { MODERN_META } from "./modern.ts";
 import {
   linesOf,
@@ -13,8 +13,6 @@ import {
   type ServerFolders,
 } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
-
-const HTTP = `${REPOSITORY}/http.ts`;
 
 export interface HttpOptions {
   args?: string[];

@@ -1,9 +1,19 @@
 // Server processes, and their messages as lines.
 import assert from "node:assert/strict";
 import type { Launch } from "../../src/cli/clients/clients.ts";
-import { environment, FLAGS, IMPORTS, MOD } from "./environment.ts";
+import {
+  environment,
+  FLAGS,
+  HTTP,
+  IMPORTS,
+  MOD,
+  preload,
+} from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { Inbox, within } from "./waiting.ts";
+
+// Before any time limit starts.
+preload(MOD, HTTP);
 
 export interface ServerOptions {
   args?: string[];
