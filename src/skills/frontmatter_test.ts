@@ -643,3 +643,15 @@ d: &d {<<: [${many("*c")}]}
   assert.equal(frontmatter?.name, "x");
   assert.equal(isHiddenFromModel, false);
 });
+
+Deno.test("readSkillText() repairs a value whatever blanks are before it", () => {
+  const values = ['"Ship": use it', "Use when: it rains", "[a] b", "'a': b"];
+  for (const value of values) {
+    const [once, ...others] = [" ", "  ", "\t", " \t   "].map((blanks) => {
+      const text = `---\nname: x\ndescription:${blanks}${value}\n---\n`;
+      const { frontmatter, isRepaired } = readSkillText(text);
+      return [frontmatter?.description, isRepaired];
+    });
+    for (const other of others) assert.deepEqual(other, once, value);
+  }
+});

@@ -21,14 +21,14 @@ import {
 /** What ends a line for others than YAML, so that it could hide a flag behind it. */
 const HIDING_LINE_BREAK = /[\v\f\x85\u2028\u2029]/;
 
-/**
- * A value that can only be meant as a text, with the colon before it: it contains a
- * colon with a blank, or ends with a colon; it begins with `@` or a backtick; or it begins
- * with a bracket that closes and goes on. YAML does not end lines at the characters that
- * it must not contain, but others do, so they could hide a flag behind it.
- */
-const ONLY_TEXT =
-  /^:[ \t]+(?![^]*[\v\f\x85\u2028\u2029])(?:[@`]|[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}].|(?!["'*&!|>#[{]).*:(?:[ \t]|$))/;
+/** What a value can begin with that is only meant as a text. */
+const BEGINS_A_TEXT = /^[@`]/;
+
+/** A bracket that closes, and what goes on behind it. */
+const GOES_ON = /^[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}]./;
+
+/** A colon with a blank, or at the end, in a value without quotes. */
+const HAS_COLON = /^(?!["'*&!|>#[{]).*:(?:[ \t]|$)/;
 
 /** An entry whose value can only be meant as a text, and that text. */
 export interface MeantText {
@@ -54,12 +54,14 @@ export function listMeantTexts(
 
 /** Returns the text that a value on one line can only be meant as, if it is one. */
 function textOnly({ key, separator, value }: YamlEntry): string | undefined {
-  if (ONLY_TEXT.test(separator + value)) return value;
+  const isOneLine = isSeparated({ separator, value }) &&
+    !HIDING_LINE_BREAK.test(value);
+  if (!isOneLine) return undefined;
+  const isText = [BEGINS_A_TEXT, GOES_ON, HAS_COLON]
+    .some((expression) => expression.test(value));
+  if (isText) return value;
   const isRequired = REQUIRED_FIELDS.some((field) => field === key);
-  return isRequired && isSeparated({ separator, value }) &&
-      !HIDING_LINE_BREAK.test(value)
-    ? betweenQuotes(value)
-    : undefined;
+  return isRequired ? betweenQuotes(value) : undefined;
 }
 
 /** A line that may be more than the continuation of a text: a list item, or a comment. */
