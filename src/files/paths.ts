@@ -144,7 +144,7 @@ function comparable(path: string): string {
  */
 export function comparablePath(path: string): string {
   const slashed = isWindows ? path.replaceAll("\\", "/") : path;
-  const text = normalizeText(slashed.replace(/\/+$/, ""));
+  const text = normalizeText(slashed.replace(/(?<!\/)\/+$/, ""));
   return isCaseBlind ? text.toLowerCase() : text;
 }
 

@@ -128,7 +128,9 @@ function findNameFault(name: string): BareFault | undefined {
 }
 
 /** What ends the path of a folder, and adds nothing to its meaning. */
-const FOLDER_END = isWindows ? /[\\/]+(?:\*\*[\\/]*)?$/ : /\/+(?:\*\*\/*)?$/;
+const FOLDER_END = isWindows
+  ? /(?<![\\/])[\\/]+(?:\*\*[\\/]*)?$/
+  : /(?<!\/)\/+(?:\*\*\/*)?$/;
 
 /** Wildcards, and alternatives in braces. */
 const WILDCARDS = /[*?]|\{[^{}]*,/;
