@@ -12,13 +12,13 @@ let logging: Promise<unknown> = Promise.resolve();
  * for the protocol. Does not wait, so that a client that never reads stderr cannot
  * block the server.
  *
- * @param sentence The sentence. Line breaks in it are replaced with spaces, and what
- *   GitHub Actions would take for a command is escaped.
+ * @param sentence The sentence. Line breaks in it are replaced with spaces, and
+ *   commands are escaped: see {@linkcode escapeCommands}.
  * @param lines Lines to copy, which follow it as they are. They must be
  *   {@linkcode isCopyable}.
  */
 export function log(sentence: string, ...lines: readonly string[]): void {
-  const first = oneLine(sentence).replaceAll("##[", "\\u0023#[");
+  const first = escapeCommands(oneLine(sentence));
   const text = [LOG_PREFIX + first, ...lines, ""].join("\n");
   const bytes = new TextEncoder().encode(text);
   // If nobody reads stderr anymore, the server can still serve its client.
@@ -30,13 +30,21 @@ const LOG_PREFIX = "skill-server: ";
 
 /**
  * Whether a line can be printed as it is, at the beginning of a line. It must not look
- * like a line of the log, hide anything, or be a command of GitHub Actions, which
- * obeys `::` at the beginning of a line, and `##[` anywhere in it.
+ * like a line of the log, hide anything, or be a command: GitHub Actions obeys `::` at
+ * the beginning of a line. See also {@linkcode escapeCommands}.
  */
 export function isCopyable(line: string): boolean {
-  const isCommand = /^\s*::|##\[/.test(line);
-  return !isCommand && !line.startsWith(LOG_PREFIX.trimEnd()) &&
-    escapeInvisible(line) === line;
+  return !/^\s*::/.test(line) && !line.startsWith(LOG_PREFIX.trimEnd()) &&
+    escapeCommands(escapeInvisible(line)) === line;
+}
+
+/**
+ * Escapes what services that run builds obey anywhere in a line that is printed, such
+ * as `##[` in GitHub Actions and `##vso[` in Azure Pipelines. JSON, TOML, and YAML read
+ * the result in double quotes as the text.
+ */
+export function escapeCommands(text: string): string {
+  return text.replace(/##(?=[\p{L}[])/gu, "\\u0023#");
 }
 
 /** Waits until all lines logged so far have been written. */

@@ -113,6 +113,8 @@ Deno.test("isCopyable() refuses what looks like the log, hides something, or is 
     "  ::error::x",
     "\u00a0::x",
     "a ##[error]x",
+    "##vso[task.setvariable variable=PATH]/evil",
+    "###teamcity[x",
     "a\u200bb",
     "skill-server: Serving",
     "skill-server:x",
@@ -121,7 +123,9 @@ Deno.test("isCopyable() refuses what looks like the log, hides something, or is 
     "a\u001b[0m",
   ];
   for (const line of refused) assert.equal(isCopyable(line), false, line);
-  for (const line of ["name: a", "  version: '1'", "---", "a: b::c #[d]"]) {
+  for (
+    const line of ["name: a", "  version: '1'", "---", "a: b::c #[d]", "## a"]
+  ) {
     assert.equal(isCopyable(line), true, line);
   }
 });

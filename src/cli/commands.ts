@@ -30,10 +30,9 @@ import {
 } from "./clients/client_config.ts";
 import { addClientOptions } from "./clients/client_options.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
-import { formatJson } from "./github_actions.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
-import { print, printLines } from "./print.ts";
+import { formatJson, print, printLines } from "./print.ts";
 import { createReport, type OpenSkills, SILENT } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { parseEntry } from "../../tests/testing/command_line.ts";
+import { parseEntry, parseLaunch } from "../../tests/testing/command_line.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
@@ -132,5 +132,17 @@ Deno.test("runCommand() does what the options ask for, and only --check fails be
     const printed = await runServer(place, { args });
     assert.match(printed.stdout, text);
     assert.equal(printed.code, code, args.join(" "));
+  }
+});
+
+Deno.test("--print-config prints the path of a folder as no command of Azure Pipelines", async () => {
+  using place = new Place();
+  const folder = place.folder("##vso[task.complete]x");
+  for (const client of ["cursor", "codex", "claude-code"]) {
+    const args = ["--print-config", client, folder];
+    const { code, stdout, stderr } = await runServer(place, { args });
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stdout + stderr, /##vso/);
+    assert.ok(parseLaunch(stdout).args.includes(folder), stdout);
   }
 });

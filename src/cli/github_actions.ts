@@ -8,7 +8,7 @@
  */
 
 import { readEnvironment } from "../program/settings.ts";
-import { escapeInvisible, formatIndentedJson } from "../text.ts";
+import { escapeInvisible } from "../text.ts";
 
 /** Whether this process runs in GitHub Actions. */
 export function isInActions(): boolean {
@@ -41,10 +41,4 @@ export function withoutCommands(lines: readonly string[]): readonly string[] {
   if (lines.length === 0 || !isInActions()) return lines;
   const token = crypto.randomUUID();
   return [`::stop-commands::${token}`, ...lines, `::${token}::`];
-}
-
-/** Formats a value as lines of JSON, in which GitHub Actions finds no commands of the old form. */
-export function formatJson(value: unknown): string[] {
-  return formatIndentedJson(value).trimEnd().replaceAll("##[", "\\u0023#[")
-    .split("\n");
 }

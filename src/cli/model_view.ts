@@ -16,7 +16,8 @@ import {
 import { listForModel } from "../views/skill_list.ts";
 import { listToolEntries, type ToolView } from "../views/tools.ts";
 import { createInstructions } from "../views/views.ts";
-import { formatJson, withoutCommands } from "./github_actions.ts";
+import { withoutCommands } from "./github_actions.ts";
+import { formatJson } from "./print.ts";
 
 /** How the view of a model is configured and printed. */
 interface ModelViewOptions extends ToolOptions {

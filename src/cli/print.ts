@@ -1,12 +1,24 @@
 /**
- * Writes what people read to a standard stream. {@linkcode printLines} escapes it; what
- * {@linkcode print} gets is escaped already.
+ * Writes what people read to a standard stream, without commands of services that run
+ * builds. {@linkcode printLines} escapes everything else; what {@linkcode print} gets is
+ * escaped already.
  *
  * @module
  */
 
 import { type ByteWriter, writeAll } from "../protocol/stdio_transport.ts";
-import { escapeInvisible, log, logged } from "../text.ts";
+import {
+  escapeCommands,
+  escapeInvisible,
+  formatIndentedJson,
+  log,
+  logged,
+} from "../text.ts";
+
+/** Formats a value as lines of JSON. */
+export function formatJson(value: unknown): string[] {
+  return formatIndentedJson(value).trimEnd().split("\n");
+}
 
 /**
  * Prints lines, in which nothing can add a line or control the terminal. Returns the
@@ -27,7 +39,7 @@ export async function print(
 ): Promise<number> {
   await logged();
   try {
-    await writeAll(stream, new TextEncoder().encode(text));
+    await writeAll(stream, new TextEncoder().encode(escapeCommands(text)));
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return 0;
     log(

@@ -210,10 +210,11 @@ Deno.test("--json prints the report as JSON", async () => {
   });
 });
 
-Deno.test("no text of a skill is a command of GitHub Actions", async () => {
+Deno.test("no text of a skill is a command of GitHub Actions, or of Azure Pipelines", async () => {
   using place = new Place();
   const name = '"::stop-commands::x"';
-  place.skill("home/.claude/skills", "a", skillMd(name, '"##[add-mask]x"'));
+  const description = '"##[add-mask]x ##vso[task.complete]y"';
+  place.skill("home/.claude/skills", "a", skillMd(name, description));
   const env = { GITHUB_ACTIONS: "true" };
   const { stdout } = await runServer(place, { args: ["--check"], env });
   assert.match(stdout, /^::error file=\S+SKILL\.md,line=2,title=name-char/);
@@ -223,11 +224,13 @@ Deno.test("no text of a skill is a command of GitHub Actions", async () => {
       /^::stop-commands::(\S+)\n(.*)^::\1::\n(.*)$/ms.exec(stdout)!;
     assert.match(token!, /^[\da-f-]{36}$/);
     assert.match(text!, /::stop-commands::x/);
-    assert.doesNotMatch(rest!, /stop-commands|##\[/);
+    assert.doesNotMatch(rest!, /stop-commands/);
+    assert.doesNotMatch(stdout, /##[a-z[]/);
     const json = [...args, "--json"];
     const { stdout: report } = await runServer(place, { args: json, env });
-    assert.match(JSON.stringify(JSON.parse(report)), /##\[add-mask]x/);
-    assert.doesNotMatch(report, /##\[/);
+    const read = JSON.stringify(JSON.parse(report));
+    assert.match(read, /##\[add-mask]x ##vso\[task.complete]y/);
+    assert.doesNotMatch(report, /##[a-z[]/);
   }
 });
 

@@ -328,7 +328,7 @@ function loggedPlace(): Place {
     "two",
     "---\nname: two\ndescription: 'don't\n---\n",
   );
-  place.skill(skills, "three", skillMd("three", "##[error]x: y"));
+  place.skill(skills, "three", skillMd("three", "##[error]x: y ##vso[x]"));
   const forged = 'skill-server: Serving: "all"';
   place.skill(
     skills,
@@ -354,7 +354,7 @@ Deno.test("the log and the tool print finished lines at the beginning of a line,
   };
   await eventually(isLogged, "the finished lines");
   for (const line of lines) {
-    assert.doesNotMatch(line, /##\[|^\s*::|^skill-server: Serving/);
+    assert.doesNotMatch(line, /##[\p{L}[]|^\s*::|^skill-server: Serving/u);
   }
   const index = lines.indexOf('description: "Use: it"');
   assert.match(lines[index - 1]!, /^skill-server: Check .*one.*instead:$/);
@@ -499,6 +499,7 @@ const line = fc.constantFrom(
   "::x",
   "description: ##[error]x: y",
   "a: ##[error]: x",
+  "a: ##vso[task.complete]: x",
   "a\u202e: b",
   "\0",
 );
@@ -513,7 +514,7 @@ Deno.test("no line to copy looks like the log, hides something, or is a command"
           for (const finished of lines) {
             assert.doesNotMatch(
               finished,
-              /^\s*::|##\[|^skill-server:|[\0\u202e\n\r]/,
+              /^\s*::|##[a-z[]|^skill-server:|[\0\u202e\n\r]/,
             );
           }
         }

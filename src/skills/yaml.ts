@@ -11,6 +11,7 @@ import type { Fault } from "../problems.ts";
 import {
   editDistance,
   escapeCodePoint,
+  escapeCommands,
   escapeInvisible,
   isCopyable,
   isObject,
@@ -200,7 +201,7 @@ export function quoteField(key: string, text: string): string {
   // Quotes and backslashes are easier to read in single quotes.
   const isPlain = json === `"${text}"` && isCopyable(text);
   const quoted = isPlain || !isCopyable(text)
-    ? escapeInvisible(json, escapeCodePoint).replaceAll("##[", "\\u0023#[")
+    ? escapeCommands(escapeInvisible(json, escapeCodePoint))
     : `'${text.replaceAll("'", "''")}'`;
   return `${key}: ${quoted}`;
 }

@@ -139,6 +139,7 @@ const text = fc.array(
     fc.constantFrom(
       ..."'\"\\:#-?|>[]{}&*!%@`~ \t\n\r\0",
       "##[",
+      "##vso[",
       "::",
       ": ",
       " #",

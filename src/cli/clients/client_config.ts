@@ -19,6 +19,7 @@ import {
   escapeCodePoint,
   escapeInvisible,
   formatIndentedJson,
+  isCopyable,
   quote,
   stringifyJson,
 } from "../../text.ts";
@@ -113,7 +114,7 @@ function listLaunchNotes(
 /** Whether every shell, and JSON, leaves words as they are in quotes. Paths on Windows change. */
 function canBeQuoted(words: readonly string[]): boolean {
   const text = words.join(" ");
-  return !/['"\\]/.test(text) && text === escapeInvisible(text);
+  return !/['"\\]/.test(text) && isCopyable(text);
 }
 
 /** What the entry for a server over HTTP depends on. */
