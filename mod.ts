@@ -566,7 +566,7 @@ export class SkillRegistry implements SkillSource {
       boundary,
       alias: { file, name: SKILL_MD },
       maxFileSize: this.#options.maxFileSize,
-      faultOf: skillFaultOf,
+      faultOf: (error) => skillFaultOf(error, skill.scope),
     }, this.#known);
   }
 

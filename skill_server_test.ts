@@ -227,11 +227,11 @@ Deno.test("server starts without any skill, and skips a folder with no SKILL.md:
     (await session.load("git")).text,
     `Skill 'git' not found.
 
+There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.
+
 Available skills:
 
-Use the exact skill name (case-insensitive) to load a skill.
-
-There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.`,
+Use the exact skill name (case-insensitive) to load a skill.`,
   );
   assert.deepEqual(await session.end(), []);
 });

@@ -231,15 +231,18 @@ export function byCodeUnits(a: string, b: string): number {
 }
 
 /**
- * Converts a text to Unicode normalization form C. Returns a text with more than
+ * Converts a text to a normalization form of Unicode, by default C. Returns a text with more than
  * 30 combining marks in a row unchanged, because no language needs that, and
  * normalization takes time quadratic in their number.
  *
  * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
  */
-export function normalizeText(text: string): string {
+export function normalizeText(
+  text: string,
+  form: "NFC" | "NFKC" = "NFC",
+): string {
   if (PLAIN.test(text)) return text;
-  return /\p{M}{31}/u.test(text) ? text : text.normalize("NFC");
+  return /\p{M}{31}/u.test(text) ? text : text.normalize(form);
 }
 
 /**

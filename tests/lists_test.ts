@@ -53,7 +53,6 @@ async function listsOf(session: Session, toolset: string): Promise<string[]> {
     const { content } = await session.call(tool);
     lists.push((content[0] as { text: string }).text);
   }
-  lists.push(client.getInstructions()!.split("\n")[0]);
   return lists.map((list) =>
     typeof list === "string" ? list : JSON.stringify(list)
   );
@@ -85,6 +84,8 @@ for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
     for (const list of await listsOf(session, toolset)) {
       assert.deepEqual(orderIn(list, expected), expected);
     }
+    const [line] = session.client.getInstructions()!.split("\n");
+    assert.match(line!, /: 7 in total, such as pinned, usual, quiet$/);
   });
 }
 

@@ -145,7 +145,7 @@ Deno.test("only plain names stand in the server's own sentences, and every name 
     const [line] = createInstructions(toolset, catalog).split("\n");
     assert.equal(
       line,
-      "Proven instructions for tasks (skills): 4 in total, such as plain",
+      "Instructions for tasks (skills): 4 in total.",
     );
     for (const client of ["claude-code", "cline", "other"]) {
       const texts = textsFor(client, catalog, toolset);
@@ -194,7 +194,7 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
   using registry = await openPlace(place);
   const { catalog } = registry;
   assert.equal(catalog.skills.size, 3);
-  const list = textsFor("cline", catalog).join("\n");
+  const list = textsFor("qwen-code", catalog).join("\n");
   assert.match(list, /^- project:xlsx: About xlsx$/m);
   assert.match(list, /^- project:git/m);
   assert.match(list, /^- other: /m);

@@ -22,7 +22,7 @@ import {
 import { findPolicyProblem } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
-import { OTHER_CLIENTS } from "../views/profiles.ts";
+import { OTHER_CLIENTS, profileOfOption } from "../views/profiles.ts";
 import {
   type ClientConfig,
   createClientConfig,
@@ -95,7 +95,11 @@ async function printModelView(
   const { as = OTHER_CLIENTS, json } = settings.values;
   const { values, notes } = as === OTHER_CLIENTS
     ? { values: settings.values, notes: [] }
-    : addClientOptions(MCP_CLIENTS[as as ClientName], settings);
+    : addClientOptions(
+      MCP_CLIENTS[as as ClientName],
+      settings,
+      profileOfOption(as),
+    );
   const entrySettings = withOptions(settings, values);
   const catalog = await openSkills(entrySettings).refresh();
   const options = { ...entrySettings.options, json, notes };

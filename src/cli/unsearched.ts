@@ -110,7 +110,7 @@ function listPlaces(settings: Settings): Place[] {
   return [
     ...anywhere(join(".agents", "skills"), "add --agents"),
     ...Object.values(MCP_CLIENTS).flatMap(({ ownSkills = [] }) => ownSkills)
-      .filter((folder) => !SHARED_FOLDERS.includes(dirname(folder)))
+      .filter((folder) => !SHARED_FOLDERS.includes(dirname(join(folder))))
       .map((folder) => ({ base: home, folder })),
     { base: here, folder: "skills" },
     {

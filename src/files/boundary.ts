@@ -2,8 +2,8 @@
  * The boundary of a folder: what belongs to it, for reading, for listing, and for links.
  * Whatever the path, a file belongs to a folder only by where it really lies.
  *
- * 1. Names that begin with a dot, `node_modules`, and `__pycache__` do not belong
- *    to the folder, and neither does what lies more than 10 levels deep.
+ * 1. Names that begin with a dot, but for a few that templates need, `node_modules`, and
+ *    `__pycache__` do not belong to the folder, and neither does what lies more than 10 levels deep.
  * 2. A link counts if its target really lies in the folder, without
  *    such names on its path, or in a trusted folder.
  * 3. What is hidden is hidden by its real path, and so is what a link in it leads to.
@@ -88,16 +88,28 @@ export class Boundary {
     if (isHidden?.(realPath) || above.includes(realPath)) return undefined;
     const isLink = realPath !== place;
     if (isLink && !this.includes(realPath)) {
-      throw new SkillFileError(path, LINK_OUTSIDE);
+      throw new SkillFileError(path, LINK_OUTSIDE, realPath);
     }
     return { path, realPath, isLink, above };
   }
 }
 
+/** Names that begin with a dot, but are parts of templates and documents, and hold no secrets. */
+const TEMPLATE_NAMES: ReadonlySet<string> = new Set(
+  `.rels .github .gitignore .gitattributes .gitkeep .editorconfig .dockerignore
+  .npmignore .nvmrc .python-version .tool-versions .env.example .well-known
+  .devcontainer .claude-plugin`.split(/\s+/),
+);
+
+/** Names of configuration files of formatters and linters, with any ending. */
+const TEMPLATE_CONFIG = /^\.(?:prettier|eslint)rc(?:\.[a-z]+)?$/;
+
 /** Whether a file or folder with this name is served. */
 export function isVisible(name: string): boolean {
-  return !name.startsWith(".") && name !== "node_modules" &&
-    name !== "__pycache__" && !isMisread(name);
+  const isHidden = name.startsWith(".") && !TEMPLATE_NAMES.has(name) &&
+    !TEMPLATE_CONFIG.test(name);
+  return !isHidden && name !== "node_modules" && name !== "__pycache__" &&
+    !isMisread(name);
 }
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */

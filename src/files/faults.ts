@@ -15,16 +15,20 @@ export class SkillFileError extends Error {
   readonly hint: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: ProblemRule;
-  /** Creates an error from the path, and what is wrong with it. */
+  /** Where a link leads, if the problem is that. */
+  readonly target: string | undefined;
+  /** Creates an error from the path, what is wrong with it, and where it leads. */
   constructor(
     path: string,
     { rule, reason, hint }: Pick<Fault, "rule" | "reason" | "hint">,
+    target?: string,
   ) {
     super(`Cannot read ${quote(path)}: ${reason}; ${hint}`);
     this.name = "SkillFileError";
     this.reason = reason;
     this.hint = hint;
     this.rule = rule;
+    this.target = target;
   }
 }
 

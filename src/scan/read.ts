@@ -133,7 +133,12 @@ function readSkill(
       ...NOTHING_READ,
       fileName: found?.name ?? SKILL_MD,
       mainFolder: folder.realPath,
-      parsed: { ...readSkillText(""), problems: [skillFaultOf(error)] },
+      parsed: {
+        ...readSkillText(""),
+        problems: [
+          skillFaultOf(error, options.project.scopeOf(folder.realPath)),
+        ],
+      },
     };
   }
 }
@@ -195,7 +200,7 @@ function locateSkillFile(
   }
   const realPath = Deno.realPathSync(path);
   if (!new Boundary({ realDirectory, trusted }).includes(realPath)) {
-    throw new SkillFileError(path, LINK_OUTSIDE);
+    throw new SkillFileError(path, LINK_OUTSIDE, realPath);
   }
   return { path, realPath, status: Deno.statSync(path), isLink: true };
 }

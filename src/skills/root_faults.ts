@@ -4,7 +4,8 @@
  * @module
  */
 
-import { faultOf } from "../files/faults.ts";
+import { faultOf, SkillFileError } from "../files/faults.ts";
+import { isAtOrBelow } from "../files/paths.ts";
 import type { Fault, ProblemRule } from "../problems.ts";
 import type { SkillScope } from "./types.ts";
 
@@ -82,10 +83,21 @@ const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
     'or raise the limit for files (--max-file-size, or "Largest file" in the settings)',
 };
 
-/** Describes an error of the file system, and how to fix it, with the option that helps. */
-export function skillFaultOf(error: unknown): Fault {
+/** Folders of package managers, into which the user's links may lead. */
+const STORES = ["/nix/store", "/gnu/store"];
+
+/**
+ * Describes an error of the file system, and how to fix it, with the option that helps.
+ *
+ * @param scope Whose the file is.
+ */
+export function skillFaultOf(error: unknown, scope?: SkillScope): Fault {
   const fault = faultOf(error);
-  const option = HELPFUL_OPTIONS[fault.rule];
+  const target = error instanceof SkillFileError ? error.target : undefined;
+  const store = STORES.find((it) => target && isAtOrBelow(target, it));
+  const option = store && scope === "global"
+    ? `or use --trust-links ${store}`
+    : HELPFUL_OPTIONS[fault.rule];
   return option === undefined
     ? fault
     : { ...fault, hint: `${fault.hint}, ${option}` };

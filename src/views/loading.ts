@@ -5,6 +5,7 @@
  */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { attempt } from "../attempt.ts";
 import { splitPath } from "../files/boundary.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
@@ -238,6 +239,32 @@ export function pathInSkill(
     isAtOrBelow(path, folder)
   );
   return base === undefined ? path : relative(base, path);
+}
+
+/**
+ * Reads a path as it is written, or else as a model may mean it. If that fails, too, the
+ * first error is thrown.
+ */
+export async function readAsMeant<T>(
+  path: string,
+  read: (path: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(path);
+  } catch (error) {
+    const meant = meantPath(path);
+    if (meant === undefined || meant === path) throw error;
+    return await read(meant).catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** Returns a path without a fragment, percent-encoding, backslashes, and a slash before it. */
+function meantPath(path: string): string | undefined {
+  const [beforeFragment = ""] = path.split("#", 1);
+  const decoded = attempt(() => decodeURIComponent(beforeFragment));
+  return decoded?.replaceAll("\\", "/").replace(/^\//, "");
 }
 
 /** Reads a file, reads all files of a folder, or lists the files if the path is empty. */

@@ -1,6 +1,7 @@
 /**
- * What the model is told of what may be meant as skills, and is not served: numbers, and
- * how to fix it. It has no names of files, because they are in no skill.
+ * What the model is told of what may be meant as the user's skills, and is not served:
+ * numbers, and how to fix it. It has no names of files, because they are in no skill. A
+ * project's is for people alone: what a stranger put there must not make the server advise.
  *
  * @module
  */
@@ -27,7 +28,9 @@ const MAX_NAMED_COPIES = 3;
 
 /** Counts skills that are not served. */
 function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
-  const broken = skipped.filter((skill) => skill.isForModel);
+  const broken = skipped.filter(({ scope, isForModel }) =>
+    scope === "global" && isForModel
+  );
   const copies = shadowed.map(({ skill }) => skill).filter(isCopy);
   const names = [...new Set(copies.map(({ name }) => quote(name)))]
     .slice(0, MAX_NAMED_COPIES).join(", ");
@@ -51,11 +54,12 @@ function isCopy(skill: Skill): boolean {
     isForModel(skill);
 }
 
-/** Counts near misses, and folders that the user named and that cannot be searched. */
+/** Counts the near misses in the user's folders, and folders that the user named and that cannot be searched. */
 function countNearMisses({ roots }: SkillCatalog): Count[] {
-  const misses = roots.flatMap((report) =>
-    (report.nearMisses ?? []).filter((miss) => isCounted(miss, report))
-  );
+  const misses = roots.filter(({ scope }) => scope === "global")
+    .flatMap((report) =>
+      (report.nearMisses ?? []).filter((miss) => isCounted(miss, report))
+    );
   const unsearched = roots.filter(({ root, status }) =>
     root.mustExist && status !== "found"
   );
@@ -67,7 +71,7 @@ function countNearMisses({ roots }: SkillCatalog): Count[] {
     [
       unsearched.length,
       "folder",
-      "that is missing or cannot be searched (choose it again in the settings; if it exists, load one of its skills by name to learn why)",
+      "that is missing or cannot be searched (choose it again in the settings)",
     ],
   ];
 }

@@ -19,7 +19,7 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
   const folder =
     "1 folder without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)";
   const missing =
-    "1 folder that is missing or cannot be searched (choose it again in the settings; if it exists, load one of its skills by name to learn why)";
+    "1 folder that is missing or cannot be searched (choose it again in the settings)";
   const noticed = `The server noticed ${archives}, ${folder}, and ${missing}.`;
   assert.ok(text.includes(`There are no skills. ${noticed} Tell the`), text);
   assert.doesNotMatch(text, /secret/);
@@ -34,11 +34,49 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
     `The server noticed 1 skill with a mistake in SKILL.md (load by the name of the folder to learn how to fix it), 2 skills with the name of another one ("git": delete the copy, or change the name in its SKILL.md), ${archives}, 1 file that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden), ${folder}, and ${missing}.`;
   const answer = (await session.load("report")).text;
   const description = await session.description();
+  assert.ok(description.endsWith(end), description);
+  assert.ok(
+    answer.startsWith(`Skill 'report' not found.\n\n${end}\n\nAvailable`),
+    answer,
+  );
   for (const text of [answer, description]) {
-    assert.ok(text.endsWith(end), text);
     assert.doesNotMatch(text.replaceAll(place.path, ""), /secret/);
   }
   const { text: told } = await session.load("secret-4");
   assert.match(told, /there is no frontmatter/);
   assert.doesNotMatch(told, /The server noticed/);
+});
+
+Deno.test("the tool skill counts near misses only where there is no skill, and answers as its contract says", async () => {
+  using place = new Place();
+  place.file("home/.claude/skills/secret.zip", "");
+  await using session = await Session.open(place);
+  const last =
+    "\n\nUse the exact skill name (case-insensitive) to load a skill.";
+  const before = (await session.load("report")).text;
+  assert.match(before, /noticed 1 archive \(/);
+  assert.ok(before.endsWith(last));
+  place.skill("home/.claude/skills", "git");
+  const { text } = await session.load("report");
+  assert.equal(
+    text,
+    `Skill 'report' not found.\n\nAvailable skills:\n- git: About git${last}`,
+  );
+});
+
+Deno.test("what is almost a skill in a project is for people alone", async () => {
+  using place = new Place();
+  for (const name of ["setup.zip", "Skill.md.txt", "docs/docs.md"]) {
+    place.file(`project/.claude/skills/${name}`, "");
+  }
+  place.skill("project/.claude/skills", "broken", "No frontmatter");
+  for (const toolset of ["skill", "skilljack"]) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const texts = [
+      await session.description(),
+      (await session.load("report")).text,
+    ];
+    for (const text of texts) assert.doesNotMatch(text, /noticed|unpack/);
+  }
 });

@@ -15,6 +15,9 @@
  *    embedded resource.
  * 4. Copilot CLI, Cline, and nine clients and frameworks without a profile do not
  *    show the instructions.
+ * 5. Qwen Code shows tools only after a search unless `alwaysLoadTools` is set.
+ * 6. The own list of skills of Claude Code ends at about 24,000 characters, that of Codex
+ *    at about 21,000, and that of Copilot CLI at about 15,000, with what they add.
  *
  * @module
  */
@@ -38,11 +41,17 @@ export interface ClientProfile {
   readonly toolMeta?: Readonly<Record<string, unknown>>;
   /** Whether the client drops prompts that contain an embedded resource. */
   readonly dropsEmbeddedResources?: boolean;
+  /** Whether lists are in short lines, because the client cuts or hides long texts. */
+  readonly isBrief?: boolean;
+  /**
+   * How many characters of names and descriptions the client's own list of skills shows,
+   * if it is known to end. Skills that the server leaves to it must need no more.
+   */
+  readonly ownListSize?: number;
 }
 
 /**
- * The profile of clients that were not measured. They get the wording of the tools'
- * contracts if it fits, which is half as long again as what the others get.
+ * The profile of clients that were not measured.
  */
 export const DEFAULT_PROFILE: ClientProfile = {
   clientName: "",
@@ -60,18 +69,30 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
     clientName: "claude-code",
     instructions: "whole",
     cutsDescriptionsAt: 2_048,
+    isBrief: true,
+    ownListSize: 20_000,
     toolMeta: { "anthropic/alwaysLoad": true },
   },
   "codex": {
     clientName: "codex-mcp-client",
     instructions: "first line",
     searchesTools: true,
+    isBrief: true,
+    ownListSize: 17_000,
   },
   "opencode": { ...DROPS_RESOURCES, clientName: "opencode" },
   "kilo": { ...DROPS_RESOURCES, clientName: "kilo" },
   "gemini-cli": { ...DROPS_RESOURCES, clientName: "gemini-cli-mcp-client" },
-  "qwen-code": { ...DROPS_RESOURCES, clientName: "qwen-cli-mcp-client" },
-  "copilot": { clientName: "copilot-cli", instructions: "none" },
+  "qwen-code": {
+    ...DROPS_RESOURCES,
+    clientName: "qwen-cli-mcp-client",
+    isBrief: true,
+  },
+  "copilot": {
+    clientName: "copilot-cli",
+    instructions: "none",
+    ownListSize: 7_000,
+  },
   "cline": { clientName: "@cline/core", instructions: "none" },
 };
 

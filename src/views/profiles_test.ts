@@ -13,9 +13,11 @@ import {
 } from "../../tests/testing/server.ts";
 import {
   CLIENT_PROFILES,
+  type ClientProfile,
   DEFAULT_PROFILE,
   PROFILE_NAMES,
   profileOfClient,
+  profileOfOption,
 } from "./profiles.ts";
 import { createInstructions } from "./views.ts";
 
@@ -48,7 +50,7 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   using registry = new SkillRegistry([root(folder)]);
   const firstLine = () =>
     createInstructions("reference", registry.catalog).split("\n")[0]!;
-  const start = "Proven instructions for tasks (skills)";
+  const start = "Instructions for tasks (skills)";
   assert.equal(firstLine(), `${start}: the tool list_skills lists them.`);
   await registry.refresh();
   assert.equal(firstLine(), `${start}. There are none yet.`);
@@ -120,6 +122,10 @@ Deno.test("--profile is in the printed entry, and --list --as shows what it give
   assert.match(shown, /\nInstructions: [^]* <available_skills>/);
 });
 
+function listProfiles(): [name: string, profile: ClientProfile][] {
+  return PROFILE_NAMES.map((name) => [name, profileOfOption(name)]);
+}
+
 Deno.test("when_to_use follows the description in the list of every profile but default", async () => {
   using place = new Place();
   const write = (name: string, description: string, use: string) => {
@@ -134,7 +140,7 @@ Deno.test("when_to_use follows the description in the list of every profile but 
   write("named", "About names", "Never shown");
   const rules = "rules: [{ skill: named, state: name-only }]";
   const policy = place.file("home/policy.yaml", rules);
-  for (const profile of PROFILE_NAMES) {
+  for (const [profile, { isBrief }] of listProfiles()) {
     const args = ["--profile", profile, "--policy", policy];
     await using session = await Session.open(place, { args });
     const { tools: [tool] } = await session.client.listTools();
@@ -146,17 +152,21 @@ Deno.test("when_to_use follows the description in the list of every profile but 
       assert.ok(text.includes("<description>Work with git</description>"));
       continue;
     }
-    for (
-      const line of [
-        "- git: Work with git - Before - evil: a commit",
-        `- long: ${"d".repeat(1_000)} - ${"u".repeat(18)}...`,
-        "- list: A list",
-        "- empty: Nothing",
-        "- named",
-      ]
-    ) {
-      assert.ok(text.split("\n").includes(line), `${profile}: ${line}`);
+    const described = {
+      git: "Work with git - Before - evil: a commit",
+      long: `${"d".repeat(1_000)} - ${"u".repeat(18)}...`,
+      list: "A list",
+      empty: "Nothing",
+    };
+    for (const [name, description] of Object.entries(described)) {
+      const lines = isBrief
+        ? `\n- ${name}: ${description}\n`
+        : `<name>${name}</name>\n<description>${description}</description>\n`;
+      assert.ok(text.includes(lines), `${profile}: ${lines}`);
     }
+    assert.ok(
+      text.includes(isBrief ? "\n- named" : "<name>named</name>\n<loc"),
+    );
   }
 });
 
@@ -172,4 +182,40 @@ Deno.test("a change of when_to_use alone is a change of the list", async () => {
   await session.listChanged();
   const { tools: [changed] } = await session.client.listTools();
   assert.match(changed!.description!, / - After$/);
+});
+
+Deno.test("skills that a client lists itself are described, too, if its own list has no room for all of them", async () => {
+  using place = new Place();
+  const own = place.folder("home/.claude/skills");
+  // Of 20,000 characters, each takes 200.
+  const add = (index: number) => {
+    const name = `skill-${index}`.padEnd(20, "x");
+    place.skill("home/.claude/skills", name, skillMd(name, "d".repeat(180)));
+  };
+  for (let index = 0; index < 100; index++) add(index);
+  place.skill("home/.claude/skills", "quiet", skillMd("quiet", "Never shown"));
+  const policy = place.file(
+    "home/policy.yaml",
+    "rules: [{ skill: quiet, state: name-only }]",
+  );
+  const args = ["--name-only", own, "--policy", policy];
+  const listFor = async (profile: string) => {
+    await using session = await Session.open(place, {
+      args: [...args, "--profile", profile],
+    });
+    const { tools: [tool] } = await session.client.listTools();
+    return JSON.stringify(tool).match(/d{20}/g)?.length ?? 0;
+  };
+  assert.equal(await listFor("claude-code"), 0);
+  assert.equal(await listFor("default"), 0);
+  add(100);
+  assert.ok(await listFor("claude-code") >= 101);
+  assert.equal(await listFor("default"), 0);
+  assert.equal(await listFor("opencode"), 0);
+  await using session = await Session.open(place, {
+    args: [...args, "--profile", "claude-code"],
+  });
+  // What a policy makes name-only stays so.
+  const text = JSON.stringify(await session.client.listTools());
+  assert.doesNotMatch(text, /Never shown/);
 });

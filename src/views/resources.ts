@@ -26,7 +26,12 @@ import {
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
-import { logLoad, readTogether, type Requester } from "./loading.ts";
+import {
+  logLoad,
+  readAsMeant,
+  readTogether,
+  type Requester,
+} from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
 import { type ListItem, serveList } from "./paging.ts";
 import {
@@ -119,9 +124,15 @@ async function readResource(
   registry: SkillSource,
   reader: Requester & { options: ToolOptions },
 ): Promise<ReadResourceResult["contents"]> {
-  const { skill, path = SKILL_MD } = requireResource(uri, registry);
+  const { catalog } = registry;
+  const { skill, path = SKILL_MD } = findResource(uri, catalog) ??
+    findResource(withoutFragment(uri), catalog) ??
+    requireResource(uri, registry);
   if (path !== "") {
-    const file = await registry.readFile(skill, path);
+    const file = await readAsMeant(
+      path,
+      (meant) => registry.readFile(skill, meant),
+    );
     if (file.path === SKILL_MD) logLoad(skill, "a resource", reader);
     return [resourceContents(uri, file)];
   }
@@ -131,6 +142,11 @@ async function readResource(
       skillFileUri(skill, file.path),
       await registry.readFile(skill, file.path),
     ));
+}
+
+/** Returns a URI without what models add to it: a fragment, and a second slash before the path. */
+function withoutFragment(uri: string): string {
+  return uri.replace(/#.*$/s, "").replace(/^(skill:\/\/[^/]+\/)\//, "$1");
 }
 
 /**

@@ -192,7 +192,8 @@ function maxMistakes({ length }: string): number {
 }
 
 function matchWords(text: string): string[] {
-  const lower = normalizeText(text.slice(0, MAX_TEXT_LENGTH)).toLowerCase();
+  const start = normalizeText(text.slice(0, MAX_TEXT_LENGTH), "NFKC");
+  const lower = start.toLowerCase();
   return Array.from(lower.matchAll(WORDS), ([word, pair = word]) => pair);
 }
 

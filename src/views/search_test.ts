@@ -166,3 +166,9 @@ Deno.test("SkillIndex.search() lets other tasks run while it looks for similar w
   const turns = await countTurns(() => index.search(query));
   assert.ok(turns >= 3, `${turns} turns`);
 });
+
+Deno.test("SkillIndex.search() finds compatibility forms of characters", async () => {
+  const catalog = catalogOf(["データベース", "SQL"], ["pdf", "Ｆｏｒｍｓ"]);
+  assert.deepEqual(await search("ﾃﾞｰﾀﾍﾞｰｽ", catalog), ["データベース"]);
+  assert.deepEqual(await search("forms", catalog), ["pdf"]);
+});

@@ -14,6 +14,7 @@ import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
+import type { ClientProfile } from "./profiles.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
 
 /** Whether the user can load a skill. */
@@ -127,6 +128,38 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
   });
 });
 
+/** Whether only the option `--name-only` keeps a skill from being described. */
+function isLeftToClient({ state, policyRule }: Skill): boolean {
+  return !STATES[state].isDescribed && policyRule === undefined;
+}
+
+/** Describes a skill, although its state leaves that to the client. */
+const describeAnyway = deriveOnce((listed: ListedSkill): ListedSkill => {
+  const description = oneLine(listedDescription(listed.skill));
+  return { ...listed, description };
+});
+
+/**
+ * Lists the skills that the tools list for the model of a client. If its own list has no
+ * room for all skills that are left to it, all of these are described like any others:
+ * twice is better than never.
+ */
+export function listForClient(
+  catalog: SkillCatalog,
+  { ownListSize = Infinity }: ClientProfile,
+): readonly ListedSkill[] {
+  const skills = listForModel(catalog);
+  const size = skills.filter(({ skill }) => isLeftToClient(skill))
+    .reduce(
+      (sum, { name, skill }) => sum + name.length + skill.description.length,
+      0,
+    );
+  if (size <= ownListSize) return skills;
+  return skills.map((listed) =>
+    isLeftToClient(listed.skill) ? describeAnyway(listed) : listed
+  );
+}
+
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
   return catalog.served.size === 0 && findPolicyProblem(catalog)
@@ -144,14 +177,15 @@ export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
 }
 
 /**
- * Formats the skills for the model as XML. All texts are escaped, so no skill
- * can break out of the list.
+ * Formats skills for the model as XML. All texts are escaped, so no skill can break out of
+ * the list.
  */
 export function formatAvailableSkills(
+  skills: readonly ListedSkill[],
   catalog: SkillCatalog,
   locationOf: (skill: Skill) => string,
 ): string {
-  const skills = listForModel(catalog).map(({ skill, description }) => {
+  const elements = skills.map(({ skill, description }) => {
     // The location tells which of the user's and the project's it is.
     const { name } = skill;
     const location = locationOf(skill);
@@ -160,7 +194,7 @@ export function formatAvailableSkills(
       .map(([key, text]) => `<${key}>${escapeXml(text)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
   });
-  const list = skills.join("\n") || (findEmptyListReason(catalog) ?? "");
+  const list = elements.join("\n") || (findEmptyListReason(catalog) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 
@@ -290,7 +324,7 @@ function shorten(listed: ListedSkill, limit: number): ListedSkill {
 /** The maximum length of the line that summarizes the skills: what Codex shows, in characters. */
 export const MAX_SUMMARY_LENGTH = 250;
 
-/** The names that may stand in the server's own sentences, which no skill should speak in. */
+/** The user's names that may stand in the server's own sentences, which no skill should speak in. */
 const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
 
 /**
@@ -305,8 +339,8 @@ export function summarizeSkills(
   if (skills.length === 0) {
     return findNoSkillsReason(catalog) ?? `${purpose}. There are none yet.`;
   }
-  const names = skills.map(({ name }) => name)
-    .filter((name) => PLAIN_NAME.test(name));
+  const names = skills.filter(({ skill }) => skill.scope === "global")
+    .map(({ name }) => name).filter((name) => PLAIN_NAME.test(name));
   const whole = `${purpose}: ${names.join(", ")}.`;
   const isWhole = names.length === skills.length &&
     whole.length <= MAX_SUMMARY_LENGTH;

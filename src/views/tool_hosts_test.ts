@@ -159,7 +159,11 @@ Deno.test("registerSkillTools() lists the skills for any profile in the descript
     registerSkillTools(host, registry, { profile });
     const client = await connect(host);
     const { tools } = await client.listTools();
-    assert.match(tools.at(-1)!.description!, /\bgit: About git/, profile);
+    assert.match(
+      tools.at(-1)!.description!,
+      /\bgit(?:: |<.*\n<description>)About git/,
+      profile,
+    );
     await client.close();
   }
 });

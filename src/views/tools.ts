@@ -22,7 +22,7 @@ import {
   findEmptyListReason,
   fitList,
   type ListedSkill,
-  listForModel,
+  listForClient,
   summarizeSkills,
   withUse,
 } from "./skill_list.ts";
@@ -96,8 +96,8 @@ interface ToolTexts {
 }
 
 /**
- * Formats the texts of a tool. If it lists the skills: in the wording of its contract if
- * the client was not measured and it fits, or else in brief. The list stands in the
+ * Formats the texts of a tool. If it lists the skills: in the wording of its contract if it
+ * fits and the client shows that, or else in brief. The list stands in the
  * description of the tool, or of its parameter if the client truncates that of the tool.
  */
 function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
@@ -117,15 +117,17 @@ function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
 /** No entry of a list in the wording of a contract is shorter, in characters. */
 const MIN_ENTRY_LENGTH = 10;
 
-/** Formats a list in the wording of a contract, for clients that were not measured, if it fits. */
+/** Formats a list in the wording of a contract, unless the client needs it in brief, if it fits. */
 function formatContract(
   describe: NonNullable<SkillTool["describe"]>,
-  { profile, catalog, options }: ToolView,
+  view: ToolView,
 ): string | undefined {
+  const { profile, catalog, options } = view;
   const limit = limitOf(options);
-  const mayFit = listForModel(catalog).length * MIN_ENTRY_LENGTH <= limit;
-  if (profile !== DEFAULT_PROFILE || !mayFit) return undefined;
-  const description = describe(catalog, options);
+  const skills = listFor(view);
+  const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
+  if (profile.isBrief || !mayFit) return undefined;
+  const description = describe({ skills, catalog, options });
   return description.length <= limit ? description : undefined;
 }
 
@@ -148,7 +150,7 @@ function formatBrief(tool: SkillTool, view: ToolView): string {
 
 /** Lists skills for a client. Those that were not measured get what the contracts say. */
 function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
-  const skills = listForModel(catalog);
+  const skills = listForClient(catalog, profile);
   return profile === DEFAULT_PROFILE ? skills : skills.map(withUse);
 }
 

@@ -59,7 +59,11 @@ export async function answerUnknownName(
 ): Promise<{ text: string; isError: boolean }> {
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = explainMissing(name, catalog, options);
-  const start = [...reasons, `Skill '${shown}' not found.`].join("\n\n");
+  const advice = reasons.length === 0
+    ? findAdvice(catalog, options)
+    : undefined;
+  const start = [...reasons, `Skill '${shown}' not found.`, advice ?? []]
+    .flat().join("\n\n");
   const skills = listForModel(catalog);
   const areMany = skills.length > MAX_LISTED_SKILLS;
   const found = areMany ? await searchSkills(shown, catalog) : [];
@@ -68,11 +72,17 @@ export async function answerUnknownName(
     return { text, isError: false };
   }
   const list = fitList(skills, areMany ? MAX_SHORT_LIST_LENGTH : undefined);
-  const advice = reasons.length === 0
-    ? findEmptyListReason(catalog) ?? summarizeNearMisses(catalog)
-    : undefined;
-  const end = advice === undefined ? "" : `\n\n${advice}`;
-  return { text: formatAvailable(start, list) + end, isError: true };
+  return { text: formatAvailable(start, list), isError: true };
+}
+
+/** Returns what may help to have the skill that was meant. The contract of `skill` has no place for near misses. */
+function findAdvice(
+  catalog: SkillCatalog,
+  { toolset }: ToolOptions,
+): string | undefined {
+  const reason = findEmptyListReason(catalog);
+  const counts = toolset !== "skill";
+  return reason ?? (counts ? summarizeNearMisses(catalog) : undefined);
 }
 
 /** Formats a list of skills in the wording of the contract of the tool `skill`. */

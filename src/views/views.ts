@@ -79,7 +79,7 @@ export function createInstructions(
   catalog: SkillCatalog,
 ): string {
   const { list, load } = TOOL_NAMES[toolset];
-  const purpose = "Proven instructions for tasks (skills)";
+  const purpose = "Instructions for tasks (skills)";
   // Before the first scan, it is unknown whether there are any.
   const firstLine = catalog.revision === 0
     ? `${purpose}: the tool ${list} lists them.`

@@ -23,6 +23,7 @@ import {
   quote,
   stringifyJson,
 } from "../../text.ts";
+import { profileOfOption } from "../../views/profiles.ts";
 import { addClientOptions } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
@@ -48,7 +49,11 @@ export function createClientConfig(
   program: Program = runningProgram(),
 ): ClientConfig {
   const client = MCP_CLIENTS[name];
-  const { values, notes } = addClientOptions(client, settings);
+  const { values, notes } = addClientOptions(
+    client,
+    settings,
+    profileOfOption(name),
+  );
   const launch = createLaunch(program, { ...settings, values });
   refuseVariables([launch.command, ...launch.args], client);
   const entry = client.entry?.(launch) ?? launch;

@@ -7,6 +7,7 @@
 import { isAtOrBelow, join } from "../../files/paths.ts";
 import type { Settings } from "../../program/settings.ts";
 import { SHARED_FOLDERS } from "../../skills/roots.ts";
+import type { ClientProfile } from "../../views/profiles.ts";
 import type { McpClient } from "./clients.ts";
 
 /**
@@ -17,6 +18,7 @@ import type { McpClient } from "./clients.ts";
 export function addClientOptions(
   client: McpClient,
   settings: Settings,
+  { ownListSize: size }: ClientProfile,
 ): { values: Settings["values"]; notes: string[] } {
   const { title, toolset, shows } = client;
   const { values, folders, home } = settings;
@@ -30,29 +32,59 @@ export function addClientOptions(
   }
   const ownSkills = listOwnSkills(client, settings);
   if (ownSkills.length > 0) {
-    const own = ownSkills.flatMap((path) =>
-      home === undefined ? [join(path)] : [join(path), join(home, path)]
-    );
+    const own = placesOf(ownSkills, home);
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
-    const names = new Intl.ListFormat("en").format(ownSkills);
-    notes.push(
-      `${title} itself describes the skills in ${names}, in the project and in the home folder; where the server finds them as well, such as through links, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`,
-    );
+    notes.push(...listNameOnlyNotes(client, ownSkills, size));
   }
   if (shows !== undefined && !values["name-only"]?.length) {
     notes.push(
       `${title} itself shows ${shows.skills}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add ${shows.options}.`,
     );
   }
-  const readsAgents = shows !== undefined ||
-    ownSkills.includes(".agents/skills");
-  if (!readsAgents && folders.length === 0 && !values.agents) {
+  // What a list that ends leaves out, the server can only describe if it finds it.
+  const describesAgents = shows !== undefined ||
+    (ownSkills.includes(".agents/skills") && size === undefined);
+  if (!describesAgents && folders.length === 0 && !values.agents) {
     added.agents = true;
     notes.push(
-      `${title} does not read ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`,
+      `${title} does not describe all skills in ~/.agents/skills, where installers such as npx skills add put skills, so the entry adds --agents.`,
     );
   }
   return { values: added, notes };
+}
+
+/**
+ * Says which skills are listed by name only, and what happens if there are more of them
+ * than the client's own list has room for, in characters.
+ */
+function listNameOnlyNotes(
+  { title, listSwitch }: McpClient,
+  ownSkills: readonly string[],
+  size: number | undefined,
+): string[] {
+  const names = new Intl.ListFormat("en").format(ownSkills);
+  const note =
+    `${title} itself describes the skills in ${names}, in the project and in the home folder; where the server finds them as well, such as through links, it lists only their names (--name-only; remove these arguments if you turn off the skills of ${title}).`;
+  if (size === undefined) return [note];
+  const turnOff = listSwitch === undefined
+    ? ""
+    : `; to have each once, ${listSwitch}, and remove these arguments`;
+  return [
+    note,
+    `The list of ${title} itself ends: if the names and descriptions of these skills need more than about ${size} characters, the server describes all of them, too${turnOff}.`,
+  ];
+}
+
+/** Returns the folders of a client in the project and in the home folder. */
+function placesOf(
+  folders: readonly string[],
+  home: string | undefined,
+): string[] {
+  return folders.flatMap((path) =>
+    home === undefined || path.startsWith("./")
+      ? [join(path)]
+      : [join(path), join(home, path)]
+  );
 }
 
 /** Lists the folders that the client describes and the server may find skills in. */
@@ -62,7 +94,7 @@ function listOwnSkills(
 ): string[] {
   // Links lead from other folders to those that clients share.
   const isShared = (folder: string) =>
-    SHARED_FOLDERS.some((shared) => folder === `${shared}/skills`);
+    SHARED_FOLDERS.some((it) => join(folder) === join(it, "skills"));
   const isSearched = (folder: string) =>
     home !== undefined &&
     roots.some(({ path }) => isAtOrBelow(join(home, folder), path));

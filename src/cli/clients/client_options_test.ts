@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DEFAULT_PROFILE } from "../../views/profiles.ts";
 import { Session } from "../../../tests/testing/client.ts";
 import {
   configFor,
@@ -101,7 +102,11 @@ function addedTo(
   home = HOME,
 ) {
   const settings = { ...createSettings(parseCommandLine(args)), home };
-  const { values, notes } = addClientOptions({ ...PLAIN, ...client }, settings);
+  const { values, notes } = addClientOptions(
+    { ...PLAIN, ...client },
+    settings,
+    DEFAULT_PROFILE,
+  );
   return { values, notes: notes.join("\n") };
 }
 
@@ -159,6 +164,10 @@ Deno.test("addClientOptions() adds what a client needs, and says why", () => {
 Deno.test("addClientOptions() adds only a project's folders without a home folder", () => {
   const settings = { ...createSettings(parseCommandLine([])), home: undefined };
   const ownSkills = [".claude/skills", ".codex/skills"];
-  const { values } = addClientOptions({ ...PLAIN, ownSkills }, settings);
+  const { values } = addClientOptions(
+    { ...PLAIN, ownSkills },
+    settings,
+    DEFAULT_PROFILE,
+  );
   assert.deepEqual(values["name-only"], [join(".claude", "skills")]);
 });

@@ -32,13 +32,14 @@ export interface McpClient {
   readonly section?: string;
   /**
    * The folders whose skills the client describes itself, both in the project and in
-   * the home folder.
+   * the home folder, or only in the project if they begin with `./`.
    */
   readonly ownSkills?: readonly string[];
+  /** How to turn off the client's own list, if that ends. */
+  readonly listSwitch?: string;
   /**
-   * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if it
-   * does not describe them all, or if that was not measured, and the options with which
-   * the server lists only the names of these.
+   * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if that
+   * was not measured, and the options with which the server lists only the names of these.
    */
   readonly shows?: { readonly skills: string; readonly options: string };
   /** What the client replaces in the texts of its entries, without a way to escape it. */
@@ -102,6 +103,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     file: "~/.claude.json",
     projectFile: ".mcp.json",
     ownSkills: [".claude/skills"],
+    listSwitch: "start claude with --disable-slash-commands",
     variables: IN_BRACES,
     // The model sees the tools immediately instead of after a search.
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
@@ -124,6 +126,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     format: "toml",
     section: "mcp_servers",
     ownSkills: [".agents/skills", ".codex/skills", ".codex/skills/.system"],
+    listSwitch: "set include_instructions = false in the section [skills]",
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
@@ -191,12 +194,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     title: "Copilot CLI",
     file: "~/.copilot/mcp-config.json",
     projectFile: ".github/mcp.json",
-    shows: {
-      skills:
-        "about 50 of the skills in .agents/skills and, of the project, in .claude/skills",
-      options:
-        "--name-only ~/.agents/skills --name-only .agents/skills --name-only .claude/skills",
-    },
+    ownSkills: [".agents/skills", "./.claude/skills"],
     variables: WITH_DOLLAR,
     entry: (launch) => ({ type: "local", ...launch, tools: ["*"] }),
     urlEntry: (url) => ({ type: "http", url, tools: ["*"] }),
@@ -207,10 +205,6 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   "cline": {
     title: "Cline",
     file: "~/.cline/data/settings/cline_mcp_settings.json",
-    shows: {
-      skills: "the names of the skills in .agents/skills",
-      options: "--name-only ~/.agents/skills --name-only .agents/skills",
-    },
     // The time limit for replies. By default, the server has 3 seconds to start.
     entry: (launch) => ({ ...launch, timeout: 60 }),
     urlEntry: (url) => ({ type: "streamableHttp", url, timeout: 60 }),

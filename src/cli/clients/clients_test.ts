@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "../../files/paths.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { CLIENT_PROFILES } from "../../views/profiles.ts";
+import { CLIENT_PROFILES, profileOfOption } from "../../views/profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   MAX_SUMMARY_LENGTH,
@@ -105,10 +105,13 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
     [];
   const [agents] = /adds\s+`--agents`\s+for[^;]*/.exec(CLIENTS_PAGE) ?? [];
   const [variables] = /An entry is refused[^]*?\n\n/.exec(CLIENTS_PAGE) ?? [];
-  for (const client of Object.values(MCP_CLIENTS)) {
+  for (const [name, client] of Object.entries(MCP_CLIENTS)) {
     const { title, ownSkills = [], shows } = client;
     const readsAgents = shows !== undefined ||
-      ownSkills.includes(".agents/skills");
+      ownSkills.includes(".agents/skills") || title === "Cline";
+    const { ownListSize } = profileOfOption(name);
+    const describesAgents = shows !== undefined ||
+      (ownSkills.includes(".agents/skills") && ownListSize === undefined);
     const row = rowOf(
       title,
       CLIENTS_PAGE,
@@ -118,12 +121,12 @@ Deno.test("docs/clients.md says which skills each client lists itself, and who r
     const privateFolders = row.split("|")[3]?.replaceAll("(s)", "s") ?? "";
     assert.equal(folders.includes("`.agents/skills`"), readsAgents, title);
     for (const folder of ownSkills) {
-      const cell = /^\.(?:claude|agents)\//.test(folder)
+      const cell = /^(?:\.\/)?\.(?:claude|agents)\//.test(folder)
         ? folders
         : privateFolders;
       assert.ok(cell.includes(`${folder}\``), `${title}: ${folder}`);
     }
-    assert.equal(isNamed(client, agents), !readsAgents, title);
+    assert.equal(isNamed(client, agents), !describesAgents, title);
     assert.equal(isNamed(client, nameOnly), ownSkills.length > 0, title);
     const replaces = client.variables !== undefined;
     assert.equal(isNamed(client, variables), replaces, title);

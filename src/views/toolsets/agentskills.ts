@@ -12,6 +12,7 @@ import {
   directoryOf,
   loadWhole,
   pathInSkill,
+  readAsMeant,
   readContent,
   withSkill,
 } from "../loading.ts";
@@ -64,7 +65,11 @@ const readTool = defineTool({
     withSkill(skill_name, context, async (skill) => {
       const { registry, options } = context;
       const path = pathInSkill(file_name, skill, options);
-      return { content: [await readContent(skill, path, registry)] };
+      const content = await readAsMeant(
+        path,
+        (meant) => readContent(skill, meant, registry),
+      );
+      return { content: [content] };
     }),
 });
 

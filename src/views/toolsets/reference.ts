@@ -10,7 +10,6 @@ import {
   findNoSkillsReason,
   formatSkill,
   type ListedSkill,
-  listForModel,
 } from "../skill_list.ts";
 import { createJsonList, fitJsonList } from "./json_list.ts";
 import { TOOL_NAMES } from "../options.ts";
@@ -19,8 +18,8 @@ import { defineTool, describedString, type SkillTool } from "./tool.ts";
 const listTool = defineTool({
   name: TOOL_NAMES.reference.list,
   title: "List Available Skills",
-  describe: (catalog) => {
-    const lines = listForModel(catalog).map(formatSkill);
+  describe: ({ skills, catalog }) => {
+    const lines = skills.map(formatSkill);
     const list = lines.length > 0
       ? lines.join("")
       : `\n${findNoSkillsReason(catalog) ?? "none"}`;

@@ -18,7 +18,7 @@ import { defineTool, describedString, type SkillTool } from "./tool.ts";
 const loadTool = defineTool({
   name: TOOL_NAMES.skill.load,
   title: "Load Skill",
-  describe: (catalog) =>
+  describe: ({ skills, catalog }) =>
     `Execute a skill within the main conversation
 
 <skills_instructions>
@@ -39,7 +39,7 @@ Important:
 - Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
 </skills_instructions>
 
-${formatAvailableSkills(catalog, ({ scope }) => scope)}`,
+${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
   usage:
     "Before you start a task, load the skill that matches it by name and follow its instructions.",
   input: z.strictObject({

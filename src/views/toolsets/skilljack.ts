@@ -8,7 +8,13 @@ import * as z from "npm:zod@^4/mini";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
-import { loadWhole, pathInSkill, readPath, withSkill } from "../loading.ts";
+import {
+  loadWhole,
+  pathInSkill,
+  readAsMeant,
+  readPath,
+  withSkill,
+} from "../loading.ts";
 import { summarizeNearMisses } from "../near_miss_summary.ts";
 import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
 import { TOOL_NAMES } from "../options.ts";
@@ -17,10 +23,10 @@ import { defineTool, describedString, type SkillTool } from "./tool.ts";
 const loadTool = defineTool({
   name: TOOL_NAMES.skilljack.load,
   title: "Activate Skill",
-  describe: (catalog, { isRemote }) => {
+  describe: ({ skills, catalog, options }) => {
     const locationOf = (skill: Skill) =>
-      isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
-    const list = formatAvailableSkills(catalog, locationOf);
+      options.isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
+    const list = formatAvailableSkills(skills, catalog, locationOf);
     // Without skills, the list says so itself.
     const isEmpty = findEmptyListReason(catalog) !== undefined;
     const notice = isEmpty ? undefined : summarizeNearMisses(catalog);
@@ -56,7 +62,10 @@ const readTool = defineTool({
   call: ({ skill: name, path }, context) =>
     withSkill(name, context, (skill) => {
       const { registry, options } = context;
-      return readPath(skill, pathInSkill(path, skill, options), registry);
+      return readAsMeant(
+        pathInSkill(path, skill, options),
+        (meant) => readPath(skill, meant, registry),
+      );
     }),
 });
 

@@ -12,6 +12,15 @@ import * as z from "npm:zod@^4/mini";
 import type { SkillCatalog } from "../../skills/types.ts";
 import type { ToolContext } from "../loading.ts";
 import type { ToolOptions } from "../options.ts";
+import type { ListedSkill } from "../skill_list.ts";
+
+/** What the description of a tool lists. */
+export interface DescribedList {
+  /** The skills as the client gets them. */
+  readonly skills: readonly ListedSkill[];
+  readonly catalog: SkillCatalog;
+  readonly options: ToolOptions;
+}
 
 /** A tool: an entry in the table of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
@@ -22,10 +31,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** What it is for. If its description lists the skills: in brief, without the list. */
   readonly usage: string;
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
-  readonly describe?: (
-    catalog: SkillCatalog,
-    options: ToolOptions,
-  ) => string;
+  readonly describe?: (list: DescribedList) => string;
   /** If it has the parameter `name`, the list can stand in the description of that instead. */
   readonly input: Input;
   /** The schema of its structured result, if it has one. */

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { LINK_OUTSIDE, SkillFileError } from "../files/faults.ts";
+import { isLinkText, skillFaultOf } from "./root_faults.ts";
+
+Deno.test("skillFaultOf() finishes the option for a link of the user's into a store, and for no other", () => {
+  const hintFor = (target: string, scope: "global" | "project") =>
+    skillFaultOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).hint;
+  for (const store of ["/nix/store", "/gnu/store"]) {
+    const fix = new RegExp(`, or use --trust-links ${store}$`);
+    assert.match(hintFor(`${store}/abc-skill/SKILL.md`, "global"), fix);
+    assert.doesNotMatch(hintFor(`${store}/abc-skill/SKILL.md`, "project"), fix);
+  }
+  assert.match(hintFor("/nix/storex", "global"), /use --trust-links DIR$/);
+});
+
+Deno.test("isLinkText() accepts one relative path with a slash, and nothing else", () => {
+  for (const text of ["../a", "./a/b", "../../shared/my pdf\n", "../a\r\n"]) {
+    assert.equal(isLinkText(text), true, text);
+  }
+  for (
+    const text of ["", "..", "a/b", "/a", "../a\n../b", "../", ".../a", "../\0"]
+  ) {
+    assert.equal(isLinkText(text), false, text);
+  }
+});
