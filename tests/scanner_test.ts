@@ -62,6 +62,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     isRepaired: false,
     hiddenFrom: "nobody",
     isHiddenFromUser: false,
+    plugin: basename(place.path),
     prefix: undefined,
   });
 });

@@ -10,6 +10,7 @@ import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
+import { pluginOf } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
   SkillHiding,
@@ -274,6 +275,7 @@ function listSkipped(
       const file = childPath(realPath, read.fileName);
       return {
         names: namesOf(read, paths),
+        plugin: pluginOf(paths[0]!),
         problems: problemsOf(skill).map(({ problem }) => problem),
         scope,
         isForModel: isForModel(skill),

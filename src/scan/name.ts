@@ -7,14 +7,14 @@
 import { basename, childPath } from "../files/paths.ts";
 import { isForModel, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
-import { servedKey, skillKey } from "../skills/names.ts";
+import { keyOfName, pluginOf, servedKey, skillKey } from "../skills/names.ts";
+import { byOwner } from "../skills/roots.ts";
 import type {
   ShadowedSkill,
   Skill,
   SkillCatalog,
   SkillRoot,
   SkillRootReport,
-  SkillScope,
 } from "../skills/types.ts";
 import { withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isInGroup } from "./decide.ts";
@@ -46,11 +46,11 @@ export function nameSkills(
     roots: countSkills(visits, valid),
   };
   if (hasSameSkills && isSameRest(rest, previous)) return previous;
-  const { skills, shadowed, served, off } = hasSameSkills
+  const { skills, shadowed, served, plugins, off } = hasSameSkills
     ? previous
     : assignNames(valid, known);
   const revision = previous.revision + 1;
-  return { skills, shadowed, served, off, ...rest, revision };
+  return { skills, shadowed, served, plugins, off, ...rest, revision };
 }
 
 /** Whether two catalogs differ in nothing but their skills. */
@@ -82,7 +82,7 @@ function countSkills(
 /** Creates a skill from a folder whose frontmatter is valid. */
 function createSkill(
   { realPath, listings: [listing], read, ...decided }: DecidedSkill,
-  prefix: SkillScope | undefined,
+  prefix: string | undefined,
 ): Skill {
   const { path: directory, root } = listing!;
   const { isRepaired, isHiddenFromUser } = read.parsed;
@@ -103,6 +103,7 @@ function createSkill(
     hiddenFrom: decided.hiddenFrom,
     isRepaired,
     isHiddenFromUser,
+    plugin: pluginOf(directory),
     prefix,
   };
 }
@@ -139,8 +140,8 @@ function holderOf(skills: readonly DecidedSkill[]): DecidedSkill {
 /** What was decided on the name of a skill. */
 interface NamedSkill {
   readonly decided: DecidedSkill;
-  /** Its scope, if it has only a qualified name. */
-  readonly prefix?: SkillScope;
+  /** Its scope or plugin, if it has only a qualified name. */
+  readonly prefix?: string | undefined;
   /** The skill that has the name instead, if one has. */
   readonly by?: DecidedSkill;
 }
@@ -155,14 +156,16 @@ interface NamedSkill {
 function assignNames(
   valid: readonly DecidedSkill[],
   known: ReadonlyMap<string, Skill>,
-): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
+): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "plugins" | "off"> {
   const { on = [], off = [] } = Object.groupBy(
     valid,
     (skill) => isOff(skill) ? "off" : "on",
   );
   const groups = Map.groupBy(on, ({ read }) => skillKey(read.parsed.name!));
-  const named = [...groups.keys()].sort()
-    .flatMap((key) => nameGroup(preferOwnNames(groups.get(key)!)));
+  const plugins = listPlugins(on);
+  const named = [...groups.keys()].sort().flatMap((key) =>
+    nameGroup(preferOwnNames(groups.get(key)!), { key, groups, plugins })
+  );
   const created = new Map(
     named.map(({ decided, prefix }) => [
       decided,
@@ -180,6 +183,9 @@ function assignNames(
     skills,
     shadowed,
     served: listServed(skills, shadowed),
+    plugins: new Map(
+      Array.from(plugins, ([key, decided]) => [key, created.get(decided)!]),
+    ),
     off: off.map((decided) => keepOrCreate(decided, undefined, known)),
   };
 }
@@ -200,22 +206,60 @@ function preferOwnNames(group: readonly DecidedSkill[]): DecidedSkill[] {
   );
 }
 
+/** Returns the key of a skill's name behind that of its plugin, if it is in one. */
+function pluginKey(
+  { listings: [listing], read }: DecidedSkill,
+): string | undefined {
+  const plugin = pluginOf(listing!.path);
+  return plugin && keyOfName(read.parsed.name!, plugin);
+}
+
+/** Lists the first skill of each name in a plugin, the user's own before the project's. */
+function listPlugins(
+  skills: readonly DecidedSkill[],
+): Map<string, DecidedSkill> {
+  const plugins = new Map<string, DecidedSkill>();
+  for (const skill of skills.toSorted(byOwner)) {
+    const key = pluginKey(skill);
+    if (key !== undefined && !plugins.has(key)) plugins.set(key, skill);
+  }
+  return plugins;
+}
+
 /** Decides which of the skills with a name has it, and which have a qualified name. */
-function nameGroup(group: readonly DecidedSkill[]): NamedSkill[] {
-  const holder = holderOf(group);
+function nameGroup(
+  group: readonly DecidedSkill[],
+  { key, groups, plugins }: {
+    key: string;
+    groups: ReadonlyMap<string, unknown>;
+    plugins: ReadonlyMap<string, DecidedSkill>;
+  },
+): NamedSkill[] {
+  const own = holderOf(group);
+  const plugin = plugins.get(key);
+  // The user's comes before the project's, though its own name may be another one.
+  const isUsers = plugin?.scope === "global" && own.scope === "project";
+  const holder = isUsers
+    ? group.find(({ scope }) => scope === "global") ?? plugin
+    : own;
   return group.map((decided) => {
     if (decided === holder) return { decided };
     const first = group.find(({ scope }) => scope === decided.scope)!;
-    return decided === first
-      ? { decided, prefix: decided.scope, by: holder }
-      : { decided, by: first };
+    if (decided === first) {
+      return { decided, prefix: decided.scope, by: holder };
+    }
+    const inPlugin = pluginKey(decided);
+    const isLoadable = inPlugin !== undefined && !groups.has(inPlugin) &&
+      plugins.get(inPlugin) === decided;
+    const prefix = isLoadable ? pluginOf(decided.listings[0]!.path) : undefined;
+    return { decided, prefix, by: first };
   });
 }
 
 /** Returns the known skill of a folder if it did not change, or else a new one. */
 function keepOrCreate(
   decided: DecidedSkill,
-  prefix: SkillScope | undefined,
+  prefix: string | undefined,
   known: ReadonlyMap<string, Skill>,
 ): Skill {
   const skill = known.get(decided.realPath);

@@ -16,6 +16,7 @@ export const EMPTY_CATALOG: SkillCatalog = {
   shadowed: [],
   skipped: [],
   off: [],
+  plugins: new Map(),
   served: new Map(),
   roots: [],
   revision: 0,
@@ -47,7 +48,7 @@ export function differingKeys<T>(
 
 /** What to do with a skill that no name loads. The name of its folder does not count. */
 export const RENAME =
-  "change the name in the SKILL.md of one of the two to load both";
+  "no name loads it, so change the name in the SKILL.md of one of the two";
 
 function formatShadowed({ skill, by }: ShadowedSkill): string {
   const name = quote(skill.name);

@@ -1,13 +1,15 @@
 /**
  * What skills are called: their `skill://` URIs and qualified names. If `git` is a
  * skill of the project, `global:git` is the user's own skill with that name, and
- * `project:git` is another name for the first one.
+ * `project:git` is another name for the first one. `tools:git` is the one in the folder
+ * `tools/skills/git`, which is that of a plugin.
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  *
  * @module
  */
 
+import { namesIn } from "../files/paths.ts";
 import { normalizeText, oneLine, withoutInvisible } from "../text.ts";
 import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
 
@@ -74,6 +76,25 @@ export const SCOPES = ["project", "global"] as const;
 /** A qualified name. No skill's own name has this form. */
 const QUALIFIED = /^(project|global):(.+)$/is;
 
+/** The name of a folder for a version, which installers put around the skills of a plugin. */
+const VERSION = /^v?\d+(?:\.\d+)*(?:[-+]|$)/i;
+
+/** Returns the clean name of the plugin that a skill is in: `<plugin>/skills/<name>`. */
+export function pluginOf(directory: string): string | undefined {
+  const [, skills, around = "", above = ""] = namesIn(directory).reverse();
+  if (skills !== "skills") return undefined;
+  const plugin = cleanName(VERSION.test(around) ? above : around);
+  const isNone = plugin === "" || plugin.startsWith(".") ||
+    isQualified(`${plugin}:name`);
+  return isNone ? undefined : plugin;
+}
+
+/** Returns the key of a name behind a scope or a plugin, if there is one. */
+export function keyOfName(name: string, prefix?: string): string {
+  const key = skillKey(name);
+  return prefix === undefined ? key : `${skillKey(prefix)}:${key}`;
+}
+
 /** Whether a clean name begins with a scope. */
 export function isQualified(name: string): boolean {
   return QUALIFIED.test(name);
@@ -92,8 +113,7 @@ export function parseName(
 
 /** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */
 export function servedKey({ name, prefix }: Skill): string {
-  const key = skillKey(name);
-  return prefix === undefined ? key : `${prefix}:${key}`;
+  return keyOfName(name, prefix);
 }
 
 /** Returns the name by which a skill is loaded: the qualified one, if it has a prefix. */
@@ -101,15 +121,41 @@ export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/** Finds a skill by its name or its qualified name, however it is written. */
+/** Finds a skill by its name, or by one behind a scope or a plugin, however it is written. */
 export function findSkill(
   text: string,
   catalog: SkillCatalog,
 ): Skill | undefined {
   const { scope, key } = parseName(text);
-  return scope === undefined
-    ? catalog.skills.get(key)
-    : findInScope(scope, key, catalog);
+  if (scope !== undefined) return findInScope(scope, key, catalog);
+  return catalog.skills.get(key) ?? catalog.plugins.get(key) ??
+    findByLastPart(key, catalog);
+}
+
+/**
+ * Finds the only skill of the user's whose name is what follows the last colon, unless
+ * something that cannot be loaded has the whole name.
+ */
+function findByLastPart(
+  key: string,
+  { skills, shadowed, off, skipped }: SkillCatalog,
+): Skill | undefined {
+  const start = key.lastIndexOf(":") + 1;
+  if (start === 0) return undefined;
+  const unloadable = [
+    ...off.map((it) => ({ ...it, names: [it.name] })),
+    ...skipped,
+  ];
+  const isTaken = unloadable.some(({ names, plugin }) =>
+    names.some((name) =>
+      [keyOfName(name), keyOfName(name, plugin)].includes(key)
+    )
+  );
+  if (isTaken) return undefined;
+  const last = key.slice(start);
+  const found = [...skills.values(), ...shadowed.map(({ skill }) => skill)]
+    .filter(({ name, scope }) => scope === "global" && skillKey(name) === last);
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /**
@@ -141,10 +187,10 @@ export function findResource(
   const [, scope, rest] = SCOPED_URI.exec(uri) ?? [];
   const parsed = parseSkillUri(scope ? `skill://${rest}` : uri);
   if (parsed === undefined) return undefined;
-  const key = skillKey(parsed.name);
+  const { name } = parsed;
   const skill = scope
-    ? findInScope(scope.toLowerCase() as SkillScope, key, catalog)
-    : catalog.skills.get(key);
+    ? findInScope(scope.toLowerCase() as SkillScope, skillKey(name), catalog)
+    : findSkill(name, catalog);
   return skill && { skill, path: parsed.path };
 }
 
@@ -208,8 +254,8 @@ export function parseSkillUri(
 
 /**
  * Creates the URI by which a file of a skill is served. In the URI of a
- * shadowed skill, the skill's prefix precedes its name. If the name is a scope,
- * the skill's own scope precedes it.
+ * shadowed skill, the scope precedes its name, or its plugin with a colon. If the name is
+ * a scope, the skill's own scope precedes it.
  *
  * @param skill The skill.
  * @param path The file's path relative to the skill's folder, or an empty
@@ -219,8 +265,10 @@ export function skillFileUri(skill: Skill, path: string): string {
   const { name, scope } = skill;
   const isScope = SCOPES.some((word) => word === skillKey(name));
   const prefix = skill.prefix ?? (isScope ? scope : undefined);
-  const uri = skillUri(name, path);
-  return prefix ? uri.replace("//", `//${prefix}/`) : uri;
+  if (prefix === undefined) return skillUri(name, path);
+  return SCOPES.some((word) => word === prefix)
+    ? skillUri(name, path).replace("//", `//${prefix}/`)
+    : skillUri(qualifiedName(skill), path);
 }
 
 /** Returns the URI of the `SKILL.md` of a skill. */

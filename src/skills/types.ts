@@ -132,11 +132,14 @@ export interface Skill {
   readonly state: SkillState;
   /** The rule of the policy that applies, if there is one. */
   readonly policyRule?: SkillPolicyRule | undefined;
+  /** The plugin that it is in, if its folder is `<plugin>/skills/<name>`. */
+  readonly plugin?: string | undefined;
   /**
-   * Its scope, if another skill is served under its plain name. It then has a qualified
-   * name, `scope:name`, and URIs `skill://scope/name/…`.
+   * Its scope or its plugin, if another skill is served under its plain name. It then has
+   * a qualified name, `scope:name` or `plugin:name`, and URIs `skill://scope/name/…` or
+   * `skill://plugin%3Aname/…`.
    */
-  readonly prefix?: SkillScope | undefined;
+  readonly prefix?: string | undefined;
 }
 
 /** A skill whose name another skill has. */
@@ -151,6 +154,8 @@ export interface ShadowedSkill {
 export interface SkippedSkill {
   /** The name in its frontmatter, if that can be read, and the names of its folder. */
   readonly names: readonly string[];
+  /** The plugin that it is in, if there is one. */
+  readonly plugin?: string | undefined;
   /** Why it is skipped: everything that is wrong with it. */
   readonly problems: readonly Problem[];
   /** Whom it comes from. */
@@ -204,6 +209,8 @@ export interface SkillCatalog {
   readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
+  /** The skills in plugins, by the keys of `plugin:name`. Of equal ones, the user's first one. */
+  readonly plugins: ReadonlyMap<string, Skill>;
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */

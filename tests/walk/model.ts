@@ -47,6 +47,8 @@ export interface Sight {
   state: State;
   /** Whether it is pinned by a rule for the project. */
   isLifted: boolean;
+  /** The name of the plugin that it is in. */
+  plugin: string | undefined;
   /** Whether the model, and whether the user, can load it. */
   forModel: boolean;
   forUser: boolean;
@@ -85,6 +87,13 @@ interface Subject {
   scope: string;
 }
 
+/** The name of the folder around the folder `skills` that has a skill, unless that hides, or is a scope. */
+function pluginOf(path: string): string | undefined {
+  const [, skills, plugin = ""] = path.split("/").reverse();
+  const isNone = /^(?:\..*|project|global|)$/.test(plugin);
+  return skills === "skills" && !isNone ? plugin : undefined;
+}
+
 /** The reference model. */
 export class Model {
   readonly #found = new Map<string, Found>();
@@ -92,6 +101,8 @@ export class Model {
   /** What is hidden from everyone, and from the model. */
   readonly #hidden: { folder: string; from: Viewer }[] = [];
   readonly #world: World;
+  /** The names behind plugins of what was found and cannot be seen, in lowercase. */
+  readonly taken = new Set<string>();
   readonly project: string[];
   readonly #trusted: string[] = [];
   /** Where links may lead, if the toolset confines them. */
@@ -313,7 +324,14 @@ export class Model {
     const { hiddenFrom } = STATES[judged];
     const isOff = hiddenFrom === "everyone" ||
       this.#isHidden(file, skill, ["everyone"]);
-    if (!isValid || isOff) return [];
+    const { path } = skill.listings[0]!;
+    const plugin = pluginOf(path);
+    if (!isValid || isOff) {
+      for (const { name } of this.#subjects(skill)) {
+        this.taken.add(`${plugin}:${name}`.toLowerCase());
+      }
+      return [];
+    }
     const forModel = hiddenFrom === "nobody" && frontmatter.forModel &&
       !this.#isHidden(file, skill, ["model"]);
     const files = this.#listFiles(skill, "everyone");
@@ -321,6 +339,7 @@ export class Model {
     const rule = this.#findRule(this.#subjects(skill)[0]!);
     const isLifted = rule?.state === "pinned" && rule.scope === "project";
     const shown = {
+      plugin,
       realPath,
       scope,
       state: judged,

@@ -4,8 +4,8 @@ import type { Sight } from "./model.ts";
 import {
   canonical,
   type Contents,
+  PREFIXES,
   readable,
-  SCOPES,
   type Shown,
   tokenIn,
   tokensIn,
@@ -100,8 +100,8 @@ export class Observer {
     };
     const scoped: Contents = {};
     for (
-      const name of SCOPES.flatMap((scope) =>
-        names.map((name) => `${scope}:${name}`)
+      const name of PREFIXES.flatMap((prefix) =>
+        names.map((name) => `${prefix}:${name}`)
       )
     ) {
       scoped[name] = await this.#load(name);

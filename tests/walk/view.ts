@@ -40,6 +40,9 @@ export interface View {
 
 export const SCOPES = ["project", "global"];
 
+/** What stands before names: a scope, a plugin, or what nothing has. */
+export const PREFIXES = [...SCOPES, "store", "directory", "nothing"];
+
 /** The toolsets whose tools read files. */
 export const READS_FILES = TOOLSET_NAMES
   .filter((toolset) => TOOL_NAMES[toolset].read !== undefined);
@@ -110,44 +113,93 @@ function holderOf(sights: readonly Sight[]): Sight {
   )!;
 }
 
-/**
- * Returns what the views should show of skills. Only the first skill of a name in
- * each scope has a name by which it can be loaded.
- */
+/** The names by which skills can be loaded. Everything comes from the skills in their order. */
+class Names {
+  readonly #sights: readonly Sight[];
+  /** The skills that have their plain names. */
+  readonly plain: ReadonlySet<Sight>;
+
+  constructor(sights: readonly Sight[]) {
+    this.#sights = sights;
+    this.plain = new Set(Map.groupBy(sights, keyOf).values().map(holderOf));
+  }
+
+  /** Whether a skill has its plain name, or one behind its scope or its plugin. */
+  isNamed(sight: Sight): boolean {
+    const { plugin = "", name } = sight;
+    return this.plain.has(sight) || this.#isFirstInScope(sight) ||
+      this.#inPlugin(plugin.toLowerCase(), name) === sight;
+  }
+
+  qualify(sight: Sight): string {
+    if (this.plain.has(sight)) return sight.name;
+    const prefix = this.#isFirstInScope(sight) ? sight.scope : sight.plugin;
+    return `${prefix}:${sight.name}`;
+  }
+
+  /** Finds what a name behind a prefix loads, unless the whole name is taken. */
+  find(
+    prefix: string,
+    name: string,
+    taken: ReadonlySet<string>,
+  ): Sight | undefined {
+    const key = name.toLowerCase();
+    const ofName = this.#sights.filter((sight) => keyOf(sight) === key);
+    if (SCOPES.includes(prefix)) {
+      return ofName.find(({ scope }) => scope === prefix);
+    }
+    const found = this.#inPlugin(prefix, name);
+    if (found || taken.has(`${prefix}:${key}`)) return found;
+    const users = ofName.filter(({ scope }) => scope === "global");
+    return users.length === 1 ? users[0] : undefined;
+  }
+
+  #isFirstInScope(sight: Sight): boolean {
+    const first = this.#sights.find((other) =>
+      other.scope === sight.scope && keyOf(other) === keyOf(sight)
+    );
+    return first === sight;
+  }
+
+  /** Finds the first skill in a plugin, the user's own before the project's. */
+  #inPlugin(plugin: string, name: string): Sight | undefined {
+    const found = this.#sights.filter((sight) =>
+      sight.plugin?.toLowerCase() === plugin &&
+      keyOf(sight) === name.toLowerCase()
+    );
+    return found.find(({ scope }) => scope === "global") ?? found[0];
+  }
+}
+
+/** Returns what the views should show of skills. */
 export function expectedView(
   sights: readonly Sight[],
-  { toolset, names }: { toolset: string; names: readonly string[] },
+  { toolset, names, taken }: {
+    toolset: string;
+    names: readonly string[];
+    taken: ReadonlySet<string>;
+  },
 ): View {
-  const plain = new Set(
-    Map.groupBy(sights, keyOf).values().map(holderOf),
-  );
-  const named = sights.filter((sight) =>
-    plain.has(sight) ||
-    sights.find((other) =>
-        other.scope === sight.scope && keyOf(other) === keyOf(sight)
-      ) === sight
-  );
+  const known = new Names(sights);
+  const { plain } = known;
+  const named = sights.filter((sight) => known.isNamed(sight));
   const shown = named.map((sight) =>
     expectedSkill(sight, plain.has(sight), toolset)
   );
-  const qualify = (sight: Sight) =>
-    plain.has(sight) ? sight.name : `${sight.scope}:${sight.name}`;
-  const load = (scope: string, name: string) => {
-    const index = named.findIndex((sight) =>
-      sight.scope === scope && keyOf(sight) === name.toLowerCase()
-    );
-    return shown[index]?.tool ?? null;
+  const load = (prefix: string, name: string) => {
+    const sight = known.find(prefix, name, taken);
+    return sight ? expectedSkill(sight, true, toolset).tool : null;
   };
+  const forUser = named.filter((sight) => sight.forUser);
   return {
     skills: shown.map(canonical).sort(),
     tools: inOrder([...plain].filter(({ forModel }) => forModel), keyOf),
-    prompts: inOrder(named.filter(({ forUser }) => forUser), qualify),
-    completions: named.filter(({ forUser }) => forUser)
-      .map(({ name }) => name).sort(),
+    prompts: inOrder([...forUser], (sight) => known.qualify(sight)),
+    completions: forUser.map(({ name }) => name).sort(),
     templateNames: Array.from(plain, ({ name }) => name).sort(),
     scoped: Object.fromEntries(
-      SCOPES.flatMap((scope) =>
-        names.map((name) => [`${scope}:${name}`, load(scope, name)])
+      PREFIXES.flatMap((prefix) =>
+        names.map((name) => [`${prefix}:${name}`, load(prefix, name)])
       ),
     ),
   };

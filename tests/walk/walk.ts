@@ -213,12 +213,14 @@ export class Walk implements Disposable {
   async #check([name, ask]: [string, Ask], phase: string): Promise<void> {
     this.#phase = `${phase} over ${name}`;
     const { toolset } = this.#world;
-    const sights = new Model(this.#world).look();
+    const model = new Model(this.#world);
+    const sights = model.look();
+    const { taken } = model;
     const paths = this.#choosePaths(sights);
     const names = this.#chooseNames(sights);
     const observer = new Observer(ask, toolset);
     const seen = await observer.look({ names, paths });
-    const expected = expectedView(sights, { toolset, names });
+    const expected = expectedView(sights, { toolset, names, taken });
     assert.equal(formatDifferences(seen, expected), "");
     assert.deepEqual(observer.findLeaks(sights), []);
   }
