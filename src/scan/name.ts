@@ -161,11 +161,14 @@ function assignNames(
     valid,
     (skill) => isOff(skill) ? "off" : "on",
   );
-  const groups = Map.groupBy(on, ({ read }) => skillKey(read.parsed.name!));
-  const plugins = listPlugins(on);
-  const named = [...groups.keys()].sort().flatMap((key) =>
-    nameGroup(preferOwnNames(groups.get(key)!), { key, groups, plugins })
+  const byKey = Map.groupBy(on, ({ read }) => skillKey(read.parsed.name!));
+  const groups = new Map(
+    [...byKey.keys()].sort()
+      .map((key) => [key, preferOwnNames(byKey.get(key)!)]),
   );
+  const plugins = listPlugins([...groups.values()].flat());
+  const named = [...groups.keys()]
+    .flatMap((key) => nameGroup(key, groups, plugins));
   const created = new Map(
     named.map(({ decided, prefix }) => [
       decided,
@@ -226,15 +229,13 @@ function listPlugins(
   return plugins;
 }
 
-/** Decides which of the skills with a name has it, and which have a qualified name. */
+/** Decides which of the skills with a key has their name, and which have a qualified name. */
 function nameGroup(
-  group: readonly DecidedSkill[],
-  { key, groups, plugins }: {
-    key: string;
-    groups: ReadonlyMap<string, unknown>;
-    plugins: ReadonlyMap<string, DecidedSkill>;
-  },
+  key: string,
+  groups: ReadonlyMap<string, readonly DecidedSkill[]>,
+  plugins: ReadonlyMap<string, DecidedSkill>,
 ): NamedSkill[] {
+  const group = groups.get(key)!;
   const own = holderOf(group);
   const plugin = plugins.get(key);
   // The user's comes before the project's, though its own name may be another one.
