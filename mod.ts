@@ -39,9 +39,8 @@
  */
 
 import { Boundary } from "./src/files/boundary.ts";
-import { Digests } from "./src/files/digests.ts";
 import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
-import { isUnsettledAbove } from "./src/files/file_status.ts";
+import { KnownFiles } from "./src/files/known_files.ts";
 import {
   basename,
   childPath,
@@ -50,8 +49,8 @@ import {
   resolvePath,
 } from "./src/files/paths.ts";
 import { Rescans } from "./src/files/rescans.ts";
-import { KnownFiles, ServedFolder } from "./src/files/served_folder.ts";
-import type { FolderSnapshot } from "./src/files/snapshot.ts";
+import { ServedFolder } from "./src/files/served_folder.ts";
+import { type FolderSnapshot, isExposed } from "./src/files/snapshot.ts";
 import { walk, type WalkSteps } from "./src/files/walker.ts";
 import { Policy } from "./src/policy/policy.ts";
 import { decideSkills, type Decisions, subjectOf } from "./src/scan/decide.ts";
@@ -257,7 +256,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       outer: undefined,
       parent: undefined,
       // Other users may be able to write to the folder of a project.
-      isExposed: scope === "project" && isUnsettledAbove(path),
+      isExposed: scope === "project" && isExposed({ path, realPath }),
     };
   }
 
@@ -441,7 +440,6 @@ async function scan(start: ScanStart): Promise<ScanResult> {
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #policy: Policy;
-  readonly #digests = new Digests();
   readonly #known = new KnownFiles();
   readonly #options: SkillRegistryOptions;
   readonly #log: typeof log;
@@ -546,13 +544,12 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    const read = () => this.#open(skill).read(file.path);
-    return await this.#digests.digestOf(file, skill.realDirectory, read);
+    return await this.#open(skill).digest(file);
   }
 
   /** Opens the folder of a skill for someone. */
   #open(skill: Skill, viewer: SkillViewer = {}): ServedFolder {
-    const { directory, realDirectory, file } = skill;
+    const { directory, realDirectory, file, scope } = skill;
     const { decisions, project } = this.#last ?? {};
     const boundary = new Boundary({
       realDirectory,
@@ -565,6 +562,7 @@ export class SkillRegistry implements SkillSource {
       realDirectory,
       boundary,
       alias: { file, name: SKILL_MD },
+      isShared: scope === "project",
       maxFileSize: this.#options.maxFileSize,
       faultOf: (error) => skillFaultOf(error, skill.scope),
     }, this.#known);

@@ -32,7 +32,8 @@ class SlowDisk implements Disposable {
   #isOpen = true;
 
   constructor(folder: string) {
-    Date.now = () => this.#now() + this.#delay;
+    // A minute later, all folders are settled. Until then, places are confirmed in rounds.
+    Date.now = () => this.#now() + 60_000 + this.#delay;
     this.#spy = new DiskSpy((path) => {
       if (!path.startsWith(folder)) return undefined;
       this.#delay += 20;
@@ -256,7 +257,8 @@ class SlowEncoding implements Disposable {
   #isOpen = true;
 
   constructor() {
-    Date.now = () => this.#now() + this.#delay;
+    // A minute later, all folders are settled. Until then, places are confirmed in rounds.
+    Date.now = () => this.#now() + 60_000 + this.#delay;
     globalThis.encodeURIComponent = (text) => {
       this.#delay += 20;
       this.longestRun = Math.max(this.longestRun, ++this.#run);

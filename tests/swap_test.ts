@@ -7,18 +7,20 @@
  */
 
 import assert from "node:assert/strict";
-import { scanSkillRoots } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { scanSkillRoots, SkillFileError, SkillRegistry } from "../mod.ts";
+import { sha256 } from "../src/files/digests.ts";
 import { isSettled } from "../src/files/file_status.ts";
+import { join } from "../src/files/paths.ts";
 import { nextId } from "./testing/client.ts";
 import { Place, runSync, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
 import { type Asking, type Reply, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { LocalServer } from "./walk/servers.ts";
 
-/** A process that swaps the entries at two paths about every 80 µs. */
+/** A process that swaps the entries at two paths again and again. */
 class SwapProcess implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
 
@@ -26,9 +28,14 @@ class SwapProcess implements AsyncDisposable {
     this.#process = process;
   }
 
-  static async start(a: string, b: string): Promise<SwapProcess> {
+  /** Starts it, with a pause after each swap in milliseconds. */
+  static async start(
+    a: string,
+    b: string,
+    pause = 0.08,
+  ): Promise<SwapProcess> {
     const { ino } = Deno.lstatSync(a);
-    const code = `(${swapForever})(${JSON.stringify([a, b])})`;
+    const code = `(${swapForever})(${JSON.stringify([a, b])}, ${pause})`;
     const process = new Deno.Command(Deno.execPath(), {
       args: ["eval", code],
     }).spawn();
@@ -46,7 +53,7 @@ class SwapProcess implements AsyncDisposable {
  * Swaps the entries. Runs in the other process, so it must not refer to
  * anything else in this file.
  */
-function swapForever(paths: string[]): void {
+function swapForever(paths: string[], pause: number): void {
   const AT_FDCWD = -100;
   const RENAME_EXCHANGE = 2;
   const { symbols } = Deno.dlopen("libc.so.6", {
@@ -58,7 +65,7 @@ function swapForever(paths: string[]): void {
   const [a, b] = paths.map((path) => new TextEncoder().encode(`${path}\0`));
   for (;;) {
     symbols.renameat2(AT_FDCWD, a!, AT_FDCWD, b!, RENAME_EXCHANGE);
-    const next = performance.now() + 0.08;
+    const next = performance.now() + pause;
     while (performance.now() < next);
   }
 }
@@ -154,6 +161,36 @@ for (const path of ["git/docs", "git", ""]) {
   );
 }
 
+Deno.test(
+  "SkillRegistry reads nothing outside a skill whose folder is exchanged with a link without a pause",
+  { ignore: lacks("links", "proc") },
+  async () => {
+    using place = placeWithSecrets();
+    const skills = join(place.project, ".claude", "skills");
+    const folder = join(skills, "git");
+    const out = place.link(join(place.path, SECRET, "git"), "links/out");
+    using registry = new SkillRegistry([root(skills, { scope: "project" })]);
+    await registry.refresh();
+    const skill = registry.find("git")!;
+    const listed = { path: "help.md", size: 0, version: "" };
+    await using _swaps = await SwapProcess.start(folder, out, 0);
+    const expected = sha256(new TextEncoder().encode("Help"));
+    let successes = 0;
+    for (let read = 0; read < 5_000; read++) {
+      try {
+        const { text } = await registry.readFile(skill, "help.md");
+        assert.equal(text, "Help");
+        const { digest } = await registry.digest(skill, listed);
+        assert.equal(digest, expected);
+        successes++;
+      } catch (error) {
+        if (!(error instanceof SkillFileError)) throw error;
+      }
+    }
+    assert.ok(successes > 0);
+  },
+);
+
 for (const path of ["skills", ""]) {
   Deno.test(
     `scanSkillRoots() finds nothing outside a project while its settled .claude/${path} is swapped for an outside link`,
@@ -193,23 +230,37 @@ for (const path of ["skills", ""]) {
   );
 }
 
-for (const path of ["SKILL.md", "help.md"]) {
+for (const path of ["SKILL.md", "help.md", "docs"]) {
   Deno.test(
-    `server answers requests and exits with its client while git/${path} is swapped for a FIFO`,
+    `server answers requests and exits with its client while git/${path} is swapped for a FIFO, or a folder of FIFOs`,
     { ignore: lacks("proc") },
     async () => {
       using place = placeWithSecrets();
+      const folder = join(place.project, ".claude", "skills", "git");
+      const fifos = place.folder("fifos", "docs");
+      // What was read already is not opened again, so there are many files.
+      const names = Array.from({ length: 60 }, (_, index) => `${index}.md`);
+      for (const name of names) {
+        place.file(`project/.claude/skills/git/docs/${name}`, "Help");
+      }
+      const others = names.map((name) => `docs/${name}`);
+      if (path !== "docs") others.push(path);
+      runSync("mkfifo", ...others.map((name) => join(fifos, "..", name)));
+      // What is settled is opened in another way.
+      const areSettled = () => isSettled(Deno.statSync(join(folder, "docs")));
+      await eventually(areSettled, "the files being settled");
       const args = ["--no-watch", "--refresh", "0.01"];
       await using wire = new Wire(place, { args });
       await wire.initialize();
-      const fifo = join(place.path, "fifo");
-      runSync("mkfifo", fifo);
-      const file = join(place.project, ".claude", "skills", "git", path);
-      const requests = readsOf(path);
-      const [read] = await askRepeatedly(wire, { requests, rounds: 1 });
-      assert.ok(read?.result);
-      await using _swaps = await SwapProcess.start(file, fifo);
-      const replies = await askRepeatedly(wire, { requests, rounds: 60 });
+      const requests = path === "docs"
+        ? names.flatMap((name) => readsOf(`docs/${name}`))
+        : readsOf(path);
+      const swapped = [join(folder, path), join(fifos, "..", path)] as const;
+      await using _swaps = await SwapProcess.start(...swapped);
+      const replies = await askRepeatedly(wire, {
+        requests,
+        rounds: 1_200 / requests.length,
+      });
       assert.ok(replies.every(({ result, error }) => result ?? error));
       assert.equal((await wire.endInput()).code, 0);
     },

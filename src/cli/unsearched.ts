@@ -229,7 +229,7 @@ export function readStart(path: string): string {
     if (!expected.isFile) return undefined;
     const file = { path, realPath: Deno.realPathSync(path), isLink: false };
     const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    return readLocated(file, { expected, buffer });
+    return readLocated(file, { expected, buffer }).bytes;
   });
   return new TextDecoder().decode(bytes);
 }

@@ -13,10 +13,10 @@ import {
   MAX_FILE_DEPTH,
 } from "./boundary.ts";
 import { isAbsence, SkillFileError } from "./faults.ts";
-import { isUnsettledAbove, versionOf } from "./file_status.ts";
+import { versionOf } from "./file_status.ts";
 import { requireReadable, statLocated } from "./reading.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
-import type { FolderSnapshot } from "./snapshot.ts";
+import { type FolderSnapshot, isExposed } from "./snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
 
 /** The maximum number of entries that are visited to list the files of a skill. */
@@ -45,6 +45,8 @@ export interface ServedFolderOptions {
   /** The folder's path with all links resolved. */
   readonly realDirectory: string;
   readonly boundary: Boundary;
+  /** Whether others may be able to swap folders above it. Default: they may. */
+  readonly isShared?: boolean;
   /** The path of a file in it, and the name under which that is served, whatever its own. */
   readonly alias?: { readonly file: string; readonly name: string };
   /** The maximum size of a file in bytes. */
@@ -80,7 +82,7 @@ export class FileList implements WalkSteps<ListedFolder> {
       ...top,
       parent: undefined,
       name: "",
-      isExposed: isUnsettledAbove(top.path),
+      isExposed: isExposed(top, this.#options.isShared),
     }, this);
     if (end !== undefined) {
       const { folder, entry } = end;

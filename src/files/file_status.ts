@@ -4,9 +4,6 @@
  * @module
  */
 
-import { attempt } from "../attempt.ts";
-import { dirname } from "./paths.ts";
-
 /** The longest step in which a file system stores times, in milliseconds. FAT has it. */
 const TIME_STEP_MS = 2_000;
 
@@ -34,18 +31,6 @@ export function isSettled(
 ): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
   return Date.now() - changed >= TIME_STEP_MS;
-}
-
-/**
- * Whether a folder above a path changed in the last two seconds, as all do in which
- * somebody swaps an entry for another. Those that Deno may not look at do not count.
- */
-export function isUnsettledAbove(path: string): boolean {
-  const folder = dirname(path);
-  if (folder === path) return false;
-  const status = attempt(() => Deno.statSync(folder));
-  return (status !== undefined && !isSettled(status)) ||
-    isUnsettledAbove(folder);
 }
 
 /** Whether two statuses are of the same version. Faster than comparing versions. */

@@ -3,12 +3,10 @@
  *
  * 1. Deno has no functions that work relative to an open folder. Every function
  *    takes a path, and two calls can reach different files by the same path. So
- *    the location of a file is confirmed after it is opened.
+ *    the location of a file is proven or confirmed after it is opened.
  * 2. `Deno.openSync` blocks the event loop at a FIFO until another process writes
- *    to it. `node:fs` supports `O_NONBLOCK`, and it requires no permission for the
- *    real path of an open file. Loading it takes 20 ms, so it is used only where
- *    Deno lacks that permission, and for files that changed recently, which may be
- *    swapped for a FIFO right now.
+ *    to it. `node:fs` supports `O_NONBLOCK`. Loading it takes 20 ms, so it is used
+ *    only where something may have been swapped for a FIFO just now.
  *
  * @module
  */
@@ -21,8 +19,8 @@ import {
   WAS_REPLACED,
 } from "./faults.ts";
 import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
-import { mayRead } from "./paths.ts";
-import type { FolderSnapshot } from "./snapshot.ts";
+import { dirname, isThere, mayRead } from "./paths.ts";
+import { type FolderSnapshot, PathSnapshot } from "./snapshot.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
@@ -59,8 +57,18 @@ export function statLocated({ path, isLink }: Located): Deno.FileInfo {
   return isLink ? Deno.statSync(path) : Deno.lstatSync(path);
 }
 
-/** How often a place is confirmed on which much relies, if no snapshot proves it. */
-export const CONFIRM_ROUNDS = 4;
+/** Returns the same place by its real path, if Deno may read that. */
+export function byRealPath(located: Located): Located {
+  const { realPath } = located;
+  const isAllowed = mayRead(realPath);
+  return isAllowed ? { path: realPath, realPath, isLink: false } : located;
+}
+
+/** How often a place is confirmed if no snapshot proves it. */
+const CONFIRM_ROUNDS = 20;
+
+/** Before each step of a round, there are fewer vain looks at the path than this. */
+const MAX_VAIN_LOOKS = 4;
 
 /** Throws an error if a path does not lead to its real path anymore. */
 export function requireInPlace({ path, realPath }: Located): void {
@@ -76,16 +84,21 @@ export function requireInPlace({ path, realPath }: Located): void {
  *
  * @throws {SkillFileError} If it was replaced.
  */
-export function confirmPlace(
-  located: Located,
-  { status, rounds }: { status: FileStatus; rounds: number },
-): void {
-  for (let round = 0; round < rounds; round++) {
+export function confirmPlace(located: Located, status: FileStatus): void {
+  for (let round = 0; round < CONFIRM_ROUNDS; round++) {
+    lookInVain(located);
     requireInPlace(located);
+    lookInVain(located);
     const { dev, ino } = statLocated(located);
     if (dev === status.dev && ino === status.ino) continue;
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
+}
+
+/** Takes a random time, so that no loop of swaps keeps step with the rounds. */
+function lookInVain({ path }: Located): void {
+  const looks = Math.floor(Math.random() * MAX_VAIN_LOOKS);
+  for (let look = 0; look < looks; look++) isThere(path);
 }
 
 /**
@@ -95,27 +108,31 @@ export function confirmPlace(
  *
  * @param located The file.
  * @param options Its status, which it must have when it is open, a buffer for the bytes,
- *   the number of rounds, and a snapshot that proves its place, if there is one.
+ *   and what a walk proves. Otherwise, the folders above it do, which can be shared.
+ * @returns The bytes, and whether the place is proven. Otherwise, nobody must remember them.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(
   located: Located,
-  { expected, buffer, rounds = 2, proof }: {
+  { expected, buffer, isShared, walked }: {
     expected: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
-    rounds?: number;
-    proof?: FolderSnapshot | undefined;
+    isShared?: boolean | undefined;
+    walked?: FolderSnapshot | undefined;
   },
-): Uint8Array<ArrayBuffer> {
-  const wasProven = proof?.holds() === true;
-  using file = openFile(located, expected);
+): { bytes: Uint8Array<ArrayBuffer>; isProven: boolean } {
+  const place = walked ? located : byRealPath(located);
+  const folder = dirname(located.realPath);
+  const proof = walked ?? new PathSnapshot(folder, isShared);
+  const wasProven = proof.holds();
+  using file = openFile(place.path, wasProven);
   if (!hasSameVersion(file.statSync(), expected)) {
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
   const bytes = readAll(file, buffer.subarray(0, expected.size));
-  const isProven = wasProven && proof?.holds() === true;
-  if (!isProven) confirmPlace(located, { status: expected, rounds });
-  return bytes;
+  const isProven = wasProven && proof.holds();
+  if (!isProven) confirmPlace(place, expected);
+  return { bytes, isProven };
 }
 
 /** Fills a buffer with the beginning of a file, and returns what was read. */
@@ -140,10 +157,9 @@ type OpenFile = Disposable & {
 
 let isNodeLoaded = false;
 
-/** Opens a file with a known status. */
-function openFile({ path, realPath }: Located, status: FileStatus): OpenFile {
-  const isAllowed = path === realPath || mayRead(realPath);
-  if (isAllowed && !isNodeLoaded && isSettled(status)) {
+/** Opens a file, in a way that can block only if nothing was swapped for two seconds. */
+function openFile(path: string, isProven: boolean): OpenFile {
+  if (!isNodeLoaded && isProven && isSettled(Deno.statSync(dirname(path)))) {
     return Deno.openSync(path);
   }
   // Once it is loaded, it is the better way for every file.

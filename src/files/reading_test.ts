@@ -34,13 +34,24 @@ function located(path: string): Located {
 /** Reads a file as it is expected to be now. */
 function read(
   file: Located,
-  options: { size?: number; rounds?: number; proof?: FolderSnapshot } = {},
+  options: { size?: number; walked?: FolderSnapshot } = {},
 ): string {
   const expected = statLocated(file);
-  const { size = expected.size, ...rest } = options;
+  const { size = expected.size, walked } = options;
   const buffer = new Uint8Array(size);
-  const bytes = readLocated(file, { expected, buffer, ...rest });
+  const { bytes } = readLocated(file, { expected, buffer, walked });
   return new TextDecoder().decode(bytes);
+}
+
+/** Calls a function as if nothing had changed for a minute. */
+function whileSettled(work: () => void): void {
+  const { now } = Date;
+  Date.now = () => now() + 60_000;
+  try {
+    work();
+  } finally {
+    Date.now = now;
+  }
 }
 
 Deno.test("requireReadable() accepts regular files up to the limit", () => {
@@ -103,38 +114,36 @@ Deno.test(
   },
 );
 
-Deno.test("readLocated() confirms the place in rounds, unless a snapshot proves it", () => {
+Deno.test("readLocated() confirms the place in twenty rounds, unless a snapshot proves it", () => {
   using place = new Place();
   const folder = place.folder("docs");
   const file = located(place.file("docs/a.md", "text"));
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
+  whileSettled(() => {
     const status = Deno.statSync(folder);
     const proof = new FolderSnapshot(folder, status, false);
     const exposed = new FolderSnapshot(folder, status, true);
     using disk = new DiskSpy();
-    const roundsFor = (options: Parameters<typeof read>[1]) => {
+    const roundsFor = (walked?: FolderSnapshot) => {
       disk.counts.clear();
-      assert.equal(read(file, options), "text");
+      assert.equal(read(file, { walked }), "text");
       return disk.counts.get("realPathSync") ?? 0;
     };
-    assert.equal(roundsFor({}), 2);
-    assert.equal(roundsFor({ rounds: 4 }), 4);
-    assert.equal(roundsFor({ rounds: 4, proof: exposed }), 4);
-    assert.equal(roundsFor({ rounds: 4, proof }), 0);
-  } finally {
-    Date.now = now;
-  }
+    assert.equal(roundsFor(proof), 0);
+    assert.equal(roundsFor(exposed), 20);
+    // Without a walk, the folders above are looked at.
+    assert.equal(roundsFor(), 0);
+    Date.now = () => status.mtime!.getTime();
+    assert.equal(roundsFor(), 20);
+  });
 });
 
 Deno.test("confirmPlace() throws if the path leads to another file", () => {
   using place = new Place();
   const file = located(place.file("a.md", "text"));
   const status = statLocated(file);
-  confirmPlace(file, { status, rounds: 2 });
+  confirmPlace(file, status);
   exchange(file.path, place.file("b.md", "text"));
-  const confirm = () => confirmPlace(file, { status, rounds: 1 });
+  const confirm = () => confirmPlace(file, status);
   assert.throws(confirm, WAS_REPLACED_ERROR);
 });
 

@@ -7,6 +7,7 @@
 
 import { attempt } from "../attempt.ts";
 import { type BoundEntry, isVisible, splitPath } from "./boundary.ts";
+import { type Digest, sha256 } from "./digests.ts";
 import {
   isAbsence,
   LINK_OUTSIDE,
@@ -19,47 +20,19 @@ import {
   type ServedFolderOptions,
 } from "./file_list.ts";
 import { isSettled, versionOf } from "./file_status.ts";
-import { basename } from "./paths.ts";
+import type { FileContent, KnownFiles } from "./known_files.ts";
+import { basename, childPath } from "./paths.ts";
 import {
   type Located,
   readLocated,
   requireReadable,
   statLocated,
 } from "./reading.ts";
-import type { SkillFileContent, SkillFiles } from "./served_files.ts";
-
-/** The total size of the files that are remembered, in bytes. */
-const MAX_KNOWN_SIZE = 2 * 1024 * 1024;
-
-/** The last files that were read, so that an unchanged one is not read again. */
-export class KnownFiles {
-  /** By their real paths. */
-  readonly #contents = new Map<string, FileContent>();
-  #size = 0;
-
-  /** Returns the content of a file, if it is known in this version. */
-  find(realPath: string, version: string): FileContent | undefined {
-    const known = this.#contents.get(realPath);
-    return known?.version === version ? known : undefined;
-  }
-
-  /** Remembers a file, unless it may change again and keep its version. */
-  add(realPath: string, content: FileContent): void {
-    if (!content.isSettled) return;
-    this.#size += content.size - (this.#contents.get(realPath)?.size ?? 0);
-    if (this.#size > MAX_KNOWN_SIZE) {
-      this.#contents.clear();
-      this.#size = content.size;
-    }
-    this.#contents.set(realPath, content);
-  }
-}
-
-/** The content of a file, whatever the path that leads there. */
-export type FileContent = Omit<SkillFileContent, "path"> & {
-  /** Whether its version identifies the content. See `isSettled` in `file_status.ts`. */
-  readonly isSettled: boolean;
-};
+import type {
+  SkillFile,
+  SkillFileContent,
+  SkillFiles,
+} from "./served_files.ts";
 
 /** Access to the files of a folder. */
 export class ServedFolder {
@@ -87,8 +60,8 @@ export class ServedFolder {
     try {
       const located = this.#locate(path);
       const status = statLocated(located);
-      const version = versionOf(status);
-      const content = this.#known.find(located.realPath, version) ??
+      const file = { path: located.realPath, version: versionOf(status) };
+      const content = this.#known.contents.find(file) ??
         this.#readContent(located, status);
       // A copy, because the caller may change the bytes.
       const bytes = content.bytes.slice();
@@ -105,19 +78,40 @@ export class ServedFolder {
   }
 
   #readContent(located: Located, status: Deno.FileInfo): FileContent {
-    const { maxFileSize } = this.#options;
+    const { maxFileSize, isShared } = this.#options;
     requireReadable(located.path, { status, maxFileSize });
     const buffer = new Uint8Array(status.size);
-    const bytes = readLocated(located, { expected: status, buffer });
+    const options = { expected: status, buffer, isShared };
+    const { bytes, isProven } = readLocated(located, options);
     const content = {
       size: bytes.length,
       version: versionOf(status),
       bytes,
       text: decode(bytes),
-      isSettled: isSettled(status),
+      isCertain: isProven && isSettled(status),
     };
-    this.#known.add(located.realPath, content);
+    if (content.isCertain) {
+      const file = { ...content, path: located.realPath };
+      this.#known.contents.add(file, content, content.size);
+    }
     return content;
+  }
+
+  /**
+   * Returns the digest of the current content of a file.
+   *
+   * @param file The file as it was listed.
+   * @throws {SkillFileError} As {@linkcode read} does.
+   */
+  digest({ path: name, version, size }: SkillFile): Digest {
+    const { digests } = this.#known;
+    const path = childPath(this.#options.realDirectory, name);
+    const known = digests.find({ path, version });
+    if (known !== undefined) return { digest: known, size };
+    const content = this.read(name);
+    const digest = sha256(content.bytes);
+    if (content.isCertain) digests.add({ ...content, path }, digest, 1);
+    return { digest, size: content.size };
   }
 
   /**

@@ -201,13 +201,17 @@ Deno.test(
     const docs = join(place.path, "skills", "git", "docs");
     const skill = await scanSkill(join(place.path, "skills"));
     // The folder is in its place whenever that is checked.
-    const expected = ["statSync", "readDirSync", "realPathSync"];
+    let swaps = 0;
     using _disk = new DiskSpy((path, operation) => {
-      if (path !== docs || expected.shift() !== operation) return undefined;
-      if (expected.length < 2) exchange(docs, outside);
+      const isOut = swaps % 2 === 1;
+      if (path !== docs || (operation === "readDirSync") === isOut) {
+        return undefined;
+      }
+      swaps++;
+      exchange(docs, outside);
     });
     assert.deepEqual(await listPaths(skill), ["SKILL.md"]);
-    assert.deepEqual(expected, []);
+    assert.equal(swaps, 2);
   },
 );
 
@@ -264,6 +268,41 @@ Deno.test("ServedFolder.read() remembers a settled file, and returns bytes that 
     assert.equal(opens.count, 3);
     assert.equal(new TextDecoder().decode(await read()), "abc");
     assert.equal(opens.count, 3);
+  } finally {
+    Date.now = now;
+  }
+});
+
+Deno.test("ServedFolder.read() and ServedFolder.digest() remember only what is settled, in folders that are", async () => {
+  using place = new Place();
+  const folder = place.skill("skills", "git");
+  const file = place.file("skills/git/a.md", "abc");
+  const above = place.folder("skills");
+  using registry = new SkillRegistry([root(above)]);
+  await registry.refresh();
+  const skill = registry.find("git")!;
+  const { files } = await registry.listFiles(skill);
+  const listed = files.find(({ path }) => path === "a.md")!;
+  using opens = new OpenSpy();
+  /** Counts how often the file is opened while something changed in the last two seconds. */
+  const opensWhile = async (changed?: string) => {
+    if (changed) Deno.utimeSync(changed, Date.now() / 1000, Date.now() / 1000);
+    opens.count = 0;
+    for (let round = 0; round < 2; round++) {
+      await registry.readFile(skill, "a.md");
+      await registry.digest(skill, listed);
+    }
+    if (changed) Deno.utimeSync(changed, 1, 1);
+    return opens.count;
+  };
+  const { now } = Date;
+  Date.now = () => now() + 60_000;
+  try {
+    for (const changed of [file, folder, above]) {
+      assert.equal(await opensWhile(changed), 4, changed);
+    }
+    // Only the first read opens it.
+    assert.equal(await opensWhile(), 1);
   } finally {
     Date.now = now;
   }

@@ -4,13 +4,15 @@
  * @module
  */
 
+import { attempt } from "../attempt.ts";
 import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
+import { dirname, mayRead } from "./paths.ts";
 
 /**
  * A folder as it was when it was listed. If it was settled then, and has the same version
  * since, what it contains is what it contained. A walk makes snapshots, and what reads
  * files below asks them. Where one proves nothing, a place is confirmed in rounds, which
- * costs more and is a little weaker.
+ * costs more, and what is read there is not remembered.
  */
 export class FolderSnapshot {
   readonly #path: string;
@@ -35,4 +37,44 @@ export class FolderSnapshot {
     return this.#wasSettled &&
       hasSameVersion(Deno.statSync(this.#path), this.#status);
   }
+}
+
+/**
+ * A real folder and all folders above it, without a walk. While it holds, the real path
+ * leads to this folder, through no link.
+ */
+export class PathSnapshot {
+  readonly #folders: FolderSnapshot[] = [];
+  #isComplete = true;
+
+  /**
+   * Looks at the folders.
+   *
+   * @param isShared Whether others may be able to swap folders above it, as in a project.
+   *   Then there is no proof if Deno may not look at one of them.
+   */
+  constructor(realPath: string, isShared = true) {
+    for (let path = realPath, last = ""; path !== last; path = dirname(path)) {
+      last = path;
+      const status = mayRead(path) && attempt(() => Deno.lstatSync(path));
+      if (status) {
+        const isLink = !status.isDirectory;
+        this.#folders.push(new FolderSnapshot(path, status, isLink));
+      } else if (isShared || path === realPath) this.#isComplete = false;
+    }
+  }
+
+  /** Whether certainly nothing on the path was swapped since. */
+  holds(): boolean {
+    return this.#isComplete && this.#folders.every((folder) => folder.holds());
+  }
+}
+
+/** Whether somebody may be swapping a folder above a path. See {@linkcode PathSnapshot}. */
+export function isExposed(
+  { path, realPath }: { path: string; realPath: string },
+  isShared = true,
+): boolean {
+  return path !== realPath ||
+    !new PathSnapshot(dirname(realPath), isShared).holds();
 }

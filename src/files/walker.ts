@@ -9,12 +9,12 @@
 import { childPath } from "./paths.ts";
 import { TimeSlice } from "../time_slice.ts";
 import {
-  CONFIRM_ROUNDS,
+  byRealPath,
   confirmPlace,
   type Located,
   requireInPlace,
 } from "./reading.ts";
-import { FolderSnapshot } from "./snapshot.ts";
+import { FolderSnapshot, PathSnapshot } from "./snapshot.ts";
 
 /** A folder in another one, or where a walk begins. */
 export interface PlacedFolder extends Located {
@@ -24,11 +24,11 @@ export interface PlacedFolder extends Located {
   readonly isExposed?: boolean;
 }
 
-/** Returns the snapshot that proves the place of a folder. Behind a link, there is none. */
+/** Returns the snapshot that can prove the place of a folder. Behind a link, there is none. */
 export function proofOf(
   { isLink, parent }: PlacedFolder,
 ): FolderSnapshot | undefined {
-  return isLink ? undefined : parent;
+  return isLink || parent?.isExposed ? undefined : parent;
 }
 
 /** What a walk does with what it finds. */
@@ -124,14 +124,18 @@ function lookAt<Folder extends PlacedFolder>(
 function listFolder(
   folder: PlacedFolder,
 ): { entries: Deno.DirEntry[]; snapshot: FolderSnapshot } {
-  const { path, parent } = folder;
-  const status = Deno.statSync(path);
+  const { path, realPath, isLink, parent } = folder;
+  const walked = proofOf(folder);
+  const place = walked ? folder : byRealPath(folder);
+  const proof = walked ?? new PathSnapshot(realPath);
+  const status = Deno.statSync(place.path);
   const byName = new Map<string, Deno.DirEntry>();
-  for (const entry of Deno.readDirSync(path)) byName.set(entry.name, entry);
-  const isProven = proofOf(folder)?.holds() === true;
+  const entriesThere = Deno.readDirSync(place.path);
+  for (const entry of entriesThere) byName.set(entry.name, entry);
   // What is proven later relies on this status.
-  if (!isProven) confirmPlace(folder, { status, rounds: CONFIRM_ROUNDS });
-  const isExposed = parent?.isExposed ?? folder.isExposed ?? false;
+  if (!proof.holds()) confirmPlace(place, status);
+  // Whoever swaps a link changes nothing in the folder that it leads to.
+  const isExposed = folder.isExposed ?? (isLink || parent?.isExposed === true);
   // Sorting texts is faster than sorting objects by a function.
   const entries = [...byName.keys()].sort().map((name) => byName.get(name)!);
   return { entries, snapshot: new FolderSnapshot(path, status, isExposed) };

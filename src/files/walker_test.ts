@@ -189,8 +189,8 @@ Deno.test(
       let count = 0;
       using _disk = new DiskSpy((target, operation) => {
         const isCounted = target === folder && operation === "realPathSync";
-        // The place is confirmed four times, and then once more.
-        if (isCounted && ++count === (swapAt === 1 ? 1 : 5)) {
+        // The place is confirmed twenty times, and then once more.
+        if (isCounted && ++count === (swapAt === 1 ? 1 : 21)) {
           exchange(folder, out);
         }
         return undefined;

@@ -15,7 +15,6 @@ import {
 import { isSettled, versionOf } from "../files/file_status.ts";
 import { basename, childPath, dirname } from "../files/paths.ts";
 import {
-  CONFIRM_ROUNDS,
   type Located,
   readLocated,
   requireReadable,
@@ -146,7 +145,7 @@ function readSkill(
 /** Reads a `SKILL.md`, unless it is the same as before. */
 function readSkillFile(
   found: FoundFile,
-  folder: PlacedFolder,
+  folder: VisitedFolder,
   { maxFileSize, project: { trusted }, known }: ReadOptions,
 ): ReadSkill {
   const { name: fileName } = found;
@@ -159,15 +158,16 @@ function readSkillFile(
     last.mainFolder === mainFolder && last.fileName === fileName;
   if (isSameFile && last.isSettled) return last;
   requireReadable(path, { status, maxFileSize });
-  const bytes = readLocated(file, {
+  const { bytes, isProven } = readLocated(file, {
     expected: status,
     buffer: headBuffer,
-    rounds: CONFIRM_ROUNDS,
-    proof: isLink ? undefined : proofOf(folder),
+    isShared: folder.root.scope === "project",
+    walked: isLink ? undefined : proofOf(folder),
   });
+  const isCertain = isProven && isSettled(status);
   const { text, excerpt } = splitHead(bytes);
   if (isSameFile && last.text === text) {
-    return { ...last, isSettled: isSettled(status) };
+    return { ...last, isSettled: isCertain };
   }
   const parsed = readSkillText(text, basename(folder.realPath));
   const modified = status.mtime?.getTime() ?? 0;
@@ -180,7 +180,7 @@ function readSkillFile(
     parsed,
     modified,
   };
-  return { ...read, isRead: true, isSettled: isSettled(status) };
+  return { ...read, isRead: true, isSettled: isCertain };
 }
 
 /**

@@ -9,7 +9,8 @@ import {
   type SkillRoot,
 } from "../../mod.ts";
 import { Boundary } from "../../src/files/boundary.ts";
-import { KnownFiles, ServedFolder } from "../../src/files/served_folder.ts";
+import { KnownFiles } from "../../src/files/known_files.ts";
+import { ServedFolder } from "../../src/files/served_folder.ts";
 import { skillFaultOf } from "../../src/skills/root_faults.ts";
 import { Project } from "../../src/skills/roots.ts";
 import type {

@@ -1,0 +1,49 @@
+/**
+ * What is known of files, in each of their versions.
+ *
+ * @module
+ */
+
+import type { SkillFileContent } from "./served_files.ts";
+
+/** A file by its real path, or by another one that is its own, in a version. */
+type Versioned = Pick<SkillFileContent, "path" | "version">;
+
+/** Values by file. All of them are forgotten at the limit of their total size. */
+class KnownValues<Value> {
+  readonly #values = new Map<string, Value>();
+  readonly #limit: number;
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  find({ path, version }: Versioned): Value | undefined {
+    // The path counts because a number cannot represent every inode exactly.
+    return this.#values.get(`${version}:${path}`);
+  }
+
+  add({ path, version }: Versioned, value: Value, size: number): void {
+    this.#size += size;
+    if (this.#size > this.#limit) {
+      this.#values.clear();
+      this.#size = size;
+    }
+    this.#values.set(`${version}:${path}`, value);
+  }
+}
+
+/** The content of a file, whatever the path that leads there. */
+export type FileContent = Omit<SkillFileContent, "path"> & {
+  /** Whether its place is proven, and its version identifies it. Only then is it remembered. */
+  readonly isCertain: boolean;
+};
+
+/** What was read last, so that an unchanged file is not read again. */
+export class KnownFiles {
+  /** Up to 2 MiB. */
+  readonly contents = new KnownValues<FileContent>(2 * 1024 * 1024);
+  /** Up to 100,000, as these are much smaller. */
+  readonly digests = new KnownValues<string>(100_000);
+}

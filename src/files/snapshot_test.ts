@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { Place } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+import { dirname, join } from "./paths.ts";
+import { PathSnapshot } from "./snapshot.ts";
+
+/** Calls a function as if nothing had changed for a minute. */
+function whileSettled(work: () => void): void {
+  const { now } = Date;
+  Date.now = () => now() + 60_000;
+  try {
+    work();
+  } finally {
+    Date.now = now;
+  }
+}
+
+Deno.test("PathSnapshot holds until the folder, or one above it, changes", () => {
+  using place = new Place();
+  const folder = place.folder("a", "b", "c");
+  assert.equal(new PathSnapshot(folder, false).holds(), false);
+  whileSettled(() => {
+    for (
+      let path = folder;
+      path !== dirname(place.path);
+      path = dirname(path)
+    ) {
+      const snapshot = new PathSnapshot(folder, false);
+      assert.equal(snapshot.holds(), true, path);
+      Deno.utimeSync(path, 1, Math.random() * 1_000);
+      assert.equal(snapshot.holds(), false, path);
+    }
+  });
+});
+
+Deno.test(
+  "PathSnapshot proves nothing if a folder on the path is a link",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    place.folder("a", "b");
+    place.link("a", "link");
+    whileSettled(() => {
+      for (const [path, holds] of [["a/b", true], ["link/b", false]] as const) {
+        const snapshot = new PathSnapshot(join(place.path, path), false);
+        assert.equal(snapshot.holds(), holds, path);
+      }
+    });
+  },
+);
+
+Deno.test({
+  name:
+    "PathSnapshot passes over folders above that Deno may not look at, unless others may swap them",
+  permissions: { read: [Deno.cwd()], write: true, env: true, sys: true },
+  fn: () => {
+    const folder = join(Deno.cwd(), "testdata");
+    whileSettled(() => {
+      assert.equal(new PathSnapshot(folder, false).holds(), true);
+      const shared = new PathSnapshot(folder, true);
+      assert.equal(shared.holds(), false);
+      assert.equal(new PathSnapshot(dirname(Deno.cwd()), false).holds(), false);
+    });
+  },
+});
