@@ -256,7 +256,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       outer: undefined,
       parent: undefined,
       // Other users may be able to write to the folder of a project.
-      isExposed: scope === "project" && isExposed({ path, realPath }),
+      isExposed: scope === "project" &&
+        isExposed({ path, realPath }, false),
     };
   }
 

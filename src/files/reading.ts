@@ -114,7 +114,7 @@ function lookInVain({ path }: Located): void {
  */
 export function readLocated(
   located: Located,
-  { expected, buffer, isShared, walked }: {
+  { expected, buffer, isShared = true, walked }: {
     expected: FileStatus;
     buffer: Uint8Array<ArrayBuffer>;
     isShared?: boolean | undefined;
@@ -123,7 +123,8 @@ export function readLocated(
 ): { bytes: Uint8Array<ArrayBuffer>; isProven: boolean } {
   const place = walked ? located : byRealPath(located);
   const folder = dirname(located.realPath);
-  const proof = walked ?? new PathSnapshot(folder, isShared);
+  const proof = walked ??
+    new PathSnapshot(folder, isShared || place === located);
   const wasProven = proof.holds();
   using file = openFile(place.path, wasProven);
   if (!hasSameVersion(file.statSync(), expected)) {

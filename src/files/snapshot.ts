@@ -60,7 +60,7 @@ export class PathSnapshot {
       if (status) {
         const isLink = !status.isDirectory;
         this.#folders.push(new FolderSnapshot(path, status, isLink));
-      } else if (isShared || path === realPath) this.#isComplete = false;
+      } else if (isShared) this.#isComplete = false;
     }
   }
 
