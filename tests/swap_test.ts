@@ -20,7 +20,7 @@ import { type Asking, type Reply, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { LocalServer } from "./walk/servers.ts";
 
-/** A process that swaps the entries at two paths again and again. */
+/** A process that swaps the entries at two paths, about a thousand times between two rests. */
 class SwapProcess implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
 
@@ -28,14 +28,9 @@ class SwapProcess implements AsyncDisposable {
     this.#process = process;
   }
 
-  /** Starts it, with a pause after each swap in milliseconds. */
-  static async start(
-    a: string,
-    b: string,
-    pause = 0.08,
-  ): Promise<SwapProcess> {
+  static async start(a: string, b: string): Promise<SwapProcess> {
     const { ino } = Deno.lstatSync(a);
-    const code = `(${swapForever})(${JSON.stringify([a, b])}, ${pause})`;
+    const code = `(${swapForever})(${JSON.stringify([a, b])})`;
     const process = new Deno.Command(Deno.execPath(), {
       args: ["eval", code],
     }).spawn();
@@ -53,7 +48,7 @@ class SwapProcess implements AsyncDisposable {
  * Swaps the entries. Runs in the other process, so it must not refer to
  * anything else in this file.
  */
-function swapForever(paths: string[], pause: number): void {
+function swapForever(paths: string[]): void {
   const AT_FDCWD = -100;
   const RENAME_EXCHANGE = 2;
   const { symbols } = Deno.dlopen("libc.so.6", {
@@ -65,6 +60,8 @@ function swapForever(paths: string[], pause: number): void {
   const [a, b] = paths.map((path) => new TextEncoder().encode(`${path}\0`));
   for (;;) {
     symbols.renameat2(AT_FDCWD, a!, AT_FDCWD, b!, RENAME_EXCHANGE);
+    // Nothing can be read in between, but while it rests.
+    const pause = Math.random() < 0.001 ? 4 : 0;
     const next = performance.now() + pause;
     while (performance.now() < next);
   }
@@ -162,7 +159,7 @@ for (const path of ["git/docs", "git", ""]) {
 }
 
 Deno.test(
-  "SkillRegistry reads nothing outside a skill whose folder is exchanged with a link without a pause",
+  "SkillRegistry reads nothing outside a skill whose folder is exchanged with a link",
   { ignore: lacks("links", "proc") },
   async () => {
     using place = placeWithSecrets();
@@ -173,7 +170,7 @@ Deno.test(
     await registry.refresh();
     const skill = registry.find("git")!;
     const listed = { path: "help.md", size: 0, version: "" };
-    await using _swaps = await SwapProcess.start(folder, out, 0);
+    await using _swaps = await SwapProcess.start(folder, out);
     const expected = sha256(new TextEncoder().encode("Help"));
     let successes = 0;
     for (let read = 0; read < 5_000; read++) {
