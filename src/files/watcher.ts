@@ -3,9 +3,11 @@
  * time to look again.
  *
  * Deno compares each event with each watched path by opening both, and closing or
- * opening a watcher waits for that. So few folders are watched, each by a watcher
- * of its own, without its subfolders. After a folder was moved away, its path counts
- * as watched until every watcher of the path is closed.
+ * opening a watcher blocks the thread until that is done for all events, however many
+ * follow. So few folders are watched, each by a watcher of its own, without its
+ * subfolders, and watchers are closed and opened one by one, while no events come. After
+ * a folder was moved away, its path counts as watched until every watcher of the path is
+ * closed.
  *
  * @module
  */
@@ -21,9 +23,12 @@ export const MAX_WATCHED_FOLDERS = 48;
 /** The pause in events that ends a burst, in milliseconds. */
 const QUIET_MS = 100;
 
-/** More events than this in ten seconds close all watchers for as long. */
+/** After more events than this in ten seconds, none is read for as long. */
 const MAX_EVENTS = 1_000;
 const EVENT_WINDOW_MS = 10_000;
+
+/** Up to this number of events in ten seconds, closing all watchers at once is fast. */
+const CALM_EVENTS = 100;
 
 /** How long a closed path still counts as watched, in milliseconds. */
 const REOPEN_MS = 10;
@@ -32,16 +37,20 @@ const REOPEN_MS = 10;
 export class FolderWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
-  #folders: ReadonlySet<string> = new Set();
+  #folders = new Set<string>();
   /** The watchers, by path. */
   readonly #watchers = new Map<string, Deno.FsWatcher>();
+  /** The paths that may lead to other folders now, which their watchers do not see. */
+  readonly #moved = new Set<string>();
   /** The number of events in the current window of time, and when it started. */
   #events = 0;
   #windowStart = 0;
+  #lastEvent = -Infinity;
+  /** What those wait for who read events, while too many come. */
+  #rest: PromiseWithResolvers<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #opening: ReturnType<typeof setTimeout> | undefined;
-  /** It rests while events come too fast, and is closed once watching failed. */
-  #state: "watching" | "resting" | "closed" = "watching";
+  #adjusting: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
 
   /**
    * Creates a watcher that watches nothing yet.
@@ -62,58 +71,82 @@ export class FolderWatcher {
    *   limit, and those that Deno is not allowed to read, are left out.
    */
   update(folders: Iterable<string>): void {
-    if (this.#state !== "watching") return;
+    if (this.#isClosed) return;
     this.#folders = new Set(
       Iterator.from(folders).filter(mayRead).take(MAX_WATCHED_FOLDERS),
     );
-    for (const path of this.#watchers.keys()) {
-      if (!this.#folders.has(path)) this.#close(path);
-    }
-    this.#opening ??= setTimeout(() => this.#openMissing(), REOPEN_MS);
+    this.#adjusting ??= setTimeout(() => this.#adjust(), REOPEN_MS);
   }
 
-  /** Stops watching. Can be called more than once. */
+  /**
+   * Stops watching. Can be called more than once. While events come fast, the watchers
+   * are closed later.
+   */
   close(): void {
-    this.#state = "closed";
-    this.#stop();
+    this.#isClosed = true;
+    this.#folders.clear();
+    clearTimeout(this.#adjusting);
+    if (!this.#isQuiet && this.#events > CALM_EVENTS) return this.#adjust();
+    clearTimeout(this.#timer);
+    for (const path of this.#watchers.keys()) this.#close(path);
   }
 
-  #openMissing(): void {
-    this.#opening = undefined;
-    for (const path of this.#folders) {
-      if (this.#watchers.has(path)) continue;
-      try {
-        const watcher = Deno.watchFs(path, { recursive: false });
-        this.#watchers.set(path, watcher);
-        this.#listen(watcher).catch((error) => this.#giveUp(error));
-        this.#callBackIn(QUIET_MS);
-      } catch (error) {
-        // Something may have just removed it, and the next update knows, or denied it.
-        const isDenied = error instanceof Deno.errors.PermissionDenied;
-        if (!isDenied && realPathIfThere(path)) {
-          return this.#giveUp(error as Error);
-        }
-      }
+  /** Whether no event came just now, so that watchers can be closed and opened. */
+  get #isQuiet(): boolean {
+    return this.#rest === undefined &&
+      performance.now() - this.#lastEvent >= QUIET_MS;
+  }
+
+  /** Closes or opens one watcher, if that blocks nothing now, and then the next one. */
+  #adjust(): void {
+    this.#adjusting = undefined;
+    const path = this.#findPending();
+    if (path === undefined) return;
+    if (this.#isQuiet) {
+      if (this.#watchers.has(path)) this.#close(path);
+      else this.#open(path);
+    }
+    this.#adjusting = setTimeout(() => this.#adjust(), REOPEN_MS);
+  }
+
+  /** Finds a path whose watcher is to be closed, or else one that is to be watched. */
+  #findPending(): string | undefined {
+    const isPast = (path: string) =>
+      this.#moved.has(path) || !this.#folders.has(path);
+    return this.#watchers.keys().find(isPast) ??
+      this.#folders.values().find((path) => !this.#watchers.has(path));
+  }
+
+  #open(path: string): void {
+    try {
+      const watcher = Deno.watchFs(path, { recursive: false });
+      this.#watchers.set(path, watcher);
+      this.#listen(watcher).catch((error) => this.#giveUp(error));
+      this.#callBackIn(QUIET_MS);
+    } catch (error) {
+      this.#folders.delete(path);
+      // Something may have just removed it, and the next update knows, or denied it.
+      const isDenied = error instanceof Deno.errors.PermissionDenied;
+      if (!isDenied && realPathIfThere(path)) this.#giveUp(error as Error);
     }
   }
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     for await (const { kind, paths } of watcher) {
       this.#countEvent();
-      if (this.#events > MAX_EVENTS) return this.#rest();
+      await this.#rest?.promise;
       if (kind === "access") continue;
       this.#callBackIn(QUIET_MS);
       if (kind === "modify") continue;
-      // What a path leads to may be another folder now, which its watcher does not see.
       for (const watched of this.#watchers.keys()) {
         if (paths.some((changed) => isAtOrBelow(watched, changed))) {
-          this.#close(watched);
+          this.#moved.add(watched);
         }
       }
     }
   }
 
-  /** Counts an event in the current window of time. */
+  /** Counts an event in the current window of time. After too many, it rests. */
   #countEvent(): void {
     const now = performance.now();
     if (now - this.#windowStart > EVENT_WINDOW_MS) {
@@ -121,27 +154,25 @@ export class FolderWatcher {
       this.#events = 0;
     }
     this.#events++;
+    this.#lastEvent = now;
+    if (this.#events <= MAX_EVENTS || this.#rest !== undefined) return;
+    this.#rest = Promise.withResolvers();
+    this.#callBackIn(EVENT_WINDOW_MS);
   }
 
   /** Schedules the callback. Another event postpones it. */
   #callBackIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#state = "watching";
-      this.#onEvents();
+      if (this.#rest !== undefined) this.#lastEvent = performance.now();
+      this.#rest?.resolve();
+      this.#rest = undefined;
+      if (!this.#isClosed) this.#onEvents();
     }, milliseconds);
   }
 
-  /** Stops watching for a while. */
-  #rest(): void {
-    if (this.#state !== "watching") return;
-    this.#state = "resting";
-    this.#stop();
-    this.#callBackIn(EVENT_WINDOW_MS);
-  }
-
   #giveUp({ message }: Error): void {
-    if (this.#state === "closed") return;
+    if (this.#isClosed) return;
     this.close();
     const reason = message.replace(/\.$/, "");
     this.#log(
@@ -152,13 +183,6 @@ export class FolderWatcher {
   #close(path: string): void {
     this.#watchers.get(path)?.close();
     this.#watchers.delete(path);
-  }
-
-  /** Watches nothing anymore, and forgets what was about to happen. */
-  #stop(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#opening);
-    this.#opening = undefined;
-    for (const path of this.#watchers.keys()) this.#close(path);
+    this.#moved.delete(path);
   }
 }

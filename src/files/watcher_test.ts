@@ -64,15 +64,22 @@ Deno.test("FolderWatcher watches a folder again that was removed and created aga
   }
 });
 
-/** Notes the folders that are opened to watch them. */
+/** Notes the folders that are opened to watch them, and whose watchers are closed. */
 class WatchSpy implements Disposable {
   readonly opened = new Inbox<string>();
+  readonly closed = new Inbox<string>();
   readonly #watchFs = Deno.watchFs;
 
   constructor() {
     Deno.watchFs = (path, options) => {
       this.opened.put(String(path));
-      return this.#watchFs(path, options);
+      const watcher = this.#watchFs(path, options);
+      const close = watcher.close.bind(watcher);
+      watcher.close = () => {
+        this.closed.put(String(path));
+        close();
+      };
+      return watcher;
     };
   }
 
@@ -138,7 +145,8 @@ Deno.test("FolderWatcher.close() stops what is about to be opened, and what is a
   while (spy.opened.takeAll().length === 0) {
     await new Promise((resolve) => setImmediate(resolve));
   }
-  assert.equal(timers.pending.size, 1);
+  // The callback, and another look at what is watched.
+  assert.equal(timers.pending.size, 2);
   watchers[1]!.close();
   assert.equal(timers.pending.size, 0);
   assert.deepEqual(watched.events.takeAll(), []);
@@ -148,6 +156,7 @@ Deno.test("FolderWatcher rests for ten seconds after too many events", async () 
   using watched = new Watched();
   const { place, events } = watched;
   place.folder("skills");
+  using spy = new WatchSpy();
   await watched.watch("skills");
   let rests = 0;
   const delayOf = (delay: number) => {
@@ -156,7 +165,6 @@ Deno.test("FolderWatcher rests for ten seconds after too many events", async () 
   };
   const now = performance.now.bind(performance);
   performance.now = () => now() + rests * 10_000;
-  using spy = new WatchSpy();
   const other = place.folder("other");
   try {
     await withTimers(delayOf, async () => {
@@ -167,12 +175,13 @@ Deno.test("FolderWatcher rests for ten seconds after too many events", async () 
         // Deno collapses the events of changes that are made without a pause.
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
-      // While it rests, it opens nothing, whatever it is asked to watch.
+      // While it rests, it opens and closes nothing, whatever it is asked to watch.
       events.takeAll();
       spy.opened.takeAll();
       watched.watcher.update([other]);
       await watched.event();
       assert.deepEqual(spy.opened.takeAll(), []);
+      assert.deepEqual(spy.closed.takeAll(), []);
       await watched.event();
       events.takeAll();
       place.file("skills/after.md", "x");
@@ -224,4 +233,20 @@ Deno.test("FolderWatcher leaves out what the system does not allow to watch, and
   } finally {
     Deno.watchFs = watchFs;
   }
+});
+
+Deno.test("FolderWatcher.close() closes nothing while events come fast, and everything soon after", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.folder("skills");
+  using spy = new WatchSpy();
+  await watched.watch("skills");
+  for (let i = 0; i < 200; i++) {
+    place.file(`skills/${i}.md`, "x");
+    // Deno collapses the events of changes that are made without a pause.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  watched.watcher.close();
+  assert.deepEqual(spy.closed.takeAll(), []);
+  await spy.closed.take(() => true, "the end of the watcher");
 });
