@@ -4,12 +4,9 @@
  * @module
  */
 
-import type { SkillFileContent } from "./served_files.ts";
+import type { SkillFile, SkillFileContent } from "./served_files.ts";
 
-/** A file by its real path, or by another one that is its own, in a version. */
-type Versioned = Pick<SkillFileContent, "path" | "version">;
-
-/** Values by file. All of them are forgotten at the limit of their total size. */
+/** Values by path and version. All of them are forgotten at the limit of their total size. */
 class KnownValues<Value> {
   readonly #values = new Map<string, Value>();
   readonly #limit: number;
@@ -19,12 +16,12 @@ class KnownValues<Value> {
     this.#limit = limit;
   }
 
-  find({ path, version }: Versioned): Value | undefined {
+  find({ path, version }: Omit<SkillFile, "size">): Value | undefined {
     // The path counts because a number cannot represent every inode exactly.
     return this.#values.get(`${version}:${path}`);
   }
 
-  add({ path, version }: Versioned, value: Value, size: number): void {
+  add({ path, version, size }: SkillFile, value: Value): void {
     this.#size += size;
     if (this.#size > this.#limit) {
       this.#values.clear();
@@ -34,11 +31,11 @@ class KnownValues<Value> {
   }
 }
 
-/** The content of a file, whatever the path that leads there. */
-export type FileContent = Omit<SkillFileContent, "path"> & {
+/** The content of a file, with its real path. */
+export interface FileContent extends SkillFileContent {
   /** Whether its place is proven, and its version identifies it. Only then is it remembered. */
   readonly isCertain: boolean;
-};
+}
 
 /** What was read last, so that an unchanged file is not read again. */
 export class KnownFiles {

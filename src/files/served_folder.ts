@@ -7,7 +7,7 @@
 
 import { attempt } from "../attempt.ts";
 import { type BoundEntry, isVisible, splitPath } from "./boundary.ts";
-import { type Digest, sha256 } from "./digests.ts";
+import { sha256 } from "./digests.ts";
 import {
   isAbsence,
   LINK_OUTSIDE,
@@ -28,11 +28,7 @@ import {
   requireReadable,
   statLocated,
 } from "./reading.ts";
-import type {
-  SkillFile,
-  SkillFileContent,
-  SkillFiles,
-} from "./served_files.ts";
+import type { SkillFile, SkillFiles } from "./served_files.ts";
 
 /** Access to the files of a folder. */
 export class ServedFolder {
@@ -56,7 +52,7 @@ export class ServedFolder {
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   folder, is not a regular file, is too large, or cannot be read.
    */
-  read(path: string): SkillFileContent & FileContent {
+  read(path: string): FileContent {
     try {
       const located = this.#locate(path);
       const status = statLocated(located);
@@ -65,7 +61,7 @@ export class ServedFolder {
         this.#readContent(located, status);
       // A copy, because the caller may change the bytes.
       const bytes = content.bytes.slice();
-      return { path: splitPath(path)!.join("/"), ...content, bytes };
+      return { ...content, path: splitPath(path)!.join("/"), bytes };
     } catch (error) {
       // Nobody can tell a file outside the folder from a missing one.
       const isMissing = isAbsence(error) ||
@@ -84,34 +80,32 @@ export class ServedFolder {
     const options = { expected: status, buffer, isShared };
     const { bytes, isProven } = readLocated(located, options);
     const content = {
+      path: located.realPath,
       size: bytes.length,
       version: versionOf(status),
       bytes,
       text: decode(bytes),
       isCertain: isProven && isSettled(status),
     };
-    if (content.isCertain) {
-      const file = { ...content, path: located.realPath };
-      this.#known.contents.add(file, content, content.size);
-    }
+    if (content.isCertain) this.#known.contents.add(content, content);
     return content;
   }
 
   /**
-   * Returns the digest of the current content of a file.
+   * Returns the digest and the size of the current content of a file.
    *
    * @param file The file as it was listed.
    * @throws {SkillFileError} As {@linkcode read} does.
    */
-  digest({ path: name, version, size }: SkillFile): Digest {
+  digest(file: SkillFile): { digest: string; size: number } {
     const { digests } = this.#known;
-    const path = childPath(this.#options.realDirectory, name);
-    const known = digests.find({ path, version });
-    if (known !== undefined) return { digest: known, size };
-    const content = this.read(name);
-    const digest = sha256(content.bytes);
-    if (content.isCertain) digests.add({ ...content, path }, digest, 1);
-    return { digest, size: content.size };
+    const path = childPath(this.#options.realDirectory, file.path);
+    const known = digests.find({ ...file, path });
+    if (known !== undefined) return { digest: known, size: file.size };
+    const { bytes, size, version, isCertain } = this.read(file.path);
+    const digest = sha256(bytes);
+    if (isCertain) digests.add({ path, version, size: 1 }, digest);
+    return { digest, size };
   }
 
   /**
