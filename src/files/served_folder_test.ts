@@ -307,3 +307,32 @@ Deno.test("ServedFolder.read() and ServedFolder.digest() remember only what is s
     Date.now = now;
   }
 });
+
+Deno.test({
+  name:
+    "ServedFolder.read() remembers nothing of a project in folders that Deno may not look at",
+  permissions: { read: [Deno.cwd()], env: true, sys: true },
+  fn: async () => {
+    const skills = join(Deno.cwd(), "testdata", "skills");
+    const { now } = Date;
+    Date.now = () => now() + 60_000;
+    try {
+      for (
+        const [project, expected] of [["testdata", 2], ["docs", 1]] as const
+      ) {
+        using registry = new SkillRegistry([root(skills)], {
+          workingDirectory: join(Deno.cwd(), project),
+          homeDirectory: join(Deno.cwd(), "src"),
+        });
+        await registry.refresh();
+        using opens = new OpenSpy();
+        for (let round = 0; round < 2; round++) {
+          await registry.readFile(registry.find("git")!, "SKILL.md");
+        }
+        assert.equal(opens.count, expected, project);
+      }
+    } finally {
+      Date.now = now;
+    }
+  },
+});
