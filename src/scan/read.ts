@@ -146,10 +146,10 @@ function readSkill(
 function readSkillFile(
   found: FoundFile,
   folder: VisitedFolder,
-  { maxFileSize, project: { trusted }, known }: ReadOptions,
+  { maxFileSize, project, known }: ReadOptions,
 ): ReadSkill {
   const { name: fileName } = found;
-  const file = locateSkillFile(found, folder, trusted);
+  const file = locateSkillFile(found, folder, project.trusted);
   const { path, realPath, isLink, status } = file;
   const mainFolder = isLink ? dirname(realPath) : folder.realPath;
   const fileVersion = versionOf(status);
@@ -161,7 +161,7 @@ function readSkillFile(
   const { bytes, isProven } = readLocated(file, {
     expected: status,
     buffer: headBuffer,
-    isShared: folder.root.scope === "project",
+    isShared: project.scopeOf(folder.realPath) === "project",
     walked: isLink ? undefined : proofOf(folder),
   });
   const isCertain = isProven && isSettled(status);
