@@ -302,7 +302,7 @@ Deno.test("SkillRegistry logs a problem and a shadowed skill once while they las
   await registry.refresh();
   assert.match(
     lines.splice(0).join("\n"),
-    /^Shadowed ".*other.SKILL\.md": the name "git" is taken by ".*git.SKILL\.md", which takes precedence; change the name in the SKILL\.md of one of the two to load both$/,
+    /^Shadowed ".*other.SKILL\.md": the name "git" is taken by ".*git.SKILL\.md", which takes precedence; no name loads it, so change the name in the SKILL\.md of one of the two$/,
   );
   for (let round = 0; round < 2; round++) {
     place.skill("skills", "bad", "no frontmatter");

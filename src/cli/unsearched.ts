@@ -11,6 +11,7 @@ import {
   childOn,
   currentFolder,
   dirname,
+  inHome,
   isAtOrBelow,
   isAtOrBelowAny,
   isCaseBlind,
@@ -137,7 +138,9 @@ function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
   return listPlaces(settings).flatMap((place) => {
     const { base, folder, hint, recursive = hint === undefined } = place;
     if (base === undefined) return [];
-    const path = join(base, folder);
+    const path = base === home
+      ? inHome(folder, settings.options)!
+      : join(base, folder);
     if (!mayRead(path) || values["name-only"]?.includes(path)) return [];
     // Whoever searches a part of it has chosen.
     if (roots.some((root) => isAtOrBelow(root.path, path))) return [];

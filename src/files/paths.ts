@@ -55,6 +55,19 @@ export interface BaseFolders {
   readonly workingDirectory?: string;
   /** The home folder, if it is known. */
   readonly homeDirectory?: string;
+  /** What stands for folders in the home folder, by their names there, such as `.claude`. */
+  readonly homeFolders?: Readonly<Record<string, string>>;
+}
+
+/** Returns a path in the home folder, or in what stands for the folder there that has it. */
+export function inHome(
+  path: string,
+  { homeDirectory, homeFolders = {} }: BaseFolders,
+): string | undefined {
+  const [first = "", ...rest] = namesIn(normalize(path));
+  const folder = homeFolders[first];
+  if (folder !== undefined) return join(folder, ...rest);
+  return homeDirectory === undefined ? undefined : join(homeDirectory, path);
 }
 
 /**

@@ -14,11 +14,16 @@ import {
   isThere,
   isWindows,
   join,
+  realPathOf,
   resolvePath,
   withFoldersAbove,
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
-import { resolveSkillRoots, withoutDuplicates } from "../skills/roots.ts";
+import {
+  Project,
+  resolveSkillRoots,
+  withoutDuplicates,
+} from "../skills/roots.ts";
 import { isSkillFolder } from "../skills/skill_file.ts";
 import type {
   BaseFolders,
@@ -56,7 +61,8 @@ export interface Settings {
  * @throws {UsageError} If the value of an option is invalid.
  */
 export function createSettings(command: CommandLine): Settings {
-  const bases = readBaseFolders();
+  const warnings: string[] = [];
+  const bases = readBaseFolders(warnings);
   const size = command.values["max-file-size"] ??
     readEnvironment("MAX_FILE_SIZE_MB");
   const isValidSize = parseMebibytes(size) !== undefined;
@@ -67,7 +73,6 @@ export function createSettings(command: CommandLine): Settings {
   const folders = listFolders(command, bases);
   const { homeDirectory: home } = bases;
   const needsHome = folders.length === 0 || values.agents === true;
-  const warnings: string[] = [];
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   if (size !== undefined && !isValidSize) {
     warnings.push(formatIgnoredSize(size));
@@ -86,8 +91,8 @@ export function withOptions(
   settings: Settings,
   options: CommandLine["values"],
 ): Settings {
-  const { workingDirectory, homeDirectory } = settings.options;
-  const bases = { workingDirectory, homeDirectory };
+  const { workingDirectory, homeDirectory, homeFolders } = settings.options;
+  const bases = { workingDirectory, homeDirectory, homeFolders };
   const values = resolveFolders(options, bases);
   const derived = deriveSettings(values, settings.folders, bases);
   return { ...settings, values, ...derived };
@@ -275,12 +280,46 @@ const NO_HOME =
     HOME_VARIABLES[0]
   } to its absolute path, and add --allow-env`;
 
+/** The variables with which clients move their folders in the home folder. */
+const FOLDER_VARIABLES = {
+  ".claude": "CLAUDE_CONFIG_DIR",
+  ".codex": "CODEX_HOME",
+};
+
+/**
+ * Reads what stands for folders in the home folder. A project may set variables, so what
+ * lies in it stands for nothing.
+ */
+function readHomeFolders(
+  bases: BaseFolders,
+  warnings: string[],
+): Record<string, string> {
+  const project = new Project(bases);
+  const folders: Record<string, string> = {};
+  for (const [name, variable] of Object.entries(FOLDER_VARIABLES)) {
+    const folder = readEnvironment(variable);
+    if (folder === undefined) continue;
+    const isUsable = isAbsolute(folder) &&
+      project.scopeOf(realPathOf(folder)) === "global";
+    if (isUsable) folders[name] = folder;
+    else warnings.push(formatIgnoredFolder(variable, folder));
+  }
+  return folders;
+}
+
+function formatIgnoredFolder(variable: string, folder: string): string {
+  return `Ignoring ${variable}=${
+    quote(folder)
+  }: expected an absolute path outside of the project`;
+}
+
 /** Reads which folders relative paths, and paths that begin with `~`, start from. */
-function readBaseFolders(): BaseFolders {
+function readBaseFolders(warnings: string[]): BaseFolders {
   const value = HOME_VARIABLES.map(readEnvironment)
     .find((folder) => folder !== undefined);
   const homeDirectory = value !== undefined && isAbsolute(value)
     ? value
     : undefined;
-  return { workingDirectory: currentFolder(), homeDirectory };
+  const bases = { workingDirectory: currentFolder(), homeDirectory };
+  return { ...bases, homeFolders: readHomeFolders(bases, warnings) };
 }

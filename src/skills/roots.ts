@@ -11,6 +11,7 @@ import { isAbsence, SkillFileError } from "../files/faults.ts";
 import {
   type BaseFolders,
   dirname,
+  inHome,
   isAtOrBelow,
   isAtOrBelowAny,
   join,
@@ -146,15 +147,21 @@ export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
 /** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
 function sharedRoots(
   folder: string,
-  { workingDirectory, homeDirectory: home }: SkillRootOptions,
+  options: SkillRootOptions,
   project: Project,
 ): SkillRoot[] {
-  const bases = new Set([workingDirectory, home]);
-  return [...bases].filter((base) => base !== undefined).map((base) => ({
-    path: join(base, folder, "skills"),
-    scope: base === home ? "global" : project.scopeOf(realPathOf(base)),
-    recursive: false,
-  }));
+  const { workingDirectory } = options;
+  const own = inHome(join(folder, "skills"), options);
+  const roots: SkillRoot[] = [];
+  if (workingDirectory !== undefined) {
+    const path = join(workingDirectory, folder, "skills");
+    const scope = project.scopeOf(realPathOf(workingDirectory));
+    roots.push({ path, scope, recursive: false });
+  }
+  if (own !== undefined) {
+    roots.push({ path: own, scope: "global", recursive: false });
+  }
+  return withoutDuplicates(roots);
 }
 
 /** Compares by whom something comes from: the user's own comes before the project's. */

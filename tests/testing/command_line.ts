@@ -41,6 +41,15 @@ export function settingsFor(...args: string[]): Settings {
   return createSettings(parseCommandLine(args));
 }
 
+/** Returns settings of a user with another home folder, or without one. */
+export function atHome(
+  { options: { homeDirectory: _, ...options }, ...settings }: Settings,
+  home: string | undefined,
+): Settings {
+  const homeOptions = home === undefined ? {} : { homeDirectory: home };
+  return { ...settings, home, options: { ...options, ...homeOptions } };
+}
+
 /** Creates the configuration for a client, of a user whose home folder is `/home/me`. */
 export function configFor(
   client: string,
@@ -61,7 +70,7 @@ export function configFor(
   if (command.values.url !== undefined) {
     return createUrlConfig(name, { command, os: program.os, hasToken });
   }
-  const settings = { ...createSettings(command), home };
+  const settings = atHome(createSettings(command), home);
   return createClientConfig(name, settings, program);
 }
 

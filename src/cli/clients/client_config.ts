@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isAbsolute } from "../../files/paths.ts";
+import { basename, isAbsolute, join } from "../../files/paths.ts";
 import {
   type ClientName,
   type CommandLine,
@@ -15,6 +15,7 @@ import {
 import { quoteWord } from "../../program/command_words.ts";
 import { type Program, runningProgram } from "../../program/running_program.ts";
 import type { Settings } from "../../program/settings.ts";
+import { SHARED_FOLDERS } from "../../skills/roots.ts";
 import {
   escapeCodePoint,
   escapeInvisible,
@@ -55,11 +56,27 @@ export function createClientConfig(
     profileOfOption(name),
   );
   const launch = createLaunch(program, { ...settings, values });
-  refuseVariables([launch.command, ...launch.args], client);
-  const entry = client.entry?.(launch) ?? launch;
+  const { homeFolders = {} } = settings.options;
+  const folder = client.ownFolder && homeFolders[client.ownFolder.name];
+  refuseVariables([launch.command, ...launch.args, folder ?? ""], client);
+  const entry = {
+    ...client.entry?.(launch) ?? launch,
+    ...formatEnvironment(client, folder),
+  };
   const { mainModule } = program;
   notes.push(...listLaunchNotes(client, { launch, entry, mainModule }));
-  return configFor(client, { entry, notes, os: program.os });
+  return configFor(client, { entry, notes, folder, os: program.os });
+}
+
+/** Returns the field that passes on where the client's own folder is, if it is searched. */
+function formatEnvironment(
+  { ownFolder }: McpClient,
+  folder: string | undefined,
+): object {
+  const isSearched = ownFolder && SHARED_FOLDERS.includes(ownFolder.name);
+  return isSearched && folder !== undefined
+    ? { env: { [ownFolder.variable]: folder } }
+    : {};
 }
 
 /**
@@ -212,10 +229,12 @@ function listTokenNotes(
 /** Puts an entry into the form of a client's configuration file, and says where that is. */
 function configFor(
   client: McpClient,
-  { entry, inputs, notes, os }: {
+  { entry, inputs, notes, folder, os }: {
     entry: object;
     inputs?: readonly object[] | undefined;
     notes: readonly string[];
+    /** Where the client's own folder is, if not in the home folder. */
+    folder?: string | undefined;
     os: Program["os"];
   },
 ): ClientConfig {
@@ -223,7 +242,11 @@ function configFor(
   const project = projectFile === undefined
     ? ""
     : `, or for a single project in ${quote(projectFile)}`;
-  const file = quote(configFile(client, os));
+  const file = quote(
+    folder === undefined
+      ? configFile(client, os)
+      : join(folder, basename(client.file)),
+  );
   const last =
     `Add this to the configuration of ${title} in ${file}${project}:`;
   return {

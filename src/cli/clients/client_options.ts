@@ -4,7 +4,12 @@
  * @module
  */
 
-import { isAtOrBelow, join } from "../../files/paths.ts";
+import {
+  type BaseFolders,
+  inHome,
+  isAtOrBelow,
+  join,
+} from "../../files/paths.ts";
 import type { Settings } from "../../program/settings.ts";
 import { SHARED_FOLDERS } from "../../skills/roots.ts";
 import type { ClientProfile } from "../../views/profiles.ts";
@@ -21,7 +26,7 @@ export function addClientOptions(
   { ownListSize: size }: ClientProfile,
 ): { values: Settings["values"]; notes: string[] } {
   const { title, toolset, shows } = client;
-  const { values, folders, home } = settings;
+  const { values, folders } = settings;
   const added = { ...values };
   const notes: string[] = [];
   if (toolset !== undefined && values.tools === undefined) {
@@ -32,7 +37,7 @@ export function addClientOptions(
   }
   const ownSkills = listOwnSkills(client, settings);
   if (ownSkills.length > 0) {
-    const own = placesOf(ownSkills, home);
+    const own = placesOf(ownSkills, settings.options);
     added["name-only"] = [...new Set([...own, ...values["name-only"] ?? []])];
     notes.push(...listNameOnlyNotes(client, ownSkills, size));
   }
@@ -78,26 +83,27 @@ function listNameOnlyNotes(
 /** Returns the folders of a client in the project and in the home folder. */
 function placesOf(
   folders: readonly string[],
-  home: string | undefined,
+  bases: BaseFolders,
 ): string[] {
-  return folders.flatMap((path) =>
-    home === undefined || path.startsWith("./")
-      ? [join(path)]
-      : [join(path), join(home, path)]
-  );
+  return folders.flatMap((path) => {
+    const own = path.startsWith("./") ? undefined : inHome(path, bases);
+    return [join(path), own ?? []].flat();
+  });
 }
 
 /** Lists the folders that the client describes and the server may find skills in. */
 function listOwnSkills(
   { ownSkills = [] }: McpClient,
-  { roots, home }: Settings,
+  { roots, options }: Settings,
 ): string[] {
   // Links lead from other folders to those that clients share.
   const isShared = (folder: string) =>
     SHARED_FOLDERS.some((it) => join(folder) === join(it, "skills"));
-  const isSearched = (folder: string) =>
-    home !== undefined &&
-    roots.some(({ path }) => isAtOrBelow(join(home, folder), path));
+  const isSearched = (folder: string) => {
+    const own = inHome(folder, options);
+    return own !== undefined &&
+      roots.some(({ path }) => isAtOrBelow(own, path));
+  };
   return ownSkills
     .filter((folder) => isShared(folder) || isSearched(folder));
 }

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { DEFAULT_PROFILE } from "../../views/profiles.ts";
 import { Session } from "../../../tests/testing/client.ts";
 import {
+  atHome,
   configFor,
   printedLaunch,
   serverArgs,
+  settingsFor,
 } from "../../../tests/testing/command_line.ts";
 import { Place } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
@@ -101,7 +103,7 @@ function addedTo(
   args: string[] = [],
   home = HOME,
 ) {
-  const settings = { ...createSettings(parseCommandLine(args)), home };
+  const settings = atHome(settingsFor(...args), home);
   const { values, notes } = addClientOptions(
     { ...PLAIN, ...client },
     settings,
@@ -162,7 +164,7 @@ Deno.test("addClientOptions() adds what a client needs, and says why", () => {
 });
 
 Deno.test("addClientOptions() adds only a project's folders without a home folder", () => {
-  const settings = { ...createSettings(parseCommandLine([])), home: undefined };
+  const settings = atHome(settingsFor(), undefined);
   const ownSkills = [".claude/skills", ".codex/skills"];
   const { values } = addClientOptions(
     { ...PLAIN, ownSkills },

@@ -24,6 +24,8 @@ export interface McpClient {
   readonly title: string;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
+  /** The folder in the home folder that a variable of the client moves, with this file. */
+  readonly ownFolder?: { readonly name: string; readonly variable: string };
   /** The configuration file of a project. */
   readonly projectFile?: string;
   /** The format of these files. Default: "json". */
@@ -101,6 +103,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   "claude-code": {
     title: "Claude Code",
     file: "~/.claude.json",
+    ownFolder: { name: ".claude", variable: "CLAUDE_CONFIG_DIR" },
     projectFile: ".mcp.json",
     ownSkills: [".claude/skills"],
     listSwitch: "start claude with --disable-slash-commands",
@@ -122,6 +125,7 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   "codex": {
     title: "Codex",
     file: "~/.codex/config.toml",
+    ownFolder: { name: ".codex", variable: "CODEX_HOME" },
     projectFile: ".codex/config.toml",
     format: "toml",
     section: "mcp_servers",

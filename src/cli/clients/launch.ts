@@ -77,6 +77,7 @@ function listFolders(settings: Settings): string[] {
   const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
     homeDirectory: home,
+    homeFolders: settings.options.homeFolders,
     // Folders that are named replace them.
     folders: folders.length > 0 ? [] : undefined,
     agents: values.agents,

@@ -1,0 +1,99 @@
+// Where clients keep their things, if a variable moves that out of the home folder.
+import assert from "node:assert/strict";
+import { join } from "../src/files/paths.ts";
+import { Session } from "./testing/client.ts";
+import { Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { runServer } from "./testing/server.ts";
+
+/** Returns the names of the skills that the server finds, and what it logs. */
+async function listed(
+  place: Place,
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ names: string[]; stderr: string; problems: string[] }> {
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--list", "--json", ...args],
+    env,
+  });
+  const { skills, problems } = JSON.parse(stdout);
+  return {
+    names: skills.map(({ name }: { name: string }) => name),
+    stderr,
+    problems: problems.map(({ hint }: { hint: string }) => hint),
+  };
+}
+
+Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in hints", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "home");
+  place.skill("project/.claude/skills", "project");
+  place.skill("moved/skills", "moved");
+  place.skill("moved/plugins/cache/market/tools/skills", "plugin");
+  const env = { CLAUDE_CONFIG_DIR: join(place.path, "moved") };
+  const { names, stderr, problems } = await listed(place, env);
+  assert.deepEqual([names, stderr], [["moved", "project"], ""]);
+  assert.equal(problems.length, 1);
+  assert.match(problems[0]!, /^Claude Code serves them itself/);
+  assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
+});
+
+Deno.test("CODEX_HOME stands for ~/.codex in hints", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "git");
+  const moved = join(place.path, "moved");
+  const { problems } = await listed(place, { CODEX_HOME: moved });
+  assert.deepEqual(problems, [`add --skill-dir ${join(moved, "skills")}`]);
+});
+
+Deno.test(
+  "a variable that names a folder of the project, or none, stands for nothing",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "home");
+    place.skill("project/own/skills", "theirs");
+    place.link(join(place.project, "own"), "outside");
+    const folders = [
+      join(place.project, "own"),
+      join(place.path, "outside"),
+      "own",
+    ];
+    for (const folder of folders) {
+      const env = { CLAUDE_CONFIG_DIR: folder };
+      const { names, stderr } = await listed(place, env);
+      assert.deepEqual(names, ["home"]);
+      assert.equal(
+        stderr,
+        `skill-server: Ignoring CLAUDE_CONFIG_DIR="${folder}": expected an absolute path outside of the project\n`,
+      );
+    }
+  },
+);
+
+Deno.test("the entries for Claude Code and Codex follow their variables, and a server started by one finds the same skills", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "moved");
+  const moved = join(place.path, "moved");
+  const env = { CLAUDE_CONFIG_DIR: moved, CODEX_HOME: moved };
+  const claude = await runServer(place, {
+    args: ["--print-config", "claude-code"],
+    env,
+  });
+  assert.ok(claude.stderr.includes(`"${join(moved, ".claude.json")}"`));
+  const { skills: { args, command, ...entry } } =
+    JSON.parse(claude.stdout).mcpServers;
+  assert.deepEqual(entry.env, { CLAUDE_CONFIG_DIR: moved });
+  const own = join(moved, "skills");
+  assert.ok(args.includes(`--name-only=${own}`));
+  assert.match(args[2], new RegExp(`,${own}(,|$)`));
+  const launch = { command, args, env: entry.env };
+  await using session = await Session.open(place, { launch });
+  assert.match((await session.load("moved")).text, /^Loading: moved/);
+  const codex = await runServer(place, {
+    args: ["--print-config", "codex", "--skill-dir", moved],
+    env,
+  });
+  assert.ok(codex.stderr.includes(`"${join(moved, "config.toml")}"`));
+  assert.ok(codex.stdout.includes(`--name-only=${own}`));
+});
