@@ -41,9 +41,6 @@ const PEEK_SIZE = 4 * 1024;
 /** How much of a reply is sent at a time, in bytes. */
 const CHUNK_SIZE = 64 * 1024;
 
-const NO_BATCHES =
-  "Batches are not supported: send each message in a request of its own";
-
 /**
  * Handles a message: the parsed body, or `undefined` if it is not JSON and the request
  * still has it. The signal of the request is aborted if the client is gone.
@@ -112,7 +109,6 @@ export class Exchanges {
     const { text, slot } = await this.#receive(request, exchange);
     using _slot = slot;
     const message = parse(text);
-    if (Array.isArray(message)) throw createRefusal(400, NO_BATCHES);
     const { url, method, headers } = request;
     const rest = message === undefined ? { body: text } : {};
     const passed = new Request(url, { method, headers, signal, ...rest });

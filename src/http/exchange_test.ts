@@ -129,7 +129,7 @@ Deno.test("Exchanges.respond() refuses a body whose length is not one number, an
   assert.equal(await server.status(QUICK), 200);
 });
 
-Deno.test("Exchanges.respond() refuses a body that is too large, too slow, or a batch", async () => {
+Deno.test("Exchanges.respond() refuses a body that is too large or too slow", async () => {
   await using server = new TestServer({ bodySize: 1_000, bodyMs: 50 });
   const large = await server.fetch({ ...QUICK, text: "x".repeat(1_000) });
   assert.equal(large.status, 413);
@@ -142,9 +142,6 @@ Deno.test("Exchanges.respond() refuses a body that is too large, too slow, or a 
   assert.match(await chunked.text(), /must not exceed 1000 bytes/);
   const slow = await server.send("{", { framing: "Content-Length: 100" });
   assert.match(await readSome(slow), /^HTTP\/1.1 408 /);
-  const batch = await server.fetch([QUICK, QUICK]);
-  assert.equal(batch.status, 400);
-  assert.match(await batch.text(), /Batches are not supported/);
   assert.equal(await server.status(QUICK), 200);
 });
 

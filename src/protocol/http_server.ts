@@ -25,6 +25,7 @@ import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import { cachingOf } from "./eras.ts";
 import {
   type ErrorObject,
+  findMessageError,
   requireReadableSize,
   toErrorObject,
 } from "./json_rpc.ts";
@@ -58,6 +59,9 @@ export class McpHttpServer extends RequestDispatcher {
     request: Request,
     { message, sender }: { message: unknown; sender?: string | undefined },
   ): Promise<Response> {
+    // What is not JSON, the SDK refuses.
+    const error = message === undefined ? undefined : findMessageError(message);
+    if (error !== undefined) return Response.json(error, { status: 400 });
     const handling: Handling = { sender };
     this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });

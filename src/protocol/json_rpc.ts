@@ -34,23 +34,27 @@ export const MAX_LINE_LENGTH = 10 * 1024 * 1024;
  */
 export const MAX_MESSAGE_SIZE = 10 * 1024 * 1024 - 128 * 1024;
 
-/** The maximum length of an ID that certainly fits into a message with an error, in characters. */
-const MAX_ERROR_ID_LENGTH = 1024 * 1024;
+/** The maximum length of an ID that is read, in characters. */
+const MAX_ID_LENGTH = 1_024;
+
+/** The maximum number of values and keys in a message that is read. */
+const MAX_VALUES = 10_000;
+
+/** The maximum depth of a message that is read. */
+const MAX_LEVELS = 100;
 
 /**
  * Serializes a message as a line of well-formed Unicode, without a line break. In place
  * of a message that cannot be sent, returns an error response, because the client waits
- * for a reply. It has no ID if that is what is too long.
+ * for a reply.
  */
 export function serializeMessage(message: JSONRPCMessage): string {
   try {
     return serializeWithinLimit(message);
   } catch (error) {
-    const id = "id" in message ? message.id : undefined;
-    const isShort = typeof id !== "string" || id.length <= MAX_ERROR_ID_LENGTH;
     return stringifyJson({
       jsonrpc: "2.0",
-      id: isShort ? id : undefined,
+      id: "id" in message ? message.id : undefined,
       error: toErrorObject(error as Error),
     });
   }
@@ -107,39 +111,65 @@ export function parseMessage(
   if (line.length > MAX_LINE_LENGTH) {
     const message =
       `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
-    return createErrorResponse(CODES.invalidRequest, message);
+    return {
+      errorResponse: createErrorResponse(CODES.invalidRequest, message),
+    };
   }
-  let value: unknown;
+  let value: JSONRPCMessage;
   try {
     value = JSON.parse(line);
   } catch {
-    return createErrorResponse(
-      CODES.parseError,
-      "A message must be one line of JSON",
-    );
+    const message = "A message must be one line of JSON";
+    return { errorResponse: createErrorResponse(CODES.parseError, message) };
   }
-  if (isMessage(value)) return { message: value };
+  const errorResponse = findMessageError(value);
+  return errorResponse ? { errorResponse } : { message: value };
+}
+
+/**
+ * Returns the error response to a value that is not a JSON-RPC message, or that has so
+ * many parts that checking them would take long. The schema of the method checks the rest.
+ */
+export function findMessageError(
+  value: unknown,
+): JSONRPCErrorResponse | undefined {
   if (Array.isArray(value)) {
-    const message =
-      "Batches are not supported: send each message on a line of its own";
+    const message = "Batches are not supported: send each message by itself";
     return createErrorResponse(CODES.invalidRequest, message, null);
   }
+  const reason = countParts(value) > MAX_VALUES
+    ? `it has more than ${MAX_VALUES} values and keys, or more than ${MAX_LEVELS} levels; send a smaller one`
+    : findMessageReason(value);
+  if (reason === undefined) return undefined;
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
-  const message = `The line is not a JSON-RPC message: ${
-    findMessageReason(value)
-  }`;
+  const message = `Cannot read the message: ${reason}`;
   return createErrorResponse(CODES.invalidRequest, message, id);
 }
 
 /**
- * Says which part of a value keeps it from being a JSON-RPC message. Checks only that
- * the params are an object; the schema of the method checks the rest.
+ * Counts the values and keys in a value, until they are too many. Those that lie too
+ * deep are too many.
  */
+function countParts(value: unknown, levels = MAX_LEVELS): number {
+  if (typeof value !== "object" || value === null) return 1;
+  if (levels === 0) return Infinity;
+  const parts = Object.values(value);
+  let count = Array.isArray(value) ? 1 : 1 + parts.length;
+  for (const part of parts) {
+    if (count > MAX_VALUES) break;
+    count += countParts(part, levels - 1);
+  }
+  return count;
+}
+
+/** Says which part of a value keeps it from being a JSON-RPC message. */
 function findMessageReason(value: unknown): string | undefined {
   if (!isObject(value)) return "it is not an object";
   const { jsonrpc, id, method, params = {} } = value;
   if (jsonrpc !== "2.0") return '"jsonrpc" must be "2.0"';
-  if ("id" in value && !isId(id)) return '"id" must be a string or an integer';
+  if ("id" in value && !isId(id)) {
+    return `"id" must be a string of at most ${MAX_ID_LENGTH} characters, or an integer`;
+  }
   if (!("method" in value)) {
     const isReply = "result" in value || "error" in value;
     return isReply ? undefined : '"method" is missing';
@@ -148,22 +178,20 @@ function findMessageReason(value: unknown): string | undefined {
   return isObject(params) ? undefined : '"params" must be an object';
 }
 
-function isMessage(value: unknown): value is JSONRPCMessage {
-  return findMessageReason(value) === undefined;
-}
-
 function isId(value: unknown): value is RequestId {
-  return typeof value === "string" || Number.isSafeInteger(value);
+  return typeof value === "string"
+    ? value.length <= MAX_ID_LENGTH
+    : Number.isSafeInteger(value);
 }
 
 function createErrorResponse(
   code: number,
   message: string,
   id?: RequestId | null,
-): { errorResponse: JSONRPCErrorResponse } {
+): JSONRPCErrorResponse {
   const response = { jsonrpc: "2.0", id, error: { code, message } };
   // The SDK's type does not know `null`, which JSON-RPC requires.
-  return { errorResponse: response as JSONRPCErrorResponse };
+  return response as JSONRPCErrorResponse;
 }
 
 /** Creates an error with the code of JSON-RPC that its reply contains. */

@@ -35,18 +35,16 @@ Deno.test("serializeMessage() returns an error in place of a message that cannot
   const loop: Record<string, unknown> = {};
   loop.loop = loop;
   const large = { text: "x".repeat(MAX_MESSAGE_SIZE) };
-  const longest = "x".repeat(2 ** 20);
-  const cases: [id: string | undefined, result: object, sent?: string][] = [
-    ["a", loop, "a"],
-    ["a", { size: 1n }, "a"],
-    [longest, large, longest],
-    [`${longest}x`, large, undefined],
-    [undefined, large, undefined],
+  const cases: [id: string | undefined, result: object][] = [
+    ["a", loop],
+    ["a", { size: 1n }],
+    ["x".repeat(1_024), large],
+    [undefined, large],
   ];
-  for (const [id, result, sent] of cases) {
+  for (const [id, result] of cases) {
     const message = { jsonrpc: "2.0", id, result } as JSONRPCMessage;
     const reply: Reply = JSON.parse(serializeMessage(message));
-    assert.deepEqual([reply.id, reply.error!.code], [sent, -32603]);
+    assert.deepEqual([reply.id, reply.error!.code], [id, -32603]);
     assert.equal(reply.result, undefined);
   }
 });
@@ -80,6 +78,45 @@ Deno.test("parseMessage() returns an error that says which part of a message is 
     const { code, message } = parsed.errorResponse.error;
     assert.equal(code, -32600);
     assert.match(message, part);
+  }
+});
+
+/** Parses a message with an ID and params. Returns what is refused, and the ID of the reply. */
+function parseWith(id: string, params: object) {
+  const message = { ...ping(id), params };
+  const parsed = parseMessage(JSON.stringify(message));
+  if ("message" in parsed) return assert.deepEqual(parsed, { message });
+  const { error, id: repliedTo } = parsed.errorResponse;
+  return { code: error.code, message: error.message, id: repliedTo };
+}
+
+Deno.test("parseMessage() reads an ID of 1,024 characters, and repeats none that is longer", () => {
+  assert.equal(parseWith("x".repeat(1_024), {}), undefined);
+  const refused = parseWith("x".repeat(1_025), {});
+  const message =
+    'Cannot read the message: "id" must be a string of at most 1024 characters, or an integer';
+  assert.deepEqual(refused, { code: -32600, message, id: undefined });
+});
+
+Deno.test("parseMessage() refuses a message with too many values and keys, or levels, as a whole", () => {
+  const message =
+    "Cannot read the message: it has more than 10000 values and keys, or more than 100 levels; send a smaller one";
+  const refused = { code: -32600, message, id: "a" };
+  const nested = (levels: number): object =>
+    levels === 1 ? [] : [nested(levels - 1)];
+  // Around a list, a message has 11 values and keys, and 2 levels.
+  const cases: [most: object, more: object][] = [
+    [{ list: Array(9_989).fill(1) }, { list: Array(9_990).fill(1) }],
+    [
+      Object.fromEntries(Array.from({ length: 4_995 }, (_, i) => [`${i}`, 0])),
+      Object.fromEntries(Array.from({ length: 4_996 }, (_, i) => [`${i}`, 0])),
+    ],
+    [{ list: nested(98) }, { list: nested(99) }],
+    [{ text: "x".repeat(1_000_000) }, { list: nested(2_000) }],
+  ];
+  for (const [most, more] of cases) {
+    assert.equal(parseWith("a", most), undefined);
+    assert.deepEqual(parseWith("a", more), refused);
   }
 });
 
