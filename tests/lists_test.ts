@@ -1,8 +1,12 @@
 // What every list of skills has in common, with a server as a client sees it.
 import assert from "node:assert/strict";
-import { Session } from "./testing/client.ts";
+import {
+  listSkills as listEntries,
+  nextId,
+  pages,
+  Session,
+} from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
-import { listSkills as listEntries, nextId } from "./testing/client.ts";
 import { Wire } from "./testing/server.ts";
 
 const HOME = "home/.claude/skills";
@@ -102,6 +106,33 @@ Deno.test("skills/list has the user's own skills on the first page, before 999 o
     const text = JSON.stringify(Object.values(result)[0]);
     assert.ok(text.indexOf("mine-9") < text.indexOf("a-0"), method);
     assert.ok(result.nextCursor !== undefined, method);
+  }
+});
+
+Deno.test("every page of a list follows from a cursor that is accepted, however long the names are", async () => {
+  using place = new Place();
+  const count = 1_100;
+  for (let index = 0; index < count; index++) {
+    const name = `${"\u6f22".repeat(190)} ${index}`;
+    place.skill(HOME, `s${index}`, skillMd(JSON.stringify(name), "x"));
+    place.file(`${HOME}/s0/${"a".repeat(200)}/${"b".repeat(250)}${index}`, "");
+  }
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const uri = `skill://${encodeURIComponent(`${"\u6f22".repeat(190)} 0`)}/${
+    "a".repeat(200)
+  }`;
+  for (
+    const [method, expected, params] of [
+      ["resources/list", 2 * count],
+      ["prompts/list", count + 1],
+      ["resources/directory/read", count, { uri }],
+    ] as const
+  ) {
+    const entries = (await pages(wire, method, params))
+      .flatMap(({ resources, prompts }) => resources ?? prompts);
+    const ids = new Set(entries.map(({ uri, name }) => uri ?? name));
+    assert.deepEqual([entries.length, ids.size], [expected, expected]);
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
+import type { Method } from "./requests.ts";
 
 Deno.test("RequestDispatcher calls the handler that was set last with the params and the context", async () => {
   const server = new TestDispatcher();
@@ -49,4 +50,63 @@ Deno.test("RequestDispatcher leaves the errors of handlers as they are", async (
   const error = new Deno.errors.NotFound("no file");
   server.setRequestHandler("tools/list", () => Promise.reject(error));
   await assert.rejects(async () => await server.ask("tools/list"), error);
+});
+
+/** For each limit, params that reach it by a text of a length. */
+const LIMITED: [
+  method: string,
+  limit: number,
+  paramsOf: (text: string) => Record<string, unknown>,
+][] = [
+  ["prompts/list", 1_024, (cursor) => ({ cursor })],
+  ["resources/directory/read", 1_024, (cursor) => ({ uri: "a:b", cursor })],
+  ["resources/read", 65_536, (uri) => ({ uri })],
+  ["skills/get", 65_536, (uri) => ({ uri })],
+  ["tools/call", 1_024, (name) => ({ name })],
+  ["prompts/get", 1_024, (name) => ({ name })],
+  ["completion/complete", 1_024, (value) => ({
+    ref: { type: "ref/prompt", name: "a" },
+    argument: { name: "name", value },
+  })],
+  ["completion/complete", 1_024, (name) => ({
+    ref: { type: "ref/prompt", name },
+    argument: { name: "name", value: "" },
+  })],
+  ["subscriptions/listen", 65_536, (uri) => ({
+    notifications: { resourceSubscriptions: [uri] },
+  })],
+];
+
+Deno.test("RequestDispatcher calls no handler with a text that is longer than its limit", () => {
+  const server = new TestDispatcher();
+  for (const [method, limit, paramsOf] of LIMITED) {
+    server.setRequestHandler(method as Method, () => ({ isCalled: true }));
+    const ask = (length: number) =>
+      server.ask(method, paramsOf("x".repeat(length)));
+    assert.deepEqual(ask(limit), { isCalled: true }, method);
+    const message = new RegExp(
+      `": it has more than ${limit} characters; pass a shorter one$`,
+    );
+    assert.throws(() => ask(limit + 1), { code: -32602, message });
+  }
+});
+
+Deno.test("RequestDispatcher lets one request subscribe to 256 resources, and a prompt have a long argument", () => {
+  const server = new TestDispatcher();
+  server.setRequestHandler("subscriptions/listen", () => ({}));
+  const listen = (count: number) =>
+    server.ask("subscriptions/listen", {
+      notifications: { resourceSubscriptions: Array(count).fill("a:b") },
+    });
+  assert.deepEqual(listen(256), {});
+  assert.throws(() => listen(257), {
+    message:
+      'Invalid params: "notifications.resourceSubscriptions": it has more than 256 entries; listen with several requests',
+  });
+  server.setRequestHandler("prompts/get", () => ({}));
+  const input = { arguments: "x".repeat(1_000_000) };
+  assert.deepEqual(
+    server.ask("prompts/get", { name: "a", arguments: input }),
+    {},
+  );
 });

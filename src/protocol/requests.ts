@@ -13,7 +13,20 @@
 
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
+import { MAX_LENGTHS } from "../limits.ts";
 import { quote } from "../text.ts";
+
+/** Creates the schema of a text with a maximum length, in characters. */
+export function textUpTo(limit: number): z.ZodMiniString {
+  const message = `it has more than ${limit} characters; pass a shorter one`;
+  return z.string().check(z.refine(({ length }) => length <= limit, message));
+}
+
+const NAME = textUpTo(MAX_LENGTHS.name);
+
+const URI = textUpTo(MAX_LENGTHS.uri);
+
+const CURSOR = z.optional(textUpTo(MAX_LENGTHS.cursor));
 
 /** Creates the schema of params. Other params are kept. */
 function paramsOf<Params extends z.core.$ZodLooseShape>(params: Params) {
@@ -21,23 +34,31 @@ function paramsOf<Params extends z.core.$ZodLooseShape>(params: Params) {
 }
 
 /** The params of requests for a list: where a page starts. */
-const LIST = paramsOf({ cursor: z.optional(z.string()) });
+const LIST = paramsOf({ cursor: CURSOR });
 
 /** The params of requests for a list that has one page, so that no cursor is valid. */
 const ONE_PAGE = paramsOf({
   cursor: z.optional(z.never("the list has only one page; omit the cursor")),
 });
 
-const RESOURCE = paramsOf({ uri: z.string() });
+const RESOURCE = paramsOf({ uri: URI });
 
 const FLAG = z.optional(z.boolean());
+
+/** The maximum number of resources to which one request subscribes. */
+const MAX_SUBSCRIPTIONS = 256;
 
 /** The notifications that a modern client requests. */
 const SUBSCRIPTION_FILTER = z.object({
   toolsListChanged: FLAG,
   promptsListChanged: FLAG,
   resourcesListChanged: FLAG,
-  resourceSubscriptions: z.optional(z.array(z.string())),
+  resourceSubscriptions: z.optional(
+    z.array(URI).check(z.refine(
+      ({ length }) => length <= MAX_SUBSCRIPTIONS,
+      `it has more than ${MAX_SUBSCRIPTIONS} entries; listen with several requests`,
+    )),
+  ),
 });
 
 /** Which notifications these are. */
@@ -58,12 +79,12 @@ export const REQUESTS = {
   [LISTEN]: paramsOf({ notifications: SUBSCRIPTION_FILTER }),
   "tools/list": ONE_PAGE,
   "tools/call": paramsOf({
-    name: z.string(),
+    name: NAME,
     arguments: z.optional(z.record(z.string(), z.unknown())),
   }),
   "prompts/list": LIST,
   "prompts/get": paramsOf({
-    name: z.string(),
+    name: NAME,
     arguments: z.optional(z.record(z.string(), z.string())),
   }),
   "resources/list": LIST,
@@ -72,19 +93,19 @@ export const REQUESTS = {
   "resources/subscribe": RESOURCE,
   "resources/unsubscribe": RESOURCE,
   "resources/directory/read": paramsOf({
-    uri: z.string(),
-    cursor: z.optional(z.string()),
+    uri: URI,
+    cursor: CURSOR,
   }),
   "skills/list": LIST,
   "skills/get": RESOURCE,
   "completion/complete": paramsOf({
     ref: z.union([
-      z.object({ type: z.literal("ref/prompt"), name: z.string() }),
-      z.object({ type: z.literal("ref/resource"), uri: z.string() }),
+      z.object({ type: z.literal("ref/prompt"), name: NAME }),
+      z.object({ type: z.literal("ref/resource"), uri: URI }),
     ]),
-    argument: z.object({ name: z.string(), value: z.string() }),
+    argument: z.object({ name: NAME, value: NAME }),
     context: z.optional(z.object({
-      arguments: z.optional(z.record(z.string(), z.string())),
+      arguments: z.optional(z.record(z.string(), NAME)),
     })),
   }),
 };

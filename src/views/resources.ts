@@ -114,8 +114,10 @@ function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
     name: `${name}/`,
     description: "All files of the skill",
   };
-  return [main, files]
-    .map((value) => ({ key: listKey(skill, value.uri), value }));
+  return [
+    { key: listKey(skill, `${name}/${SKILL_MD}`), value: main },
+    { key: listKey(skill, `${name}/`), value: files },
+  ];
 }
 
 /** Reads the file or the files that a URI refers to. */

@@ -45,7 +45,8 @@ export function isAmongProjects(skill: Skill): boolean {
 
 /**
  * Returns the sort key of an item in a paged list: the rank of its skill, then what
- * identifies the item there, its URI or the name of a prompt.
+ * identifies the item there, such as the name of a prompt. Cursors contain it, so it is
+ * short, other than a URI.
  */
 export function listKey(skill: Skill, id: string): string {
   return `${listRank(skill)} ${id}`;

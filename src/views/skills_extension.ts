@@ -17,6 +17,7 @@ import { findUnlistingFault, MAX_LISTED_ENTRIES } from "../skills/checks.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import {
   findResource,
+  qualifiedName,
   SKILL_MD,
   skillFileUri,
   skillMdUri,
@@ -41,7 +42,7 @@ export function registerSkillsExtension(
     name: "skills",
     itemsOf: ({ served }) =>
       Array.from(served.values(), (value) => ({
-        key: listKey(value, skillMdUri(value)),
+        key: listKey(value, qualifiedName(value)),
         value,
       })),
     // For what is left out, `skills/get` and `--list` say why.
@@ -153,7 +154,11 @@ async function listChildren(
       uri: echo(uri),
     });
   }
-  const items = Array.from(children, ([key, value]) => ({ key, value }));
+  // Relative to the folder, so that cursors stay short.
+  const items = Array.from(
+    children,
+    ([path, value]) => ({ key: path.slice(prefix.length), value }),
+  );
   return { skill, children: items };
 }
 

@@ -21,6 +21,38 @@ Deno.test("callTool() names the arguments that are wrong, and calls a missing on
   assert.match(text, /"name": Invalid input: expected string, received number/);
 });
 
+Deno.test("callTool() looks at no name of more than 1,024 characters, and no path of more than 4,096", async () => {
+  using place = filesPlace();
+  for (
+    const [toolset, tool, skill, path] of [
+      ["skilljack", "skill-resource", "skill", "path"],
+      ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+    ] as const
+  ) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const read = async (name: number, file: number) => {
+      const { text } = await session.text(tool, {
+        [skill]: "x".repeat(name),
+        [path]: "../".repeat(file).slice(-file),
+      });
+      return text;
+    };
+    assert.match(await read(1_024, 4_096), /^Skill .xxx.* not found/);
+    const start = `Cannot call "${tool}": `;
+    const reason = (limit: number) =>
+      `it has more than ${limit} characters; pass a shorter one`;
+    assert.equal(
+      await read(1_025, 4_097),
+      `${start}"${skill}": ${reason(1_024)}; "${path}": ${reason(4_096)}`,
+    );
+    assert.equal(
+      await read(1, 300_000),
+      `${start}"${path}": ${reason(4_096)}`,
+    );
+  }
+});
+
 /** The clients with profiles, and an unknown one. */
 const CLIENTS = [
   ...Object.values(CLIENT_PROFILES).map(({ clientName }) => clientName),

@@ -7,6 +7,7 @@
 
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../files/paths.ts";
+import { MAX_LENGTHS } from "../../limits.ts";
 import {
   createTextResult,
   directoryOf,
@@ -59,6 +60,7 @@ const readTool = defineTool({
     skill_name: skillName,
     file_name: describedString(
       "The file's name, or its path relative to the skill's directory",
+      MAX_LENGTHS.path,
     ),
   }),
   call: ({ skill_name, file_name }, context) =>
@@ -90,7 +92,7 @@ export const shellTool = defineTool({
     "Execute a shell command in a skill's directory, for example to run a script that the skill's instructions refer to. Returns the command's stdout and stderr.",
   input: z.object({
     skill_name: skillName,
-    command: describedString("The shell command to execute"),
+    command: describedString("The shell command to execute", Infinity),
   }),
   annotations: {
     readOnlyHint: false,

@@ -5,6 +5,7 @@
  */
 
 import * as z from "npm:zod@^4/mini";
+import { MAX_LENGTHS } from "../../limits.ts";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
@@ -57,6 +58,7 @@ const readTool = defineTool({
     skill: describedString("Skill name"),
     path: describedString(
       "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
+      MAX_LENGTHS.path,
     ),
   }),
   call: ({ skill: name, path }, context) =>

@@ -9,6 +9,8 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
+import { MAX_LENGTHS } from "../../limits.ts";
+import { textUpTo } from "../../protocol/requests.ts";
 import type { SkillCatalog } from "../../skills/types.ts";
 import type { ToolContext } from "../loading.ts";
 import type { ToolOptions } from "../options.ts";
@@ -52,7 +54,10 @@ export function defineTool<Input extends z.ZodMiniObject>(
   return tool;
 }
 
-/** Creates the schema of a text with a description. */
-export function describedString(description: string): z.ZodMiniString {
-  return z.string().check(z.describe(description));
+/** Creates the schema of a text with a description, and a maximum length in characters. */
+export function describedString(
+  description: string,
+  limit: number = MAX_LENGTHS.name,
+): z.ZodMiniString {
+  return textUpTo(limit).check(z.describe(description));
 }
