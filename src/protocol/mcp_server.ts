@@ -38,7 +38,7 @@ import {
   MODERN_VERSIONS,
   requireModern,
 } from "./eras.ts";
-import { toErrorObject } from "./json_rpc.ts";
+import { CODES, rpcError, toErrorObject } from "./json_rpc.ts";
 import { LISTEN, type SubscriptionFilter } from "./requests.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
@@ -56,8 +56,10 @@ const HANDSHAKE_TIME_MS = 200;
  */
 const MAX_HANDLED = 8;
 
-/** How many requests can wait for a permit before it is better to read no more. */
-const MAX_WAITING = 1_000;
+/** The maximum number of requests without a reply, listeners apart. */
+const MAX_UNANSWERED = 1_000;
+
+const MAX_LISTENERS = 1_024;
 
 /** The methods that are answered even if the server is not ready. */
 const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;
@@ -78,6 +80,8 @@ export class McpServer extends RequestDispatcher {
    */
   onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
+  /** The permits to have no reply yet. Reading stops while there is none. */
+  readonly #places = new Semaphore(MAX_UNANSWERED);
   /** The permits to handle a request. Others wait in line. */
   readonly #permits = new Semaphore(MAX_HANDLED);
   /** The requests that have no reply yet, by their IDs. */
@@ -163,34 +167,47 @@ export class McpServer extends RequestDispatcher {
     }
   }
 
-  #notify({ filter, _meta }: Listener, method: string, params = {}): void {
-    if (filter) this.#send({ method, params: { ...params, _meta } });
+  /** Notifies a listener once there is room. What waits already is not sent twice. */
+  async #notify(
+    listener: Listener,
+    method: string,
+    params: { uri?: string; notifications?: SubscriptionFilter } = {},
+  ): Promise<void> {
+    const { filter, _meta, unsent } = listener;
+    const key = `${method} ${params.uri}`;
+    if (!filter || unsent.has(key)) return;
+    unsent.add(key);
+    await this.#transport?.room();
+    unsent.delete(key);
+    if (!this.#listeners.has(listener)) return;
+    this.#send({ method, params: { ...params, _meta } });
   }
 
-  /** Handles a message. Returns a promise if no more should be read until it is fulfilled. */
-  #receive(message: JSONRPCMessage): Promise<void> | undefined {
-    if (!("method" in message)) return undefined;
+  /** Handles a message. Reading stops until the promise that it returns is fulfilled. */
+  async #receive(message: JSONRPCMessage): Promise<void> {
+    if (!("method" in message)) return;
     if ("id" in message) {
-      const answer = this.#answer(message);
+      const place = await this.#places.acquire();
+      const answer = this.#answer(message, place);
       this.#answers.add(answer);
       answer.then(() => this.#answers.delete(answer));
-      const isCrowded = this.#permits.waiting > MAX_WAITING;
-      return isCrowded && message.method !== LISTEN ? answer : undefined;
-    }
-    if (message.method === "notifications/cancelled") {
+    } else if (message.method === "notifications/cancelled") {
       const { requestId } = message.params ?? {};
       this.#running.get(requestId as RequestId)?.abort();
     }
-    return undefined;
   }
 
   /** Replies to a request, unless it is cancelled first. Never rejects. */
-  async #answer(request: JSONRPCRequest): Promise<void> {
-    const { id } = request;
+  async #answer(request: JSONRPCRequest, place: Permit): Promise<void> {
+    using _place = place;
+    const { id, method } = request;
     const controller = new AbortController();
     const { signal } = controller;
     this.#running.set(id, controller);
-    using permit = await this.#acquirePermit(request);
+    // A listener would keep a permit for long. It gives up its place instead.
+    using permit = EARLY_METHODS.test(method) || method === LISTEN
+      ? place
+      : await this.#permits.acquire();
     const reply = await this.#respond(request, { id, signal, permit }).then(
       (result) => ({ id, result }),
       (error) => {
@@ -200,15 +217,6 @@ export class McpServer extends RequestDispatcher {
     );
     if (!signal.aborted) this.#send(reply);
     this.#running.delete(id);
-  }
-
-  /** Waits until a request may be handled. Some requests need no permit. */
-  async #acquirePermit(
-    { method }: JSONRPCRequest,
-  ): Promise<Permit | undefined> {
-    // A listener would keep its permit for long.
-    if (EARLY_METHODS.test(method) || method === LISTEN) return undefined;
-    return await this.#permits.acquire();
   }
 
   /** Returns the result of a request once the server is ready for it. */
@@ -263,8 +271,14 @@ export class McpServer extends RequestDispatcher {
   /** Acknowledges the flags and the known resources of a filter, and listens. */
   async #listen(
     wanted: SubscriptionFilter,
-    { id, signal }: RequestContext,
+    { id, signal, permit }: RequestContext,
   ): Promise<Result> {
+    if (this.#listeners.size > MAX_LISTENERS) {
+      throw rpcError(
+        CODES.internalError,
+        `Cannot listen: there are ${MAX_LISTENERS} listeners; cancel one first`,
+      );
+    }
     const _meta = { [META.subscriptionId]: id };
     using listener = new Listener(_meta);
     this.#listeners.add(listener);
@@ -277,8 +291,9 @@ export class McpServer extends RequestDispatcher {
         ? wanted
         : { ...wanted, resourceSubscriptions: known };
       const method = "notifications/subscriptions/acknowledged";
-      this.#notify(listener, method, { notifications: listener.filter });
+      await this.#notify(listener, method, { notifications: listener.filter });
     }
+    permit?.release();
     await aborted(AbortSignal.any([signal, this.#ending.signal]));
     this.#listeners.delete(listener);
     return { _meta };
@@ -319,6 +334,8 @@ export class Listener implements Disposable {
   filter?: SubscriptionFilter;
   /** The `_meta` of each notification. */
   readonly _meta: Record<string, unknown> | undefined;
+  /** Which notifications wait for room. */
+  readonly unsent = new Set<string>();
   readonly #subscriptions = new Map<string, Promise<End>>();
 
   /** Creates a listener that gets nothing yet. */

@@ -195,6 +195,16 @@ Deno.test("McpServer sends no notification to a listener before the acknowledgme
   assert.deepEqual(await bare.takeSubscriptionIds(), ["a", "a"]);
 });
 
+/** Waits until a count does not change. */
+async function settled(count: () => number): Promise<void> {
+  for (let before = -1; before < count();) {
+    before = count();
+    for (let turn = 0; turn < 10; turn++) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+}
+
 /** Makes the requests `who` of a server wait. */
 function holdRequests({ server }: BareServer) {
   const started: unknown[] = [];
@@ -254,6 +264,68 @@ Deno.test("McpServer reads no more while a thousand requests wait", async () => 
   open();
   await writing;
   await bare.reply("late");
+});
+
+Deno.test("McpServer reads no more of any method while much waits to be written", async () => {
+  for (const method of ["ping", "initialize", "subscriptions/listen"]) {
+    const bare = new BareServer({ write: () => new Promise(() => {}) });
+    bare.server.setRequestHandler("tools/list", () => ({
+      text: "x".repeat(2 ** 20),
+    }));
+    await bare.write(...Array.from({ length: 30 }, (_, id) => who(id)));
+    let read = 0;
+    const params = { _meta: MODERN_META, notifications: {} };
+    (async () => {
+      for (; read < 5_000; read++) {
+        await bare.write({ id: read, method, params });
+      }
+    })();
+    await settled(() => read);
+    assert.ok(read < 10, `${read} of ${method}`);
+  }
+});
+
+Deno.test("McpServer has 1,024 listeners, and refuses more until one ends", async () => {
+  const bare = new BareServer();
+  for (let id = 0; id < 1_024; id++) await bare.listen(id, {});
+  const params = { _meta: MODERN_META, notifications: {} };
+  const { error } = await bare.ask("subscriptions/listen", params);
+  assert.deepEqual(error, {
+    code: -32603,
+    message: "Cannot listen: there are 1024 listeners; cancel one first",
+  });
+  await bare.cancel(7);
+  await bare.listen("a", {});
+  await bare.ask("ping");
+});
+
+Deno.test("McpServer sends a listener each notification once after it has read what waits", async () => {
+  const gate = Promise.withResolvers<void>();
+  let isRead = true;
+  const bare = new BareServer({
+    write: async (bytes: Uint8Array) => {
+      if (!isRead) await gate.promise;
+      return bytes.length;
+    },
+  });
+  const record = recordSubscriptions(bare);
+  const wanted = { toolsListChanged: true, resourceSubscriptions: ["x:y"] };
+  await bare.listen("a", wanted);
+  await bare.listen("b", wanted);
+  isRead = false;
+  bare.server.setRequestHandler("prompts/list", () => ({
+    text: "x".repeat(9 * 2 ** 20),
+  }));
+  await bare.write(...[1, 2].map((id) => ({ id, method: "prompts/list" })));
+  await settled(() => 0);
+  for (let change = 0; change < 1_000; change++) {
+    bare.server.notifyListChanged("tools");
+    record.change("x:y");
+  }
+  gate.resolve();
+  const ids = await bare.takeSubscriptionIds();
+  const received = ids.filter((id) => id !== undefined);
+  assert.deepEqual(received, ["a", "b", "a", "b"]);
 });
 
 Deno.test("McpServer starts nothing while 16 MB wait to be written, and ends in spite of that", () =>

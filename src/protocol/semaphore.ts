@@ -45,11 +45,6 @@ export class Semaphore {
     this.#free = permits;
   }
 
-  /** The number of tasks that wait for a permit. */
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /** Waits for a permit. */
   async acquire(): Promise<Permit> {
     if (this.#free > 0) this.#free--;

@@ -12,7 +12,6 @@ Deno.test("Semaphore.acquire() waits in line for a permit that is released or di
   };
   const first = await semaphore.acquire();
   const tasks = ["a", "b", "c"].map(run);
-  assert.equal(semaphore.waiting, 2);
   await Promise.all(tasks);
   assert.deepEqual(order.map((it) => it[0]).sort().join(""), "aabbcc");
   assert.ok(order.indexOf("b starts") > order.indexOf("a ends"));
@@ -31,7 +30,7 @@ Deno.test("Permit.release() gives its permit back only once", async () => {
   let isAcquired = false;
   semaphore.acquire().then(() => isAcquired = true);
   await new Promise((resolve) => setTimeout(resolve));
-  assert.deepEqual([isAcquired, semaphore.waiting], [false, 1]);
+  assert.equal(isAcquired, false);
 });
 
 Deno.test("Semaphore.acquire() passes a permit on if a task fails", async () => {
@@ -41,5 +40,5 @@ Deno.test("Semaphore.acquire() passes a permit on if a task fails", async () => 
     throw new Error("failed");
   };
   await Promise.all([1, 2].map(() => assert.rejects(failing)));
-  assert.equal(semaphore.waiting, 0);
+  await semaphore.acquire();
 });

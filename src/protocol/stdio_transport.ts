@@ -27,6 +27,9 @@ const LAST_WRITE_SIZE = 256 * 1024;
 /** The limit of the output that waits to be written, in characters. */
 const MAX_UNSENT_SIZE = 16 * 1024 * 1024;
 
+/** What a line takes besides its characters, counted as characters. */
+const LINE_SIZE = 256;
+
 /** How long to wait for each write after the end, in milliseconds. */
 const WRITE_GRACE_MS = 2_000;
 
@@ -63,7 +66,7 @@ export class StdioTransport {
   #isClosed = false;
   #isEnding = false;
   /** The lines that the next write takes. */
-  #unsent = "";
+  #unsent: string[] = [];
   /** The size of all lines that have not been written. */
   #unsentSize = 0;
   /** Fulfilled when all lines so far have been written. */
@@ -94,11 +97,11 @@ export class StdioTransport {
    */
   send(message: JSONRPCMessage): Promise<void> {
     const line = `${serializeMessage(message)}\n`;
-    if (this.#unsent === "") {
+    if (this.#unsent.length === 0) {
       this.#written = this.#written.then(() => this.#write());
     }
-    this.#unsent += line;
-    this.#unsentSize += line.length;
+    this.#unsent.push(line);
+    this.#unsentSize += LINE_SIZE + line.length;
     return this.#written;
   }
 
@@ -134,6 +137,8 @@ export class StdioTransport {
     for (;;) {
       const size = await this.#input.read(buffer);
       if (size === null) break;
+      // Later, the end of the input would not be noticed.
+      await this.room();
       const text = decoder.decode(buffer.subarray(0, size), { stream: true });
       const [end, ...starts] = text.split("\n");
       // The rest of a line that is too long is not needed.
@@ -149,18 +154,14 @@ export class StdioTransport {
   async #accept(line: string): Promise<void> {
     if (this.#isEnding || line.trim() === "") return;
     const parsed = parseMessage(line);
-    if ("message" in parsed) {
-      await this.onmessage?.(parsed.message);
-      return;
-    }
-    // A client that sends nonsense and reads nothing must not fill the memory.
-    const hasRoom = this.#unsentSize <= MAX_UNSENT_SIZE;
-    if (hasRoom) this.send(parsed.errorResponse);
+    if ("message" in parsed) await this.onmessage?.(parsed.message);
+    else this.send(parsed.errorResponse);
   }
 
   async #write(): Promise<void> {
-    const text = this.#unsent;
-    this.#unsent = "";
+    const lines = this.#unsent;
+    const text = lines.join("");
+    this.#unsent = [];
     try {
       if (this.#isClosed) return;
       const bytes = new TextEncoder().encode(text);
@@ -175,7 +176,7 @@ export class StdioTransport {
       }
       this.close();
     } finally {
-      this.#unsentSize -= text.length;
+      this.#unsentSize -= LINE_SIZE * lines.length + text.length;
     }
   }
 
