@@ -136,7 +136,8 @@ async function handleRequest(
   return await exchanges.respond(
     request,
     access.budgetKeyOf(request),
-    (request, message) => mcp.fetch(request, { message, sender }),
+    (request, message, maxSize) =>
+      mcp.fetch(request, { message, sender, maxSize }),
   );
 }
 

@@ -36,10 +36,14 @@ export class Amount {
     return !this.#byClient.has(client);
   }
 
-  /** Whether some is left, and a client has less than a part. */
-  isLeftFor(client: string, part: number): boolean {
-    const own = this.#byClient.get(client) ?? 0;
-    return this.#total < this.#limit && own < this.#limit * part;
+  /** Whether some is left. */
+  get isLeft(): boolean {
+    return this.#total < this.#limit;
+  }
+
+  /** Whether a client has less than a part. */
+  isWithin(client: string, part: number): boolean {
+    return (this.#byClient.get(client) ?? 0) < this.#limit * part;
   }
 
   /** Takes some for a client, or gives some back, whatever is left. */
@@ -75,7 +79,7 @@ export class Slots {
   #worked = 0;
 
   /** Creates a number of slots, and room for unsent replies in bytes. */
-  constructor(slots: number, unsent: number) {
+  constructor(slots: number, unsent = Infinity) {
     this.#handled = new Amount(slots);
     this.#unsent = new Amount(unsent);
   }
@@ -88,6 +92,20 @@ export class Slots {
   /** The size of all replies that are not sent, in bytes. */
   get unsent(): number {
     return this.#unsent.total;
+  }
+
+  /** Whether a request waits for room although its client takes no more than its part. */
+  get isRoomNeeded(): boolean {
+    return !this.#unsent.isLeft &&
+      this.#waitingClients().some((client) =>
+        client === "" || this.#unsent.isWithin(client, SHARE)
+      );
+  }
+
+  /** Whether a client has room for a reply. */
+  hasRoom(client: string, part = partOf([client])): boolean {
+    return this.#unsent.isUnusedBy(client) ||
+      this.#unsent.isLeft && this.#unsent.isWithin(client, part);
   }
 
   /**
@@ -162,15 +180,17 @@ export class Slots {
 
   /** Returns the client that gets the next slot, if one is free. */
   #findNext(): string | undefined {
-    const clients = [...this.#waiting.keys()]
-      .filter((client) => this.#waiting.get(client)!.size > 0);
+    if (!this.#handled.isLeft) return undefined;
+    const clients = this.#waitingClients();
     const part = partOf(clients);
-    return clients.find((client) => {
-      const hasNothing = this.#handled.isUnusedBy(client) &&
-        this.#unsent.isUnusedBy(client);
-      return this.#handled.isLeftFor(client, hasNothing ? 1 : part) &&
-        (hasNothing || this.#unsent.isLeftFor(client, part));
-    });
+    return clients.find((client) =>
+      this.#handled.isWithin(client, part) && this.hasRoom(client, part)
+    );
+  }
+
+  #waitingClients(): string[] {
+    return [...this.#waiting.keys()]
+      .filter((client) => this.#waiting.get(client)!.size > 0);
   }
 }
 

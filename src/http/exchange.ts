@@ -8,7 +8,6 @@
 
 import { attempt } from "../attempt.ts";
 import { LISTEN } from "../protocol/requests.ts";
-import type { Permit } from "../protocol/semaphore.ts";
 import { isObject } from "../text.ts";
 import { createRefusal } from "./access.ts";
 import { Amount, Slots } from "./budget.ts";
@@ -19,14 +18,16 @@ const MIB = 1024 * 1024;
 export const LIMITS = {
   /** Requests that are handled at a time. */
   slots: 8,
-  /** The size of all requests that wait. */
+  /** The size of all requests that wait or are handled. */
   waiting: 16 * MIB,
-  /** The size of all unsent replies. With more, requests wait. */
+  /** The size of all unsent large replies. With more, the next ones wait. */
   unsent: 16 * MIB,
   listeners: 1_024,
   bodySize: MIB,
   bodyMs: 10_000,
   replyMs: 60_000,
+  /** The time for a part of a reply while another request needs its room. */
+  partMs: 5_000,
 };
 
 /** What a request takes besides its body, in bytes. */
@@ -38,19 +39,31 @@ const MIN_PART_SIZE = 256;
 /** The size of a body that is parsed before it has a slot, in bytes. A ping is smaller. */
 const PEEK_SIZE = 4 * 1024;
 
-/** How much of a reply is sent at a time, in bytes. */
-const CHUNK_SIZE = 64 * 1024;
+/** How much of a reply is sent at a time, in bytes. A smaller reply needs no room. */
+const PART_SIZE = 64 * 1024;
 
 /**
  * Handles a message: the parsed body, or `undefined` if it is not JSON and the request
- * still has it. The signal of the request is aborted if the client is gone.
+ * still has it. The signal of the request is aborted if the client is gone. Returns
+ * nothing if the reply has certainly more bytes than the maximum size.
  */
-type Handle = (request: Request, message: unknown) => Promise<Response>;
+type Handle = (
+  request: Request,
+  message: unknown,
+  maxSize: number,
+) => Promise<Response | undefined>;
 
 /** Who sends a request, and what ends the exchange, with a response as the reason. */
 interface Exchange {
   readonly client: string;
   readonly ending: AbortController;
+}
+
+/** An exchange whose request has been read. */
+interface Received extends Exchange {
+  readonly request: Request;
+  readonly text: string;
+  readonly handle: Handle;
 }
 
 /** Exchanges requests and replies with clients. */
@@ -60,21 +73,25 @@ export class Exchanges {
   readonly #slots: Slots;
   /** Those of pings and listeners, which never wait for other requests. */
   readonly #quickSlots: Slots;
+  /** The only one of requests whose reply was too large for the room. */
+  readonly #largeSlots: Slots;
   readonly #listeners: Amount;
 
   /** Creates exchanges that share one budget. */
   constructor(limits: typeof LIMITS = LIMITS) {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
-    this.#slots = new Slots(limits.slots, limits.unsent);
-    this.#quickSlots = new Slots(limits.slots, limits.unsent);
+    this.#slots = new Slots(limits.slots);
+    this.#quickSlots = new Slots(limits.slots);
+    this.#largeSlots = new Slots(1, limits.unsent);
     this.#listeners = new Amount(limits.listeners);
   }
 
   /** What is used of the budget. */
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
-    const { unsent } = this.#slots;
-    const handled = this.#slots.handled + this.#quickSlots.handled;
+    const { unsent } = this.#largeSlots;
+    const handled = this.#slots.handled + this.#quickSlots.handled +
+      this.#largeSlots.handled;
     const [bodies, listeners] = [this.#bodies.total, this.#listeners.total];
     return { bodies, handled, unsent, listeners };
   }
@@ -105,34 +122,61 @@ export class Exchanges {
     exchange: Exchange,
     handle: Handle,
   ): Promise<Response> {
-    const { client, ending: { signal } } = exchange;
-    const { text, slot } = await this.#receive(request, exchange);
-    using _slot = slot;
-    const message = parse(text);
-    const { url, method, headers } = request;
-    const rest = message === undefined ? { body: text } : {};
-    const passed = new Request(url, { method, headers, signal, ...rest });
-    const isListener = methodOf(message) === LISTEN;
-    if (isListener && !this.#listeners.take(client, 1)) throw crowded();
-    using listener = new DisposableStack();
-    if (isListener) listener.defer(() => this.#listeners.add(client, -1));
-    const response = await handle(passed, message);
-    signal.throwIfAborted();
-    // Only a request gets a stream, and a notification gets no body.
-    return isListener && response.body !== null
-      ? passOn(response, listener.move())
-      : await this.#send(response, client);
+    using counted = new DisposableStack();
+    const text = await this.#read(request, exchange, counted);
+    const isQuick = text.length <= PEEK_SIZE &&
+      ["ping", LISTEN].includes(methodOf(parse(text)));
+    const respondIn = (slots: Slots) =>
+      this.#respondIn(slots, { request, text, handle, ...exchange });
+    // A large reply that waits for room would take memory and a slot.
+    return await respondIn(isQuick ? this.#quickSlots : this.#slots) ??
+      (await respondIn(this.#largeSlots))!;
   }
 
-  /** Reads a body, which counts as waiting until it has a slot. */
-  async #receive(
+  /** Returns nothing if the reply is large, and there is no room for it. */
+  async #respondIn(
+    slots: Slots,
+    { request, text, handle, client, ending: { signal } }: Received,
+  ): Promise<Response | undefined> {
+    using _slot = await slots.enter(client, signal);
+    const message = parse(text);
+    const rest = message === undefined ? { body: text } : {};
+    // The signal of the exchange would keep the work until its end.
+    using work = new DisposableStack();
+    const ending = new AbortController();
+    const end = () => ending.abort(signal.reason);
+    signal.addEventListener("abort", end);
+    work.defer(() => signal.removeEventListener("abort", end));
+    const { url, method, headers } = request;
+    const init = { method, headers, signal: ending.signal, ...rest };
+    const passed = new Request(url, init);
+    if (methodOf(message) === LISTEN) {
+      return await this.#listen(
+        client,
+        () => handle(passed, message, Infinity),
+      );
+    }
+    const hasRoom = slots === this.#largeSlots ||
+      this.#largeSlots.hasRoom(client);
+    const maxSize = hasRoom ? Infinity : PART_SIZE;
+    const response = await handle(passed, message, maxSize);
+    signal.throwIfAborted();
+    if (!response?.body) return response;
+    const reply = await response.bytes();
+    return reply.length <= PART_SIZE
+      ? new Response(reply, response)
+      : this.#send(reply, response, client);
+  }
+
+  /** Reads a body, which counts until it is disposed of. */
+  async #read(
     request: Request,
     { client, ending }: Exchange,
-  ): Promise<{ text: string; slot: Permit }> {
-    let size = 0;
+    counted: DisposableStack,
+  ): Promise<string> {
     const take = (more: number) => {
       if (!this.#bodies.take(client, more)) throw crowded();
-      size += more;
+      counted.defer(() => this.#bodies.add(client, -more));
     };
     const { bodySize, bodyMs } = this.#limits;
     const late = `The request must arrive within ${
@@ -142,55 +186,116 @@ export class Exchanges {
       () => ending.abort(createRefusal(408, late)),
       bodyMs,
     );
-    try {
-      take(REQUEST_SIZE);
-      const text = await readText(request, ending.signal, { bodySize, take });
-      // Waiting for a slot has no time limit.
-      clearTimeout(timer);
-      const isQuick = text.length <= PEEK_SIZE &&
-        ["ping", LISTEN].includes(methodOf(parse(text)));
-      const slots = isQuick ? this.#quickSlots : this.#slots;
-      return { text, slot: await slots.enter(client, ending.signal) };
-    } finally {
-      clearTimeout(timer);
-      this.#bodies.add(client, -size);
-    }
+    counted.defer(() => clearTimeout(timer));
+    take(REQUEST_SIZE);
+    const text = await readText(request, ending.signal, { bodySize, take });
+    // Waiting for a slot has no time limit.
+    clearTimeout(timer);
+    return text;
   }
 
-  /** Sends a reply while the client reads it, and counts what is unsent. */
-  async #send(response: Response, client: string): Promise<Response> {
-    if (response.body === null) return response;
-    let unsent = await response.bytes();
-    const { status, headers } = response;
-    // If the stream ends before, Deno closes the connection.
-    headers.set("content-length", `${unsent.length}`);
-    this.#slots.addUnsent(client, unsent.length);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = () => {
-      clearTimeout(timer);
-      this.#slots.addUnsent(client, -unsent.length);
-      unsent = new Uint8Array();
-    };
-    const close = (controller: ReadableStreamDefaultController) => {
-      end();
-      controller.close();
-    };
-    const stream = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        timer = setTimeout(() => close(controller), this.#limits.replyMs);
+  /** Returns the stream that a listener gets. */
+  async #listen(
+    client: string,
+    respond: () => Promise<Response | undefined>,
+  ): Promise<Response | undefined> {
+    const { listeners, unsent } = this.#limits;
+    if (!this.#listeners.take(client, 1)) throw crowded();
+    using listener = new DisposableStack();
+    listener.defer(() => this.#listeners.add(client, -1));
+    const response = await respond();
+    // Only a request gets a stream, and a notification gets no body.
+    if (!response?.body) return response;
+    const used = listener.move();
+    const end = () => used.dispose();
+    const outflow = createOutflow(client, this.#largeSlots, this.#limits);
+    const counting = new TransformStream<Uint8Array, Uint8Array>(
+      {
+        transform: (part, controller) => {
+          controller.enqueue(part);
+          outflow.count(part.length);
+          if (outflow.waiting() > unsent / listeners) outflow.end();
+        },
+        flush: end,
+        cancel: end,
       },
-      pull: (controller) => {
-        // A copy, so that the rest can be freed while Deno has a part.
-        const part = unsent.slice(0, CHUNK_SIZE);
-        controller.enqueue(part);
-        unsent = unsent.subarray(part.length);
-        this.#slots.addUnsent(client, -part.length);
-        if (unsent.length === 0) close(controller);
-      },
-      cancel: end,
-    }, { highWaterMark: 0 });
-    return new Response(stream, { status, headers });
+      undefined,
+      { highWaterMark: Infinity },
+    );
+    const counted = response.body.pipeThrough(counting);
+    return new Response(counted.pipeThrough(outflow.stream), response);
   }
+
+  /** Sends a reply. If its stream ends before, Deno closes the connection. */
+  #send(
+    reply: Uint8Array,
+    { status, headers }: Response,
+    client: string,
+  ): Response {
+    headers.set("content-length", `${reply.length}`);
+    const outflow = createOutflow(client, this.#largeSlots, this.#limits);
+    outflow.count(reply.length);
+    const parts = ReadableStream.from(partsOf(reply));
+    const body = parts.pipeThrough(outflow.stream);
+    return new Response(body, { status, headers });
+  }
+}
+
+/** Copies a reply in parts, so that the rest can be freed while Deno has one. */
+function* partsOf(reply: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < reply.length; start += PART_SIZE) {
+    yield reply.slice(start, start + PART_SIZE);
+  }
+}
+
+/**
+ * Creates a stream to a client, which passes on what the client reads, and a function
+ * that counts what waits in it. The stream ends if something waits for too long, or if
+ * less than a part leaves while another request needs the room.
+ */
+function createOutflow(
+  client: string,
+  slots: Slots,
+  { replyMs, partMs }: typeof LIMITS,
+) {
+  let [waiting, left, latest] = [0, 0, 0];
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let terminate = () => {};
+  const count = (size: number) => {
+    if (waiting === 0) {
+      [left, latest] = [0, Date.now() + replyMs];
+      timer = setInterval(endIfSlow, partMs);
+    }
+    waiting += size;
+    slots.addUnsent(client, size);
+    if (waiting === 0) clearInterval(timer);
+  };
+  const end = () => {
+    if (waiting > 0) count(-waiting);
+    terminate();
+  };
+  const endIfSlow = () => {
+    const isSlow = left < PART_SIZE && slots.isRoomNeeded;
+    left = 0;
+    if (isSlow || Date.now() >= latest) end();
+  };
+  const stream = new TransformStream<Uint8Array, Uint8Array>(
+    {
+      start: (controller) => {
+        terminate = () => controller.terminate();
+      },
+      transform: (part, controller) => {
+        controller.enqueue(part);
+        left += part.length;
+        count(-part.length);
+      },
+      flush: end,
+      cancel: end,
+    },
+    undefined,
+    { highWaterMark: 0 },
+  );
+  return { stream, count, end, waiting: () => waiting };
 }
 
 /** Refuses a request because too many others wait. */
@@ -239,16 +344,6 @@ async function readText(
     },
   );
   return text + decoder.decode();
-}
-
-/** Passes a stream on, and disposes of what it uses when it ends. */
-function passOn(
-  { body, status, headers }: Response,
-  used: Disposable,
-): Response {
-  const end = () => used[Symbol.dispose]();
-  const stream = new TransformStream({ flush: end, cancel: end });
-  return new Response(body!.pipeThrough(stream), { status, headers });
 }
 
 /** Returns the message in a body, or `undefined` if it is not JSON. */

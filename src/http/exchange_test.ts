@@ -11,6 +11,8 @@ type Work = PromiseWithResolvers<void> & { readonly signal: AbortSignal };
 class TestServer implements AsyncDisposable {
   readonly exchanges: Exchanges;
   readonly works: Work[] = [];
+  /** Sends a notification of a size to the last listener, until it ends. */
+  publish: ((size: number) => void) | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #connections: Deno.Conn[] = [];
   /** Whether nothing waits any more. */
@@ -24,12 +26,17 @@ class TestServer implements AsyncDisposable {
       return this.exchanges.respond(
         request,
         client,
-        ({ signal }, message) => this.#handle(message, signal),
+        ({ signal }, message, maxSize) =>
+          this.#handle(message, signal, maxSize),
       );
     });
   }
 
-  async #handle(message: unknown, signal: AbortSignal): Promise<Response> {
+  async #handle(
+    message: unknown,
+    signal: AbortSignal,
+    maxSize: number,
+  ): Promise<Response | undefined> {
     const { method, size = 10, isSlow = false } = message as {
       method: string;
       size?: number;
@@ -40,15 +47,17 @@ class TestServer implements AsyncDisposable {
       const start = (controller: ReadableStreamDefaultController) => {
         controller.enqueue(new Uint8Array(1));
         signal.addEventListener("abort", () => controller.close());
+        this.publish = (size) => controller.enqueue(new Uint8Array(size));
       };
-      return new Response(new ReadableStream({ start }));
+      const cancel = () => this.publish = undefined;
+      return new Response(new ReadableStream({ start, cancel }));
     }
     if (!this.#isOver && (method === "wait" || isSlow)) {
       const work = { ...Promise.withResolvers<void>(), signal };
       this.works.push(work);
       await work.promise;
     }
-    return new Response(new Uint8Array(size));
+    return size > maxSize ? undefined : new Response(new Uint8Array(size));
   }
 
   async fetch(message: object, client = ""): Promise<Response> {
@@ -103,6 +112,11 @@ class TestServer implements AsyncDisposable {
 const WAIT = { method: "wait" };
 const QUICK = { method: "quick" };
 const LISTEN = { method: "subscriptions/listen" };
+
+/** How much requests with some messages count, in bytes. */
+const sizeOf = (...messages: object[]) =>
+  messages.map((message) => 4_096 + JSON.stringify(message).length)
+    .reduce((a, b) => a + b);
 
 /** Reads what has arrived, or "" if the connection is closed. */
 async function readSome(connection: Deno.Conn): Promise<string> {
@@ -169,8 +183,8 @@ Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
   await using server = new TestServer({ slots: 1, waiting: 160_000 });
   const first = server.status(WAIT, "a");
   await eventually(() => server.works.length === 1, "the first");
-  const rest = Array.from({ length: 9 }, () => server.status(WAIT, "a"));
-  const size = 4_096 + JSON.stringify(WAIT).length;
+  const rest = Array.from({ length: 8 }, () => server.status(WAIT, "a"));
+  const size = sizeOf(WAIT);
   await server.settled({ handled: 1, bodies: 9 * size });
   // It has a quarter of the room.
   const refused = await server.fetch(WAIT, "a");
@@ -179,7 +193,7 @@ Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
   await refused.bytes();
   const other = server.status(WAIT, "b");
   await server.settled({ handled: 1, bodies: 10 * size });
-  for (let count = 1; count <= 11; count++) {
+  for (let count = 1; count <= 10; count++) {
     await eventually(() => server.works.length === count, "the next one");
     server.works.at(-1)!.resolve();
     // Each client has its turn.
@@ -195,9 +209,10 @@ Deno.test("Exchanges.respond() handles a ping and a listener while all slots are
   await eventually(() => server.works.length === 1, "the request");
   assert.equal(await server.status({ method: "ping" }), 200);
   const { body } = await server.fetch(LISTEN);
-  await server.settled({ handled: 1, listeners: 1 });
+  const bodies = sizeOf(WAIT);
+  await server.settled({ bodies, handled: 1, listeners: 1 });
   await body!.cancel();
-  await server.settled({ handled: 1 });
+  await server.settled({ bodies, handled: 1 });
   server.works[0]!.resolve();
   assert.equal(await slow, 200);
 });
@@ -207,10 +222,7 @@ Deno.test("Exchanges.respond() limits the time for sending a request, not that o
   const slow = server.status(WAIT);
   await eventually(() => server.works.length === 1, "the request");
   const waiting = server.status(QUICK);
-  await server.settled({
-    handled: 1,
-    bodies: 4_096 + JSON.stringify(QUICK).length,
-  });
+  await server.settled({ handled: 1, bodies: sizeOf(WAIT, QUICK) });
   await new Promise((resolve) => setTimeout(resolve, 60));
   server.works[0]!.resolve();
   assert.deepEqual(await Promise.all([slow, waiting]), [200, 200]);
@@ -226,9 +238,9 @@ Deno.test("Exchanges.respond() gives up what a connection that is gone has", asy
   const handled = await server.send(wait);
   await eventually(() => server.works.length === 1, "the request");
   const waiting = await server.send(wait);
-  await server.settled({ handled: 1, bodies: 4_096 + wait.length });
+  await server.settled({ handled: 1, bodies: sizeOf(WAIT, WAIT) });
   waiting.close();
-  await server.settled({ handled: 1 });
+  await server.settled({ handled: 1, bodies: sizeOf(WAIT) });
   handled.close();
   await eventually(() => server.works[0]!.signal.aborted, "the signal");
   // Its slot is free once its work has ended.
@@ -260,7 +272,7 @@ Deno.test("Exchanges.respond() counts as unsent what the client does not read", 
 });
 
 Deno.test("Exchanges.respond() closes the connection of a client that does not read", async () => {
-  await using server = new TestServer({ replyMs: 50 });
+  await using server = new TestServer({ replyMs: 50, partMs: 10 });
   const size = 30_000_000;
   const connection = await server.send(JSON.stringify({ ...QUICK, size }));
   await eventually(() => server.exchanges.used.unsent > 0, "the reply");
@@ -269,6 +281,57 @@ Deno.test("Exchanges.respond() closes the connection of a client that does not r
   assert.match(text, /content-length: 30000000/);
   assert.ok(text.length < size, `${text.length}`);
   assert.equal(await server.status(QUICK), 200);
+});
+
+Deno.test("Exchanges.respond() handles requests with small replies while clients read slowly, and others once these are gone", async () => {
+  await using server = new TestServer({ unsent: 1_000_000, partMs: 50 });
+  const large = { ...QUICK, size: 30_000_000 };
+  const slow = await server.send(JSON.stringify(large));
+  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  // Nobody needs the room.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const { unsent } = server.exchanges.used;
+  assert.ok(unsent > 20_000_000);
+  assert.equal(await server.status({ ...QUICK, size: 64 * 1_024 }), 200);
+  assert.equal(server.exchanges.used.unsent, unsent);
+  const next = await server.fetch({ ...QUICK, size: 64 * 1_024 + 1 });
+  assert.equal((await next.bytes()).length, 64 * 1_024 + 1);
+  assert.ok((await readAll(slow)).length < 30_000_000);
+});
+
+Deno.test("Exchanges.respond() does not end a reply that is read while others wait for room", async () => {
+  await using server = new TestServer({ unsent: 1_000_000, partMs: 100 });
+  const large = { ...QUICK, size: 30_000_000 };
+  const connection = await server.send(JSON.stringify(large));
+  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  const next = server.status({ ...QUICK, size: 100_000 });
+  let size = 0;
+  for (let part; (part = await readSome(connection)) !== "";) {
+    size += part.length;
+    if (size >= 30_000_000) break;
+    if (size % 7 === 0) await new Promise((resolve) => setTimeout(resolve));
+  }
+  assert.ok(size >= 30_000_000, `${size}`);
+  assert.equal(await next, 200);
+});
+
+Deno.test("Exchanges.respond() ends a listener in whose stream something waits for too long, or too much", async () => {
+  for (const replyMs of [100, 60_000]) {
+    await using server = new TestServer({ replyMs, partMs: 20 });
+    const { exchanges } = server;
+    await server.send(JSON.stringify(LISTEN));
+    await server.settled({ listeners: 1 });
+    // The system takes several megabytes before anything waits.
+    while (server.publish !== undefined) {
+      server.publish(5_000);
+      const isTaken = () => exchanges.used.unsent === 0;
+      assert.ok(exchanges.used.unsent <= 16 * 1_024);
+      if (replyMs < 60_000) {
+        await eventually(() => isTaken() || !server.publish, "a change");
+      } else await new Promise((resolve) => setTimeout(resolve));
+    }
+    await server.settled({});
+  }
 });
 
 Deno.test("Exchanges.respond() refuses listeners of who has a quarter, or if there is no room", async () => {

@@ -27,6 +27,7 @@ import {
   type ErrorObject,
   findMessageError,
   requireReadableSize,
+  sizeOf,
   toErrorObject,
 } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
@@ -35,8 +36,12 @@ import { LISTEN } from "./requests.ts";
 interface Handling {
   /** Who sent it, for the log. */
   readonly sender: string | undefined;
+  /** How large a result can be, in bytes. */
+  readonly maxSize: number;
   /** Fulfilled when its handler has ended. */
   ended?: Promise<unknown>;
+  /** Whether the result was larger. */
+  isLarger?: boolean;
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
@@ -53,21 +58,27 @@ export class McpHttpServer extends RequestDispatcher {
    * Handles a request. If its signal is aborted, so is that of the handler, and this
    * waits only until the handler has ended.
    *
-   * @param options The parsed body, if it is JSON, and who sent it, for the log.
+   * @param options The parsed body, if it is JSON, who sent it, for the log, and the
+   *   maximum size of a result in bytes. One that is certainly larger is not sent.
    */
   async fetch(
     request: Request,
-    { message, sender }: { message: unknown; sender?: string | undefined },
-  ): Promise<Response> {
+    { message, sender, maxSize = Infinity }: {
+      message: unknown;
+      sender?: string | undefined;
+      maxSize?: number;
+    },
+  ): Promise<Response | undefined> {
     // What is not JSON, the SDK refuses.
     const error = message === undefined ? undefined : findMessageError(message);
     if (error !== undefined) return Response.json(error, { status: 400 });
-    const handling: Handling = { sender };
+    const handling: Handling = { sender, maxSize };
     this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
     // A stream that stays open.
     const isListener = isObject(message) && message.method === LISTEN;
     if (isListener) return response;
+    if (handling.isLarger) return undefined;
     const body = toWellFormedJson(await response.text());
     await handling.ended;
     // Some statuses do not allow a body, not even an empty one.
@@ -109,6 +120,10 @@ export class McpHttpServer extends RequestDispatcher {
         if (!isModern) legacyError = toErrorObject(error, { isModern });
         throw error;
       });
+      if (handling && sizeOf(result) > handling.maxSize) {
+        handling.isLarger = true;
+        return {};
+      }
       requireReadableSize(result);
       const caching = isModern ? cachingOf(request.method, ttlMs) : {};
       return { ...result, ...caching };
