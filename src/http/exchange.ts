@@ -141,25 +141,22 @@ export class Exchanges {
     using _slot = await slots.enter(client, signal);
     const message = parse(text);
     const rest = message === undefined ? { body: text } : {};
-    // The signal of the exchange would keep the work until its end.
-    using work = new DisposableStack();
+    // The signal of the exchange would keep all work until the reply is sent.
     const ending = new AbortController();
     const end = () => ending.abort(signal.reason);
     signal.addEventListener("abort", end);
+    using work = new DisposableStack();
     work.defer(() => signal.removeEventListener("abort", end));
     const { url, method, headers } = request;
     const init = { method, headers, signal: ending.signal, ...rest };
-    const passed = new Request(url, init);
+    const respond = (maxSize = Infinity) =>
+      handle(new Request(url, init), message, maxSize);
     if (methodOf(message) === LISTEN) {
-      return await this.#listen(
-        client,
-        () => handle(passed, message, Infinity),
-      );
+      return await this.#listen(client, respond);
     }
     const hasRoom = slots === this.#largeSlots ||
       this.#largeSlots.hasRoom(client);
-    const maxSize = hasRoom ? Infinity : PART_SIZE;
-    const response = await handle(passed, message, maxSize);
+    const response = await respond(hasRoom ? Infinity : PART_SIZE);
     signal.throwIfAborted();
     if (!response?.body) return response;
     const reply = await response.bytes();
@@ -213,8 +210,8 @@ export class Exchanges {
       {
         transform: (part, controller) => {
           controller.enqueue(part);
-          outflow.count(part.length);
-          if (outflow.waiting() > unsent / listeners) outflow.end();
+          const waiting = outflow.count(part.length);
+          if (waiting > unsent / listeners) outflow.end();
         },
         flush: end,
         cancel: end,
@@ -250,34 +247,32 @@ function* partsOf(reply: Uint8Array): Generator<Uint8Array> {
 
 /**
  * Creates a stream to a client, which passes on what the client reads, and a function
- * that counts what waits in it. The stream ends if something waits for too long, or if
- * less than a part leaves while another request needs the room.
+ * that counts what waits in it, in bytes, and returns how much that is. The stream ends
+ * if something waits for too long, or if less than a part leaves while another request
+ * needs the room.
  */
-function createOutflow(
-  client: string,
-  slots: Slots,
-  { replyMs, partMs }: typeof LIMITS,
-) {
-  let [waiting, left, latest] = [0, 0, 0];
+function createOutflow(client: string, slots: Slots, limits: typeof LIMITS) {
+  let [waiting, earlier, latest] = [0, 0, 0];
   let timer: ReturnType<typeof setInterval> | undefined;
   let terminate = () => {};
   const count = (size: number) => {
     if (waiting === 0) {
-      [left, latest] = [0, Date.now() + replyMs];
-      timer = setInterval(endIfSlow, partMs);
+      [earlier, latest] = [size, Date.now() + limits.replyMs];
+      timer = setInterval(endIfSlow, limits.partMs);
     }
     waiting += size;
     slots.addUnsent(client, size);
     if (waiting === 0) clearInterval(timer);
+    return waiting;
   };
   const end = () => {
     if (waiting > 0) count(-waiting);
     terminate();
   };
   const endIfSlow = () => {
-    const isSlow = left < PART_SIZE && slots.isRoomNeeded;
-    left = 0;
+    const isSlow = earlier - waiting < PART_SIZE && slots.isRoomNeeded;
     if (isSlow || Date.now() >= latest) end();
+    earlier = waiting;
   };
   const stream = new TransformStream<Uint8Array, Uint8Array>(
     {
@@ -286,7 +281,6 @@ function createOutflow(
       },
       transform: (part, controller) => {
         controller.enqueue(part);
-        left += part.length;
         count(-part.length);
       },
       flush: end,
@@ -295,7 +289,7 @@ function createOutflow(
     undefined,
     { highWaterMark: 0 },
   );
-  return { stream, count, end, waiting: () => waiting };
+  return { stream, count, end };
 }
 
 /** Refuses a request because too many others wait. */

@@ -78,9 +78,9 @@ export class McpHttpServer extends RequestDispatcher {
     // A stream that stays open.
     const isListener = isObject(message) && message.method === LISTEN;
     if (isListener) return response;
-    if (handling.isLarger) return undefined;
     const body = toWellFormedJson(await response.text());
     await handling.ended;
+    if (handling.isLarger) return undefined;
     // Some statuses do not allow a body, not even an empty one.
     return new Response(body === "" ? null : body, response);
   }

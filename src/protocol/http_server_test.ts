@@ -72,7 +72,11 @@ Deno.test("McpHttpServer.fetch() measures a reply before it is assembled, and ma
 
 Deno.test("McpHttpServer.fetch() sends no result that has more bytes than the caller has room for", async () => {
   const { server } = createServer();
-  server.setRequestHandler("tools/list", () => ({ text: "x".repeat(1_000) }));
+  server.setRequestHandler("tools/list", async () => {
+    // The response is there before the result.
+    await new Promise((resolve) => setTimeout(resolve));
+    return { text: "x".repeat(1_000) };
+  });
   for (const [maxSize, isSent] of [[2_000, true], [1_000, false]] as const) {
     const headers = {
       accept: "application/json, text/event-stream",
