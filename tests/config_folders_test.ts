@@ -87,8 +87,11 @@ Deno.test("the entries for Claude Code and Codex follow their variables, and a s
   const own = join(moved, "skills");
   assert.ok(args.includes(`--name-only=${own}`));
   assert.match(args[2], new RegExp(`,${own}(,|$)`));
-  const launch = { command, args, env: entry.env };
-  await using session = await Session.open(place, { launch });
+  const launch = { command, args };
+  await using session = await Session.open(place, {
+    launch,
+    env: entry.env,
+  });
   assert.match((await session.load("moved")).text, /^Loading: moved/);
   const codex = await runServer(place, {
     args: ["--print-config", "codex", "--skill-dir", moved],
