@@ -2,12 +2,13 @@
 // over stdio from the entry that --print-config prints, and over HTTP. The links of the
 // clone appear after the entry was printed.
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
+import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
 import { type Reply, Wire } from "./testing/server.ts";
 
 const MINE = "home/.agent/skills";
@@ -249,3 +250,34 @@ Deno.test(
     assert.deepEqual(problems.map(({ file }) => basename(file)), ["keys"]);
   },
 );
+
+Deno.test("in a clone, names that only look like the user's are malformed, and the user's own names are as they were", async () => {
+  using place = new Place();
+  const names = [
+    "gl\u043ebal:git",
+    "g\u0456t",
+    "global\uff1agit",
+    "global :git",
+  ];
+  for (const [index, name] of names.entries()) {
+    const text = skillMd(JSON.stringify(name), "Lookalike");
+    place.skill("project/.claude/skills", `${index}`, text);
+    place.skill("home/.claude/skills", `own-${index}`, text);
+  }
+  place.skill("project/.claude/skills", "\u0433\u0438\u0442");
+  const roots = ["project", "home"].map((base) =>
+    root(join(place.path, base, ".claude", "skills"))
+  );
+  const { skills, problems } = await scanSkillRoots(roots, {
+    workingDirectory: place.project,
+  });
+  const theirs = [...skills.values()].filter(({ scope }) =>
+    scope === "project"
+  );
+  assert.deepEqual(theirs.map(({ name }) => name), ["\u0433\u0438\u0442"]);
+  assert.equal(skills.size, 5);
+  assert.deepEqual(
+    problems.map(({ rule, line }) => [rule, line]),
+    names.map(() => ["name-malformed", 2]),
+  );
+});

@@ -142,7 +142,7 @@ Deno.test("very long requests get short replies", async () => {
   }
 });
 
-Deno.test("no single message ends the server, even if its reply cannot be sent", async () => {
+Deno.test("no single message ends the server, however long its parts are", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
@@ -158,9 +158,12 @@ Deno.test("no single message ends the server, even if its reply cannot be sent",
   ];
   for (const [id, method, params] of messages) {
     await wire.write({ jsonrpc: "2.0", id, method, params });
-    // A reply without an ID is the only one that fits if the ID does not.
+    // A message with such an ID cannot be read.
     const reply = await wire.reply(id === long ? undefined : id as number);
-    assert.match(reply.error!.message, /^Cannot send the reply: /, method);
+    const reason = id === long
+      ? /^Cannot read the message: "id" must be /
+      : /^Cannot send the reply: /;
+    assert.match(reply.error!.message, reason, method);
   }
   await wire.write({ id: long, method: "ping" });
   assert.ok((await wire.reply(undefined)).error);
@@ -173,7 +176,7 @@ Deno.test("a path that is too long for the disk is a missing file, and no path o
   using place = filesPlace();
   await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
   await wire.initialize();
-  for (const path of ["x".repeat(300), "x/".repeat(9) + "x".repeat(5_000)]) {
+  for (const path of ["x".repeat(300), "x/".repeat(9) + "x".repeat(4_000)]) {
     const call = { name: "skill-resource", arguments: { skill: "git", path } };
     const { result } = await wire.ask(1, "tools/call", call);
     const uri = `skill://git/${path}`;

@@ -11,6 +11,7 @@
  * @module
  */
 
+import { MAX_LENGTHS } from "../limits.ts";
 import { LINK_OUTSIDE, SkillFileError } from "./faults.ts";
 import {
   childPath,
@@ -114,6 +115,8 @@ export function isVisible(name: string): boolean {
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
+  // Normalizing takes time quadratic in the length.
+  if (path.length > MAX_LENGTHS.path) return undefined;
   const names = namesIn(normalize(path))
     .filter((name: string) => name !== "" && name !== ".");
   const isServed = !isAbsolute(path) && names[0] !== ".." &&

@@ -54,7 +54,7 @@ function assertMatches(
 }
 
 Deno.test("isMatch() matches names, in which * stands for any text and ? for one character", () => {
-  const long = "a".repeat(16_000);
+  const long = "a".repeat(1_000);
   assertMatches(
     [
       ["*", ["git", ".git", "a/b", long], []],

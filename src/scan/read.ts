@@ -158,10 +158,11 @@ function readSkillFile(
     last.mainFolder === mainFolder && last.fileName === fileName;
   if (isSameFile && last.isSettled) return last;
   requireReadable(path, { status, maxFileSize });
+  const scope = project.scopeOf(folder.realPath);
   const { bytes, isProven } = readLocated(file, {
     expected: status,
     buffer: headBuffer,
-    isShared: project.scopeOf(folder.realPath) === "project",
+    isShared: scope === "project",
     walked: isLink ? undefined : proofOf(folder),
   });
   const isCertain = isProven && isSettled(status);
@@ -169,18 +170,17 @@ function readSkillFile(
   if (isSameFile && last.text === text) {
     return { ...last, isSettled: isCertain };
   }
-  const parsed = readSkillText(text, basename(folder.realPath));
-  const modified = status.mtime?.getTime() ?? 0;
-  const read = {
+  return {
     fileName,
     mainFolder,
     fileVersion,
     text,
     excerpt,
-    parsed,
-    modified,
+    parsed: readSkillText(text, basename(folder.realPath), scope),
+    modified: status.mtime?.getTime() ?? 0,
+    isRead: true,
+    isSettled: isCertain,
   };
-  return { ...read, isRead: true, isSettled: isCertain };
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   listMissingFields,
   listYamlFaults,
   MAX_FAULTS,
+  MAX_NAME_LENGTH,
   meantBy,
   NO_END,
   toEndFault,
@@ -29,7 +30,7 @@ import {
 } from "./frontmatter_faults.ts";
 import { listMeantTexts, textAsWritten } from "./meant_texts.ts";
 import { cleanName } from "./names.ts";
-import type { SkillFrontmatter } from "./types.ts";
+import type { SkillFrontmatter, SkillScope } from "./types.ts";
 import {
   fieldOf,
   findEntry,
@@ -111,17 +112,26 @@ export function parseSkillMd(text: string): SkillFrontmatter {
   throw new SyntaxError([sentence, ...lines].join("\n"));
 }
 
-/** Reads the frontmatter of a `SKILL.md` in a folder, and finds out what is wrong with it. */
-export function readSkillText(text: string, folder = ""): SkillText {
+/**
+ * Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it.
+ *
+ * @param folder The name of its folder.
+ * @param scope Whose it is. A project's name must not look like another one.
+ */
+export function readSkillText(
+  text: string,
+  folder = "",
+  scope: SkillScope = "global",
+): SkillText {
   const yaml = findYaml(text);
   if (yaml === undefined) return toSkippedText(text, [toMissingFault(text)]);
   let parsed: unknown;
   try {
     parsed = parsePlain(yaml) ?? parseYaml(yaml);
   } catch (error) {
-    return readMalformed(yaml, folder, error as Error);
+    return readMalformed(yaml, { folder, scope, error: error as Error });
   }
-  return readFields(parsed, { yaml, folder });
+  return readFields(parsed, { yaml, folder, scope });
 }
 
 /** Finds the YAML between the lines `---`, unless it is too large. */
@@ -178,9 +188,10 @@ export function parsePlain(yaml: string): Record<string, string> | undefined {
 /** Reads fields that were parsed, perhaps after repairs. */
 function readFields(
   parsed: unknown,
-  { yaml, folder, repairs: made = [] }: {
+  { yaml, folder, scope, repairs: made = [] }: {
     yaml: string;
     folder: string;
+    scope: SkillScope;
     repairs?: readonly Fault[];
   },
 ): SkillText {
@@ -193,7 +204,7 @@ function readFields(
   }
   const frontmatter = fields as SkillFrontmatter;
   const name = cleanName(frontmatter.name);
-  const nameFault = findNameFault(name, yaml);
+  const nameFault = findNameFault(frontmatter.name, yaml, scope);
   if (nameFault !== undefined) {
     return toSkippedText(yaml, [nameFault, ...repairs]);
   }
@@ -236,7 +247,14 @@ function readScalars(
  * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
  * If a quote is open elsewhere, they could become a part of something else.
  */
-function readMalformed(yaml: string, folder: string, error: Error): SkillText {
+function readMalformed(
+  yaml: string,
+  { folder, scope, error }: {
+    folder: string;
+    scope: SkillScope;
+    error: Error;
+  },
+): SkillText {
   const entries = listEntries(yaml);
   const refused = listRefused(entries);
   const meant = listMeantTexts(entries, refused);
@@ -259,7 +277,7 @@ function readMalformed(yaml: string, folder: string, error: Error): SkillText {
     rule: "yaml-repaired",
     ...toEntryFault(meantBy(entry), entry),
   }));
-  return readFields(fields, { yaml: finished, folder, repairs });
+  return readFields(fields, { yaml: finished, folder, scope, repairs });
 }
 
 /** A mention of `disable-model-invocation`, each word of which may end a letter off. */
@@ -273,7 +291,7 @@ function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
   const { value = "" } = findEntry("name", entries) ?? {};
   const name = withoutQuotes(value) ?? value;
   return {
-    name: isText(name) ? name : undefined,
+    name: isText(name) && name.length <= MAX_NAME_LENGTH ? name : undefined,
     isRepaired: false,
     isHiddenFromModel: HIDING_MENTION.test(lettersOf(start)),
     isHiddenFromUser: false,

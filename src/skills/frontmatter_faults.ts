@@ -7,8 +7,16 @@
  */
 
 import type { BareFault, Fault } from "../problems.ts";
+import { MAX_LENGTHS } from "../limits.ts";
 import { quote, withoutInvisible } from "../text.ts";
-import { isQualified, SKILL_MD, validName } from "./names.ts";
+import {
+  cleanName,
+  isLookalike,
+  isQualified,
+  SKILL_MD,
+  validName,
+} from "./names.ts";
+import type { SkillScope } from "./types.ts";
 import { isLinkText, toLinkTextFault } from "./root_faults.ts";
 import {
   fieldOf,
@@ -269,29 +277,39 @@ function toListFault(field: RequiredField, { line }: YamlEntry): BareFault {
 }
 
 /** The maximum length of a clean name, in characters. */
-const MAX_READABLE_NAME_LENGTH = 200;
+export const MAX_NAME_LENGTH = 200;
 
-/** Describes a clean name under which no skill can be served. */
-export function findNameFault(name: string, yaml: string): Fault | undefined {
-  const reason = findNameReason(name);
+/** Describes a name under which no skill can be served. */
+export function findNameFault(
+  name: string,
+  yaml: string,
+  scope: SkillScope,
+): Fault | undefined {
+  const reason = findNameReason(name, scope);
   if (reason === undefined) return undefined;
   const entry = findEntry("name", listEntries(yaml));
   const valid = validName(name);
-  const finished =
-    valid === undefined || valid.length > MAX_READABLE_NAME_LENGTH
-      ? undefined
-      : writeText("name", valid);
+  const finished = valid === undefined || valid.length > MAX_NAME_LENGTH
+    ? undefined
+    : writeText("name", valid);
   const advice = tellToWrite(finished, entry, "write another name");
   return { rule: "name-malformed", reason, ...advice };
 }
 
-function findNameReason(name: string): string | undefined {
+function findNameReason(
+  written: string,
+  scope: SkillScope,
+): string | undefined {
+  const name = cleanName(written);
+  const isLong = written.length > MAX_LENGTHS.name ||
+    name.length > MAX_NAME_LENGTH;
+  if (isLong) return `the name has more than ${MAX_NAME_LENGTH} characters`;
   if (name === "") return "nothing of the name can be seen";
-  if (name.length > MAX_READABLE_NAME_LENGTH) {
-    return `the name has more than ${MAX_READABLE_NAME_LENGTH} characters`;
+  if (isQualified(name)) {
+    return 'the name begins with "project:" or "global:", which say whose a skill is';
   }
-  return isQualified(name)
-    ? 'the name begins with "project:" or "global:", which say whose a skill is'
+  return scope === "project" && isLookalike(name)
+    ? "the name only looks like another one: a word in it mixes alphabets, or it begins like a scope"
     : undefined;
 }
 

@@ -10,6 +10,7 @@
  */
 
 import { namesIn } from "../files/paths.ts";
+import { MAX_LENGTHS } from "../limits.ts";
 import { normalizeText, oneLine, withoutInvisible } from "../text.ts";
 import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
 
@@ -29,8 +30,10 @@ const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
  * Cleans a name, so that two names that differ only in what cannot be seen are one name:
  * on one line, without invisible characters, in Unicode normalization form C. The names
  * in lists as XML are escaped, and models pass them as they are, so escapes are undone.
+ * What is too long for a name becomes an empty one, before any of that takes time.
  */
 export function cleanName(name: string): string {
+  if (name.length > MAX_LENGTHS.name) return "";
   if (CLEAN_NAME.test(name)) return name;
   const line = oneLine(normalizeText(name.replace(BLANKS, " ")));
   const unescaped = line.replace(
@@ -51,6 +54,7 @@ const JOINERS = /[\u200c\u200d]/g;
  * @returns The key in {@linkcode SkillCatalog.skills}.
  */
 export function skillKey(name: string): string {
+  if (name.length > MAX_LENGTHS.name) return "";
   if (CLEAN_NAME.test(name)) return name.toLowerCase();
   const lower = cleanName(name).replace(JOINERS, "").toLowerCase();
   return normalizeText(lower);
@@ -87,6 +91,21 @@ export function pluginOf(directory: string): string | undefined {
   const isNone = plugin === "" || plugin.startsWith(".") ||
     isQualified(`${plugin}:name`);
   return isNone ? undefined : plugin;
+}
+
+/** A letter of the Latin alphabet, and one of those whose letters look like it. */
+const LATIN = /\p{Script=Latin}/u;
+const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
+
+/**
+ * Whether a name only looks like another one: a word of it has letters of alphabets that
+ * look alike, or it begins with a scope if it is read without care.
+ */
+export function isLookalike(name: string): boolean {
+  const words = name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const folded = name.normalize("NFKC").replace(/\s/g, "");
+  return isQualified(folded) ||
+    words.some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
 }
 
 /** Returns the key of a name behind a scope or a plugin, if there is one. */
@@ -221,9 +240,6 @@ export function skillUri(name: string, path?: string): string {
   return `skill://${encode(name)}${rest}`;
 }
 
-/** The maximum length of a URI, in characters. The URI of any name and path is shorter. */
-const MAX_URI_LENGTH = 1024 * 1024;
-
 /**
  * Parses a URI that {@linkcode skillUri} created. Each file has exactly one
  * URI, so a path with `.`, `..`, or empty segments is invalid.
@@ -236,7 +252,7 @@ const MAX_URI_LENGTH = 1024 * 1024;
 export function parseSkillUri(
   uri: string,
 ): { name: string; path: string | undefined } | undefined {
-  if (uri.length > MAX_URI_LENGTH) return undefined;
+  if (uri.length > MAX_LENGTHS.uri) return undefined;
   const [, name, path] = /^skill:\/\/([^/?#]*)(?:\/([^?#]*))?$/.exec(uri) ?? [];
   if (!name) return undefined;
   try {

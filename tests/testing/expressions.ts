@@ -69,6 +69,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "\\p{sc=Han}": "\u5b57",
   "\\p{sc=Hira}": "\u3042",
   "\\p{sc=Kana}": "\u30a2",
+  "\\p{Script=Latin}": "a",
+  "\\p{Script=Cyrillic}": "\u0433",
+  "\\p{Script=Greek}": "\u03b1",
 };
 
 /** A character, or an escape sequence. */

@@ -172,7 +172,7 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
     };
     const options = { method: "POST", headers };
     const request = new Request("http://localhost/mcp", options);
-    const text = await (await server.fetch(request, { message })).text();
+    const text = await (await server.fetch(request, { message }))!.text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   }, "http");
 }
