@@ -159,7 +159,6 @@ export async function scanSkillRoots(
   return await registry.refresh();
 }
 
-/** A folder that a root lists, or that is searched for such folders. */
 interface SearchedFolder extends VisitedFolder {
   /** The real path of the skill around it, if there is one. */
   readonly outer: string | undefined;
@@ -182,7 +181,6 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** The main files of folders that may have been groups. */
   readonly #files = new Map<SearchedFolder, FoundFile>();
   readonly #roots: readonly SkillRoot[];
-  /** The real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
   /** The real paths of those that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
@@ -412,7 +410,6 @@ async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
   });
 }
 
-/** The result of a scan. */
 interface ScanResult {
   readonly project: Project;
   readonly reading: Reading;
@@ -423,7 +420,6 @@ interface ScanResult {
   readonly trouble: string | undefined;
 }
 
-/** Scans the roots, in four steps. */
 async function scan(start: ScanStart): Promise<ScanResult> {
   const visits = await visitRoots(start);
   const reading = await readSkills({ ...start, visits });
@@ -450,7 +446,6 @@ export class SkillRegistry implements SkillSource {
   readonly #subscribers = new Set<ScanSubscriber>();
   readonly #scans = new SharedTask<SkillCatalog>();
   #last: ScanResult | undefined;
-  /** When the last scan started, in milliseconds. */
   #scanStart = -Infinity;
   readonly #troubledScans: TroubledScans;
   readonly #rescans: Rescans;
@@ -548,7 +543,6 @@ export class SkillRegistry implements SkillSource {
     return await this.#open(skill).digest(file);
   }
 
-  /** Opens the folder of a skill for someone. */
   #open(skill: Skill, viewer: SkillViewer = {}): ServedFolder {
     const { directory, realDirectory, file, scope } = skill;
     const { decisions, project } = this.#last ?? {};
@@ -680,7 +674,6 @@ export class SkillRegistry implements SkillSource {
     return result;
   }
 
-  /** Tells everyone of a scan that counts. */
   async #publish(
     catalog: SkillCatalog,
     previous: SkillCatalog,

@@ -30,7 +30,6 @@ export const MAX_FILE_DEPTH = 10;
 
 /** A folder, and what belongs to it besides what lies in it. */
 interface BoundaryOptions {
-  /** The folder's path with all links resolved. */
   readonly realDirectory: string;
   /** The real paths of other folders that links are allowed to point into. */
   readonly trusted: readonly string[];
@@ -102,7 +101,6 @@ const TEMPLATE_NAMES: ReadonlySet<string> = new Set(
   .devcontainer .claude-plugin`.split(/\s+/),
 );
 
-/** Names of configuration files of formatters and linters, with any ending. */
 const TEMPLATE_CONFIG = /^\.(?:prettier|eslint)rc(?:\.[a-z]+)?$/;
 
 /** Whether a file or folder with this name is served. */

@@ -138,7 +138,6 @@ function isNulInPath(error: unknown): boolean {
     isOneOf(error, ["EINVAL", "ERR_INVALID_ARG_VALUE"]);
 }
 
-/** The codes of errors that may pass. */
 const TEMPORARY =
   "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
     .split(" ");

@@ -28,7 +28,6 @@ const TOO_DEEP: Fault = {
   hint: "move them closer to the top",
 };
 
-/** For what a walk does not visit anymore. */
 function tooManyEntries(limit: number): Fault {
   return {
     rule: "too-many",
@@ -49,13 +48,10 @@ export interface ServedFolderOptions {
   readonly isShared?: boolean;
   /** The path of a file in it, and the name under which that is served, whatever its own. */
   readonly alias?: { readonly file: string; readonly name: string };
-  /** The maximum size of a file in bytes. */
   readonly maxFileSize: number | undefined;
-  /** Describes an error, and how to fix it. */
   readonly faultOf: (error: unknown) => Fault;
 }
 
-/** The served folder, or one in it. */
 interface ListedFolder extends BoundEntry, PlacedFolder {
   /** Its path in the served folder, with a slash at its end, unless it is empty. */
   readonly name: string;
@@ -65,18 +61,15 @@ interface ListedFolder extends BoundEntry, PlacedFolder {
 export class FileList implements WalkSteps<ListedFolder> {
   readonly maxEntries: number;
   readonly #options: ServedFolderOptions;
-  /** The files directly in each folder. */
   readonly #files = new Map<ListedFolder, SkillFile[]>();
   readonly #leftOut: Problem[] = [];
   #entries = 0;
 
-  /** Creates a list that looks at a number of entries at most. */
   constructor(options: ServedFolderOptions, maxEntries: number) {
     this.#options = options;
     this.maxEntries = maxEntries;
   }
 
-  /** Lists everything. */
   async create(top: BoundEntry): Promise<SkillFiles> {
     const end = await walk({
       ...top,

@@ -46,7 +46,6 @@ export function isMisread(name: string): boolean {
   return isWindows && MISREAD_ON_WINDOWS.test(name);
 }
 
-/** The separator between the names in a path. */
 const SEPARATOR = isWindows ? "\\" : "/";
 
 /** The folders that relative paths, and paths that begin with `~`, start from. */

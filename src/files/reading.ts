@@ -30,7 +30,6 @@ export interface Located {
   readonly path: string;
   /** The path with all links resolved. */
   readonly realPath: string;
-  /** Whether the path is that of a link. */
   readonly isLink: boolean;
 }
 
@@ -136,7 +135,6 @@ export function readLocated(
   return { bytes, isProven };
 }
 
-/** Fills a buffer with the beginning of a file, and returns what was read. */
 function readAll(
   file: OpenFile,
   buffer: Uint8Array<ArrayBuffer>,
@@ -150,7 +148,6 @@ function readAll(
   return buffer.subarray(0, end);
 }
 
-/** An open file, as Deno represents it. */
 type OpenFile = Disposable & {
   statSync(): FileStatus;
   readSync(buffer: Uint8Array): number | null;

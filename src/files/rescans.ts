@@ -16,7 +16,6 @@ const MIN_RESCAN_MS = 1_000;
  */
 const PAUSE_PER_SCAN = 500;
 
-/** How to notice changes. */
 interface RescanOptions {
   /** The longest time between two scans, in seconds, or 0 for no timer. */
   readonly refreshSeconds: number;
@@ -28,11 +27,9 @@ interface RescanOptions {
 export class Rescans {
   readonly #refresh: () => Promise<unknown>;
   readonly #log: (line: string) => void;
-  /** The longest time between two scans, or 0 if there is no timer. */
   readonly #refreshMs: number;
   readonly #watcher: FolderWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** How long the last scan took, in milliseconds. */
   #time = 0;
   #isStarted = false;
 
@@ -96,12 +93,10 @@ export class Rescans {
     });
   }
 
-  /** Watches other folders, if folders are watched. */
   watch(list: () => Iterable<string>): void {
     if (this.#isStarted) this.#watcher?.update(list());
   }
 
-  /** Stops everything. */
   close(): void {
     this.#isStarted = false;
     clearTimeout(this.#timer);

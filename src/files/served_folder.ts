@@ -145,7 +145,6 @@ export class ServedFolder {
   }
 }
 
-/** Returns the exact text of some bytes, or `undefined` if they are not valid UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   return attempt(() => decoder.decode(bytes));

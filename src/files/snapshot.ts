@@ -21,7 +21,6 @@ export class FolderSnapshot {
   /** Whether somebody may be swapping a folder above it, so that it proves nothing. */
   readonly isExposed: boolean;
 
-  /** Creates it with the status of the folder before it was listed. */
   constructor(path: string, status: FileStatus, isExposed: boolean) {
     this.#path = path;
     this.#status = status;

@@ -33,15 +33,12 @@ export function proofOf(
 
 /** What a walk does with what it finds. */
 export interface WalkSteps<Folder extends PlacedFolder> {
-  /** The maximum number of entries to look at. */
   readonly maxEntries: number;
   /** Whether to look at an entry. The others do not count. */
   isLookedAt(entry: Deno.DirEntry): boolean;
-  /** Whether to list a folder. */
   isListed(folder: Folder): boolean;
   /** Notes a folder, with its entries if it is listed, before it looks at them. */
   onFolder(folder: Folder, entries?: readonly Deno.DirEntry[]): void;
-  /** Notes the place of an entry beyond the limit. */
   onUnvisited?(place: string): void;
   /** Notes a folder that is not listed because of the limit. */
   onUnlisted?(folder: Folder): void;
@@ -102,7 +99,6 @@ export async function walk<Folder extends PlacedFolder>(
   return end;
 }
 
-/** Looks at an entry, and notes it if that fails. */
 function lookAt<Folder extends PlacedFolder>(
   entry: Deno.DirEntry,
   folder: Folder,

@@ -20,7 +20,6 @@ import { isAtOrBelow, mayRead, realPathIfThere } from "./paths.ts";
  */
 export const MAX_WATCHED_FOLDERS = 48;
 
-/** The pause in events that ends a burst, in milliseconds. */
 const QUIET_MS = 100;
 
 /** After more events than this in ten seconds, none is read for as long. */
@@ -38,11 +37,9 @@ export class FolderWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
   #folders = new Set<string>();
-  /** The watchers, by path. */
   readonly #watchers = new Map<string, Deno.FsWatcher>();
   /** The paths that may lead to other folders now, which their watchers do not see. */
   readonly #moved = new Set<string>();
-  /** The number of events in the current window of time, and when it started. */
   #events = 0;
   #windowStart = 0;
   #lastEvent = -Infinity;
@@ -160,7 +157,6 @@ export class FolderWatcher {
     this.#callBackIn(EVENT_WINDOW_MS);
   }
 
-  /** Schedules the callback. Another event postpones it. */
   #callBackIn(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {

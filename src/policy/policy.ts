@@ -47,7 +47,6 @@ import { STATE_NAMES, STATES } from "./states.ts";
 /** What a policy decides. */
 export interface PolicyDecision {
   readonly state: SkillState;
-  /** The rule that applies, if there is one. */
   readonly policyRule?: SkillPolicyRule | undefined;
 }
 
@@ -57,7 +56,6 @@ export const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 /** The policy that applies now: the last valid one. */
 export class Policy {
   readonly #options: ScanOptions;
-  /** The absolute path of the policy file, if there is one. */
   readonly file: string | undefined;
   #loaded: LoadedPolicy | undefined;
   /** The rules, once there is a valid policy. */
@@ -164,7 +162,6 @@ export class Policy {
       : { ...this.#options, workingDirectory: dirname(this.file) };
   }
 
-  /** Lists the folders that the option and the rules name. */
   listFolders(): string[] {
     const { nameOnlyFolders = [] } = this.#options;
     const inRules = (this.#rules ?? []).flatMap(({ rule }) => textsOf(rule.in))
@@ -172,7 +169,6 @@ export class Policy {
     return [...nameOnlyFolders, ...inRules];
   }
 
-  /** Decides on a skill. */
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
     const comparable = paths.map(comparablePath);
     const decisions = names.flatMap((name) => {

@@ -23,7 +23,6 @@ import { nearestWords, quote } from "../text.ts";
 import { PolicyError, resolveRuleFolder, textsOf } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 
-/** The maximum size of a policy file, in KiB. */
 const MAX_POLICY_KIB = 64;
 
 /** A word that people also capitalize, such as `Off`. */
@@ -91,7 +90,6 @@ function parsePolicyYaml(text: string): unknown {
   }
 }
 
-/** Describes how a policy differs from the schema. */
 function toIssueFault(
   issue: z.core.$ZodIssue,
 ): Pick<Fault, "reason" | "hint"> {
@@ -108,7 +106,6 @@ function toIssueFault(
   return { reason, hint };
 }
 
-/** Says that a value is missing or malformed, and quotes it if it is short. */
 function formatBadValue(kind: string, value: unknown): string {
   if (value === undefined) return `${quote(kind)} is missing`;
   const shown = typeof value === "object" ? "" : ` ${quote(String(value))}`;

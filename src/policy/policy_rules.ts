@@ -21,10 +21,8 @@ import { quote } from "../text.ts";
 
 /** Thrown if a policy cannot be used. */
 export class PolicyError extends Error {
-  /** What is wrong with it, in the order of the lines. */
   readonly faults: readonly Fault[];
 
-  /** Creates an error from what is wrong with a policy. */
   constructor(...faults: BareFault[]) {
     super(faults.map(({ reason }) => reason).join("; "));
     this.name = "PolicyError";
@@ -44,7 +42,6 @@ export interface PolicySubject {
 /** A rule that is ready to be matched in one scan. */
 export interface ActiveRule {
   readonly rule: SkillPolicyRule;
-  /** Whether the key of a name matches. */
   readonly matchesName: (key: string) => boolean;
   /** The folders in comparable form, of which one must contain the skill, if any are named. */
   readonly folders: readonly string[] | undefined;
@@ -189,7 +186,6 @@ export function resolveRuleFolder(
   return attempt(() => resolvePath(path, base));
 }
 
-/** Compiles the condition of a rule on the key of a skill's name. */
 function compileNames(
   condition: SkillPolicyRule["skill"],
 ): (key: string) => boolean {

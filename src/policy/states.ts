@@ -7,15 +7,12 @@
 
 import type { Skill, SkillHiding, SkillState } from "../skills/types.ts";
 
-/** What follows from a state. */
 interface StateEffects {
   /** The larger one wins if the rules give the paths of a skill different states. */
   readonly strictness: number;
   /** The place in lists, among the user's skills and among the project's: from 1. */
   readonly rank: number;
-  /** Whom the skill is hidden from. */
   readonly hiddenFrom: SkillHiding;
-  /** Whether the lists of the tools describe it. */
   readonly isDescribed: boolean;
 }
 

@@ -27,7 +27,6 @@ import type {
   VisitedFolder,
 } from "./record.ts";
 
-/** The maximum number of problems that a scan reports. */
 const MAX_PROBLEMS = 1_000;
 
 /** A folder with a `SKILL.md`, valid or not, and what the policy decides on it. */
@@ -88,7 +87,6 @@ export async function decideSkills(input: DecisionInput): Promise<Decisions> {
   return { skills, hidden, problems, skipped };
 }
 
-/** Groups the paths that list a skill by its real folder, in their order. */
 function groupListings(
   { visits, reading }: DecisionInput,
 ): Map<string, VisitedFolder[]> {
@@ -97,7 +95,6 @@ function groupListings(
   return Map.groupBy(listings, ({ realPath }) => realPath);
 }
 
-/** Asks the policy about a folder, by the paths that list it. */
 function judge(
   read: ReadSkill,
   listings: readonly VisitedFolder[],
@@ -130,7 +127,6 @@ function namesOf({ parsed }: ReadSkill, paths: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-/** Returns from whom a skill is hidden by its state and its frontmatter. */
 function ownHiding({ state, read: { parsed } }: JudgedSkill): SkillHiding {
   const byFlag = parsed.isHiddenFromModel ? "model" : "nobody";
   return strictest(STATES[state].hiddenFrom, byFlag);
@@ -145,7 +141,6 @@ function listUnread({ visits, reading }: DecisionInput): string[] {
 
 /** Which folders are hidden from everyone, or from the model. */
 export class HiddenFolders {
-  /** By real path. */
   readonly #hidden = new Map<string, SkillHiding>();
   /** The real paths of folders in which there may be skills that nobody found. */
   readonly #unlisted: ReadonlySet<string>;
@@ -234,12 +229,10 @@ function listProblems(
     .map(({ problem }) => problem);
 }
 
-/** Whether something is wrong with a skill that is not off. */
 function hasProblems(skill: DecidedSkill): boolean {
   return !isOff(skill) && skill.read.parsed.problems.length > 0;
 }
 
-/** Lists the problems with a `SKILL.md`, and whom it comes from. */
 function problemsOf(
   { read: { parsed, fileName }, listings, scope }: DecidedSkill,
 ) {
@@ -250,7 +243,6 @@ function problemsOf(
   }));
 }
 
-/** Whether a rule turns off what could not be visited or read. */
 function isTurnedOff(
   { problem: { file }, place, scope }: Failure,
   { policy }: DecisionInput,

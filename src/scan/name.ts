@@ -20,7 +20,6 @@ import { withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isInGroup } from "./decide.ts";
 import type { RootVisit, ScanStart } from "./record.ts";
 
-/** What a scan visited and decided. */
 interface ScanOutcome extends Pick<ScanStart, "problems" | "previous"> {
   readonly visits: readonly RootVisit[];
   readonly decisions: Decisions;
@@ -53,7 +52,6 @@ export function nameSkills(
   return { skills, shadowed, served, plugins, off, ...rest, revision };
 }
 
-/** Whether two catalogs differ in nothing but their skills. */
 function isSameRest(
   a: Pick<SkillCatalog, "problems" | "skipped" | "roots">,
   b: SkillCatalog,
@@ -79,7 +77,6 @@ function countSkills(
   }));
 }
 
-/** Creates a skill from a folder whose frontmatter is valid. */
 function createSkill(
   { realPath, listings: [listing], read, ...decided }: DecidedSkill,
   prefix: string | undefined,
@@ -257,7 +254,6 @@ function nameGroup(
   });
 }
 
-/** Returns the known skill of a folder if it did not change, or else a new one. */
 function keepOrCreate(
   decided: DecidedSkill,
   prefix: string | undefined,
@@ -269,7 +265,6 @@ function keepOrCreate(
     : createSkill(decided, prefix);
 }
 
-/** Lists all skills that can be loaded, by the keys of their plain or qualified names. */
 function listServed(
   skills: ReadonlyMap<string, Skill>,
   shadowed: readonly ShadowedSkill[],

@@ -9,7 +9,6 @@ import { ARCHIVE_NAME, kindOfFile, MARKDOWN } from "../skills/near_misses.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import type { VisitedFolder } from "./record.ts";
 
-/** The maximum number in one root. */
 const MAX_NEAR_MISSES = 1_000;
 
 /** A folder that is listed and is no skill, at a number of levels below its root. */
@@ -20,7 +19,6 @@ type Folder = Pick<VisitedFolder, "root" | "path" | "realPath"> & {
 /** The near misses in all roots of a scan. Those in a folder count once. */
 export class NearMisses {
   readonly #byRoot = new Map<SkillRoot, NearMiss[]>();
-  /** The real paths of the folders that were looked at. */
   readonly #looked = new Set<string>();
   /** The roots, and the folders directly in them, that hold skills. */
   readonly #holders = new Set<string>();
@@ -48,7 +46,6 @@ export class NearMisses {
     if (depth > 1) this.#holders.add(childOn(path, root.path));
   }
 
-  /** Lists those in a root. */
   listIn(root: SkillRoot): readonly NearMiss[] {
     return (this.#byRoot.get(root) ?? [])
       .filter(({ kind, path }) =>
@@ -57,7 +54,6 @@ export class NearMisses {
   }
 }
 
-/** Lists the files that may be meant as skills, or as a part of one. */
 function listFiles(
   { path, depth }: Folder,
   entries: readonly Deno.DirEntry[],

@@ -80,7 +80,6 @@ export async function readSkills(
   return { skills, unread, failures };
 }
 
-/** Lists the folders that roots list, the user's own first. */
 function listFolders(visits: readonly RootVisit[]): VisitedFolder[] {
   return visits.toSorted((a, b) => byOwner(a.report.root, b.report.root))
     .flatMap(({ folders }) => folders);
@@ -96,12 +95,10 @@ const MAX_PROJECT_MS = 2_000;
 class ProjectBudget {
   #spent = 0;
 
-  /** Whether there is no time left for what is in a root. */
   isSpent({ scope }: SkillRoot): boolean {
     return scope === "project" && this.#spent > MAX_PROJECT_MS;
   }
 
-  /** Reads something in a root, and counts the time. */
   spend<T>({ scope }: SkillRoot, read: () => T): T {
     if (scope === "global") return read();
     const start = Date.now();
@@ -142,7 +139,6 @@ function readSkill(
   }
 }
 
-/** Reads a `SKILL.md`, unless it is the same as before. */
 function readSkillFile(
   found: FoundFile,
   folder: VisitedFolder,
@@ -218,7 +214,6 @@ const NOTHING_READ = {
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
 
-/** The size of a byte order mark in UTF-8, in bytes. */
 const BYTE_ORDER_MARK_SIZE = 3;
 
 /** The characters of a line that ends the frontmatter, as bytes. */
@@ -245,13 +240,11 @@ function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
   };
 }
 
-/** Returns where the line after a position starts, or the end. */
 function nextLine(bytes: Uint8Array, start: number): number {
   const end = bytes.indexOf(LINE_FEED!, start);
   return end === -1 ? bytes.length : end + 1;
 }
 
-/** Whether a file begins with dashes, perhaps after the three bytes of a byte order mark. */
 function startsFence(bytes: Uint8Array): boolean {
   return isFence(bytes, 0) || isFence(bytes, BYTE_ORDER_MARK_SIZE);
 }

@@ -55,7 +55,6 @@ export interface ScanStart {
   readonly previous: SkillCatalog;
   /** What it read, by the real path of the folder. */
   readonly known: ReadonlyMap<string, ReadSkill>;
-  /** Lets other tasks run in the meantime. */
   readonly slice: TimeSlice;
 }
 
@@ -64,7 +63,6 @@ export interface Failure {
   readonly problem: Problem;
   /** Where it really lies, even if it is a link. */
   readonly place: string;
-  /** Whose it is. */
   readonly scope: SkillScope;
   /** Whether it may pass by itself. */
   readonly isTemporary: boolean;
@@ -114,16 +112,13 @@ export function toRefusedVisit(
 
 /** What the `SKILL.md` in a folder says, or why it cannot be read. */
 export interface ReadSkill {
-  /** The name of the file. */
   readonly fileName: string;
   /** The real path of the folder that contains the file, which can be a link. */
   readonly mainFolder: string;
   readonly parsed: SkillText;
-  /** Whether the file could be read. */
   readonly isRead: boolean;
   /** The frontmatter, or the beginning of a file without any. */
   readonly text: string;
-  /** The beginning of the instructions. */
   readonly excerpt: string;
   /** When the file was modified, in milliseconds. */
   readonly modified: number;

@@ -30,10 +30,8 @@ const MAX_VOID_SCANS = 4;
  */
 export class TroubledScans {
   readonly #log: (line: string) => void;
-  /** The number of scans in a row that did not count. */
   #voidScans = 0;
 
-  /** Creates it before the first scan. */
   constructor(log: (line: string) => void) {
     this.#log = log;
   }

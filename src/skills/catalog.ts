@@ -60,10 +60,8 @@ function formatShadowed({ skill, by }: ShadowedSkill): string {
   }, which takes precedence; ${advice}`;
 }
 
-/** The maximum number of shadowed skills that are named. */
 const MAX_NAMED_SHADOWED = 3;
 
-/** Describes the shadowed skills, one line each if they are few. */
 function formatAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
   return shadowed.length <= MAX_NAMED_SHADOWED
     ? shadowed.map(formatShadowed)

@@ -59,7 +59,6 @@ export interface CheckedSkill extends Skill {
   readonly contents: SkillFiles;
   /** The text of its `SKILL.md`, which is empty if it was not read. */
   readonly text: string;
-  /** The entries of the frontmatter in the text. */
   readonly entries: readonly YamlEntry[];
 }
 
@@ -116,7 +115,6 @@ export function runChecks(
     .map((finding) => ({ file: skill.file, ...finding }));
 }
 
-/** Checks the name, and that the folder has it. */
 function checkName(skill: CheckedSkill): Finding[] {
   const name = withoutInvisible(skill.frontmatter.name);
   const valid = validName(name);
@@ -232,7 +230,6 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
   });
 }
 
-/** Checks the list of a skill's files. */
 function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
   const { files, leftOut, entries } = contents;
   const findings = leftOut.map(({ file: path, reason, hint }): Finding => {

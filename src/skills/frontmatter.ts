@@ -56,10 +56,8 @@ import {
 const FRONTMATTER =
   /^\ufeff?---[ \t]*(?=[\r\n])([^]*?[\r\n])---[ \t]*(?=[\r\n]|$)/;
 
-/** The first line of a file with frontmatter. */
 const START = /^\ufeff?---[ \t]*(?:[\r\n]|$)/;
 
-/** The ends of lines in YAML. */
 const LINE_BREAK = /\r\n?/g;
 
 /** Whom the flags hide a skill from. */
@@ -74,7 +72,6 @@ export interface SkillText extends Hiding {
   readonly frontmatter?: SkillFrontmatter | undefined;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
-  /** What is wrong with it. */
   readonly problems: readonly Fault[];
   /** The clean name, or what can be read of it if the file is skipped. */
   readonly name?: string | undefined;
@@ -145,7 +142,6 @@ export function findYaml(text: string): string | undefined {
   return yaml.includes("\r") ? yaml.replace(LINE_BREAK, "\n") : yaml;
 }
 
-/** Says why there is no YAML between lines `---`. */
 function toMissingFault(text: string): Fault {
   const start = startOf(text);
   if (FRONTMATTER.test(start)) return NO_END;
@@ -185,7 +181,6 @@ export function parsePlain(yaml: string): Record<string, string> | undefined {
   return fields.name && fields.description ? fields : undefined;
 }
 
-/** Reads fields that were parsed, perhaps after repairs. */
 function readFields(
   parsed: unknown,
   { yaml, folder, scope, repairs: made = [] }: {
@@ -322,7 +317,6 @@ export function isFlag(field: string): boolean {
 /** A flag whose name is a letter off, or whose value is neither true nor false. */
 interface UnclearFlag {
   readonly flag: (typeof FLAGS)[number];
-  /** The key as it is written. */
   readonly key: string;
   /** Its value, if it is clear. */
   readonly said: boolean | undefined;
@@ -358,7 +352,6 @@ function toBoolean(value: unknown): boolean | undefined {
   return ["false", "no", "off", "0"].includes(text) ? false : undefined;
 }
 
-/** Describes a flag that is unclear. */
 function toFlagFault(
   { flag: { field, hidingValue }, key, said }: UnclearFlag,
   entries: readonly YamlEntry[],

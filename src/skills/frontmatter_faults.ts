@@ -47,7 +47,6 @@ function isAlmostFence(line: string): boolean {
   return ALMOST_FENCE.test(withoutInvisible(line).trim());
 }
 
-/** Describes a line that is almost `---`. */
 function toFenceFault(line: number): Fault {
   const reason = 'the line is almost "---", but not exactly';
   const hint = "write this line instead:";
@@ -174,7 +173,6 @@ export function meantBy({ key }: YamlEntry): string {
   return fieldOf(key) ?? key;
 }
 
-/** Whether YAML can be parsed once some of its entries are finished. */
 function parsesFinished(yaml: string, entries: readonly YamlEntry[]): boolean {
   const lines = new Map<number, string>();
   for (const entry of entries) {
@@ -212,7 +210,6 @@ function formatReason(field: string, entry: YamlEntry): string {
     : `the value of ${key} needs quotes`;
 }
 
-/** Describes a key that occurs twice, if there is one. */
 function findDuplicateKey(
   entries: readonly YamlEntry[],
 ): BareFault | undefined {
@@ -225,7 +222,6 @@ function findDuplicateKey(
   };
 }
 
-/** Describes what the parser says. */
 function toParserFault(yaml: string, error: Error): BareFault {
   const description = toYamlFault(error);
   const { line } = description;
@@ -270,7 +266,6 @@ export function listMissingFields(
   return [...listAbsentFields(absent, yaml, folder), ...faults];
 }
 
-/** Describes a field that is a list. */
 function toListFault(field: RequiredField, { line }: YamlEntry): BareFault {
   const reason = `the field ${quote(field)} is a list`;
   return { line, reason, hint: `write one text in quotes after "${field}:"` };

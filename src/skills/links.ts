@@ -13,7 +13,6 @@ import type { Project } from "./roots.ts";
 import { isSkillFolder } from "./skill_file.ts";
 import type { SkillRoot } from "./types.ts";
 
-/** A link that a root lists. */
 interface RootLink {
   readonly path: string;
   /** Where it really lies. */

@@ -192,7 +192,6 @@ function findInScope(
   return plain?.scope === scope ? plain : undefined;
 }
 
-/** A URI that begins with a scope, and what follows it. */
 const SCOPED_URI = /^skill:\/\/(project|global)\/(.+)$/is;
 
 /**

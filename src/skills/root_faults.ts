@@ -75,7 +75,6 @@ export function tooManyFolders(limit: number, scope: SkillScope): Fault {
     };
 }
 
-/** The options that help with faults, by their rules. */
 const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
   "link-outside":
     "or, if you trust the folder DIR that it points into, use --trust-links DIR",

@@ -51,7 +51,6 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** The names of folders that hold what is not to be served. */
 const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
 
 /** Whether a folder directly in a root can be a group: a folder that only holds skills. */
@@ -63,7 +62,6 @@ export function mayBeGroup(name: string): boolean {
 /** The folders that hold the default roots, in the project and in the home folder. */
 export const DEFAULT_FOLDERS = [".agent", ".claude"];
 
-/** The folder that is searched, too, if the user says so. */
 const AGENTS_FOLDER = ".agents";
 
 /** All of these folders, in search order. The bundle for Claude Desktop searches them. */
@@ -202,7 +200,6 @@ export class Project {
     this.trusted = this.resolveAll(trustLinks);
   }
 
-  /** Returns the scope of a real path. */
   scopeOf(realPath: string): SkillScope {
     const project = this.#realPath;
     return project !== undefined && isAtOrBelow(realPath, project)

@@ -87,7 +87,6 @@ export function lettersOf(text: string): string {
   return withoutInvisible(text).replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 }
 
-/** The known fields, by their letters. */
 const FIELDS_BY_LETTERS: ReadonlyMap<string, string> = new Map(
   KNOWN_FIELDS.map((field) => [lettersOf(field), field]),
 );
@@ -105,9 +104,7 @@ export function isNear(key: string, field: string): boolean {
 
 /** An entry of a mapping at the top level, as it is written. */
 export interface YamlEntry {
-  /** The key, without quotes. */
   readonly key: string;
-  /** The number of its first line, from 1. */
   readonly line: number;
   /** Its lines: all up to the next entry, without blank lines and comments at the end. */
   readonly lines: readonly string[];
