@@ -270,7 +270,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       (this.#root.recursive || depth === 0 || this.#isGroup(folder));
   }
 
-  /** Whether a folder directly in a root that is not recursive holds skills, and is none. */
+  /** Whether a folder directly in a root can be a group: it may hold skills, and is none. */
   #isGroup(folder: SearchedFolder): boolean {
     const { path, outer } = folder;
     const mayBeOne = !this.#root.confinesLinks && outer === undefined &&
@@ -371,7 +371,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     folder: SearchedFolder,
     entry?: Deno.DirEntry,
   ): void {
-    // Without its own list, the root cannot be searched.
+    // A root that cannot be listed cannot be searched.
     if (entry === undefined && folder.depth === 0) throw error;
     const isLink = entry?.isSymlink ?? folder.isLink;
     const path = entry ? childPath(folder.path, entry.name) : folder.path;
@@ -387,7 +387,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     return this.#root.recursive === true || depth > 0;
   }
 
-  /** Whether an error is common in such a folder: a link to what is missing or denied. */
+  /** Whether an error is common deep in a root: a link to what is missing or denied. */
   #isHarmless(error: unknown, isLink: boolean): boolean {
     const isOfSystem = !(error instanceof SkillFileError) &&
       !isTemporary(error);

@@ -69,11 +69,11 @@ export async function walk<Folder extends PlacedFolder>(
   let room = steps.maxEntries;
   let end: { folder: Folder; entry: Deno.DirEntry } | undefined;
   for (const folder of queue) {
+    if (slice.isOver) await slice.pause();
     const isListed = steps.isListed(folder);
     if (!isListed) steps.onFolder(folder);
     else if (end !== undefined) steps.onUnlisted?.(folder);
     if (!isListed || end !== undefined) continue;
-    if (slice.isOver) await slice.pause();
     try {
       const { entries, snapshot } = listFolder(folder);
       steps.onFolder(folder, entries);
