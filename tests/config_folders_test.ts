@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";
+import { printedLaunch } from "./testing/command_line.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { runServer } from "./testing/server.ts";
@@ -81,13 +82,12 @@ Deno.test("the entries for Claude Code and Codex follow their variables, and a s
     env,
   });
   assert.ok(claude.stderr.includes(`"${join(moved, ".claude.json")}"`));
-  const { skills: { args, command, ...entry } } =
-    JSON.parse(claude.stdout).mcpServers;
+  const { skills: { args, ...entry } } = JSON.parse(claude.stdout).mcpServers;
   assert.deepEqual(entry.env, { CLAUDE_CONFIG_DIR: moved });
   const own = join(moved, "skills");
   assert.ok(args.includes(`--name-only=${own}`));
   assert.match(args[2], new RegExp(`,${own}(,|$)`));
-  const launch = { command, args };
+  const launch = await printedLaunch(place, { env }, "claude-code");
   await using session = await Session.open(place, {
     launch,
     env: entry.env,
