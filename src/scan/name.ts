@@ -7,7 +7,7 @@
 import { basename, childPath } from "../files/paths.ts";
 import { isForModel, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
-import { keyOfName, pluginOf, servedKey, skillKey } from "../skills/names.ts";
+import { pluginOf, servedKey, skillKey } from "../skills/names.ts";
 import { byOwner } from "../skills/roots.ts";
 import type {
   ShadowedSkill,
@@ -45,11 +45,11 @@ export function nameSkills(
     roots: countSkills(visits, valid),
   };
   if (hasSameSkills && isSameRest(rest, previous)) return previous;
-  const { skills, shadowed, served, plugins, off } = hasSameSkills
+  const { skills, shadowed, served, names, off } = hasSameSkills
     ? previous
     : assignNames(valid, known);
   const revision = previous.revision + 1;
-  return { skills, shadowed, served, plugins, off, ...rest, revision };
+  return { skills, shadowed, served, names, off, ...rest, revision };
 }
 
 function isSameRest(
@@ -153,19 +153,12 @@ interface NamedSkill {
 function assignNames(
   valid: readonly DecidedSkill[],
   known: ReadonlyMap<string, Skill>,
-): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "plugins" | "off"> {
+): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "names" | "off"> {
   const { on = [], off = [] } = Object.groupBy(
     valid,
     (skill) => isOff(skill) ? "off" : "on",
   );
-  const byKey = Map.groupBy(on, ({ read }) => skillKey(read.parsed.name!));
-  const groups = new Map(
-    [...byKey.keys()].sort()
-      .map((key) => [key, preferOwnNames(byKey.get(key)!)]),
-  );
-  const plugins = listPlugins([...groups.values()].flat());
-  const named = [...groups.keys()]
-    .flatMap((key) => nameGroup(key, groups, plugins));
+  const { named, plugins } = chooseHolders(on);
   const created = new Map(
     named.map(({ decided, prefix }) => [
       decided,
@@ -179,15 +172,34 @@ function assignNames(
     if (by === undefined) skills.set(skillKey(skill.name), skill);
     else shadowed.push({ skill, by: created.get(by)! });
   }
+  const served = listServed(skills, shadowed);
+  const names = new Map<string, Skill>();
+  // Of equal keys, the last one counts.
+  for (const [key, decided] of plugins) names.set(key, created.get(decided)!);
+  for (const [key, skill] of skills) names.set(`${skill.scope}:${key}`, skill);
+  for (const [key, skill] of served) names.set(key, skill);
   return {
     skills,
     shadowed,
-    served: listServed(skills, shadowed),
-    plugins: new Map(
-      Array.from(plugins, ([key, decided]) => [key, created.get(decided)!]),
-    ),
+    served,
+    names,
     off: off.map((decided) => keepOrCreate(decided, undefined, known)),
   };
+}
+
+/** Chooses which skill has which name, in the order of the keys of the names. */
+function chooseHolders(
+  skills: readonly DecidedSkill[],
+): { named: NamedSkill[]; plugins: ReadonlyMap<string, DecidedSkill> } {
+  const byKey = Map.groupBy(skills, ({ read }) => skillKey(read.parsed.name!));
+  const groups = new Map(
+    [...byKey.keys()].sort()
+      .map((key) => [key, preferOwnNames(byKey.get(key)!)]),
+  );
+  const plugins = listPlugins([...groups.values()].flat());
+  const named = [...groups.keys()]
+    .flatMap((key) => nameGroup(key, groups, plugins));
+  return { named, plugins };
 }
 
 /**
@@ -211,7 +223,7 @@ function pluginKey(
   { listings: [listing], read }: DecidedSkill,
 ): string | undefined {
   const plugin = pluginOf(listing!.path);
-  return plugin && keyOfName(read.parsed.name!, plugin);
+  return plugin && `${skillKey(plugin)}:${skillKey(read.parsed.name!)}`;
 }
 
 /** Lists the first skill of each name in a plugin, the user's own before the project's. */

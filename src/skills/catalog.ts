@@ -16,7 +16,7 @@ export const EMPTY_CATALOG: SkillCatalog = {
   shadowed: [],
   skipped: [],
   off: [],
-  plugins: new Map(),
+  names: new Map(),
   served: new Map(),
   roots: [],
   revision: 0,

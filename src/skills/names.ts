@@ -12,7 +12,7 @@
 import { namesIn } from "../files/paths.ts";
 import { MAX_LENGTHS } from "../limits.ts";
 import { normalizeText, oneLine, withoutInvisible } from "../text.ts";
-import type { Skill, SkillCatalog, SkillScope } from "./types.ts";
+import type { Skill, SkillCatalog } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
 export const SKILL_MD = "SKILL.md";
@@ -108,10 +108,13 @@ export function isLookalike(name: string): boolean {
     words.some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
 }
 
-/** Returns the key of a name behind a scope or a plugin, if there is one. */
-export function keyOfName(name: string, prefix?: string): string {
+/** Lists the keys of a name: its own, and those behind its scope and its plugin. */
+export function keysOf(
+  { name, scope, plugin }: Pick<Skill, "name" | "scope" | "plugin">,
+): string[] {
   const key = skillKey(name);
-  return prefix === undefined ? key : `${skillKey(prefix)}:${key}`;
+  const prefixes = plugin === undefined ? [scope] : [scope, skillKey(plugin)];
+  return [key, ...prefixes.map((prefix) => `${prefix}:${key}`)];
 }
 
 /** Whether a clean name begins with a scope. */
@@ -119,20 +122,18 @@ export function isQualified(name: string): boolean {
   return QUALIFIED.test(name);
 }
 
-/** Splits a text that may be a qualified name into the scope and the key of the name. */
-export function parseName(
-  text: string,
-): { scope: SkillScope | undefined; key: string } {
-  const key = skillKey(text);
+/** Returns the key of a text that may be a qualified name. Blanks after a scope do not count. */
+export function keyOfText(text: string): string {
   const [, scope, name] = QUALIFIED.exec(cleanName(text)) ?? [];
   return name === undefined
-    ? { scope: undefined, key }
-    : { scope: scope!.toLowerCase() as SkillScope, key: skillKey(name) };
+    ? skillKey(text)
+    : `${scope!.toLowerCase()}:${skillKey(name)}`;
 }
 
 /** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */
 export function servedKey({ name, prefix }: Skill): string {
-  return keyOfName(name, prefix);
+  const key = skillKey(name);
+  return prefix === undefined ? key : `${skillKey(prefix)}:${key}`;
 }
 
 /** Returns the name by which a skill is loaded: the qualified one, if it has a prefix. */
@@ -145,51 +146,29 @@ export function findSkill(
   text: string,
   catalog: SkillCatalog,
 ): Skill | undefined {
-  const { scope, key } = parseName(text);
-  if (scope !== undefined) return findInScope(scope, key, catalog);
-  return catalog.skills.get(key) ?? catalog.plugins.get(key) ??
-    findByLastPart(key, catalog);
+  const key = keyOfText(text);
+  return catalog.names.get(key) ?? findByLastPart(key, catalog);
 }
 
 /**
  * Finds the only skill of the user's whose name is what follows the last colon, unless
- * something that cannot be loaded has the whole name.
+ * something that cannot be loaded has the whole name, or that begins with a scope.
  */
 function findByLastPart(
   key: string,
   { skills, shadowed, off, skipped }: SkillCatalog,
 ): Skill | undefined {
   const start = key.lastIndexOf(":") + 1;
-  if (start === 0) return undefined;
+  if (start === 0 || isQualified(key)) return undefined;
   const unloadable = [
-    ...off.map((it) => ({ ...it, names: [it.name] })),
-    ...skipped,
+    ...off,
+    ...skipped.flatMap((it) => it.names.map((name) => ({ ...it, name }))),
   ];
-  const isTaken = unloadable.some(({ names, plugin }) =>
-    names.some((name) =>
-      [keyOfName(name), keyOfName(name, plugin)].includes(key)
-    )
-  );
-  if (isTaken) return undefined;
+  if (unloadable.some((it) => keysOf(it).includes(key))) return undefined;
   const last = key.slice(start);
   const found = [...skills.values(), ...shadowed.map(({ skill }) => skill)]
     .filter(({ name, scope }) => scope === "global" && skillKey(name) === last);
   return found.length === 1 ? found[0] : undefined;
-}
-
-/**
- * Finds a skill of a scope by the key of its name: the one with the qualified name, or
- * else the one with the plain name.
- */
-function findInScope(
-  scope: SkillScope,
-  key: string,
-  { skills, served }: SkillCatalog,
-): Skill | undefined {
-  const qualified = served.get(`${scope}:${key}`);
-  if (qualified !== undefined) return qualified;
-  const plain = skills.get(key);
-  return plain?.scope === scope ? plain : undefined;
 }
 
 const SCOPED_URI = /^skill:\/\/(project|global)\/(.+)$/is;
@@ -207,7 +186,7 @@ export function findResource(
   if (parsed === undefined) return undefined;
   const { name } = parsed;
   const skill = scope
-    ? findInScope(scope.toLowerCase() as SkillScope, skillKey(name), catalog)
+    ? catalog.names.get(`${scope.toLowerCase()}:${skillKey(name)}`)
     : findSkill(name, catalog);
   return skill && { skill, path: parsed.path };
 }

@@ -209,8 +209,8 @@ export interface SkillCatalog {
   readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
-  /** The skills in plugins, by the keys of `plugin:name`. Of equal ones, the user's first one. */
-  readonly plugins: ReadonlyMap<string, Skill>;
+  /** What each key loads: of a name, or of one behind a scope or a plugin. */
+  readonly names: ReadonlyMap<string, Skill>;
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */

@@ -15,7 +15,7 @@ import {
   type Problem,
 } from "../problems.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
-import { parseName, skillKey } from "../skills/names.ts";
+import { keyOfText, keysOf } from "../skills/names.ts";
 import type {
   SkillCatalog,
   SkillRootReport,
@@ -148,8 +148,7 @@ function explainMissing(
     return [options.isRemote ? reason : formatProblem(problem).join("\n")];
   }
   const refused = listRefusedFolders(catalog);
-  const skipped = findSkipped({ key: skillKey(name) }, catalog) ??
-    findSkipped(parseName(name), catalog);
+  const skipped = findSkipped(keyOfText(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return [...new Set(missing.map((it) => explain(it, options)))];
 }
@@ -164,16 +163,15 @@ interface NotServed {
   readonly projectPath?: string | undefined;
 }
 
-/** Finds what is skipped under the key of a name, perhaps in one scope: the user's own first. */
+/** Finds what is skipped under a key, the user's own first. */
 function findSkipped(
-  { key, scope: wanted }: { key: string; scope?: SkillScope | undefined },
+  key: string,
   catalog: SkillCatalog,
 ): NotServed | undefined {
   const skipped = [
     ...listSkippedSkills(key, catalog),
     ...listSkippedEntries(key, catalog),
-  ].filter(({ problems, scope }) =>
-    (wanted ?? scope) === scope &&
+  ].filter(({ problems }) =>
     problems.some((problem) => hasEffect(problem, "skipped"))
   );
   return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
@@ -188,7 +186,8 @@ function listSkippedSkills(
 ): NotServed[] {
   return skipped
     .filter((skill) =>
-      skill.isForModel && skill.names.some((name) => skillKey(name) === key)
+      skill.isForModel &&
+      skill.names.some((name) => keysOf({ ...skill, name }).includes(key))
     )
     .map((skill) => ({ ...skill, what: SKILL_OF_NAME }));
 }
@@ -204,11 +203,12 @@ function listSkippedEntries(
   const entries: NotServed[] = [];
   for (const problem of problems) {
     const { file } = problem;
-    if (skillKey(basename(file)) !== key || known.has(file)) continue;
     const report = roots.find(({ root }) => root.path === dirname(file));
-    if (report === undefined) continue;
+    if (report === undefined || known.has(file)) continue;
     const { scope } = report;
-    const projectPath = `${pathOfRoot(report)}/${basename(file)}`;
+    const name = basename(file);
+    if (!keysOf({ name, scope }).includes(key)) continue;
+    const projectPath = `${pathOfRoot(report)}/${name}`;
     const what = SKILL_OF_NAME;
     entries.push({ problems: [problem], scope, what, projectPath });
   }
