@@ -3,6 +3,7 @@ import { dirname, join } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
+import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { onWindows, runServer } from "./testing/server.ts";
 
@@ -82,6 +83,27 @@ Deno.test("server serves the folders that Deno is allowed to read, and reports t
   );
   place.skill("project/.claude/skills", "new");
   await session.listChanged();
+});
+
+Deno.test("server over HTTP obeys a policy beside the skills with only the permissions to read these", async () => {
+  using place = new Place();
+  place.skill("team", "git");
+  place.skill("team", "pdf");
+  const policy = place.file(
+    "team/policy.yaml",
+    "rules: [{ skill: pdf, state: off }]",
+  );
+  const skills = join(place.path, "team");
+  await using server = await HttpServer.start(place, {
+    permissions: [`--allow-read=${skills}`, "--allow-env"],
+    env: {
+      SKILLS_DIR: skills,
+      SKILL_SERVER_ARGS: `--tools skilljack --policy ${policy}`,
+    },
+  });
+  const { result } = await server.ask("prompts/list");
+  const names = result.prompts.map(({ name }: { name: string }) => name);
+  assert.deepEqual(names, ["skill", "git"]);
 });
 
 Deno.test(

@@ -108,8 +108,8 @@ export function logLoad(
   const time = new Date().toISOString();
   const who = client === undefined ? "an unnamed client" : quote(client);
   const where = sender === undefined ? "" : ` at ${sender}`;
-  const what = quote(skill.name);
-  log(`${time} ${who}${where} loaded ${what} of ${skill.scope} as ${way}`);
+  const what = `the ${skill.scope} skill ${quote(skill.name)}`;
+  log(`${time} ${who}${where} loaded ${what} ${way}`);
 }
 
 /** How the model refers to the folder of a skill: by its path or its URI. */
@@ -194,7 +194,7 @@ export async function loadWhole(
   context: ToolContext,
 ): Promise<CallToolResult> {
   return await withSkill(name, context, (skill, text) => {
-    logLoad(skill, "a tool", context);
+    logLoad(skill, "with a tool", context);
     const lines = formatRemoteFiles(skill, context.options);
     return createTextResult(text, ...lines);
   });

@@ -234,9 +234,9 @@ Deno.test("--log-loads logs each skill that a client loads, and nothing else log
     line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "TIME")
   );
   assert.deepEqual(lines, [
-    'skill-server: TIME "test" loaded "git" of global as a tool',
-    'skill-server: TIME "test" loaded "hidden" of global as a prompt',
-    'skill-server: TIME "test" loaded "git" of global as a resource',
+    'skill-server: TIME "test" loaded the global skill "git" with a tool',
+    'skill-server: TIME "test" loaded the global skill "hidden" as a prompt',
+    'skill-server: TIME "test" loaded the global skill "git" as a resource',
   ]);
   assert.deepEqual(await use([]), []);
 });
@@ -259,7 +259,7 @@ Deno.test("--log-loads logs the name of a client so that it can pretend nothing"
   assert.ok(
     line.endsWith(
       String
-        .raw` "a\u0022 loaded \u0022pdf\u0022 of project as a tool\u000askill-server: \u001b[2Jb\" loaded "git" of global as a tool`,
+        .raw` "a\u0022 loaded \u0022pdf\u0022 of project as a tool\u000askill-server: \u001b[2Jb\" loaded the global skill "git" with a tool`,
     ),
     line,
   );
@@ -280,7 +280,7 @@ Deno.test("--log-loads logs what the tools of every toolset load", async () => {
       (line) => line.includes("loaded"),
       "the line about the skill",
     );
-    assert.match(line, /"test" loaded "git" of global as a tool$/);
+    assert.match(line, /"test" loaded the global skill "git" with a tool$/);
   }
 });
 
@@ -297,7 +297,7 @@ Deno.test("over HTTP, --log-loads logs the address of the client", async () => {
     );
     assert.match(
       line,
-      /Z (?:"test"|an unnamed client) at 127\.0\.0\.1 loaded "git" of global as a tool$/,
+      /Z (?:"test"|an unnamed client) at 127\.0\.0\.1 loaded the global skill "git" with a tool$/,
     );
   }
 });
@@ -319,7 +319,8 @@ Deno.test("over HTTP, --log-loads logs whose token the client sent, and no log c
     });
     await client.callTool(GIT_CALL);
     await client.close();
-    const whose = ` "test" at ${name}@127.0.0.1 loaded "git" of global as a `;
+    const whose =
+      ` "test" at ${name}@127.0.0.1 loaded the global skill "git" with a `;
     lines.push(await server.stderr.take((line) => line.includes(whose), whose));
   }
   const named = { authorization: `Bearer alice:${tokens.alice}` };

@@ -60,7 +60,7 @@ export function registerPrompts(
     const skill = requirePrompt(params, registry);
     const reading = registry.readFile(skill, SKILL_MD);
     const text = decodeText(await readForRequest(skillMdUri(skill), reading));
-    logLoad(skill, "a prompt", { ...requester, options });
+    logLoad(skill, "as a prompt", { ...requester, options });
     const input = params.name === SKILL_PROMPT
       ? undefined
       : params.arguments?.arguments ?? "";

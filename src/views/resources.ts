@@ -135,7 +135,7 @@ async function readResource(
       path,
       (meant) => registry.readFile(skill, meant),
     );
-    if (file.path === SKILL_MD) logLoad(skill, "a resource", reader);
+    if (file.path === SKILL_MD) logLoad(skill, "as a resource", reader);
     return [resourceContents(uri, file)];
   }
   const { files } = await registry.listFiles(skill);
