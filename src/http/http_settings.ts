@@ -40,10 +40,10 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
       `Cannot use --${option} over HTTP: use it with the server on stdio`,
     );
   }
-  const settings = createSettings(command);
+  const values = { ...command.values, remote: true };
+  const settings = createSettings({ ...command, values });
   return {
     ...settings,
-    options: { ...settings.options, allowShell: false, isRemote: true },
     access: {
       tokens: parseTokens(readVariable("SKILL_SERVER_TOKEN")),
       hosts: parseHosts(readVariable("SKILL_SERVER_HOSTS")),

@@ -159,6 +159,11 @@ const SERVING = {
     ...seconds(0.1),
     help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
   },
+  "remote": {
+    type: "boolean",
+    help:
+      "give clients URIs instead of paths, and run no commands, because their tools cannot open files here, as in a container",
+  },
   "log-loads": {
     type: "boolean",
     help:

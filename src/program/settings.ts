@@ -177,6 +177,8 @@ function createOptions(
     watchFolders: !values["no-watch"],
     toolset: (values.tools ?? "skill") as Toolset,
     profile: values.profile,
+    allowShell: !values.remote,
+    isRemote: values.remote,
     shellTimeout: numberOf(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
     logLoads: values["log-loads"],

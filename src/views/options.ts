@@ -28,9 +28,8 @@ export interface SkillToolOptions {
    */
   readonly allowShell?: boolean;
   /**
-   * Whether clients are on other machines, where the paths of this machine mean
-   * nothing. The results then name the folders and files of skills by their
-   * URIs. Default: `false`.
+   * Whether the tools of clients cannot open the files of this machine or container. The
+   * results then name the folders and files of skills by their URIs. Default: `false`.
    */
   readonly isRemote?: boolean;
   /** The time limit for shell commands, in seconds. Default: 60. */
