@@ -106,7 +106,7 @@ function onListen(address: Deno.Addr): void {
 
 /** Says what is served, and to whom. */
 function formatService(url: string): string {
-  const skills = count(registry.catalog.served.size, "skill");
+  const skills = count(registry.catalog.skills.size, "skill");
   const required = access.requiresToken
     ? "a token is required"
     : "no token is required, because only this machine can connect";

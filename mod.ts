@@ -98,6 +98,7 @@ import {
   isSkillFolder,
 } from "./src/skills/skill_file.ts";
 import type {
+  Problem,
   ScanOptions,
   ScanSubscriber,
   Skill,
@@ -108,7 +109,6 @@ import type {
   SkillFileContent,
   SkillFiles,
   SkillFilesOptions,
-  SkillPolicyRule,
   SkillRegistryOptions,
   SkillRoot,
   SkillSource,
@@ -563,8 +563,8 @@ export class SkillRegistry implements SkillSource {
     }, this.#known);
   }
 
-  /** @ignore Lists the rules of the policy that match nothing of what the last scan found. */
-  listUnusedRules(): SkillPolicyRule[] {
+  /** @ignore Lists what of the policy's rules matches nothing of what the last scan found. */
+  listUnusedRules(): Problem[] {
     const { skills = [] } = this.#last?.decisions ?? {};
     return this.#policy.listUnused(skills.map(subjectOf));
   }

@@ -51,6 +51,7 @@ export const RULES = {
   "size": "unlisted",
   "unreadable": "unlisted",
   "policy": "error",
+  "policy-unused": "warning",
   "no-skills": "error",
   "name-folder": "error",
   "flags": "error",

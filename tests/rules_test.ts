@@ -97,6 +97,12 @@ async function withManyFiles(place: Place): Promise<readonly string[]> {
 
 const BREACHES: Readonly<Record<ProblemRule, Breach>> = {
   "policy": (place) => check(place, "--policy", join(place.path, "none.yaml")),
+  "policy-unused": async (place) => {
+    const policy = place.file("p.yaml", "rules: [{ skill: x, state: off }]");
+    const folder = place.folder("skills");
+    const problems = await problemsIn("--list", folder, "--policy", policy);
+    return problems.map(({ rule }) => rule);
+  },
   "no-skills": (place) => (place.folder("skills"), check(place)),
   "folder-missing": (place) => check(place),
   "not-a-folder": (place) => (place.file("skills", ""), check(place)),

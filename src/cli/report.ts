@@ -14,7 +14,7 @@ import {
   RULES,
 } from "../problems.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
-import { findPolicyProblem, listAll } from "../skills/catalog.ts";
+import { listAll } from "../skills/catalog.ts";
 import { findUnlistingFault, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import type {
@@ -56,6 +56,8 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     ...catalog.problems,
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
+    // With an invalid policy, there are no rules. What is checked may be a part of all.
+    ...list ? registry.listUnusedRules() : [],
     ...await listMissed(catalog, settings, (roots) => {
       // What the policy turns off is not missed, but it lies somewhere.
       const options = { ...settings.options, policy: undefined };
@@ -68,10 +70,6 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
     policy,
-    /** The lines of the rules that match no skill, which are often misspelled. */
-    unusedRules: list && policy !== undefined
-      ? listUnusedRules(registry)
-      : undefined,
     roots: catalog.roots.map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
     problems: problems.map((problem) => ({
@@ -85,13 +83,6 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
 function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
   const { path, recursive } = root;
   return { path, scope, recursive, status, skills };
-}
-
-/** Lists the lines of the rules in the policy's file that match nothing. */
-function listUnusedRules(registry: SkillSource): number[] {
-  // While the policy is not valid, other rules apply than those in the file.
-  if (findPolicyProblem(registry.catalog) !== undefined) return [];
-  return registry.listUnusedRules().flatMap(({ line }) => line ?? []);
 }
 
 /**

@@ -73,18 +73,7 @@ function formatTables(report: Report, home: string | undefined): string[] {
   return joinSections([
     formatTable("Folders", folderRows),
     formatTable("Skills", skillRows),
-    formatUnusedRules(report),
   ]);
-}
-
-/** Says which rules of the policy match no skill, in one line. */
-function formatUnusedRules(
-  { policy = "", unusedRules = [] }: Report,
-): string[] {
-  if (unusedRules.length === 0) return [];
-  const file = basename(policy);
-  const lines = unusedRules.join(", ");
-  return [`Lines of ${file} with rules that match no skill: ${lines}`];
 }
 
 /** Describes who cannot load a skill by its name, and why. */

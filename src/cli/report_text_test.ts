@@ -98,7 +98,6 @@ const PROBLEM: Report["problems"][number] = {
 const EMPTY_REPORT: Report = {
   checked: undefined,
   policy: undefined,
-  unusedRules: undefined,
   roots: [],
   skills: [],
   problems: [],

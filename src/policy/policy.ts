@@ -36,7 +36,7 @@ import {
   type ActiveRule,
   isAbout,
   isInAny,
-  isMatch,
+  listUnusedFaults,
   PolicyError,
   type PolicySubject,
   resolveRuleFolder,
@@ -196,11 +196,11 @@ export class Policy {
       : DEFAULT_DECISION;
   }
 
-  /** Lists the rules that match nothing of what was decided on, in their order. */
-  listUnused(subjects: readonly PolicySubject[]): SkillPolicyRule[] {
-    const unused = (this.#rules ?? []).filter((active) =>
-      !subjects.some((subject) => isMatch(active, subject))
-    );
-    return unused.map(({ rule }) => rule);
+  /** Lists what of the rules matches nothing of what was decided on, in their order. */
+  listUnused(subjects: readonly PolicySubject[]): Problem[] {
+    const file = this.file ?? "options.policy";
+    return (this.#rules ?? [])
+      .flatMap((active) => listUnusedFaults(active, subjects))
+      .map((fault) => ({ ...fault, file }));
   }
 }

@@ -87,6 +87,25 @@ export function isMatch(
     paths.some((path) => isInAny(comparablePath(path), active.folders));
 }
 
+/** Says that a rule, or one of several names in it, matches nothing, as if misspelled. */
+export function listUnusedFaults(
+  active: ActiveRule,
+  subjects: readonly PolicySubject[],
+): Fault[] {
+  const { rule: { skill, line } } = active;
+  const matched = subjects.filter((subject) => isMatch(active, subject));
+  const found = matched.flatMap(({ names }) => names.map(skillKey));
+  const unused = textsOf(skill).filter((name) =>
+    !found.some(compileNames(name))
+  );
+  const reasons = matched.length === 0
+    ? ["this rule matches no skill"]
+    : unused.map((name) => `the name ${quote(name)} matches no skill`);
+  const hint = "check its spelling, or remove it";
+  return reasons
+    .map((reason) => ({ rule: "policy-unused", line, reason, hint }));
+}
+
 /** Whether a rule is about what has a name, by its key, and a scope, wherever it lies. */
 export function isAbout(
   { rule, matchesName }: ActiveRule,

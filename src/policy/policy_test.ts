@@ -167,21 +167,30 @@ Deno.test("Policy throws for an unknown state in an object, which would fail ope
   }
 });
 
-Deno.test("Policy.listUnused() lists the rules that match nothing, also if a later rule decides", async () => {
+Deno.test("Policy.listUnused() lists the rules and the names in rules that match nothing, also if a later rule decides", async () => {
   const rules: SkillPolicyRule[] = [
     { state: "off", line: 1 },
     { skill: "git", state: "on", line: 2 },
     { skill: "gti", state: "on", line: 3 },
     { in: "/nowhere", state: "off", line: 4 },
     { scope: "project", state: "off", line: 5 },
+    { skill: ["GIT", "pfd", "g*"], state: "on", line: 6 },
+    { skill: ["gti", "pfd"], state: "on", line: 7 },
   ];
   const policy = await policyOf(rules);
   const unused = policy.listUnused([subject("/x"), subject("/y")]);
-  assert.deepEqual(unused.map(({ line }) => line), [3, 4, 5]);
+  const rule = "this rule matches no skill";
+  assert.deepEqual(unused.map(({ line, reason }) => [line, reason]), [
+    [3, rule],
+    [4, rule],
+    [5, rule],
+    [6, 'the name "pfd" matches no skill'],
+    [7, rule],
+  ]);
   // A folder without a valid skill may have several names.
   const names = ["unknown", "gti"];
   const used = policy.listUnused([{ ...subject("/x"), names }]);
-  assert.ok(!used.some(({ skill }) => skill === "gti"));
+  assert.ok(!used.some(({ line }) => line === 3));
 });
 
 Deno.test("a policy is not valid if a folder of a rule exists and cannot be resolved", async () => {

@@ -331,8 +331,8 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  /** Lists the rules of the policy that match nothing of what the last scan found. */
-  listUnusedRules(): SkillPolicyRule[];
+  /** Lists what of the policy's rules matches nothing of what the last scan found. */
+  listUnusedRules(): Problem[];
   /** Scans the roots again. */
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   /** Adds a listener for changes. Returns a function that removes it. */
