@@ -4,7 +4,15 @@
  * @module
  */
 
-import { currentFolder, isAtOrBelow, realPathOf } from "../files/paths.ts";
+import config from "../../deno.json" with { type: "json" };
+import { attempt } from "../attempt.ts";
+import {
+  currentFolder,
+  isAtOrBelow,
+  isAtOrBelowAny,
+  realPathOf,
+  relative,
+} from "../files/paths.ts";
 import { isOff } from "../policy/states.ts";
 import {
   type Fault,
@@ -24,8 +32,9 @@ import type {
   SkillRootReport,
   SkillSource,
 } from "../skills/types.ts";
+import { byCodeUnits } from "../text.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
-import { listMissed } from "./unsearched.ts";
+import { listMissed, toNamedMiss } from "./unsearched.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (
@@ -53,7 +62,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     (skill) => inspect(skill, { registry, check }),
   );
   const problems = [
-    ...catalog.problems,
+    ...catalog.problems.flatMap((it) => check ? toNamedMiss(it) : it),
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     // With an invalid policy, there are no rules. What is checked may be a part of all.
@@ -67,17 +76,42 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const checked = listChecked(catalog, found);
   if (check) problems.push(...listEmptyFolders(checked, problems, settings));
   return {
+    version: config.version,
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
     policy,
-    roots: catalog.roots.map(toReportedRoot),
+    roots: catalog.roots.filter((it) => !isNothing(it, settings))
+      .map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
-    problems: problems.map((problem) => ({
-      severity: isError(problem) ? "error" : "warning",
-      effect: RULES[problem.rule],
-      ...problem,
-    })),
+    problems: problems.map(toReportedProblem).toSorted((a, b) =>
+      byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+    ),
   };
+}
+
+function toReportedProblem(problem: Problem) {
+  return {
+    severity: isError(problem) ? "error" : "warning",
+    effect: RULES[problem.rule],
+    relativePath: pathFromHere(problem.file),
+    ...problem,
+  };
+}
+
+/** Returns a path relative to the working directory, if it lies there. */
+export function pathFromHere(path: string): string | undefined {
+  const folder = currentFolder();
+  return folder !== undefined && isAtOrBelow(path, folder)
+    ? relative(folder, path) || "."
+    : undefined;
+}
+
+/** Whether a root is missing that nobody named, in a folder that somebody did. */
+function isNothing(
+  { root: { path, mustExist }, status }: SkillRootReport,
+  { folders }: Settings,
+): boolean {
+  return status === "missing" && !mustExist && isAtOrBelowAny(path, folders);
 }
 
 function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
@@ -99,7 +133,9 @@ function listEmptyFolders(
   const failed = problems.filter(isError).map(({ file }) => file);
   // A skill is checked by one path, and several folders can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);
+  // A file among skills need not be one.
   const isEmpty = (folder: string) =>
+    !attempt(() => Deno.statSync(folder).isFile) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
   const isAnywhere = folders.length === 0 && looked.length > 0;
   const named = folders.length > 0 ? folders : [currentFolder() ?? "."];

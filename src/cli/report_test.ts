@@ -102,6 +102,64 @@ Deno.test("--check of a folder among skills without a SKILL.md says what to rena
   assert.match(deleted.text, /error\[skill-md-missing\]: .*\n {2}fix: add one/);
 });
 
+Deno.test("--check of a file among skills says why it is no skill, or nothing if it need not be one", async () => {
+  using place = new Place();
+  place.skill("project/skills", "git");
+  place.file("project/skills/pdf.zip", "");
+  place.file("project/skills/csv.md", skillMd("csv"));
+  place.file("project/skills/README.md", "About these skills");
+  place.file("project/skills/data.json", "{}");
+  place.file("project/notes/README.md", "About something else");
+  const check = async (file: string) => {
+    const { code, text } = await printedReport(place, "--check", file);
+    return [code, text.split("\n")[0]];
+  };
+  const nothing = [0, "Checked 0 skills"];
+  assert.deepEqual(await check("skills/README.md"), nothing);
+  assert.deepEqual(await check("skills/data.json"), nothing);
+  assert.deepEqual(await check("skills/pdf.zip"), [
+    0,
+    "skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected",
+  ]);
+  assert.deepEqual(await check("skills/csv.md"), [
+    1,
+    "skills/csv.md: error[loose-file]: it is directly in a folder of skills",
+  ]);
+  assert.deepEqual(await check("notes/README.md"), [
+    1,
+    "notes/README.md: error[not-a-folder]: it is a file, where a folder of skills was expected",
+  ]);
+});
+
+Deno.test("--json has the version, problems by file and line, relative paths, and no folder that nobody named", async () => {
+  using place = new Place();
+  const broken = "[a](a.md)\n";
+  for (const name of ["csv", "pdf"]) {
+    const text = skillMd(name) + broken;
+    place.file(`project/more/${name}/SKILL.md`, `${text}[b](b.md)\n`);
+  }
+  place.file("other/git/SKILL.md", skillMd("git") + broken);
+  const folders = [join(place.path, "other"), "more/pdf", "more/csv"];
+  const args = ["--check", "--json", ...folders];
+  const { stdout } = await runServer(place, { args });
+  const report = JSON.parse(stdout);
+  assert.match(report.version, /^\d+\.\d+\.\d+$/);
+  assert.deepEqual(
+    report.roots.map(({ path }: { path: string }) => path),
+    folders.map((folder) => resolve(place.project, folder)),
+  );
+  const places = report.problems.map((
+    { relativePath, line }: { relativePath?: string; line: number },
+  ) => [relativePath?.replaceAll("\\", "/"), line]);
+  assert.deepEqual(places, [
+    [undefined, 7],
+    ["more/csv/SKILL.md", 7],
+    ["more/csv/SKILL.md", 8],
+    ["more/pdf/SKILL.md", 7],
+    ["more/pdf/SKILL.md", 8],
+  ]);
+});
+
 Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills with --agents", async () => {
   using place = new Place();
   place.skill("home/.agents/skills", "pdf");
@@ -423,7 +481,7 @@ async function runRecipe(place: Place, recipe: string) {
 }
 
 Deno.test(
-  "the recipe in docs/check.md checks only the skills that changed",
+  "the recipe in docs/check.md checks only the skills, and what is among them, that changed",
   { ignore: lacks("sh") || lacks("git") },
   async () => {
     const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
@@ -460,7 +518,15 @@ Deno.test(
       place.file("project/skills/README.md", "More about these skills");
       place.remove("project/skills/gone");
     });
-    assert.deepEqual(nothing, { code: 0, text: "" });
+    assert.deepEqual(nothing, { code: 0, text: "Checked 0 skills\n" });
+    assert.deepEqual(await checkAfter(() => {}), { code: 0, text: "" });
+    const loose = await checkAfter(() => {
+      place.file("project/skills/loose.md", skillMd("loose"));
+      place.file("project/skills/pdf.zip", "");
+    });
+    assert.equal(loose.code, 1);
+    assert.match(loose.text, /^skills\/loose\.md: error\[loose-file\]/m);
+    assert.match(loose.text, /^skills\/pdf\.zip: warning\[archive\]/m);
     const other = await checkAfter(() =>
       place.file("project/skills/[a-z] b/more.md", "Even more")
     );

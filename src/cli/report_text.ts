@@ -6,14 +6,7 @@
  * @module
  */
 
-import {
-  basename,
-  currentFolder,
-  dirname,
-  isAtOrBelow,
-  join,
-  relative,
-} from "../files/paths.ts";
+import { basename, dirname, join } from "../files/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
 import { isError } from "../problems.ts";
 import { withTilde } from "../program/command_words.ts";
@@ -21,17 +14,15 @@ import type { Settings } from "../program/settings.ts";
 import { RENAME } from "../skills/catalog.ts";
 import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
-import type { Report } from "./report.ts";
+import { pathFromHere, type Report } from "./report.ts";
 
 /** Formats a report as lines. */
 export function formatReport(
   report: Report,
   { values: { list }, home }: Pick<Settings, "values" | "home">,
 ): string[] {
-  const problems = report.problems.toSorted((a, b) =>
-    byCodeUnits(a.severity, b.severity) || byCodeUnits(a.file, b.file) ||
-    (a.line ?? 0) - (b.line ?? 0)
-  );
+  const problems = report.problems
+    .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
   const summary = summarize(report);
   const [advice, ...lines] = formatAdvice(report, home);
   const sections = [
@@ -184,8 +175,5 @@ function formatAdvice(
 
 /** Shortens a path in the working directory or the home folder. */
 function showPath(path: string, home: string | undefined): string {
-  const folder = currentFolder();
-  return folder !== undefined && isAtOrBelow(path, folder)
-    ? relative(folder, path) || "."
-    : withTilde(path, home);
+  return pathFromHere(path) ?? withTilde(path, home);
 }

@@ -88,6 +88,7 @@ const PROBLEM: Report["problems"][number] = {
   rule: "yaml-repaired",
   severity: "error",
   effect: "unlisted",
+  relativePath: join("a,b:c", "SKILL.md"),
   file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
   line: 3,
   reason: "100% wrong\r::warning::x",
@@ -96,6 +97,7 @@ const PROBLEM: Report["problems"][number] = {
 };
 
 const EMPTY_REPORT: Report = {
+  version: "1.0.0",
   checked: undefined,
   policy: undefined,
   roots: [],
@@ -152,14 +154,14 @@ Deno.test("formatReport() ends with a summary, which calls nothing clean that wa
   }
 });
 
-Deno.test("formatReport() sorts errors before warnings, then by file and line", () => {
+Deno.test("formatReport() puts errors before warnings, and leaves each in their order", () => {
   const at = (file: string, line?: number) => ({ ...PROBLEM, file, line });
   const [a, b] = ["a", "b"].map((name) => join(Deno.cwd(), name)) as [
     string,
     string,
   ];
   const warning = { ...at(a), severity: "warning" } as const;
-  const problems = [warning, at(b, 10), at(b, 9), at(b), at(a, 20)];
+  const problems = [warning, at(a, 20), at(b), at(b, 9), at(b, 10)];
   const lines = withVariables(
     { GITHUB_ACTIONS: "false" },
     () => formatReport({ ...EMPTY_REPORT, problems }, settingsFor("--list")),

@@ -8,6 +8,7 @@
 
 import { attempt } from "../attempt.ts";
 import {
+  basename,
   childOn,
   currentFolder,
   dirname,
@@ -24,7 +25,11 @@ import type { Problem } from "../problems.ts";
 import { quoteWord, withTilde } from "../program/command_words.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { findNearMissFault } from "../skills/near_misses.ts";
+import {
+  findNearMissFault,
+  isNamedSkills,
+  kindOfFile,
+} from "../skills/near_misses.ts";
 import { byOwner, DEFAULT_FOLDERS, SHARED_FOLDERS } from "../skills/roots.ts";
 import type {
   SkillCatalog,
@@ -223,6 +228,21 @@ function listNearMissProblems(
       return fault === undefined ? [] : [{ ...fault, file: miss.path }];
     })
   );
+}
+
+/**
+ * Says what is wrong with a file that was named as a folder of skills. If it lies among
+ * skills, it may be a near miss, or belong there.
+ */
+export function toNamedMiss(problem: Problem): Problem[] {
+  const { rule, file } = problem;
+  const path = dirname(file);
+  if (rule !== "not-a-folder" || !isNamedSkills(path)) return [problem];
+  const kind = kindOfFile(basename(file), { isInRoot: true });
+  const root = { path, scope: "global" } as const;
+  const fault = kind &&
+    findNearMissFault({ kind, path: file }, root, readStart);
+  return fault === undefined ? [] : [{ ...fault, file }];
 }
 
 /** Reads the beginning of a regular file. Returns an empty text for anything else. */

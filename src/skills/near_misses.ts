@@ -85,6 +85,11 @@ const ARCHIVE: Fault = {
   hint: "unpack it into a folder of its own, and remove it",
 };
 
+/** Whether a folder is named as one of skills. */
+export function isNamedSkills(folder: string): boolean {
+  return basename(folder).toLowerCase() === "skills";
+}
+
 /**
  * Says what is wrong with a near miss in a root, and how to make it a skill, if it is
  * likely a mistake. A folder that is not named as one of skills may be a skill, or a
@@ -100,7 +105,7 @@ export function findNearMissFault(
   const hasFrontmatter = () => SKILL_FRONTMATTER.test(readStart(path));
   const folder = dirname(path);
   const isInRoot = folder === root.path;
-  const isAmongSkills = basename(folder).toLowerCase() === "skills";
+  const isAmongSkills = isNamedSkills(folder);
   switch (kind) {
     case "folder":
       return isAmongSkills ? toFolderFault(document) : undefined;
