@@ -2,6 +2,16 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
+import { MAX_LENGTHS } from "../src/limits.ts";
+import {
+  isModern,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSIONS,
+  requireModern,
+} from "../src/protocol/eras.ts";
+import { CODES, MAX_LINE_LENGTH } from "../src/protocol/json_rpc.ts";
+import { REQUESTS } from "../src/protocol/requests.ts";
 import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 
@@ -78,3 +88,46 @@ for (const [what, [limit, pattern, files]] of Object.entries(DEPTHS)) {
     assert.deepEqual(silent, []);
   });
 }
+
+const PROTOCOL = read("docs/protocol.md");
+
+/** Returns the era of a method, as docs/protocol.md calls it. */
+function eraOf(method: string): string {
+  if (isModern({ jsonrpc: "2.0", id: 1, method })) return MODERN_VERSIONS[0]!;
+  const params = {
+    _meta: {
+      [META.protocolVersion]: MODERN_VERSIONS[0],
+      [META.clientCapabilities]: {},
+    },
+  };
+  try {
+    requireModern({ jsonrpc: "2.0", id: 1, method, params });
+    return "both";
+  } catch {
+    return LEGACY_VERSIONS[0]!;
+  }
+}
+
+Deno.test("docs/protocol.md names each method with its era, each version, and each code of errors", () => {
+  for (const method of Object.keys(REQUESTS)) {
+    const row = PROTOCOL.split("\n").find((line) =>
+      line.startsWith("| ") && line.split("|")[1]!.includes(`\`${method}\``)
+    );
+    assert.equal(row?.split("|")[2]?.trim(), eraOf(method), method);
+  }
+  for (const version of [...LEGACY_VERSIONS, ...MODERN_VERSIONS]) {
+    assert.ok(PROTOCOL.includes(version), version);
+  }
+  const rows = PROTOCOL.matchAll(/^\| `(-32\d{3})` \|/gm);
+  assert.deepEqual(
+    Array.from(rows, ([, code]) => Number(code)).sort(),
+    Object.values(CODES).sort(),
+  );
+});
+
+Deno.test("docs/protocol.md says how long what clients send can be", () => {
+  const [, limits = ""] = PROTOCOL.split("\n## Limits\n");
+  for (const limit of [...Object.values(MAX_LENGTHS), MAX_LINE_LENGTH]) {
+    assert.ok(limits.includes(limit.toLocaleString("en")), `${limit}`);
+  }
+});

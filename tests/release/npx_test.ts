@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { printedLaunch } from "../testing/command_line.ts";
-import {
-  environment,
-  IMPORTS,
-  README,
-  REPOSITORY,
-} from "../testing/environment.ts";
+import { environment, README, REPOSITORY } from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { serverCommand } from "../testing/server.ts";
@@ -67,8 +62,8 @@ Deno.test(
     const [, options] = serverCommand(place);
     const { code, stdout } = await new Deno.Command("npx", {
       ...options,
-      args: command.replace("CLONE", REPOSITORY).replace("~", place.home)
-        .replace(" run ", ` run ${IMPORTS.join(" ")} `).split(/ +/).slice(1),
+      args: command.replaceAll("CLONE", REPOSITORY).replace("~", place.home)
+        .split(" ").slice(1),
       env: { ...options.env, npm_config_cache: npmCache() },
       stdin: "null",
     }).output();
