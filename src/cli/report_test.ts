@@ -576,3 +576,42 @@ Deno.test(
     );
   },
 );
+
+Deno.test(
+  "the recipe in docs/check.md turns problems into SARIF, with relative paths",
+  { ignore: lacks("sh") || lacks("jq") },
+  async () => {
+    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
+    const [recipe] = /^deno run .* --check --json skills \|\n[^]*?\.sarif$/m
+      .exec(page)!;
+    using place = new Place();
+    place.file("project/skills/a b/SKILL.md", skillMd("a", "Use: a"));
+    place.file("project/skills/pdf.zip", "archive");
+    await runRecipe(place, recipe);
+    const file = join(place.project, "skills.sarif");
+    const { version, runs } = JSON.parse(Deno.readTextFileSync(file));
+    assert.equal(version, "2.1.0");
+    interface Result {
+      ruleId: string;
+      level: string;
+      message: { text: string };
+      locations: {
+        physicalLocation: {
+          artifactLocation: { uri: string };
+          region: { startLine: number };
+        };
+      }[];
+    }
+    const results = runs[0].results.map(
+      ({ ruleId, level, locations }: Result) => {
+        const { artifactLocation, region } = locations[0]!.physicalLocation;
+        return [ruleId, level, artifactLocation.uri, region.startLine];
+      },
+    );
+    assert.deepEqual(results, [
+      ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],
+      ["name-folder", "error", "skills/a%20b/SKILL.md", 2],
+      ["archive", "warning", "skills/pdf.zip", 1],
+    ]);
+  },
+);

@@ -86,6 +86,7 @@ const NEEDS = {
     isMet: canCompile,
   },
   git: { what: "Git", isMet: () => isProgram("git") },
+  jq: { what: "jq", isMet: () => isProgram("jq") },
   npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
   browser: {
     what: "Chromium or Chrome",
