@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { isVisible } from "../src/files/boundary.ts";
 import { join } from "../src/files/paths.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 
@@ -18,12 +19,16 @@ const PROMISES: Record<string, [file: string, test: string]> = {
     "a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem",
   ],
   "take the place of another name": [
-    "src/skills/names_test.ts",
-    "names that differ only in what cannot be seen have one key",
+    "tests/clone_attacks_test.ts",
+    "in a clone, names that only look like the user's are malformed, and the user's own names are as they were",
   ],
   "push your skills out of a list": [
     "tests/project_skills_test.ts",
     "twelve hundred skills of a project push none of the user's own out of any list, page, or search",
+  ],
+  "make the server advise your agent about its files": [
+    "src/views/near_miss_summary_test.ts",
+    "what is almost a skill in a project is for people alone",
   ],
   "speak as the server": [
     "tests/project_skills_test.ts",
@@ -95,3 +100,20 @@ for (const [promise, [file, test]] of Object.entries(PROMISES)) {
     assert.ok(text.includes(JSON.stringify(test)), test);
   });
 }
+
+Deno.test("docs/security.md lists the names with a dot that are served", () => {
+  const [, list = ""] = /but for those that templates (.*?) any ending\./
+    .exec(PAGE) ?? [];
+  const listed = Array.from(list.matchAll(/`(.+?)`/g), ([, name]) => name!);
+  assert.deepEqual(listed.filter((name) => !isVisible(name)), []);
+  const source = readFileSync(
+    join(REPOSITORY, "src", "files", "boundary.ts"),
+    "utf8",
+  );
+  const [, names = ""] = /TEMPLATE_NAMES[^`]*`([^`]*)`/.exec(source) ?? [];
+  const configs = [".eslintrc", ".prettierrc"];
+  assert.deepEqual(
+    listed.sort(),
+    [...names.trim().split(/\s+/), ...configs].sort(),
+  );
+});

@@ -22,6 +22,9 @@ import { lacks } from "../../../tests/testing/needs.ts";
 const CLIENTS_PAGE = Deno.readTextFileSync(
   join(REPOSITORY, "docs", "clients.md"),
 );
+const PROTOCOL_PAGE = Deno.readTextFileSync(
+  join(REPOSITORY, "docs", "protocol.md"),
+);
 
 /** Returns what a command prints, after the command. */
 function print(args: readonly string[], program: Program = PROGRAM): string {
@@ -163,12 +166,12 @@ const INSTRUCTIONS = {
   "none": /not shown/,
 };
 
-Deno.test("docs/clients.md says of each client that has a profile what is in it", () => {
-  const [drops = ""] = /^- .*\s.*drop prompts that/m.exec(CLIENTS_PAGE) ?? [];
+Deno.test("docs/clients.md and docs/protocol.md say of each client that has a profile what is in it", () => {
+  const [drops = ""] = /^- .*\s.*drop prompts that/m.exec(PROTOCOL_PAGE) ?? [];
   for (const [name, profile] of Object.entries(CLIENT_PROFILES)) {
     const { title } = MCP_CLIENTS[name as ClientName];
     const { clientName, searchesTools = false } = profile;
-    const row = rowOf(title, CLIENTS_PAGE, "The connection");
+    const row = rowOf(title, PROTOCOL_PAGE, "Known clients");
     assert.ok(row.includes(`\`${clientName}`), `${title}: ${clientName}`);
     const cells = rowOf(title, CLIENTS_PAGE, "Before the model calls a tool")
       .split("|").map((cell) => cell.trim());
