@@ -131,3 +131,17 @@ Deno.test("docs/protocol.md says how long what clients send can be", () => {
     assert.ok(limits.includes(limit.toLocaleString("en")), `${limit}`);
   }
 });
+
+Deno.test("the lines of deno.json in docs/running.md are those of a clone, and of the import map without JSR", () => {
+  const [, block = ""] = /```json\n([^]*?)```/.exec(read("docs/running.md")) ??
+    [];
+  const { imports } = JSON.parse(read("npm_only/import_map.json"));
+  const replaced = Object.entries<string>(imports).map((
+    [name, path],
+  ) => [name, path.replace(/^\.\//, "./skill-server/npm_only/")]);
+  const { name } = JSON.parse(read("deno.json"));
+  assert.deepEqual(JSON.parse(block).imports, {
+    [name]: "./skill-server/mod.ts",
+    ...Object.fromEntries(replaced),
+  });
+});
