@@ -33,7 +33,6 @@ import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/time_slice.ts";
 import { createDescription, registerViews } from "./src/views/views.ts";
 
-/** How long requests under way have to end when the process ends, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
 
 /** How long to wait for the last messages to be sent, in milliseconds. */
@@ -76,7 +75,6 @@ async function loadSettings(): Promise<HttpSettings> {
   }
 }
 
-/** Exits because of invalid settings. */
 async function exit(reason: string): Promise<never> {
   log(reason);
   await logged();
@@ -104,7 +102,6 @@ function onListen(address: Deno.Addr): void {
   }
 }
 
-/** Says what is served, and to whom. */
 function formatService(url: string): string {
   const skills = count(registry.catalog.skills.size, "skill");
   const required = access.requiresToken

@@ -91,7 +91,6 @@ async function serve(settings: Settings): Promise<number> {
   return code;
 }
 
-/** Creates the registry for the settings. Does not scan the roots. */
 function openSkills(
   { roots, options }: Settings,
   rest?: Pick<SkillRegistryOptions, "log">,

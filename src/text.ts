@@ -109,7 +109,6 @@ export function escapeInvisible(
   return text.toWellFormed().replace(INVISIBLE, escapeOf);
 }
 
-/** Escapes a character as in JSON, by its UTF-16 code units. */
 function escapeUnits(character: string): string {
   return character.split("").map((unit) =>
     `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`

@@ -28,7 +28,6 @@ let lastPause: Promise<void> = Promise.resolve();
 export class TimeSlice {
   #start = Date.now();
 
-  /** Whether the current slice has ended. */
   get isOver(): boolean {
     return Date.now() - this.#start >= SLICE_MS;
   }

@@ -81,7 +81,6 @@ function logMissingFolders({ problems }: SkillCatalog): void {
   }
 }
 
-/** Prints the configuration for an MCP client. */
 async function printConfig({ message, text }: ClientConfig): Promise<number> {
   await print(message, Deno.stderr);
   return await print(text);

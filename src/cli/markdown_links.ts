@@ -9,7 +9,6 @@ import { normalize } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { editDistance, quote } from "../text.ts";
 
-/** The maximum number of links that are reported for a skill. */
 const MAX_LINKS = 20;
 
 /** The maximum length of a path that can be one, in characters. */
@@ -19,7 +18,6 @@ const MAX_PATH_LENGTH = 4_096;
 const FENCED_CODE =
   /^[ \t>*+\-\d.)]*(?<fence>`{3,}|~{3,})[^]*?(?:\n[ \t>]*\k<fence>[ \t]*$|$(?![^]))/;
 
-/** A code span. */
 const SPAN = /(?<!\\)(?<ticks>`{1,2})[^`\n]+\k<ticks>/;
 
 /** A comment. Without an end, it reaches to that of the text. */
@@ -37,7 +35,6 @@ const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 /** What the path of a file of the skill does not contain: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
 
-/** A link as it is written, and where it leads. */
 interface Link {
   readonly written: string;
   readonly path: string;
@@ -62,7 +59,6 @@ function withFolders(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-/** Lists the relative links outside of code and comments. */
 function listLinks(markdown: string): Link[] {
   const lines = withoutCode(markdown.replace(/\r\n?/g, "\n")).split("\n");
   return lines.flatMap((text, index) =>
@@ -75,7 +71,6 @@ function listLinks(markdown: string): Link[] {
   );
 }
 
-/** Removes code and comments, but not their lines. */
 function withoutCode(markdown: string): string {
   return markdown.replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
 }

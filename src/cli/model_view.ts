@@ -56,19 +56,16 @@ function formatClient(client: string): string {
     : client;
 }
 
-/** A text that the model sees. */
 interface Passage {
   readonly title: string;
   readonly text: string;
 }
 
-/** Formats a text with its length, and indents its lines. */
 function formatPassage({ title, text }: Passage): string {
   const lines = text.split("\n").map((line) => `  ${line}`);
   return [`${title}: ${formatSize(text.length)}`, ...lines].join("\n");
 }
 
-/** Lists the texts that the model of a client sees. */
 function listPassages(client: string, view: ToolView): Passage[] {
   const { instructions, searchesTools } = profileOfOption(client);
   const { catalog, options } = view;

@@ -609,8 +609,8 @@ Deno.test(
       },
     );
     assert.deepEqual(results, [
-      ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],
       ["name-folder", "error", "skills/a%20b/SKILL.md", 2],
+      ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],
       ["archive", "warning", "skills/pdf.zip", 1],
     ]);
   },

@@ -170,7 +170,6 @@ function checkCharacters({ text }: CheckedSkill): Finding | undefined {
   };
 }
 
-/** Reports a `SKILL.md` that ends with its frontmatter. */
 function checkBody({ text, excerpt }: CheckedSkill): Finding | undefined {
   const endsWithFence = text.trimEnd().endsWith("\n---");
   if (excerpt.trim() !== "" || !endsWithFence) return undefined;

@@ -279,7 +279,6 @@ function parse(args: readonly string[]): CommandLine {
   }
 }
 
-/** Says what to do about a message of `parseArgs`. */
 function formatParseError(message: string): string {
   const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
   if (unknown !== undefined) {

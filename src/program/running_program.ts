@@ -34,7 +34,6 @@ const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
   ? pathOrUrl(new URL("import_map.json", YAML).href)
   : undefined;
 
-/** Returns the path that a URL stands for, or a URL of another kind unchanged. */
 function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }

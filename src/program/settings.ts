@@ -45,7 +45,6 @@ export interface Settings {
   /** The options, with absolute paths, and the size limit of the environment. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
-  /** The home folder, if known. */
   readonly home: string | undefined;
   /** The absolute paths of the folders that replace the default ones. */
   readonly folders: readonly string[];
@@ -110,7 +109,6 @@ function deriveSettings(
   };
 }
 
-/** Makes the paths in the options absolute. */
 function resolveFolders(
   values: CommandLine["values"],
   bases: BaseFolders,
@@ -126,7 +124,6 @@ function resolveFolders(
   };
 }
 
-/** Lists the folders that replace the default ones. */
 function listFolders(command: CommandLine, bases: BaseFolders): string[] {
   const { check = false, agents, "skill-dir": recursiveFolders } =
     command.values;
@@ -226,7 +223,6 @@ export function folderOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
-/** Says that the size limit of the environment is ignored. */
 function formatIgnoredSize(size: string): string {
   return `Ignoring MAX_FILE_SIZE_MB=${
     quote(size)

@@ -24,7 +24,6 @@ import type { Permit } from "./semaphore.ts";
 /** A server's description of itself. */
 export interface ServerDescription {
   readonly serverInfo: { name: string; title: string; version: string };
-  /** What the server can do. */
   readonly capabilities: ServerCapabilities;
   /** Returns what the model should know before it uses the server. */
   readonly instructions: () => string;
@@ -67,7 +66,6 @@ export abstract class RequestDispatcher {
     this.description = description;
   }
 
-  /** Notifies the clients that listen to a list that it changed. */
   abstract notifyListChanged(list: ListName): void;
 
   /** Sets the handler for the requests with a method. Invalid params do not reach it. */
@@ -78,7 +76,6 @@ export abstract class RequestDispatcher {
     this.#handlers.set(method, handler as Handler<Method>);
   }
 
-  /** Whether requests with a method have a handler. */
   protected hasHandler(method: string): boolean {
     return this.#handlers.has(method);
   }

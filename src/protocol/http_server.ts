@@ -32,7 +32,6 @@ import {
 } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
 
-/** How a request is handled. */
 interface Handling {
   /** Who sent it, for the log. */
   readonly sender: string | undefined;
@@ -49,7 +48,6 @@ export class McpHttpServer extends RequestDispatcher {
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
   readonly #handlings = new WeakMap<Request, Handling>();
 
-  /** Notifies the listeners that a list changed. */
   notifyListChanged(list: ListName): void {
     this.#mcp.bus.publish({ kind: `${list}_list_changed` });
   }
@@ -85,7 +83,6 @@ export class McpHttpServer extends RequestDispatcher {
     return new Response(body === "" ? null : body, response);
   }
 
-  /** Closes the streams of the listeners. */
   async close(): Promise<void> {
     await this.#mcp.close();
   }
@@ -131,7 +128,6 @@ export class McpHttpServer extends RequestDispatcher {
     return server;
   }
 
-  /** Returns the capabilities that the server has over HTTP. */
   #capabilities(isModern: boolean): ServerCapabilities {
     const list = isModern ? { listChanged: true } : {};
     const capabilities = this.description.capabilities as ServerCapabilities;

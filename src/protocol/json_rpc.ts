@@ -171,7 +171,6 @@ function countParts(value: unknown, levels = MAX_LEVELS): number {
   return count;
 }
 
-/** Says which part of a value keeps it from being a JSON-RPC message. */
 function findMessageReason(value: unknown): string | undefined {
   if (!isObject(value)) return "it is not an object";
   const { jsonrpc, id, method, params = {} } = value;
@@ -222,7 +221,6 @@ export function resourceNotFound(message: string, uri: string): Error {
   return Object.assign(error, { legacyCode: CODES.resourceNotFound });
 }
 
-/** An error as handlers throw it. */
 type ThrownError = Error & {
   code?: unknown;
   legacyCode?: unknown;

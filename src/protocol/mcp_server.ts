@@ -159,7 +159,6 @@ export class McpServer extends RequestDispatcher {
     this.#transport?.end();
   }
 
-  /** Notifies the clients that listen to a list that it changed. */
   notifyListChanged(list: ListName): void {
     for (const listener of this.#listeners) {
       if (!listener.filter?.[`${list}ListChanged`]) continue;
@@ -299,7 +298,6 @@ export class McpServer extends RequestDispatcher {
     return { _meta };
   }
 
-  /** Subscribes to the resources that exist, and returns their URIs. */
   async #subscribeToKnown(
     uris: ReadonlySet<string>,
     listener: Listener,
@@ -314,7 +312,6 @@ export class McpServer extends RequestDispatcher {
   }
 }
 
-/** Waits until a signal is aborted. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -322,7 +319,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Ends a subscription. */
 type End = () => void;
 
 /**
@@ -364,7 +360,6 @@ export class Listener implements Disposable {
     this.#subscriptions.delete(uri);
   }
 
-  /** Ends all subscriptions. */
   [Symbol.dispose](): void {
     for (const uri of this.#subscriptions.keys()) this.unsubscribe(uri);
   }

@@ -45,10 +45,8 @@ const RESOURCE = paramsOf({ uri: URI });
 
 const FLAG = z.optional(z.boolean());
 
-/** The maximum number of resources to which one request subscribes. */
 const MAX_SUBSCRIPTIONS = 256;
 
-/** The notifications that a modern client requests. */
 const SUBSCRIPTION_FILTER = z.object({
   toolsListChanged: FLAG,
   promptsListChanged: FLAG,

@@ -17,14 +17,12 @@ export class Permit implements Disposable {
     this.#onRelease = onRelease;
   }
 
-  /** Lets the next task run. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#onRelease();
   }
 
-  /** Releases the permit at the end of its block. */
   [Symbol.dispose](): void {
     this.release();
   }
@@ -40,12 +38,10 @@ export class Semaphore {
   readonly #slice = new TimeSlice();
   #pause: Promise<void> | undefined;
 
-  /** Creates a semaphore with a number of permits. */
   constructor(permits: number) {
     this.#free = permits;
   }
 
-  /** Waits for a permit. */
   async acquire(): Promise<Permit> {
     if (this.#free > 0) this.#free--;
     else {

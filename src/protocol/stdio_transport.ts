@@ -65,9 +65,7 @@ export class StdioTransport {
   readonly #closed = Promise.withResolvers<void>();
   #isClosed = false;
   #isEnding = false;
-  /** The lines that the next write takes. */
   #unsent: string[] = [];
-  /** The size of all lines that have not been written. */
   #unsentSize = 0;
   /** Fulfilled when all lines so far have been written. */
   #written: Promise<void> = Promise.resolve();
@@ -83,7 +81,6 @@ export class StdioTransport {
     this.#output = output;
   }
 
-  /** Reads messages until it is closed. */
   async run(): Promise<void> {
     this.#read().catch((error) =>
       this.#fail("read messages", error, "start the server from a client")

@@ -216,12 +216,12 @@ Deno.test(
       ),
     );
     assert.deepEqual(await findingsIn(place), [
+      "warning long large/SKILL.md: it has 606 lines, and 500 are recommended",
       `warning not-served large/d/d/d/d/d/d/d/d/d/d: its entries are more than 10 levels deep`,
       "warning not-served large/dangling.txt: it is a link to a missing file or folder",
       "warning not-served large/data.bin: it has more than 1 MiB",
       "warning not-served large/out.txt: it is a link that points outside its skill, or to a hidden file or folder",
       "warning not-served large/self: it is a link to a missing file or folder",
-      "warning long large/SKILL.md: it has 606 lines, and 500 are recommended",
       "error utf-8 latin/SKILL.md: it is not valid UTF-8",
       "error size many: the skill has more than 512 files, 2048 files and folders, or 16 MiB",
     ]);

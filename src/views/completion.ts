@@ -12,7 +12,6 @@ import { echo, quote } from "../text.ts";
 import { listForUser, SKILL_PROMPT } from "./prompts.ts";
 import { listByName } from "./skill_list.ts";
 
-/** The maximum number of values that a completion lists. */
 const MAX_COMPLETIONS = 100;
 
 /** Sets the request handler of completion. */
@@ -60,7 +59,6 @@ function isPrompt(name: string, { catalog }: SkillSource): boolean {
     listForUser(catalog).some((listed) => listed.name === name);
 }
 
-/** Lists the values that an argument of a prompt or a template can have. */
 async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
@@ -77,7 +75,6 @@ async function listValues(
   return listed.map(({ name }) => name);
 }
 
-/** Lists the paths of the files of a skill, if there is one. */
 async function listPaths(
   name: string | undefined,
   registry: SkillSource,

@@ -283,7 +283,6 @@ export async function readPath(
   }
 }
 
-/** Reads all files of a folder, if it has any. */
 async function readFolder(
   skill: Skill,
   path: string,
@@ -306,7 +305,6 @@ async function readFolder(
   return { content };
 }
 
-/** Lists the files of a skill. */
 async function listFilesOf(
   skill: Skill,
   registry: SkillSource,

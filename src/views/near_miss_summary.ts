@@ -26,7 +26,6 @@ export function summarizeNearMisses(catalog: SkillCatalog): string | undefined {
 /** The maximum number of names that are shown of skills whose names others have. */
 const MAX_NAMED_COPIES = 3;
 
-/** Counts skills that are not served. */
 function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
   const broken = skipped.filter(({ scope, isForModel }) =>
     scope === "global" && isForModel

@@ -105,7 +105,6 @@ export function serveList<T>(
   { name, itemsOf, load }: {
     name: "prompts" | "resources" | "skills";
     itemsOf: (catalog: SkillCatalog) => ListItem<T>[];
-    /** See {@linkcode loadPage}. */
     load?: (value: T) => unknown;
   },
 ): void {

@@ -75,11 +75,9 @@ export function registerPrompts(
 interface LoadedPrompt {
   readonly skill: Skill;
   readonly text: string;
-  /** The argument of the skill's own prompt. */
   readonly input: string | undefined;
 }
 
-/** Creates the content of a prompt for a client. */
 function createPromptContent(
   { skill, text, input }: LoadedPrompt,
   options: ToolOptions,
@@ -139,7 +137,6 @@ function createPrompts(
   return [{ key: listKey(skill, name), value }];
 }
 
-/** The maximum number of names that the error for an unknown name lists. */
 const MAX_NEAR_NAMES = 5;
 
 /**

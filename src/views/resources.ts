@@ -120,7 +120,6 @@ function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
   ];
 }
 
-/** Reads the file or the files that a URI refers to. */
 async function readResource(
   uri: string,
   registry: SkillSource,

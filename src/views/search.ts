@@ -59,7 +59,6 @@ const SIMILAR_WEIGHT = 0.5;
 const WEIGHT_BITS = 10;
 const MAX_WEIGHT = 2 ** WEIGHT_BITS - 1;
 
-/** Words that are ignored. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "a an and are as at be by can could do does for from get help how i in into is it make me my need of on or our please should some that the this to use using want we what when which with would you"
     .split(" "),
@@ -77,7 +76,6 @@ export class SkillIndex {
    * it counts there, each in one number.
    */
   readonly #postings = new Map<string, number[]>();
-  /** The words that begin with a character. */
   readonly #wordsByStart = new Map<string, string[]>();
 
   /** Indexes skills. Other tasks run in the meantime. */
@@ -173,7 +171,6 @@ export class SkillIndex {
   }
 }
 
-/** Adds a value to the list of a key. */
 function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
@@ -185,7 +182,6 @@ function rarityOf(count: number, total: number): number {
   return Math.log(1 + (total - count + 0.5) / (count + 0.5));
 }
 
-/** Returns how many letters can be wrong in a word of a query. */
 function maxMistakes({ length }: string): number {
   if (length < 5) return 0;
   return length < 8 ? 1 : 2;

@@ -288,7 +288,6 @@ function fitGroup(
   return shortenAll(pinnedLength, otherLength);
 }
 
-/** Returns the first skills of a list, as many as fit. */
 function takeFitting(
   skills: readonly ListedSkill[],
   { room, lengthOf }: ListRoom,

@@ -118,9 +118,7 @@ function toError({ reason, hint, lines = [] }: Fault): Error {
   return new Error([`${reason}; ${hint}`, ...lines].join("\n"));
 }
 
-/** A file or folder directly in a folder of a skill. */
 interface Child {
-  /** Its path in the skill. */
   readonly path: string;
   /** Its size in bytes, unless it is a folder. */
   readonly size?: number;

@@ -13,10 +13,8 @@ import type { ScanSubscriber, SkillSource } from "../skills/types.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { requireResource } from "./resources.ts";
 
-/** The URI of a subscription to all skills. */
 const ALL_SKILLS = "skill://";
 
-/** What a client subscribed to. */
 interface Subscription {
   /** The key of the skill, or `undefined` for all skills. */
   readonly key: string | undefined;
@@ -64,14 +62,12 @@ function createSubscription(
   };
 }
 
-/** The files that clients subscribed to. */
 class SubscribedFiles implements ScanSubscriber {
   readonly subscriptions = new Set<Subscription>();
   /** The real paths of the folders that contain the files. */
   #folders: readonly string[] = [];
   readonly #registry: SkillSource;
   readonly #looks = new SharedTask<void>();
-  /** The versions of the files, by URI. */
   #versions: ReadonlyMap<string, string> = new Map();
 
   constructor(registry: SkillSource) {

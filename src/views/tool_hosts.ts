@@ -35,7 +35,6 @@ export interface SkillToolServer {
 
 /** A server of this program, by what public types may say of it. */
 export interface ProgramToolServer {
-  /** Notifies the clients that listen to a list that it changed. */
   notifyListChanged(list: "tools"): void;
 }
 
@@ -126,7 +125,6 @@ function toStandard(schema: z.ZodMiniObject): z.ZodMiniObject {
 /** What a server of the SDK passes with a call, in version 2 one level deeper. */
 type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 
-/** What updates a tool that is registered on a server of the SDK. */
 type RegisteredTool = ReturnType<SkillToolServer["registerTool"]>;
 
 /**

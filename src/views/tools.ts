@@ -154,14 +154,12 @@ function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
   return profile === DEFAULT_PROFILE ? skills : skills.map(withUse);
 }
 
-/** Formats what the skills are about, and how to use the tool. */
 function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {
   return `${
     summarizeSkills(catalog, "Load instructions for a task")
   }\n${usage}`;
 }
 
-/** Returns the maximum length of a list, in characters. */
 function limitOf(
   { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT }: ToolOptions,
 ): number {

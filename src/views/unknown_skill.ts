@@ -94,7 +94,6 @@ Available skills:${list}
 Use the exact skill name (case-insensitive) to load a skill.`;
 }
 
-/** The maximum number of results of a search. */
 const MAX_RESULTS = 20;
 
 /** The skills that the model can find. The others have no influence on the results. */
@@ -121,7 +120,6 @@ export async function searchSkills(
   return [...shownUsers, ...shownProjects];
 }
 
-/** Formats the results of a search among a number of skills. */
 function formatResults(
   start: string,
   found: readonly ListedSkill[],
@@ -153,7 +151,6 @@ function explainMissing(
   return [...new Set(missing.map((it) => explain(it, options)))];
 }
 
-/** What is not served. */
 interface NotServed {
   readonly problems: readonly Problem[];
   /** Whose it is, by where it really lies. */
@@ -179,7 +176,6 @@ function findSkipped(
 
 const SKILL_OF_NAME = "skill with this name that is skipped";
 
-/** Lists the skills that are skipped under the key of a name. */
 function listSkippedSkills(
   key: string,
   { skipped }: SkillCatalog,
@@ -235,7 +231,6 @@ function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
 /** A path that may stand in the server's own sentences. */
 const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 
-/** Says why something is not served. */
 function explain(
   { problems, scope, what, projectPath = "" }: NotServed,
   { isRemote = false }: ToolOptions,

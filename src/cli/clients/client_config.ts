@@ -31,7 +31,6 @@ import { createLaunch } from "./launch.ts";
 
 /** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {
-  /** The snippet to add to the configuration file. */
   readonly text: string;
   /** What the user should know, and where to add it. */
   readonly message: string;
@@ -139,11 +138,9 @@ function canBeQuoted(words: readonly string[]): boolean {
   return !/['"\\]/.test(text) && isCopyable(text);
 }
 
-/** What the entry for a server over HTTP depends on. */
 interface UrlConfigOptions {
   readonly command: CommandLine;
   readonly os: Program["os"];
-  /** Whether `SKILL_SERVER_TOKEN` is set. */
   readonly hasToken: boolean;
 }
 
@@ -187,7 +184,6 @@ export function createUrlConfig(
   });
 }
 
-/** Says which options have no effect on an entry for a URL. */
 function listIneffectiveNotes({ values, positionals }: CommandLine): string[] {
   const ignored = Object.keys(values)
     .filter((option) => !URL_OPTIONS.includes(option))
@@ -200,7 +196,6 @@ function listIneffectiveNotes({ values, positionals }: CommandLine): string[] {
   ];
 }
 
-/** Says that a URL may be wrong. */
 function listUrlNotes({ pathname }: URL): string[] {
   return pathname.endsWith(MCP_PATH) ? [] : [
     `Check the URL, which does not end with ${MCP_PATH} as those of this server do, unless a proxy serves it at another path.`,

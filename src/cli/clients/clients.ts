@@ -20,13 +20,11 @@ export interface Launch {
  * application data, and the separator is `/`.
  */
 export interface McpClient {
-  /** The name that its users know. */
   readonly title: string;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
   /** The folder in the home folder that a variable of the client moves, with this file. */
   readonly ownFolder?: { readonly name: string; readonly variable: string };
-  /** The configuration file of a project. */
   readonly projectFile?: string;
   /** The format of these files. Default: "json". */
   readonly format?: "json" | "toml";
@@ -80,7 +78,6 @@ const SAID_TO_SHOW = {
   options: "--name-only ~/.claude/skills --name-only .claude/skills",
 };
 
-/** Returns the field that sends a token. */
 function bearer(token: string): object {
   return { headers: { Authorization: `Bearer ${token}` } };
 }

@@ -40,7 +40,6 @@ const listTool = defineTool({
   },
 });
 
-/** The parameter of AgentSkills' tools that names the skill. */
 const skillName = describedString("Name of the skill");
 
 const loadTool = defineTool({

@@ -26,9 +26,7 @@ export interface DescribedList {
 
 /** A tool: an entry in the table of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
-  /** The name that clients call. */
   readonly name: string;
-  /** The display name. */
   readonly title: string;
   /** What it is for. If its description lists the skills: in brief, without the list. */
   readonly usage: string;
