@@ -139,8 +139,8 @@ export type * from "./src/skills/types.ts";
  *
  * Among skills with the same name, the first one that is not off is served under it, in
  * the order of the roots. In a root, skills in folders of their names come first, and then
- * the order is that of the names of the folders, by code units. But a project's skill that
- * the model may not load takes no name from a user's skill that it may.
+ * the order is that of the names of the folders, by code units. But a skill of the project
+ * that is hidden from the model never takes the name of a skill of the user that is not.
  *
  * A problem with one skill or folder neither throws an error nor affects others. The first
  * 1,000 problems are in {@linkcode SkillCatalog.problems}.
@@ -160,7 +160,10 @@ export async function scanSkillRoots(
 }
 
 interface SearchedFolder extends VisitedFolder {
-  /** The real path of the skill around it, if there is one. */
+  /**
+   * The real path of the skill around it, if there is one. A walk lists each folder before
+   * those in it, so that this is known when a folder is found.
+   */
   readonly outer: string | undefined;
 }
 
@@ -291,15 +294,10 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     return this.#project.resolveAll(paths).includes(realPath);
   }
 
-  /** Notes a folder that may be a skill. If it is not listed, the next step finds out. */
-  onFolder(folder: SearchedFolder, entries?: readonly Deno.DirEntry[]): void {
+  onListed(folder: SearchedFolder, entries: readonly Deno.DirEntry[]): void {
     const { recursive = false, includesItself = recursive } = this.#root;
     const { realPath, depth } = folder;
     const mayBeSkill = depth > 0 || includesItself;
-    if (entries === undefined) {
-      this.#addFolder(folder);
-      return;
-    }
     this.#listed.add(realPath);
     if (mayBeSkill && entries.some(({ name }) => isSkillFileName(name))) {
       this.#skills.add(realPath);
@@ -310,12 +308,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     }
   }
 
-  onUnlisted(folder: SearchedFolder): void {
-    this.#unlisted.push(folder.realPath);
-    this.#addFolder(folder);
-  }
-
-  #addFolder(folder: SearchedFolder): void {
+  /** Notes a folder that may be a skill. The next step finds out. */
+  onUnlisted(folder: SearchedFolder, reason: "unwanted" | "limit"): void {
+    if (reason === "limit") this.#unlisted.push(folder.realPath);
     const isInGroup = !this.#root.recursive && folder.depth > 1;
     if (isInGroup && !isSkillFolder(folder.path)) return;
     this.#folders.push({ ...folder, file: this.#files.get(folder) });
@@ -600,7 +595,7 @@ export class SkillRegistry implements SkillSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** @ignore Adds what is told of each scan, and asked which folders to watch before others. */
+  /** @ignore Adds a subscriber, which is asked for folders to watch before the others. */
   addSubscriber(subscriber: ScanSubscriber): void {
     this.#subscribers.add(subscriber);
   }

@@ -21,7 +21,7 @@ export function log(sentence: string, ...lines: readonly string[]): void {
   const first = escapeCommands(oneLine(sentence));
   const text = [LOG_PREFIX + first, ...lines, ""].join("\n");
   const bytes = new TextEncoder().encode(text);
-  // If nobody reads stderr anymore, the server can still serve its client.
+  // If nobody reads stderr, the server can still serve its client.
   logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
 }
 

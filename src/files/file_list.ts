@@ -101,7 +101,7 @@ export class FileList implements WalkSteps<ListedFolder> {
     return true;
   }
 
-  onFolder(folder: ListedFolder): void {
+  onListed(folder: ListedFolder): void {
     this.#files.set(folder, []);
   }
 

@@ -69,17 +69,17 @@ const CONFIRM_ROUNDS = 20;
 /** Before each step of a round, there are fewer vain looks at the path than this. */
 const MAX_VAIN_LOOKS = 4;
 
-/** Throws an error if a path does not lead to its real path anymore. */
+/** Throws an error if a path no longer leads to its real path. */
 export function requireInPlace({ path, realPath }: Located): void {
   if (Deno.realPathSync(path) === realPath) return;
   throw new SkillFileError(path, WAS_REPLACED);
 }
 
 /**
- * Confirms that a file or folder with a known status lies where its path leads. A
- * folder on the path may have been swapped for a link and back. Then the real path is
- * the expected one while the file is another, or the reverse, unless another swap comes
- * exactly between the two checks of each round.
+ * Confirms that a file or folder with a known status lies where its path leads. Each round
+ * compares the real path and then the file. If a folder on the path was swapped for a link
+ * and back, one of the two differs, unless another swap comes exactly between them, in
+ * each round.
  *
  * @throws {SkillFileError} If it was replaced.
  */
@@ -101,9 +101,9 @@ function lookInVain({ path }: Located): void {
 }
 
 /**
- * Reads the beginning of a regular file, and confirms its place. If a snapshot holds both
- * before the file is opened and after it was read, nothing was swapped. Otherwise, the
- * place is confirmed in rounds.
+ * Reads the beginning of a regular file, and confirms its place: nothing was swapped if a
+ * snapshot of the folders above it holds before the file is opened and after it is read. If
+ * it does not, {@linkcode confirmPlace} compares the path and the file in rounds.
  *
  * @param located The file.
  * @param options Its status, which it must have when it is open, a buffer for the bytes,

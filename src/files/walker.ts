@@ -37,11 +37,12 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   /** Whether to look at an entry. The others do not count. */
   isLookedAt(entry: Deno.DirEntry): boolean;
   isListed(folder: Folder): boolean;
-  /** Notes a folder, with its entries if it is listed, before it looks at them. */
-  onFolder(folder: Folder, entries?: readonly Deno.DirEntry[]): void;
+  /** Notes a folder and its entries, before the walk looks at these. */
+  onListed(folder: Folder, entries: readonly Deno.DirEntry[]): void;
+  /** Notes a folder that is not listed: it is not to be, or the limit is reached. */
+  onUnlisted?(folder: Folder, reason: "unwanted" | "limit"): void;
+  /** Notes the place of an entry beyond the limit. */
   onUnvisited?(place: string): void;
-  /** Notes a folder that is not listed because of the limit. */
-  onUnlisted?(folder: Folder): void;
   /** Looks at an entry. Returns the folder that it is, to walk on there. */
   onEntry(
     entry: Deno.DirEntry,
@@ -52,6 +53,12 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   onFailure(error: unknown, folder: Folder, entry?: Deno.DirEntry): void;
 }
 
+/** An entry, and the folder that it is in. */
+interface FoundEntry<Folder> {
+  readonly folder: Folder;
+  readonly entry: Deno.DirEntry;
+}
+
 /**
  * Walks from a folder on.
  *
@@ -59,44 +66,75 @@ export interface WalkSteps<Folder extends PlacedFolder> {
  * @returns The first entry beyond the limit, and its folder, if there is one.
  * @throws {Error} What `onFailure` throws.
  */
-export async function walk<Folder extends PlacedFolder>(
+export function walk<Folder extends PlacedFolder>(
   top: Folder,
   steps: WalkSteps<Folder>,
   slice: TimeSlice = new TimeSlice(),
-): Promise<{ folder: Folder; entry: Deno.DirEntry } | undefined> {
-  // The loop appends the folders to walk on in.
-  const queue = [top];
-  let room = steps.maxEntries;
-  let end: { folder: Folder; entry: Deno.DirEntry } | undefined;
-  for (const folder of queue) {
-    if (slice.isOver) await slice.pause();
-    const isListed = steps.isListed(folder);
-    if (!isListed) steps.onFolder(folder);
-    else if (end !== undefined) steps.onUnlisted?.(folder);
-    if (!isListed || end !== undefined) continue;
+): Promise<FoundEntry<Folder> | undefined> {
+  return new Walk(top, steps, slice).run();
+}
+
+class Walk<Folder extends PlacedFolder> {
+  readonly #steps: WalkSteps<Folder>;
+  readonly #slice: TimeSlice;
+  /** Each visit appends the folders to walk on in. */
+  readonly #queue: Folder[];
+  /** How many entries it can still look at. */
+  #room: number;
+  #firstBeyond: FoundEntry<Folder> | undefined;
+
+  constructor(top: Folder, steps: WalkSteps<Folder>, slice: TimeSlice) {
+    this.#queue = [top];
+    this.#steps = steps;
+    this.#slice = slice;
+    this.#room = steps.maxEntries;
+  }
+
+  async run(): Promise<FoundEntry<Folder> | undefined> {
+    for (const folder of this.#queue) {
+      if (this.#slice.isOver) await this.#slice.pause();
+      if (!this.#steps.isListed(folder)) {
+        this.#steps.onUnlisted?.(folder, "unwanted");
+      } else if (this.#firstBeyond !== undefined) {
+        this.#steps.onUnlisted?.(folder, "limit");
+      } else {
+        await this.#visit(folder);
+      }
+    }
+    return this.#firstBeyond;
+  }
+
+  async #visit(folder: Folder): Promise<void> {
     try {
       const { entries, snapshot } = listFolder(folder);
-      steps.onFolder(folder, entries);
-      const visited = entries.filter((it) => steps.isLookedAt(it));
-      const beyond = visited.splice(room);
-      room -= visited.length;
-      const [entry] = beyond;
-      if (entry !== undefined) end = { folder, entry };
-      for (const { name } of beyond) {
-        steps.onUnvisited?.(childPath(folder.realPath, name));
-      }
-      for (const entry of visited) {
-        if (slice.isOver) await slice.pause();
-        const child = lookAt(entry, folder, { snapshot, steps });
-        if (child !== undefined) queue.push(child);
+      this.#steps.onListed(folder, entries);
+      for (const entry of this.#takeFitting(folder, entries)) {
+        if (this.#slice.isOver) await this.#slice.pause();
+        const child = lookAt(entry, folder, { snapshot, steps: this.#steps });
+        if (child !== undefined) this.#queue.push(child);
       }
       // If it was swapped in the meantime, its entries are not what they seemed to be.
       if (!snapshot.holds()) requireInPlace(folder);
     } catch (error) {
-      steps.onFailure(error, folder);
+      this.#steps.onFailure(error, folder);
     }
   }
-  return end;
+
+  /** Returns the entries to look at, as many as the limit allows, and notes the others. */
+  #takeFitting(
+    folder: Folder,
+    entries: readonly Deno.DirEntry[],
+  ): Deno.DirEntry[] {
+    const fitting = entries.filter((entry) => this.#steps.isLookedAt(entry));
+    const beyond = fitting.splice(this.#room);
+    this.#room -= fitting.length;
+    const [entry] = beyond;
+    if (entry !== undefined) this.#firstBeyond = { folder, entry };
+    for (const { name } of beyond) {
+      this.#steps.onUnvisited?.(childPath(folder.realPath, name));
+    }
+    return fitting;
+  }
 }
 
 function lookAt<Folder extends PlacedFolder>(

@@ -31,8 +31,12 @@ class Recorder implements WalkSteps<PlacedFolder> {
     return !path.endsWith("closed");
   }
 
-  onFolder({ path }: PlacedFolder, entries?: readonly Deno.DirEntry[]): void {
-    this.folders.push(`${this.#name(path)} ${entries?.length ?? "unlisted"}`);
+  onListed({ path }: PlacedFolder, entries: readonly Deno.DirEntry[]): void {
+    this.folders.push(`${this.#name(path)} ${entries.length}`);
+  }
+
+  onUnlisted({ path }: PlacedFolder, reason: string): void {
+    this.folders.push(`${this.#name(path)} ${reason}`);
   }
 
   onEntry(
@@ -108,7 +112,7 @@ Deno.test("walk() goes breadth first, by name, and a failure affects nothing els
     " 5",
     "a 2",
     "b 2",
-    "closed unlisted",
+    "closed unwanted",
     "a/c 0",
     "b/d 1",
     "b/d/e 0",

@@ -45,7 +45,7 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 /**
  * An MCP transport that reads and writes bytes, by default on stdin and stdout.
  *
- * It closes by itself when nobody reads the output anymore, or when the input
+ * It closes by itself when nobody reads the output, or when the input
  * has ended and the pending replies are written. It replies to an invalid
  * message with an error, and stays open.
  */
@@ -193,7 +193,7 @@ export class StdioTransport {
  * Writes all bytes.
  *
  * @param options How much to write at a time, and what to call after each write.
- * @throws {Deno.errors.BrokenPipe} If nobody reads them anymore.
+ * @throws {Deno.errors.BrokenPipe} If nobody reads them.
  */
 export async function writeAll(
   output: ByteWriter,

@@ -67,7 +67,7 @@ function listFiles(
   });
 }
 
-/** Lists a folder as a whole, unless it has nothing of its own but archives, or is named as no skill is. */
+/** Lists a folder as a whole, unless it contains only archives, or has a name that no skill has. */
 function listWhole(
   { path }: Folder,
   entries: readonly Deno.DirEntry[],

@@ -1,5 +1,5 @@
 /**
- * Near misses: what may be meant as a skill, and is none. Which names count, when one
+ * Near misses: what is not a skill, but may be meant as one. Which names count, when one
  * matters, and what is said of it, to people and to the model.
  *
  * @module

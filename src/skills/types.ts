@@ -182,7 +182,7 @@ export interface SkillRootReport {
   readonly nearMisses?: readonly NearMiss[];
 }
 
-/** A file or folder that may be meant as a skill, and is none. Its name tells. */
+/** A file or folder that is not a skill, but by its name may be meant as one. */
 export interface NearMiss {
   /**
    * What it is: an archive; a file that may be meant as the `SKILL.md` of its folder, or,
@@ -292,7 +292,7 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** @ignore What is told of each scan, and asked for folders. */
+/** @ignore Reacts to scans, and names folders to watch. */
 export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
@@ -337,7 +337,7 @@ export interface SkillSource {
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   /** Adds a listener for changes. Returns a function that removes it. */
   onChange(listener: SkillChangeListener): () => void;
-  /** Adds what is told of each scan, and asked which folders to watch. */
+  /** Adds a subscriber to the scans. */
   addSubscriber(subscriber: ScanSubscriber): void;
   /** Asks the subscribers again which folders to watch. */
   watchFolders(): void;

@@ -51,7 +51,7 @@ interface ToolHost {
 /**
  * Returns what shows tools to the clients of a server.
  *
- * @throws {TypeError} If the server is none that tools can be registered on.
+ * @throws {TypeError} If tools cannot be registered on the server.
  */
 export function hostFor(
   server: SkillToolServer | ProgramToolServer,

@@ -103,7 +103,7 @@ function rankOf({ state, scope, isLifted }: Sight): number {
   return isLifted ? 0 : 100 + rank;
 }
 
-/** A project's skill that is not for the model takes no name from a user's that is. */
+/** A skill of the project that is hidden from the model never takes the name of a user's that is not. */
 function holderOf(sights: readonly Sight[]): Sight {
   const isWanted = sights.some(({ scope, forModel }) =>
     scope === "global" && forModel

@@ -43,7 +43,7 @@ ${list}${notice === undefined ? "" : `\n\n${notice}`}`;
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   input: z.object({
     name: describedString(
-      "Skill name, as listed. A skill that the user misses must be a folder with a file SKILL.md in the folders of the server's settings",
+      "Skill name, as listed. If the user expects a skill that is not listed, it must be a folder with a file SKILL.md, in one of the folders that the server searches",
     ),
   }),
   call: ({ name }, context) => loadWhole(name, context),
