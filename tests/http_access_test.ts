@@ -109,7 +109,7 @@ Deno.test("a request with another host or HTTP method, or with a body that is no
       [["GET", "POST"], "/mcp", "localhost.evil.example.com", 403],
       [["GET", "DELETE", "OPTIONS", "TRACE"], "/mcp", undefined, 405],
       [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
-      [["POST"], "/mcp", undefined, 415],
+      [["POST"], "/mcp", undefined, 400],
       [["GET"], "/other", undefined, 404],
     ] as const
   ) {

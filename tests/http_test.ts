@@ -4,6 +4,7 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
 import { join } from "../src/files/paths.ts";
+import { parseMessage } from "../src/protocol/json_rpc.ts";
 import { toolsets } from "./testing/client.ts";
 import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
@@ -18,9 +19,9 @@ Deno.test("a legacy client is served over HTTP", async () => {
   await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
   // Over HTTP, the server cannot send anything between requests.
   assert.deepEqual(client.getServerCapabilities(), {
-    tools: {},
-    prompts: {},
-    resources: {},
+    tools: { listChanged: false },
+    prompts: { listChanged: false },
+    resources: { listChanged: false, subscribe: false },
     completions: {},
     extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
   });
@@ -35,7 +36,10 @@ Deno.test("a legacy client is served over HTTP", async () => {
   const { contents } = await client.readResource({ uri });
   const mimeType = "text/markdown";
   assert.deepEqual(contents, [{ uri, mimeType, text: "# API" }]);
-  await assert.rejects(client.subscribeResource({ uri }), /Method not found/);
+  await assert.rejects(
+    client.subscribeResource({ uri }),
+    /Unknown method "resources\/subscribe"/,
+  );
   await client.close();
 });
 
@@ -45,6 +49,7 @@ Deno.test("a modern client lists, calls, and listens over HTTP", async () => {
   const client = await modernClient(server);
   assert.deepEqual(client.getServerCapabilities()?.resources, {
     listChanged: true,
+    subscribe: false,
   });
   const { content: [item] } = await client.callTool(GIT_CALL);
   assert.ok(item?.type === "text" && item.text.startsWith("Loading: git\n"));
@@ -89,6 +94,7 @@ Deno.test("modern results and errors are the same over HTTP, with the status 404
     });
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [404, -32601], method);
+    assert.ok(error.message.startsWith(`Unknown method "${method}": `));
   }
 });
 
@@ -108,6 +114,42 @@ Deno.test("over HTTP, invalid params have the same short error as on stdio, and 
   const params = { uri: "skill://\ud800" };
   const { error } = await server.askLegacy("resources/read", params);
   assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
+});
+
+Deno.test("what cannot be read is answered in the same form over HTTP as on stdio", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const bodies = [
+    "nonsense",
+    "7",
+    "[]",
+    '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+    '{"jsonrpc":"2.0","id":1,"method":5}',
+    '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+  ];
+  for (const body of bodies) {
+    const response = await server.fetch(body);
+    const parsed = parseMessage(body);
+    assert.ok("errorResponse" in parsed);
+    assert.deepEqual(
+      [response.status, await response.text()],
+      [400, JSON.stringify(parsed.errorResponse)],
+    );
+  }
+});
+
+Deno.test("over HTTP, an unknown version in the header is one, with or without _meta", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const header = { "mcp-protocol-version": "2099-01-01" };
+  const legacy = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  for (const request of [legacy, modern("tools/list")]) {
+    const response = await server.fetch(request, header);
+    const { id, error } = await response.json();
+    assert.deepEqual([response.status, id], [400, (request as Reply).id]);
+    const data = { supported: ["2026-07-28"], requested: "2099-01-01" };
+    assert.deepEqual([error.code, error.data], [-32022, data]);
+  }
 });
 
 Deno.test("over HTTP, a missing resource has the error code of the client's era", async () => {

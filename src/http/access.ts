@@ -166,7 +166,7 @@ export function createRefusal(
   message: string,
   headers?: HeadersInit,
 ): Response {
-  const body = { jsonrpc: "2.0", error: { code: -32000, message }, id: null };
+  const body = { jsonrpc: "2.0", error: { code: -32000, message } };
   return Response.json(body, { status, headers });
 }
 

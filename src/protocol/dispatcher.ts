@@ -11,7 +11,7 @@ import type {
   Result,
   ServerCapabilities,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { CODES, invalidParams, rpcError } from "./json_rpc.ts";
+import { invalidParams, unknownMethod } from "./json_rpc.ts";
 import {
   formatIssues,
   type Method,
@@ -90,9 +90,7 @@ export abstract class RequestDispatcher {
     context: RequestContext,
   ): Result | Promise<Result> {
     const handler = this.#handlers.get(method);
-    if (handler === undefined) {
-      throw rpcError(CODES.methodNotFound, "Method not found");
-    }
+    if (handler === undefined) throw unknownMethod(method);
     const { success, data, error } = REQUESTS[method as Method]
       .safeParse(params, PARSE_OPTIONS);
     if (success) return handler(data as Params<Method>, context);

@@ -25,7 +25,9 @@ Deno.test("RequestDispatcher refuses methods without a handler, even those that 
   assert.ok(server.has("tools/list"));
   for (const method of ["tools/call", "x", "", "__proto__", "toString"]) {
     assert.ok(!server.has(method));
-    const expected = { code: -32601, message: "Method not found" };
+    const message =
+      `Unknown method "${method}": the capabilities of the server say what it can do`;
+    const expected = { code: -32601, message };
     assert.throws(() => server.ask(method), expected);
   }
 });

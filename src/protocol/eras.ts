@@ -9,7 +9,7 @@
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { isObject } from "../text.ts";
-import { CODES, invalidParams, rpcError } from "./json_rpc.ts";
+import { CODES, invalidParams, rpcError, unknownMethod } from "./json_rpc.ts";
 
 /** The protocol versions of the legacy era that the server supports, the latest first. */
 export const LEGACY_VERSIONS: readonly string[] = [
@@ -83,19 +83,21 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
     throw invalidParams(`_meta must contain ${META.protocolVersion}, a string`);
   }
   if (!MODERN_VERSIONS.includes(version)) {
-    throw rpcError(CODES.unsupportedVersion, "Unsupported protocol version", {
-      supported: MODERN_VERSIONS,
-      requested: version,
-    });
+    throw unsupportedVersion(version);
   }
   if (!isObject(capabilities)) {
     throw invalidParams(
       `_meta must contain ${META.clientCapabilities}, an object`,
     );
   }
-  if (LEGACY_METHODS.test(method)) {
-    throw rpcError(CODES.methodNotFound, `Method not found in ${version}`);
-  }
+  if (LEGACY_METHODS.test(method)) throw unknownMethod(method);
+}
+
+/** Creates the JSON-RPC error for a version that a modern client cannot use. */
+export function unsupportedVersion(requested: string): Error {
+  const message = "Unsupported protocol version";
+  const data = { supported: MODERN_VERSIONS, requested };
+  return rpcError(CODES.unsupportedVersion, message, data);
 }
 
 function metaOf(

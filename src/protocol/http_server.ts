@@ -22,15 +22,24 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { isObject, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
-import { cachingOf } from "./eras.ts";
+import {
+  cachingOf,
+  LEGACY_VERSIONS,
+  MODERN_VERSIONS,
+  unsupportedVersion,
+} from "./eras.ts";
 import {
   type ErrorObject,
-  findMessageError,
+  findErrorResponse,
   requireReadableSize,
   sizeOf,
   toErrorObject,
+  unknownMethod,
 } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
+
+/** The versions that the header of a request can name. */
+const VERSIONS = [...LEGACY_VERSIONS, ...MODERN_VERSIONS];
 
 interface Handling {
   /** Who sent it, for the log. */
@@ -67,9 +76,14 @@ export class McpHttpServer extends RequestDispatcher {
       maxSize?: number;
     },
   ): Promise<Response | undefined> {
-    // What is not JSON, the SDK refuses.
-    const error = message === undefined ? undefined : findMessageError(message);
-    if (error !== undefined) return Response.json(error, { status: 400 });
+    const invalid = findErrorResponse(message);
+    if (invalid !== undefined) return Response.json(invalid, { status: 400 });
+    const version = request.headers.get("mcp-protocol-version");
+    if (version !== null && !VERSIONS.includes(version)) {
+      const id = isObject(message) ? message.id : undefined;
+      const error = toErrorObject(unsupportedVersion(version));
+      return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
+    }
     const handling: Handling = { sender, maxSize };
     this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
@@ -97,7 +111,10 @@ export class McpHttpServer extends RequestDispatcher {
     });
     // Without a handler, the SDK replies to a modern client with the status 404.
     const method = requestInfo?.headers.get("mcp-method") ?? "";
-    if (isModern && !this.hasHandler(method)) return server;
+    if (isModern && !this.hasHandler(method)) {
+      replaceError(server, () => toErrorObject(unknownMethod(method)));
+      return server;
+    }
     const handling = this.#handlings.get(requestInfo!);
     let legacyError: ErrorObject | undefined;
     replaceError(server, () => legacyError);
@@ -129,9 +146,10 @@ export class McpHttpServer extends RequestDispatcher {
   }
 
   #capabilities(isModern: boolean): ServerCapabilities {
-    const list = isModern ? { listChanged: true } : {};
+    const list = { listChanged: isModern };
     const capabilities = this.description.capabilities as ServerCapabilities;
-    return { ...capabilities, tools: list, prompts: list, resources: list };
+    const resources = { ...list, subscribe: false };
+    return { ...capabilities, tools: list, prompts: list, resources };
   }
 }
 

@@ -12,7 +12,8 @@ import type {
   JSONRPCMessage,
   RequestId,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { echo, isObject, stringifyJson } from "../text.ts";
+import { attempt } from "../attempt.ts";
+import { echo, isObject, quote, stringifyJson } from "../text.ts";
 
 /** The codes of errors: of JSON-RPC, and of MCP for resources and versions. */
 export const CODES = {
@@ -110,6 +111,22 @@ function tooLarge(size: number): Error {
   );
 }
 
+/** The ID of a message, where clients write it: before the params, or last. */
+const FIRST_ID =
+  /^\{(?:"(?:jsonrpc|method)": ?"[^"\\]*", ?)*"id": ?("[^"\\]*"|\d+),/;
+const LAST_ID = /, ?"id": ?("[^"\\]*"|\d+)\}$/;
+
+/** How much of the beginning and of the end of a line is searched for an ID, in characters. */
+export const ID_SEARCH_LENGTH = 1024;
+
+/** Finds the ID of a message that is not parsed. */
+function findId(line: string): RequestId | undefined {
+  const [, text = ""] = FIRST_ID.exec(line.slice(0, ID_SEARCH_LENGTH)) ??
+    LAST_ID.exec(line.slice(-ID_SEARCH_LENGTH).trimEnd()) ?? [];
+  const id = attempt(() => JSON.parse(text));
+  return isId(id) ? id : undefined;
+}
+
 /**
  * Parses the message in a line. If the line is invalid, returns an error
  * response to send instead.
@@ -120,31 +137,31 @@ export function parseMessage(
   if (line.length > MAX_LINE_LENGTH) {
     const message =
       `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
-    return {
-      errorResponse: createErrorResponse(CODES.invalidRequest, message),
-    };
+    const id = findId(line);
+    return { errorResponse: toResponse(CODES.invalidRequest, message, id) };
   }
-  let value: JSONRPCMessage;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    const message = "A message must be one line of JSON";
-    return { errorResponse: createErrorResponse(CODES.parseError, message) };
-  }
-  const errorResponse = findMessageError(value);
-  return errorResponse ? { errorResponse } : { message: value };
+  const value: unknown = attempt(() => JSON.parse(line));
+  const errorResponse = findErrorResponse(value);
+  return errorResponse
+    ? { errorResponse }
+    : { message: value as JSONRPCMessage };
 }
 
 /**
  * Returns the error response to a value that is not a JSON-RPC message, or that has so
- * many parts that checking them would take long. The schema of the method checks the rest.
+ * many parts that checking them would take long. It has an ID only if one can be read.
+ * `undefined` stands for what is not JSON. The schema of the method checks the rest.
  */
-export function findMessageError(
+export function findErrorResponse(
   value: unknown,
 ): JSONRPCErrorResponse | undefined {
+  if (value === undefined) {
+    const message = "The message is not JSON: send one object";
+    return toResponse(CODES.parseError, message);
+  }
   if (Array.isArray(value)) {
     const message = "Batches are not supported: send each message by itself";
-    return createErrorResponse(CODES.invalidRequest, message, null);
+    return toResponse(CODES.invalidRequest, message);
   }
   const reason = countParts(value) > MAX_VALUES
     ? `it has more than ${MAX_VALUES} values and keys, or more than ${MAX_LEVELS} levels; send a smaller one`
@@ -152,7 +169,7 @@ export function findMessageError(
   if (reason === undefined) return undefined;
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
   const message = `Cannot read the message: ${reason}`;
-  return createErrorResponse(CODES.invalidRequest, message, id);
+  return toResponse(CODES.invalidRequest, message, id);
 }
 
 /**
@@ -192,19 +209,24 @@ function isId(value: unknown): value is RequestId {
     : Number.isSafeInteger(value);
 }
 
-function createErrorResponse(
+function toResponse(
   code: number,
   message: string,
-  id?: RequestId | null,
+  id?: RequestId,
 ): JSONRPCErrorResponse {
-  const response = { jsonrpc: "2.0", id, error: { code, message } };
-  // The SDK's type does not know `null`, which JSON-RPC requires.
-  return response as JSONRPCErrorResponse;
+  return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
 /** Creates an error with the code of JSON-RPC that its reply contains. */
 export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
+}
+
+/** Creates the JSON-RPC error for a method that does not exist. */
+export function unknownMethod(method: string): Error {
+  const hint = "the capabilities of the server say what it can do";
+  const message = `Unknown method ${quote(echo(method))}: ${hint}`;
+  return rpcError(CODES.methodNotFound, message);
 }
 
 /** Creates the JSON-RPC error "invalid params". */

@@ -57,7 +57,7 @@ Deno.test("parseMessage() reads a line of the maximum length", () => {
   assert.deepEqual(parseMessage(`${line} `), {
     errorResponse: {
       jsonrpc: "2.0",
-      id: undefined,
+      id: 1,
       error: { code: -32600, message },
     },
   });

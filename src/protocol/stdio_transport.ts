@@ -13,7 +13,12 @@
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { wait } from "../time_slice.ts";
-import { MAX_LINE_LENGTH, parseMessage, serializeMessage } from "./json_rpc.ts";
+import {
+  ID_SEARCH_LENGTH,
+  MAX_LINE_LENGTH,
+  parseMessage,
+  serializeMessage,
+} from "./json_rpc.ts";
 
 /** How much to read at a time, in bytes. */
 const READ_SIZE = 64 * 1024;
@@ -130,7 +135,7 @@ export class StdioTransport {
   async #read(): Promise<void> {
     const buffer = new Uint8Array(READ_SIZE);
     const decoder = new TextDecoder();
-    let line = "";
+    let [line, tail] = ["", ""];
     for (;;) {
       const size = await this.#input.read(buffer);
       if (size === null) break;
@@ -138,14 +143,15 @@ export class StdioTransport {
       await this.room();
       const text = decoder.decode(buffer.subarray(0, size), { stream: true });
       const [end, ...starts] = text.split("\n");
-      // The rest of a line that is too long is not needed.
+      // Of the rest of a line that is too long, only the end is needed.
       if (line.length <= MAX_LINE_LENGTH) line += end;
+      else tail = `${tail}${end}`.slice(-ID_SEARCH_LENGTH);
       for (const start of starts) {
-        await this.#accept(line);
-        line = start;
+        await this.#accept(line + tail);
+        [line, tail] = [start, ""];
       }
     }
-    await this.#accept(line);
+    await this.#accept(line + tail);
   }
 
   async #accept(line: string): Promise<void> {

@@ -136,7 +136,7 @@ async function listChildren(
   registry: SkillSource,
 ): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
   const { skill, path: folder } = requireResource(uri, registry);
-  const prefix = folder === undefined ? "" : `${folder}/`;
+  const prefix = folder ? `${folder}/` : "";
   const children = new Map<string, Child>();
   const { files } = await registry.listFiles(skill);
   for (const { path, size } of files) {

@@ -223,11 +223,22 @@ Deno.test("resources/directory/read lists the direct entries of a directory", as
   });
 });
 
+Deno.test("resources/directory/read reads a skill's folder by the URI that resources/list has", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const read = (uri: string) =>
+    wire.ask(1, "resources/directory/read", { uri });
+  const { result } = await read("skill://git/");
+  assert.ok(result.resources.length > 1);
+  assert.deepEqual(result, (await read("skill://git")).result);
+});
+
 Deno.test("resources/directory/read returns an invalid-params error for anything but a directory", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.initialize();
-  for (const path of ["", "SKILL.md", "none", "references/", ".git", ".."]) {
+  for (const path of ["SKILL.md", "none", "references/", ".git", ".."]) {
     const uri = `skill://git/${path}`;
     const { error } = await wire.ask(1, "resources/directory/read", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
