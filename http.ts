@@ -17,7 +17,7 @@
  * @module
  */
 
-import { registerTools, SkillRegistry } from "./mod.ts";
+import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import { AccessControl, createRefusal } from "./src/http/access.ts";
 import { Exchanges } from "./src/http/exchange.ts";
 import {
@@ -57,7 +57,7 @@ addEventListener("unhandledrejection", (event) => {
 });
 logWarnings(settings);
 await registry.refresh();
-registerTools(mcp, registry, settings.options);
+registerSkillTools(mcp, registry, settings.options);
 registerViews(mcp, registry, settings.options);
 registry.watch();
 onEndSignal(end);

@@ -98,6 +98,7 @@ import {
   isSkillFolder,
 } from "./src/skills/skill_file.ts";
 import type {
+  BaseFolders,
   Problem,
   ScanOptions,
   ScanSubscriber,
@@ -131,7 +132,10 @@ export { RULES } from "./src/problems.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
-export type { SkillToolServer } from "./src/views/tool_hosts.ts";
+export type {
+  ProgramToolServer,
+  SkillToolServer,
+} from "./src/views/tool_hosts.ts";
 export type * from "./src/skills/types.ts";
 
 /**
@@ -157,6 +161,31 @@ export async function scanSkillRoots(
 ): Promise<SkillCatalog> {
   using registry = new SkillRegistry(roots, { ...options, log: () => {} });
   return await registry.refresh();
+}
+
+/**
+ * Does what `--check` does, and returns what is wrong, by file and line. {@linkcode RULES}
+ * says what follows from each problem.
+ *
+ * @param folders Folders, files or names of skills. Default: what the program searches.
+ * @param options Limits, the policy, and the allowed targets of links.
+ * @throws {Error} If a folder is relative to an unknown one.
+ */
+export async function checkSkills(
+  folders: readonly string[] = [],
+  options: Omit<ScanOptions, keyof BaseFolders> = {},
+): Promise<Problem[]> {
+  const { createSettings } = await import("./src/program/settings.ts");
+  const { createReport } = await import("./src/cli/report.ts");
+  const command = { values: { check: true }, positionals: [...folders] };
+  const settings = createSettings(command);
+  const given = { ...settings, options: { ...settings.options, ...options } };
+  const { problems } = await createReport(
+    given,
+    ({ roots, options }, rest) =>
+      new SkillRegistry(roots, { ...options, ...rest }),
+  );
+  return problems;
 }
 
 interface SearchedFolder extends VisitedFolder {
@@ -728,7 +757,7 @@ export class SkillRegistry implements SkillSource {
  * process.stdin.once("end", () => registry.close());
  * ```
  *
- * @param server An `McpServer` that is not connected yet.
+ * @param server An `McpServer` that is not connected yet, or a server of this program.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset or
@@ -736,18 +765,9 @@ export class SkillRegistry implements SkillSource {
  * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
-  server: SkillToolServer,
-  registry: SkillRegistry,
-  options: SkillToolOptions = {},
-): void {
-  registerTools(server, registry, options);
-}
-
-/** @ignore Registers the tools on a server of the SDK or of this program. */
-export function registerTools(
   server: SkillToolServer | ProgramToolServer,
   registry: SkillRegistry,
-  options: SkillToolOptions,
+  options: SkillToolOptions = {},
 ): void {
   const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
   const tools = listTools(toolOptions);

@@ -6,7 +6,7 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { registerTools, SkillRegistry } from "./mod.ts";
+import { registerSkillTools, SkillRegistry } from "./mod.ts";
 import {
   findTerminalOption,
   parseCommandLine,
@@ -113,7 +113,7 @@ async function prepare(
   if (reason !== undefined) {
     log(`The tool run_shell_command_op is unavailable: ${reason}`);
   }
-  registerTools(server, registry, settings.options);
+  registerSkillTools(server, registry, settings.options);
   registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
 }

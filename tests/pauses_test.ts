@@ -2,7 +2,7 @@
 // not repeat work. The tests count operations instead of measuring time.
 
 import assert from "node:assert/strict";
-import { registerTools, SkillRegistry } from "../mod.ts";
+import { registerSkillTools, SkillRegistry } from "../mod.ts";
 import { McpServer } from "../src/protocol/mcp_server.ts";
 import type { Skill, SkillCatalog } from "../src/skills/types.ts";
 import { deriveOnce } from "../src/views/derive_once.ts";
@@ -173,7 +173,7 @@ class Views implements Disposable {
   private constructor(registry: SkillRegistry) {
     const options = { toolset: "skill" } as const;
     const server = new McpServer(createDescription(registry, options));
-    registerTools(server, registry, options);
+    registerSkillTools(server, registry, options);
     registerViews(server, registry, options);
     registerSubscriptions(server, registry);
     this.registry = registry;

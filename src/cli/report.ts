@@ -57,10 +57,8 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
   const found = listAll(catalog);
-  const skills = await Array.fromAsync(
-    found,
-    (skill) => inspect(skill, { registry, check }),
-  );
+  const inspection = { registry, check };
+  const skills = await Array.fromAsync(found, (it) => inspect(it, inspection));
   const problems = [
     ...catalog.problems.flatMap((it) => check ? toNamedMiss(it) : it),
     ...skills.flatMap((skill) => skill.problems),
@@ -83,18 +81,14 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     roots: catalog.roots.filter((it) => !isNothing(it, settings))
       .map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
-    problems: problems.map(toReportedProblem).toSorted((a, b) =>
+    problems: problems.map((problem) => ({
+      severity: isError(problem) ? "error" : "warning",
+      effect: RULES[problem.rule],
+      relativePath: pathFromHere(problem.file),
+      ...problem,
+    })).toSorted((a, b) =>
       byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
     ),
-  };
-}
-
-function toReportedProblem(problem: Problem) {
-  return {
-    severity: isError(problem) ? "error" : "warning",
-    effect: RULES[problem.rule],
-    relativePath: pathFromHere(problem.file),
-    ...problem,
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SkillFileError } from "../../mod.ts";
+import { checkSkills, SkillFileError } from "../../mod.ts";
 import { basename, join, resolve } from "../files/paths.ts";
 import { createReport } from "./report.ts";
 import { RULES } from "../problems.ts";
@@ -9,6 +9,7 @@ import { REPOSITORY } from "../../tests/testing/environment.ts";
 import {
   openSkills,
   printedReport,
+  problemsIn,
   reportPlace,
 } from "../../tests/testing/report.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
@@ -227,6 +228,29 @@ Deno.test(
     }
   },
 );
+
+Deno.test("checkSkills() returns what --check prints, with the options of the library", async () => {
+  using place = new Place();
+  place.file("skills/git/SKILL.md", `${skillMd("git")}[a](a.md)\n`);
+  place.file("skills/csv/SKILL.md", "no frontmatter");
+  place.file("skills/pdf.zip", "");
+  const folder = join(place.path, "skills");
+  const problems = await checkSkills([folder]);
+  assert.deepEqual(problems, await problemsIn("--check", folder));
+  assert.deepEqual(problems.map(({ rule }) => rule), [
+    "frontmatter-missing",
+    "broken-link",
+    "archive",
+  ]);
+  const [archive] = await checkSkills([join(folder, "pdf.zip")]);
+  assert.equal(archive!.rule, "archive");
+  const rules = [{ skill: ["git", "csv"], state: "off" as const }];
+  const rest = await checkSkills([folder], {
+    policy: { rules },
+    trustLinks: undefined,
+  });
+  assert.deepEqual(rest.map(({ rule }) => rule), ["no-skills", "archive"]);
+});
 
 Deno.test("--json prints the report as JSON", async () => {
   using place = reportPlace();

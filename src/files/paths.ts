@@ -51,11 +51,11 @@ const SEPARATOR = isWindows ? "\\" : "/";
 /** The folders that relative paths, and paths that begin with `~`, start from. */
 export interface BaseFolders {
   /** The working directory, if there is one. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string | undefined;
   /** The home folder, if it is known. */
-  readonly homeDirectory?: string;
+  readonly homeDirectory?: string | undefined;
   /** What stands for folders in the home folder, by their names there, such as `.claude`. */
-  readonly homeFolders?: Readonly<Record<string, string>>;
+  readonly homeFolders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Returns a path in the home folder, or in what stands for the folder there that has it. */

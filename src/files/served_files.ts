@@ -9,9 +9,9 @@ import type { Problem } from "../problems.ts";
 /** Options for access to files. */
 export interface FileAccessOptions {
   /** The maximum size of a file that can be read, in bytes. Default: 1 MiB. */
-  readonly maxFileSize?: number;
+  readonly maxFileSize?: number | undefined;
   /** Folders that links in any skill are allowed to point into. */
-  readonly trustLinks?: readonly string[];
+  readonly trustLinks?: readonly string[] | undefined;
 }
 
 /** A file of a skill. */

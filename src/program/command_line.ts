@@ -235,10 +235,15 @@ export function findTerminalOption(
 /** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}
 
+type Values = ReturnType<
+  typeof parseArgs<{ options: typeof OPTIONS }>
+>["values"];
+
 /** A parsed command line. */
-export type CommandLine = ReturnType<
-  typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>
->;
+export interface CommandLine {
+  values: { [Name in keyof Values]: Values[Name] | undefined };
+  positionals: string[];
+}
 
 /**
  * Parses the command line.

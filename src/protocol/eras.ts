@@ -23,6 +23,11 @@ export const LEGACY_VERSIONS: readonly string[] = [
 /** The protocol versions of the modern era that the server supports. */
 export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
+/** Whether the server supports a protocol version, in one of the eras. */
+export function isKnownVersion(version: string): boolean {
+  return [...LEGACY_VERSIONS, ...MODERN_VERSIONS].includes(version);
+}
+
 /** Keys of `_meta` that the protocol reserves. */
 export const META = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",

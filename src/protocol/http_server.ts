@@ -22,12 +22,7 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { isObject, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
-import {
-  cachingOf,
-  LEGACY_VERSIONS,
-  MODERN_VERSIONS,
-  unsupportedVersion,
-} from "./eras.ts";
+import { cachingOf, isKnownVersion, unsupportedVersion } from "./eras.ts";
 import {
   type ErrorObject,
   findErrorResponse,
@@ -37,9 +32,6 @@ import {
   unknownMethod,
 } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
-
-/** The versions that the header of a request can name. */
-const VERSIONS = [...LEGACY_VERSIONS, ...MODERN_VERSIONS];
 
 interface Handling {
   /** Who sent it, for the log. */
@@ -79,7 +71,7 @@ export class McpHttpServer extends RequestDispatcher {
     const invalid = findErrorResponse(message);
     if (invalid !== undefined) return Response.json(invalid, { status: 400 });
     const version = request.headers.get("mcp-protocol-version");
-    if (version !== null && !VERSIONS.includes(version)) {
+    if (version !== null && !isKnownVersion(version)) {
       const id = isObject(message) ? message.id : undefined;
       const error = toErrorObject(unsupportedVersion(version));
       return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });

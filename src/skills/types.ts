@@ -36,19 +36,19 @@ export interface SkillRoot {
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subfolders instead of one. Default: `false`. */
-  readonly recursive?: boolean;
+  readonly recursive?: boolean | undefined;
   /**
    * Whether the folder is served as a skill if it has a `SKILL.md` itself. Default:
    * {@linkcode SkillRoot.recursive}.
    */
-  readonly includesItself?: boolean;
+  readonly includesItself?: boolean | undefined;
   /** Whether it is a problem if the folder is missing. Default: `false`. */
-  readonly mustExist?: boolean;
+  readonly mustExist?: boolean | undefined;
   /**
    * Whether links in it count only if they lead into a root that confines its links, too,
    * or into a trusted folder. Default: `false`.
    */
-  readonly confinesLinks?: boolean;
+  readonly confinesLinks?: boolean | undefined;
 }
 
 /**
@@ -79,16 +79,16 @@ export interface SkillPolicyRule {
    * The skill's name, or a list of names, regardless of case. `*` stands for any text,
    * and `?` for one character. Default: any name.
    */
-  readonly skill?: string | readonly string[];
+  readonly skill?: string | readonly string[] | undefined;
   /** The scope of the skill. Default: both. */
-  readonly scope?: SkillScope;
+  readonly scope?: SkillScope | undefined;
   /**
    * A folder, or a list of folders. Everything in them at any depth counts. Default: any
    * folder.
    */
-  readonly in?: string | readonly string[];
+  readonly in?: string | readonly string[] | undefined;
   /** The number of its line in the policy file, from 1. */
-  readonly line?: number;
+  readonly line?: number | undefined;
 }
 
 /** Which skills are served, and how prominently. */
@@ -234,7 +234,7 @@ export interface SkillCatalog {
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** The skills listed directly in these folders are `"name-only"`, unless a rule applies to them. */
-  readonly nameOnlyFolders?: readonly string[];
+  readonly nameOnlyFolders?: readonly string[] | undefined;
   /**
    * Which skills are served, and how prominently, or the path of a file that says so
    * and can change. While the file is invalid, the last valid policy stays in effect.
@@ -249,15 +249,15 @@ export interface SkillRegistryOptions extends ScanOptions {
   /**
    * The longest time between two scans in seconds, or 0 for no timer. Default: 30.
    */
-  readonly refreshSeconds?: number;
+  readonly refreshSeconds?: number | undefined;
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
-  readonly watchFolders?: boolean;
+  readonly watchFolders?: boolean | undefined;
   /**
    * Logs a line, such as what is skipped and why, and the finished lines that fix it,
    * if there are any. Where a hint names an option of the program, such as
    * `--trust-links`, a library has one of the same name. Default: to stderr.
    */
-  readonly log?: (line: string, ...finished: string[]) => void;
+  readonly log?: ((line: string, ...finished: string[]) => void) | undefined;
 }
 
 /** The changes that clients can see after a refresh. */
@@ -279,11 +279,11 @@ export interface SkillRootOptions extends BaseFolders {
    * Folders to search instead of the default roots: each folder itself, its
    * `.claude/skills`, and its `skills`.
    */
-  readonly folders?: readonly string[];
+  readonly folders?: readonly string[] | undefined;
   /** Folders to search recursively, after all others. */
-  readonly recursiveFolders?: readonly string[];
+  readonly recursiveFolders?: readonly string[] | undefined;
   /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
-  readonly agents?: boolean;
+  readonly agents?: boolean | undefined;
 }
 
 /**
@@ -303,13 +303,13 @@ export interface ScanSubscriber {
 /** Who asks for the files of a skill. */
 export interface SkillViewer {
   /** Whether the model asks, from which nested skills can be hidden. Default: `false`. */
-  readonly forModel?: boolean;
+  readonly forModel?: boolean | undefined;
 }
 
 /** How to list the files of a skill. */
 export interface SkillFilesOptions extends SkillViewer {
   /** The maximum number of entries of the skill that are visited. Default: 20,000. */
-  readonly maxEntries?: number;
+  readonly maxEntries?: number | undefined;
 }
 
 /** @ignore What the views know of a `SkillRegistry`, which documents it. */

@@ -15,32 +15,32 @@ export interface SkillToolOptions {
    * The maximum length of the list of skills in the description of a tool or its
    * parameter, in characters, or 0 for no limit. Default: 36,000.
    */
-  readonly descriptionLimit?: number;
+  readonly descriptionLimit?: number | undefined;
   /**
    * The name of the profile that every client gets: that of a client as `--profile`
    * names it, or `default`. Default: the profile of the client, or, on a server of the
    * SDK, that of clients that were not measured.
    */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /**
    * Whether to provide the tool that runs shell commands, if the toolset
    * contains it and Deno has permission to run the shell. Default: `true`.
    */
-  readonly allowShell?: boolean;
+  readonly allowShell?: boolean | undefined;
   /**
    * Whether the tools of clients cannot open the files of this machine or container. The
    * results then name the folders and files of skills by their URIs. Default: `false`.
    */
-  readonly isRemote?: boolean;
+  readonly isRemote?: boolean | undefined;
   /** The time limit for shell commands, in seconds. Default: 60. */
-  readonly shellTimeout?: number;
+  readonly shellTimeout?: number | undefined;
   /** Whether to install missing Python packages before a command runs. Default: `false`. */
-  readonly autoInstallDeps?: boolean;
+  readonly autoInstallDeps?: boolean | undefined;
   /**
    * Whether to log a line to stderr for each skill that is loaded. On a server of the SDK,
    * it does not name the client. Default: `false`.
    */
-  readonly logLoads?: boolean;
+  readonly logLoads?: boolean | undefined;
 }
 
 /** The same options, once it is known which toolset there is. */

@@ -35,6 +35,7 @@ export interface SkillToolServer {
 
 /** A server of this program, by what public types may say of it. */
 export interface ProgramToolServer {
+  /** Notifies the clients that listen to a list that it changed. */
   notifyListChanged(list: "tools"): void;
 }
 

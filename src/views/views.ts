@@ -56,7 +56,7 @@ export function createDescription(
 
 /**
  * Sets the request handlers that stdio and HTTP share, except those of the tools, which
- * `registerTools` in `mod.ts` sets.
+ * `registerSkillTools` in `mod.ts` sets.
  */
 export function registerViews(
   server: RequestDispatcher,

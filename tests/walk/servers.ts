@@ -1,5 +1,9 @@
 // Servers for the walk, in this process, over an in-memory transport and over HTTP.
-import { registerTools, type SkillCatalog, SkillRegistry } from "../../mod.ts";
+import {
+  registerSkillTools,
+  type SkillCatalog,
+  SkillRegistry,
+} from "../../mod.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { McpHttpServer } from "../../src/protocol/http_server.ts";
@@ -126,7 +130,7 @@ function askStdio(
   notifications: Notification[],
 ): Asks {
   const server = new McpServer(describe(settings, registry));
-  registerTools(server, registry, settings.options);
+  registerSkillTools(server, registry, settings.options);
   registerViews(server, registry, settings.options);
   registerSubscriptions(server, registry);
   const waiting = new Map<unknown, (reply: object) => void>();
@@ -153,7 +157,7 @@ function askStdio(
 
 function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   const server = new McpHttpServer(describe(settings, registry));
-  registerTools(server, registry, settings.options);
+  registerSkillTools(server, registry, settings.options);
   registerViews(server, registry, settings.options);
   return createAsks(async (message) => {
     const { name, uri, _meta } = message.params as Record<
