@@ -14,6 +14,9 @@ import { CODES, MAX_LINE_LENGTH } from "../src/protocol/json_rpc.ts";
 import { REQUESTS } from "../src/protocol/requests.ts";
 import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
 import { REPOSITORY } from "./testing/environment.ts";
+import { Place } from "./testing/folders.ts";
+import { HttpServer } from "./testing/http.ts";
+import { Wire } from "./testing/server.ts";
 
 const PAGES = [
   "README.md",
@@ -144,4 +147,48 @@ Deno.test("the lines of deno.json in docs/running.md are those of a clone, and o
     [name]: "./skill-server/mod.ts",
     ...Object.fromEntries(replaced),
   });
+});
+
+Deno.test("the lines in docs/protocol.md are a conversation on stdio", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const [, lines = ""] = /<<'EOF'\n([^]*?)EOF\n/.exec(PROTOCOL) ?? [];
+  await using wire = new Wire(place);
+  await wire.write(lines);
+  assert.equal((await wire.reply(1)).result.protocolVersion, "2025-11-25");
+  assert.equal((await wire.reply(2)).result.tools.length, 1);
+});
+
+Deno.test("the command of curl in docs/protocol.md gets the skills over HTTP", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const [command = ""] = /^curl -s [^]*?^```$/m.exec(PROTOCOL) ?? [];
+  const headers = Array.from(
+    command.matchAll(/-H '(.+?): (.+?)'/g),
+    ([, name, value]) => [name!, value!],
+  );
+  const [, body] = /-d '(.*)'/.exec(command) ?? [];
+  await using server = await HttpServer.start(place);
+  const response = await fetch(server.url, {
+    method: "POST",
+    headers: Object.fromEntries(headers),
+    body,
+  });
+  const { result } = await response.json();
+  assert.deepEqual(
+    result.skills.map(({ uri }: { uri: string }) => uri),
+    ["skill://git/SKILL.md"],
+  );
+});
+
+Deno.test("each task that a page runs exists", () => {
+  const { tasks } = JSON.parse(read("deno.json"));
+  const named = PAGES.flatMap((page) =>
+    Array.from(
+      read(page).matchAll(/\bdeno task (?:-q )?([\w:]+)/g),
+      ([, task]) => task!,
+    )
+  );
+  assert.ok(named.length > 10);
+  assert.deepEqual(named.filter((task) => !(task in tasks)), []);
 });
