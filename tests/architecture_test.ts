@@ -7,7 +7,7 @@ import { REPOSITORY } from "./testing/environment.ts";
 const read = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
 const PAGE = read("docs/architecture.md");
 
-/** An entry of each kind that the table of the page is about. Each is the last, or rare. */
+/** An entry of each kind that the page has a list for. Each is the last, or rare. */
 const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "client": /\bcline\b/i,
   "toolset": /\bagentskills\b(?![.-])/,
@@ -152,8 +152,13 @@ Deno.test(`each file of the source but mod.ts has at most ${MAX_FILE_LINES} line
 
 for (const [kind, example] of Object.entries(EXAMPLES)) {
   Deno.test(`docs/architecture.md names each place for a new ${kind}: those that mention ${example}`, () => {
-    const row = PAGE.split("\n").find((line) => line.startsWith(`| ${kind} `));
-    const named = pathsIn(row ?? "");
+    const sections = PAGE.split("\n### ").map((text) =>
+      text.split("\n## ")[0]!
+    );
+    const section = sections.find((text) =>
+      text.toLowerCase().startsWith(`${kind.toLowerCase()}\n`)
+    );
+    const named = pathsIn(section ?? "");
     const places = [...SOURCE, ...DOCS].filter((path) =>
       example.test(textOf(path))
     );
