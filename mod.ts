@@ -346,8 +346,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     if (isInGroup) this.#nearMisses.addSkill(folder);
   }
 
-  onUnvisited(place: string): void {
-    this.#unread.push(place);
+  onUnvisited(realPath: string): void {
+    this.#unread.push(realPath);
   }
 
   /**
@@ -370,15 +370,15 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   ): SearchedFolder | undefined {
     const path = childPath(container.path, name);
     // The paths are often the same, and then one string is enough.
-    const place = container.realPath === container.path
+    const location = container.realPath === container.path
       ? path
       : childPath(container.realPath, name);
     const outer = this.#skills.has(container.realPath)
       ? container.realPath
       : container.outer;
     const realPath = isSymlink
-      ? this.#links.follow({ path, place, outer })
-      : place;
+      ? this.#links.follow({ path, location, outer })
+      : location;
     if (realPath === undefined) return undefined;
     // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
     if (!this.#isDeep(container) && name.includes("\ufffd") && !isThere(path)) {
@@ -644,7 +644,7 @@ export class SkillRegistry implements SkillSource {
         roots,
         policyFile: this.#policy.file,
         subscribed: [...this.#subscribers]
-          .flatMap((subscriber) => subscriber.listFolders()),
+          .flatMap((subscriber) => subscriber.listFoldersToWatch()),
       })
     );
   }
@@ -680,7 +680,7 @@ export class SkillRegistry implements SkillSource {
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
     const policyProblems = await this.#policy.load(project);
-    const named = [...trustLinks, ...this.#policy.listFolders()];
+    const named = [...trustLinks, ...this.#policy.listNamedFolders()];
     const problems = [...policyProblems, ...project.listProblems(named)];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],

@@ -82,11 +82,11 @@ export class Boundary {
   ): BoundEntry | undefined {
     const { isHidden } = this.#options;
     const path = childPath(folder.path, name);
-    const place = childPath(folder.realPath, name);
-    const realPath = mayBeLink ? Deno.realPathSync(path) : place;
+    const location = childPath(folder.realPath, name);
+    const realPath = mayBeLink ? Deno.realPathSync(path) : location;
     const above = [...folder.above, folder.realPath];
     if (isHidden?.(realPath) || above.includes(realPath)) return undefined;
-    const isLink = realPath !== place;
+    const isLink = realPath !== location;
     if (isLink && !this.includes(realPath)) {
       throw new SkillFileError(path, LINK_OUTSIDE, realPath);
     }

@@ -125,8 +125,8 @@ export function realPathOf(path: string): string {
   return path;
 }
 
-/** Returns where an entry of a folder really lies, even if it is a link. */
-export function placeOf(path: string): string {
+/** Returns the location of an entry: the real path of its folder, and its name. */
+export function locationOf(path: string): string {
   return childPath(realPathOf(dirname(path)), basename(path));
 }
 

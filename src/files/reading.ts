@@ -120,18 +120,18 @@ export function readLocated(
     walked?: FolderSnapshot | undefined;
   },
 ): { bytes: Uint8Array<ArrayBuffer>; isProven: boolean } {
-  const place = walked ? located : byRealPath(located);
+  const target = walked ? located : byRealPath(located);
   const folder = dirname(located.realPath);
   const proof = walked ??
-    new PathSnapshot(folder, isShared || place === located);
+    new PathSnapshot(folder, isShared || target === located);
   const wasProven = proof.holds();
-  using file = openFile(place.path, wasProven);
+  using file = openFile(target.path, wasProven);
   if (!hasSameVersion(file.statSync(), expected)) {
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
   const bytes = readAll(file, buffer.subarray(0, expected.size));
   const isProven = wasProven && proof.holds();
-  if (!isProven) confirmPlace(place, expected);
+  if (!isProven) confirmPlace(target, expected);
   return { bytes, isProven };
 }
 

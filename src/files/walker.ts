@@ -41,8 +41,8 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   onListed(folder: Folder, entries: readonly Deno.DirEntry[]): void;
   /** Notes a folder that is not listed: it is not to be, or the limit is reached. */
   onUnlisted?(folder: Folder, reason: "unwanted" | "limit"): void;
-  /** Notes the place of an entry beyond the limit. */
-  onUnvisited?(place: string): void;
+  /** Notes an entry beyond the limit. */
+  onUnvisited?(realPath: string): void;
   /** Looks at an entry. Returns the folder that it is, to walk on there. */
   onEntry(
     entry: Deno.DirEntry,
@@ -160,14 +160,14 @@ function listFolder(
 ): { entries: Deno.DirEntry[]; snapshot: FolderSnapshot } {
   const { path, realPath, isLink, parent } = folder;
   const walked = proofOf(folder);
-  const place = walked ? folder : byRealPath(folder);
+  const target = walked ? folder : byRealPath(folder);
   const proof = walked ?? new PathSnapshot(realPath);
-  const status = Deno.statSync(place.path);
+  const status = Deno.statSync(target.path);
   const byName = new Map<string, Deno.DirEntry>();
-  const entriesThere = Deno.readDirSync(place.path);
+  const entriesThere = Deno.readDirSync(target.path);
   for (const entry of entriesThere) byName.set(entry.name, entry);
   // What is proven later relies on this status.
-  if (!proof.holds()) confirmPlace(place, status);
+  if (!proof.holds()) confirmPlace(target, status);
   // Whoever swaps a link changes nothing in the folder that it leads to.
   const isExposed = folder.isExposed ?? (isLink || parent?.isExposed === true);
   // Sorting texts is faster than sorting objects by a function.

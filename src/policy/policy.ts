@@ -162,7 +162,7 @@ export class Policy {
       : { ...this.#options, workingDirectory: dirname(this.file) };
   }
 
-  listFolders(): string[] {
+  listNamedFolders(): string[] {
     const { nameOnlyFolders = [] } = this.#options;
     const inRules = (this.#rules ?? []).flatMap(({ rule }) => textsOf(rule.in))
       .flatMap((folder) => resolveRuleFolder(folder, this.#base) ?? []);

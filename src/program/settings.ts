@@ -69,7 +69,7 @@ export function createSettings(command: CommandLine): Settings {
     ...resolveFolders(command.values, bases),
     "max-file-size": isValidSize ? size : undefined,
   };
-  const folders = listFolders(command, bases);
+  const folders = listReplacingFolders(command, bases);
   const { homeDirectory: home } = bases;
   const needsHome = folders.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
@@ -124,7 +124,10 @@ function resolveFolders(
   };
 }
 
-function listFolders(command: CommandLine, bases: BaseFolders): string[] {
+function listReplacingFolders(
+  command: CommandLine,
+  bases: BaseFolders,
+): string[] {
   const { check = false, agents, "skill-dir": recursiveFolders } =
     command.values;
   const searched = { ...bases, agents, recursiveFolders };

@@ -81,9 +81,9 @@ export class McpServer extends RequestDispatcher {
   onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
   /** The permits to have no reply yet. Reading stops while there is none. */
-  readonly #places = new Semaphore(MAX_UNANSWERED);
+  readonly #unanswered = new Semaphore(MAX_UNANSWERED);
   /** The permits to handle a request. Others wait in line. */
-  readonly #permits = new Semaphore(MAX_HANDLED);
+  readonly #handled = new Semaphore(MAX_HANDLED);
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
   /** Each is fulfilled when a request has its reply. */
@@ -186,8 +186,8 @@ export class McpServer extends RequestDispatcher {
   async #receive(message: JSONRPCMessage): Promise<void> {
     if (!("method" in message)) return;
     if ("id" in message) {
-      const place = await this.#places.acquire();
-      const answer = this.#answer(message, place);
+      const permit = await this.#unanswered.acquire();
+      const answer = this.#answer(message, permit);
       this.#answers.add(answer);
       answer.then(() => this.#answers.delete(answer));
     } else if (message.method === "notifications/cancelled") {
@@ -197,16 +197,19 @@ export class McpServer extends RequestDispatcher {
   }
 
   /** Replies to a request, unless it is cancelled first. Never rejects. */
-  async #answer(request: JSONRPCRequest, place: Permit): Promise<void> {
-    using _place = place;
+  async #answer(
+    request: JSONRPCRequest,
+    unanswered: Permit,
+  ): Promise<void> {
+    using _unanswered = unanswered;
     const { id, method } = request;
     const controller = new AbortController();
     const { signal } = controller;
     this.#running.set(id, controller);
-    // A listener would keep a permit for long. It gives up its place instead.
+    // A listener would keep a permit to be handled for long. It gives up the other one.
     using permit = EARLY_METHODS.test(method) || method === LISTEN
-      ? place
-      : await this.#permits.acquire();
+      ? unanswered
+      : await this.#handled.acquire();
     const reply = await this.#respond(request, { id, signal, permit }).then(
       (result) => ({ id, result }),
       (error) => {

@@ -244,12 +244,12 @@ function problemsOf(
 }
 
 function isTurnedOff(
-  { problem: { file }, place, scope }: Failure,
+  { problem: { file }, location, scope }: Failure,
   { policy }: DecisionInput,
 ): boolean {
   if (!policy.decidesAnything) return false;
   const names = [basename(file)];
-  const { state } = policy.decide({ names, scope, paths: [file, place] });
+  const { state } = policy.decide({ names, scope, paths: [file, location] });
   return STATES[state].hiddenFrom === "everyone";
 }
 

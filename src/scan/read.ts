@@ -56,7 +56,7 @@ export async function readSkills(
   const failures: Failure[] = [];
   const slowRoots = new Set<SkillRoot>();
   const budget = new ProjectBudget();
-  for (const folder of listFolders(visits)) {
+  for (const folder of inReadingOrder(visits)) {
     const { path, realPath, root } = folder;
     if (skills.has(realPath)) continue;
     if (slice.isOver) await slice.pause();
@@ -80,7 +80,7 @@ export async function readSkills(
   return { skills, unread, failures };
 }
 
-function listFolders(visits: readonly RootVisit[]): VisitedFolder[] {
+function inReadingOrder(visits: readonly RootVisit[]): VisitedFolder[] {
   return visits.toSorted((a, b) => byOwner(a.report.root, b.report.root))
     .flatMap(({ folders }) => folders);
 }

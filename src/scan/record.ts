@@ -6,7 +6,7 @@
  */
 
 import { isTemporary, SkillFileError } from "../files/faults.ts";
-import { isThere, placeOf } from "../files/paths.ts";
+import { isThere, locationOf } from "../files/paths.ts";
 import type { PlacedFolder } from "../files/walker.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../problems.ts";
@@ -62,7 +62,7 @@ export interface ScanStart {
 export interface Failure {
   readonly problem: Problem;
   /** Where it really lies, even if it is a link. */
-  readonly place: string;
+  readonly location: string;
   readonly scope: SkillScope;
   /** Whether it may pass by itself. */
   readonly isTemporary: boolean;
@@ -74,11 +74,11 @@ export function createFailure(
   file: string,
   project: Project,
 ): Failure {
-  const place = placeOf(file);
+  const location = locationOf(file);
   return {
     problem: { ...skillFaultOf(error), file },
-    place,
-    scope: project.scopeOf(place),
+    location,
+    scope: project.scopeOf(location),
     isTemporary: isTemporary(error),
   };
 }

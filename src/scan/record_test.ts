@@ -12,7 +12,7 @@ Deno.test("createFailure() says what is wrong with a file, which option helps, a
   const link = new SkillFileError("a", LINK_OUTSIDE);
   const { problem, ...rest } = createFailure(link, "/mine/a", PROJECT);
   assert.deepEqual(rest, {
-    place: "/mine/a",
+    location: "/mine/a",
     scope: "global",
     isTemporary: false,
   });

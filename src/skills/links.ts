@@ -15,8 +15,8 @@ import type { SkillRoot } from "./types.ts";
 
 interface RootLink {
   readonly path: string;
-  /** Where it really lies. */
-  readonly place: string;
+  /** The real path of its folder, and its name. */
+  readonly location: string;
   /** The real path of the skill around it, if there is one. */
   readonly outer: string | undefined;
 }
@@ -43,13 +43,13 @@ export class LinkRules {
    *
    * @throws {SkillFileError} If it leads to a skill where it may not.
    */
-  follow({ path, place, outer }: RootLink): string | undefined {
+  follow({ path, location, outer }: RootLink): string | undefined {
     const realPath = Deno.realPathSync(path);
     const { trusted } = this.#project;
     const isForeign = outer !== undefined &&
       !new Boundary({ realDirectory: outer, trusted }).includes(realPath);
     if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
-    const fault = this.#findFault(place, realPath);
+    const fault = this.#findFault(location, realPath);
     if (fault === undefined) return realPath;
     if (!isSkillFolder(path)) return undefined;
     throw new SkillFileError(path, fault);

@@ -297,7 +297,7 @@ export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
   /** Lists the real paths of folders to watch before those of other skills. */
-  listFolders(): readonly string[];
+  listFoldersToWatch(): readonly string[];
 }
 
 /** Who asks for the files of a skill. */

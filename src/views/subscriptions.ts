@@ -80,7 +80,7 @@ class SubscribedFiles implements ScanSubscriber {
     this.look().catch(() => {});
   }
 
-  listFolders(): readonly string[] {
+  listFoldersToWatch(): readonly string[] {
     return this.#folders;
   }
 

@@ -39,7 +39,7 @@ export function createLaunch(program: Program, settings: Settings): Launch {
     // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
     // directory, which can replace the program, even if it is a module from JSR.
     "--no-config",
-    allowRead(listFolders(settings)),
+    allowRead(listReadableFolders(settings)),
     "--allow-env",
   ];
   if (wantsShell(settings.options) && findShell() !== undefined) {
@@ -71,7 +71,7 @@ function exposesHome(path: string, { home }: Settings): boolean {
  * @throws {UsageError} If one is, or contains, the home folder, although the user
  *   did not name it: a project can contain a link to it.
  */
-function listFolders(settings: Settings): string[] {
+function listReadableFolders(settings: Settings): string[] {
   const { values, home, folders } = settings;
   // Those in the project are relative, because each launch can have another project.
   const defaultRoots = resolveSkillRoots({
