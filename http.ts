@@ -133,8 +133,7 @@ async function handleRequest(
   return await exchanges.respond(
     request,
     access.budgetKeyOf(request),
-    (request, message, maxSize) =>
-      mcp.fetch(request, { message, sender, maxSize }),
+    (request, message) => mcp.fetch(request, { message, sender }),
   );
 }
 

@@ -117,7 +117,7 @@ export class AccessControl {
     });
   }
 
-  /** Returns what tells the client of an accepted request from others: its token, or "" if there are none. */
+  /** Returns what identifies the client of an accepted request: its token, if there are several. */
   budgetKeyOf(request: Request): string {
     return this.#tokens.length > 1 ? tokenOf(request) : "";
   }

@@ -36,14 +36,14 @@ export class Amount {
     return !this.#byClient.has(client);
   }
 
-  /** Whether some is left. */
-  get isLeft(): boolean {
-    return this.#total < this.#limit;
-  }
-
   /** Whether a client has less than a part. */
   isWithin(client: string, part: number): boolean {
     return (this.#byClient.get(client) ?? 0) < this.#limit * part;
+  }
+
+  /** Whether some is left, and a client has less than a part. */
+  isLeftFor(client: string, part: number): boolean {
+    return this.#total < this.#limit && this.isWithin(client, part);
   }
 
   /** Takes some for a client, or gives some back, whatever is left. */
@@ -94,18 +94,18 @@ export class Slots {
     return this.#unsent.total;
   }
 
-  /** Whether a request waits for room although its client takes no more than its part. */
+  /** Whether a request waits for room although its client has no more than its part. */
   get isRoomNeeded(): boolean {
-    return !this.#unsent.isLeft &&
-      this.#waitingClients().some((client) =>
-        client === "" || this.#unsent.isWithin(client, SHARE)
-      );
+    return this.#waitingClients().some((client) =>
+      !this.hasRoom(client) &&
+      (client === "" || this.#unsent.isWithin(client, SHARE))
+    );
   }
 
-  /** Whether a client has room for a reply. */
-  hasRoom(client: string, part = partOf([client])): boolean {
+  /** Whether a client that can have a part has room for a reply. */
+  hasRoom(client: string, part = 1): boolean {
     return this.#unsent.isUnusedBy(client) ||
-      this.#unsent.isLeft && this.#unsent.isWithin(client, part);
+      this.#unsent.isLeftFor(client, part);
   }
 
   /**
@@ -180,11 +180,10 @@ export class Slots {
 
   /** Returns the client that gets the next slot, if one is free. */
   #findNext(): string | undefined {
-    if (!this.#handled.isLeft) return undefined;
     const clients = this.#waitingClients();
     const part = partOf(clients);
     return clients.find((client) =>
-      this.#handled.isWithin(client, part) && this.hasRoom(client, part)
+      this.#handled.isLeftFor(client, part) && this.hasRoom(client, part)
     );
   }
 

@@ -83,6 +83,23 @@ Deno.test("Slots.enter() waits for room for the reply, but not if the client has
   assert.ok(large!.permit);
 });
 
+Deno.test("Slots.isRoomNeeded is true only while someone waits for room who has no more than a part", async () => {
+  const slots = new Slots(1, 100);
+  slots.addUnsent("a", 300);
+  const [own] = enterAll(slots, "a", 1);
+  await settle();
+  assert.deepEqual([own!.permit, slots.isRoomNeeded], [undefined, false]);
+  const others = enterAll(slots, "b", 2);
+  await settle();
+  // The second one waits for a slot.
+  assert.deepEqual([handledOf(others), slots.isRoomNeeded], [1, false]);
+  slots.addUnsent("b", 20);
+  assert.equal(slots.isRoomNeeded, true);
+  slots.addUnsent("a", -290);
+  assert.equal(slots.isRoomNeeded, false);
+  for (const visit of [own!, ...others]) visit.leave();
+});
+
 Deno.test("Slots.enter() gives up for who is gone", async () => {
   const slots = new Slots(1, 100);
   const [first, second, third] = enterAll(slots, "", 3);

@@ -43,28 +43,10 @@ const PEEK_SIZE = 4 * 1024;
 const PART_SIZE = 64 * 1024;
 
 /**
- * Handles a message: the parsed body, or `undefined` if it is not JSON and the request
- * still has it. The signal of the request is aborted if the client is gone. Returns
- * nothing if the reply has certainly more bytes than the maximum size.
+ * Handles a message: the parsed body, or `undefined` if it is not JSON. The signal of the
+ * request is aborted if the client is gone.
  */
-type Handle = (
-  request: Request,
-  message: unknown,
-  maxSize: number,
-) => Promise<Response | undefined>;
-
-/** Who sends a request, and what ends the exchange, with a response as the reason. */
-interface Exchange {
-  readonly client: string;
-  readonly ending: AbortController;
-}
-
-/** An exchange whose request has been read. */
-interface Received extends Exchange {
-  readonly request: Request;
-  readonly text: string;
-  readonly handle: Handle;
-}
+type Handle = (request: Request, message: unknown) => Promise<Response>;
 
 /** Exchanges requests and replies with clients. */
 export class Exchanges {
@@ -73,25 +55,25 @@ export class Exchanges {
   readonly #slots: Slots;
   /** Those of pings and listeners, which never wait for other requests. */
   readonly #quickSlots: Slots;
-  /** The only one of requests whose reply was too large for the room. */
-  readonly #largeSlots: Slots;
+  /** Those of clients that cannot be told apart, which wait for room only afterwards. */
+  readonly #trialSlots: Slots;
   readonly #listeners: Amount;
 
   /** Creates exchanges that share one budget. */
   constructor(limits: typeof LIMITS = LIMITS) {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
-    this.#slots = new Slots(limits.slots);
+    this.#slots = new Slots(limits.slots, limits.unsent);
     this.#quickSlots = new Slots(limits.slots);
-    this.#largeSlots = new Slots(1, limits.unsent);
+    this.#trialSlots = new Slots(limits.slots);
     this.#listeners = new Amount(limits.listeners);
   }
 
   /** What is used of the budget. */
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
-    const { unsent } = this.#largeSlots;
+    const { unsent } = this.#slots;
     const handled = this.#slots.handled + this.#quickSlots.handled +
-      this.#largeSlots.handled;
+      this.#trialSlots.handled;
     const [bodies, listeners] = [this.#bodies.total, this.#listeners.total];
     return { bodies, handled, unsent, listeners };
   }
@@ -102,79 +84,59 @@ export class Exchanges {
     client: string,
     handle: Handle,
   ): Promise<Response> {
-    const ending = new AbortController();
-    const leave = () => ending.abort(createRefusal(499, "The client is gone"));
-    request.signal.addEventListener("abort", leave);
     try {
-      return await this.#respond(request, { client, ending }, handle);
+      return await this.#respond(request, client, handle);
     } catch (error) {
       if (error instanceof Response) return error;
       throw error;
-    } finally {
-      // The request lasts until the reply is sent, and would keep all of its work.
-      request.signal.removeEventListener("abort", leave);
     }
   }
 
   /** @throws {Response} If the request is refused, or the client is gone. */
   async #respond(
     request: Request,
-    exchange: Exchange,
+    client: string,
     handle: Handle,
   ): Promise<Response> {
     using counted = new DisposableStack();
-    const text = await this.#read(request, exchange, counted);
+    const text = await this.#read(request, client, counted);
     const isQuick = text.length <= PEEK_SIZE &&
       ["ping", LISTEN].includes(methodOf(parse(text)));
-    const respondIn = (slots: Slots) =>
-      this.#respondIn(slots, { request, text, handle, ...exchange });
-    // A large reply that waits for room would take memory and a slot.
-    return await respondIn(isQuick ? this.#quickSlots : this.#slots) ??
-      (await respondIn(this.#largeSlots))!;
-  }
-
-  /** Returns nothing if the reply is large, and there is no room for it. */
-  async #respondIn(
-    slots: Slots,
-    { request, text, handle, client, ending: { signal } }: Received,
-  ): Promise<Response | undefined> {
-    using _slot = await slots.enter(client, signal);
-    const message = parse(text);
-    const rest = message === undefined ? { body: text } : {};
-    // The signal of the exchange would keep all work until the reply is sent.
-    const ending = new AbortController();
-    const end = () => ending.abort(signal.reason);
-    signal.addEventListener("abort", end);
-    using work = new DisposableStack();
-    work.defer(() => signal.removeEventListener("abort", end));
-    const { url, method, headers } = request;
-    const init = { method, headers, signal: ending.signal, ...rest };
-    const respond = (maxSize = Infinity) =>
-      handle(new Request(url, init), message, maxSize);
-    if (methodOf(message) === LISTEN) {
-      return await this.#listen(client, respond);
-    }
-    const hasRoom = slots === this.#largeSlots ||
-      this.#largeSlots.hasRoom(client);
-    const response = await respond(hasRoom ? Infinity : PART_SIZE);
-    signal.throwIfAborted();
-    if (!response?.body) return response;
-    const reply = await response.bytes();
-    return reply.length <= PART_SIZE
-      ? new Response(reply, response)
-      : this.#send(reply, response, client);
+    const respondIn = async (slots: Slots) => {
+      using work = new DisposableStack();
+      const { signal } = endingOf(request, work);
+      work.use(await slots.enter(client, signal));
+      const message = parse(text);
+      const { url, method, headers } = request;
+      const passed = new Request(url, { method, headers, signal });
+      const isListener = methodOf(message) === LISTEN;
+      if (isListener && !this.#listeners.take(client, 1)) throw crowded();
+      using listener = new DisposableStack();
+      if (isListener) listener.defer(() => this.#listeners.add(client, -1));
+      const response = await handle(passed, message);
+      signal.throwIfAborted();
+      // Only a request gets a stream, and a notification gets no body.
+      return isListener && response.body !== null
+        ? this.#passOn(response, client, listener.move())
+        : await this.#send(response, client, slots === this.#trialSlots);
+    };
+    if (isQuick) return (await respondIn(this.#quickSlots))!;
+    // The reply may be small, and others who leave theirs unread must not delay it.
+    const reply = client === "" ? await respondIn(this.#trialSlots) : undefined;
+    return reply ?? (await respondIn(this.#slots))!;
   }
 
   /** Reads a body, which counts until it is disposed of. */
   async #read(
     request: Request,
-    { client, ending }: Exchange,
+    client: string,
     counted: DisposableStack,
   ): Promise<string> {
     const take = (more: number) => {
       if (!this.#bodies.take(client, more)) throw crowded();
       counted.defer(() => this.#bodies.add(client, -more));
     };
+    const ending = endingOf(request, counted);
     const { bodySize, bodyMs } = this.#limits;
     const late = `The request must arrive within ${
       bodyMs / 1_000
@@ -191,105 +153,86 @@ export class Exchanges {
     return text;
   }
 
-  /** Returns the stream that a listener gets. */
-  async #listen(
+  /** Sends a reply. Returns nothing if it is large, and must wait for room. */
+  async #send(
+    response: Response,
     client: string,
-    respond: () => Promise<Response | undefined>,
+    isTrial: boolean,
   ): Promise<Response | undefined> {
-    const { listeners, unsent } = this.#limits;
-    if (!this.#listeners.take(client, 1)) throw crowded();
-    using listener = new DisposableStack();
-    listener.defer(() => this.#listeners.add(client, -1));
-    const response = await respond();
-    // Only a request gets a stream, and a notification gets no body.
-    if (!response?.body) return response;
-    const used = listener.move();
-    const end = () => used.dispose();
-    const outflow = createOutflow(client, this.#largeSlots, this.#limits);
-    const counting = new TransformStream<Uint8Array, Uint8Array>(
-      {
-        transform: (part, controller) => {
-          controller.enqueue(part);
-          const waiting = outflow.count(part.length);
-          if (waiting > unsent / listeners) outflow.end();
-        },
-        flush: end,
-        cancel: end,
-      },
-      undefined,
-      { highWaterMark: Infinity },
-    );
-    const counted = response.body.pipeThrough(counting);
-    return new Response(counted.pipeThrough(outflow.stream), response);
+    if (response.body === null) return response;
+    const reply = await response.bytes();
+    if (reply.length <= PART_SIZE) return new Response(reply, response);
+    if (isTrial && !this.#slots.hasRoom(client)) return undefined;
+    // If the stream ends before, Deno closes the connection.
+    response.headers.set("content-length", `${reply.length}`);
+    const parts = ReadableStream.from(partsOf(reply));
+    return this.#passOn(new Response(parts, response), client);
   }
 
-  /** Sends a reply. If its stream ends before, Deno closes the connection. */
-  #send(
-    reply: Uint8Array,
-    { status, headers }: Response,
-    client: string,
-  ): Response {
-    headers.set("content-length", `${reply.length}`);
-    const outflow = createOutflow(client, this.#largeSlots, this.#limits);
-    outflow.count(reply.length);
-    const parts = ReadableStream.from(partsOf(reply));
-    const body = parts.pipeThrough(outflow.stream);
-    return new Response(body, { status, headers });
+  /**
+   * Passes a stream on as fast as the client reads it. What waits is unsent. The stream
+   * ends if something waits for too long, if too much waits for a listener, or if less
+   * than a part leaves while another request needs the room.
+   */
+  #passOn(response: Response, client: string, listener?: DisposableStack) {
+    const { unsent, listeners, replyMs, partMs } = this.#limits;
+    let [waiting, since, left] = [0, 0, 0];
+    const count = (size: number) => {
+      if (waiting === 0) since = Date.now();
+      waiting += size;
+      this.#slots.addUnsent(client, size);
+      if (listener && waiting > unsent / listeners) end();
+      return size;
+    };
+    const timer = setInterval(() => {
+      const time = waiting > 0 ? Date.now() - since : 0;
+      const isSlow = time >= partMs && left < PART_SIZE;
+      if (time >= replyMs || isSlow && this.#slots.isRoomNeeded) end();
+      left = 0;
+    }, partMs);
+    let controller!: TransformStreamDefaultController;
+    const start = (it: TransformStreamDefaultController) => {
+      controller = it;
+    };
+    const end = () => {
+      clearInterval(timer);
+      count(-waiting);
+      listener?.dispose();
+      controller.terminate();
+    };
+    const transform = (part: Uint8Array) => {
+      // A copy, so that the rest can be freed while Deno has a part.
+      controller.enqueue(part.slice());
+      left += part.length;
+      count(-part.length);
+    };
+    const stream = new TransformStream(
+      { start, transform, flush: end, cancel: end },
+      // All that arrives is taken, and counted.
+      { highWaterMark: Infinity, size: ({ length }) => count(length) },
+    );
+    return new Response(response.body!.pipeThrough(stream), response);
   }
 }
 
-/** Copies a reply in parts, so that the rest can be freed while Deno has one. */
 function* partsOf(reply: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < reply.length; start += PART_SIZE) {
-    yield reply.slice(start, start + PART_SIZE);
+    yield reply.subarray(start, start + PART_SIZE);
   }
 }
 
-/**
- * Creates a stream to a client, which passes on what the client reads, and a function
- * that counts what waits in it, in bytes, and returns how much that is. The stream ends
- * if something waits for too long, or if less than a part leaves while another request
- * needs the room.
- */
-function createOutflow(client: string, slots: Slots, limits: typeof LIMITS) {
-  let [waiting, earlier, latest] = [0, 0, 0];
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let terminate = () => {};
-  const count = (size: number) => {
-    if (waiting === 0) {
-      [earlier, latest] = [size, Date.now() + limits.replyMs];
-      timer = setInterval(endIfSlow, limits.partMs);
-    }
-    waiting += size;
-    slots.addUnsent(client, size);
-    if (waiting === 0) clearInterval(timer);
-    return waiting;
-  };
-  const end = () => {
-    if (waiting > 0) count(-waiting);
-    terminate();
-  };
-  const endIfSlow = () => {
-    const isSlow = earlier - waiting < PART_SIZE && slots.isRoomNeeded;
-    if (isSlow || Date.now() >= latest) end();
-    earlier = waiting;
-  };
-  const stream = new TransformStream<Uint8Array, Uint8Array>(
-    {
-      start: (controller) => {
-        terminate = () => controller.terminate();
-      },
-      transform: (part, controller) => {
-        controller.enqueue(part);
-        count(-part.length);
-      },
-      flush: end,
-      cancel: end,
-    },
-    undefined,
-    { highWaterMark: 0 },
-  );
-  return { stream, count, end };
+/** Returns what ends work for a request, with a response as the reason. */
+function endingOf(
+  { signal }: Request,
+  work: DisposableStack,
+): AbortController {
+  const ending = new AbortController();
+  const end = () => ending.abort(createRefusal(499, "The client is gone"));
+  if (signal.aborted) end();
+  signal.addEventListener("abort", end);
+  // The request lasts until the reply is sent, and would keep all of its work.
+  work.defer(() => signal.removeEventListener("abort", end));
+  return ending;
 }
 
 /** Refuses a request because too many others wait. */

@@ -26,8 +26,7 @@ class TestServer implements AsyncDisposable {
       return this.exchanges.respond(
         request,
         client,
-        ({ signal }, message, maxSize) =>
-          this.#handle(message, signal, maxSize),
+        ({ signal }, message) => this.#handle(message, signal),
       );
     });
   }
@@ -35,8 +34,7 @@ class TestServer implements AsyncDisposable {
   async #handle(
     message: unknown,
     signal: AbortSignal,
-    maxSize: number,
-  ): Promise<Response | undefined> {
+  ): Promise<Response> {
     const { method, size = 10, isSlow = false } = message as {
       method: string;
       size?: number;
@@ -57,7 +55,7 @@ class TestServer implements AsyncDisposable {
       this.works.push(work);
       await work.promise;
     }
-    return size > maxSize ? undefined : new Response(new Uint8Array(size));
+    return new Response(new Uint8Array(size));
   }
 
   async fetch(message: object, client = ""): Promise<Response> {

@@ -27,7 +27,6 @@ import {
   type ErrorObject,
   findErrorResponse,
   requireReadableSize,
-  sizeOf,
   toErrorObject,
   unknownMethod,
 } from "./json_rpc.ts";
@@ -36,12 +35,8 @@ import { LISTEN } from "./requests.ts";
 interface Handling {
   /** Who sent it, for the log. */
   readonly sender: string | undefined;
-  /** How large a result can be, in bytes. */
-  readonly maxSize: number;
   /** Fulfilled when its handler has ended. */
   ended?: Promise<unknown>;
-  /** Whether the result was larger. */
-  isLarger?: boolean;
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
@@ -57,17 +52,12 @@ export class McpHttpServer extends RequestDispatcher {
    * Handles a request. If its signal is aborted, so is that of the handler, and this
    * waits only until the handler has ended.
    *
-   * @param options The parsed body, if it is JSON, who sent it, for the log, and the
-   *   maximum size of a result in bytes. One that is certainly larger is not sent.
+   * @param options The parsed body, if it is JSON, and who sent it, for the log.
    */
   async fetch(
     request: Request,
-    { message, sender, maxSize = Infinity }: {
-      message: unknown;
-      sender?: string | undefined;
-      maxSize?: number;
-    },
-  ): Promise<Response | undefined> {
+    { message, sender }: { message: unknown; sender?: string | undefined },
+  ): Promise<Response> {
     const invalid = findErrorResponse(message);
     if (invalid !== undefined) return Response.json(invalid, { status: 400 });
     const version = request.headers.get("mcp-protocol-version");
@@ -76,7 +66,7 @@ export class McpHttpServer extends RequestDispatcher {
       const error = toErrorObject(unsupportedVersion(version));
       return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
     }
-    const handling: Handling = { sender, maxSize };
+    const handling: Handling = { sender };
     this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
     // A stream that stays open.
@@ -84,7 +74,6 @@ export class McpHttpServer extends RequestDispatcher {
     if (isListener) return response;
     const body = toWellFormedJson(await response.text());
     await handling.ended;
-    if (handling.isLarger) return undefined;
     // Some statuses do not allow a body, not even an empty one.
     return new Response(body === "" ? null : body, response);
   }
@@ -126,10 +115,6 @@ export class McpHttpServer extends RequestDispatcher {
         if (!isModern) legacyError = toErrorObject(error, { isModern });
         throw error;
       });
-      if (handling && sizeOf(result) > handling.maxSize) {
-        handling.isLarger = true;
-        return {};
-      }
       requireReadableSize(result);
       const caching = isModern ? cachingOf(request.method, ttlMs) : {};
       return { ...result, ...caching };

@@ -77,28 +77,19 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
  * @throws {Error} If it is too large.
  */
 export function requireReadableSize(result: unknown): void {
-  // A character takes at most six bytes, and most results are small.
-  if (sizeOf(result, ({ length }) => 6 * length) <= MAX_MESSAGE_SIZE) return;
-  const size = sizeOf(result, sizeOfText);
-  if (size > MAX_MESSAGE_SIZE) throw tooLarge(size);
-}
-
-/**
- * Returns how many bytes a result has as JSON, before that is assembled.
- *
- * @param sizeOfText Measures a text. Default: at least its length.
- */
-export function sizeOf(
-  result: unknown,
-  sizeOfText = ({ length }: string) => length,
-): number {
   let size = 0;
-  const rest = JSON.stringify(result, (_key, value) => {
-    if (typeof value !== "string") return value;
-    size += sizeOfText(value);
-    return "";
-  });
-  return size + Buffer.byteLength(rest);
+  // A character takes at most six bytes, and most results are small.
+  for (const sizeOf of [({ length }: string) => 6 * length, sizeOfText]) {
+    size = 0;
+    const rest = JSON.stringify(result, (_key, value) => {
+      if (typeof value !== "string") return value;
+      size += sizeOf(value);
+      return "";
+    });
+    size += Buffer.byteLength(rest);
+    if (size <= MAX_MESSAGE_SIZE) return;
+  }
+  throw tooLarge(size);
 }
 
 function sizeOfText(text: string): number {
