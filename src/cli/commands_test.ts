@@ -2,16 +2,19 @@ import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { parseEntry, parseLaunch } from "../../tests/testing/command_line.ts";
+import { MOD } from "../../tests/testing/environment.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { runServer, serverCommand } from "../../tests/testing/server.ts";
 import { join } from "../files/paths.ts";
+import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
 
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
   const help = await runServer(place, { args: ["--help"] });
-  assert.deepEqual(help, { code: 0, stdout: formatHelp(), stderr: "" });
+  const text = formatHelp({ ...runningProgram(), mainModule: MOD });
+  assert.deepEqual(help, { code: 0, stdout: text, stderr: "" });
   assert.match(help.stdout, /^skill-server .*\n.*\n\nUsage:\n/);
   assert.deepEqual(await runServer(place, { args: ["-h"] }), help);
   const version = { code: 0, stdout: `${config.version}\n`, stderr: "" };
@@ -19,6 +22,29 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
     assert.deepEqual(await runServer(place, { args: [option] }), version);
   }
 });
+
+Deno.test(
+  "the command that --help prints lists the skills of a project, and runs nothing of it",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    place.skill("project/.claude/skills", "here");
+    place.file("project/package.json", "{}");
+    place.file(
+      "project/deno.json",
+      '{ "imports": { "npm:zod": "./evil.ts" } }',
+    );
+    const bin = "project/node_modules/.bin/deno";
+    Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
+    const { stdout } = await runServer(place, { args: ["--help"] });
+    const [, command] = /stands for\n {2}(.*)\n/.exec(stdout)!;
+    const args = ["-c", `${command} --list`];
+    const listed = await runServer(place, { launch: { command: "sh", args } });
+    assert.equal(listed.stderr, "");
+    assert.match(listed.stdout, /^ {2}here +1 file +\.claude\/skills\/here$/m);
+    assert.doesNotMatch(listed.stdout, /evil/);
+  },
+);
 
 Deno.test("--print-config --url sends the token that the environment has, to this machine too", async () => {
   using place = new Place();

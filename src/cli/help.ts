@@ -6,6 +6,12 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
+import { quoteWord } from "../program/command_words.ts";
+import {
+  commandWords,
+  type Program,
+  runningProgram,
+} from "../program/running_program.ts";
 import { DEFAULT_FOLDERS } from "../skills/roots.ts";
 
 /** Lists how each option is written, and what it does. */
@@ -20,7 +26,8 @@ export function listOptionHelp(): [usage: string, help: string][] {
 }
 
 /** Returns the help text, in which the program has its own name, however it is started. */
-export function formatHelp(): string {
+export function formatHelp(program: Program = runningProgram()): string {
+  const command = commandWords(program).map(quoteWord).join(" ");
   const options = listOptionHelp()
     .map(([usage, help]) => `  ${usage}\n      ${help}`);
   const folders = DEFAULT_FOLDERS
@@ -30,6 +37,9 @@ stdin and stdout.
 
 Usage:
   skill-server [options] [DIR...]
+
+In any folder, skill-server stands for
+  ${command}
 
 Without DIR, it searches
 ${folders}.

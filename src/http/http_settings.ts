@@ -11,7 +11,7 @@ import {
   UsageError,
 } from "../program/command_line.ts";
 import { quoteWord } from "../program/command_words.ts";
-import { runningProgram } from "../program/running_program.ts";
+import { commandWords, runningProgram } from "../program/running_program.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import { quote } from "../text.ts";
 import type { AccessOptions, AccessToken } from "./access.ts";
@@ -64,16 +64,15 @@ function refuseServeOptions(args: readonly string[]): void {
   const moved = args.filter(isOfServe);
   if (moved.length === 0) return;
   const rest = args.filter((word, index) => !isOfServe(word, index));
-  const { executable, mainModule = "", importMap } = runningProgram();
-  const flags = ["--no-config", "--allow-read", "--allow-env"];
-  // The last host counts.
-  flags.push("--host=127.0.0.1", ...moved);
-  if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
-  const words = [executable, "serve", ...flags, mainModule, ...rest];
+  const command = commandWords(runningProgram(), {
+    subcommand: "serve",
+    // The last host counts.
+    flags: ["--host=127.0.0.1", ...moved],
+  });
   const [option] = moved[0]!.split("=");
   throw new UsageError(
     `Cannot use ${option} after the file: it is an option of deno serve; run ${
-      words.map(quoteWord).join(" ")
+      [...command, ...rest].map(quoteWord).join(" ")
     }`,
   );
 }

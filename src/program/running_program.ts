@@ -28,6 +28,36 @@ export function runningProgram(): Program {
   };
 }
 
+/**
+ * Returns the words of a command that starts the program in any folder, up to its own
+ * arguments.
+ *
+ * @param options The subcommand of Deno, and flags. The permissions of an executable are
+ *   built in.
+ */
+export function commandWords(
+  { executable, mainModule, importMap }: Program,
+  { subcommand = "run", allowRead = "--allow-read", flags = [] }: {
+    subcommand?: "run" | "serve";
+    allowRead?: string;
+    flags?: readonly string[];
+  } = {},
+): string[] {
+  if (mainModule === undefined) return [executable];
+  return [
+    executable,
+    subcommand,
+    // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
+    // directory, which can replace the program, even if it is a module from JSR.
+    "--no-config",
+    allowRead,
+    "--allow-env",
+    ...flags,
+    ...importMap === undefined ? [] : [`--import-map=${importMap}`],
+    mainModule,
+  ];
+}
+
 /** The import map that Deno runs with, if it is this repository's. */
 const YAML = import.meta.resolve("jsr:@std/yaml@^1/parse");
 const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { printedLaunch } from "../testing/command_line.ts";
-import { environment, README, REPOSITORY } from "../testing/environment.ts";
+import { environment } from "../testing/environment.ts";
 import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { serverCommand } from "../testing/server.ts";
@@ -42,35 +42,6 @@ Deno.test(
     const { tools } = JSON.parse(text.slice(text.indexOf("{")));
     assert.equal(tools.length, 1);
     assert.match(tools[0].description, /<name>git<\/name>/);
-  },
-);
-
-Deno.test(
-  "the README's command for a clone lists the skills of a project, and runs nothing of it",
-  { ignore: lacks("npx") },
-  async () => {
-    using place = new Place();
-    place.skill("project/.claude/skills", "git");
-    place.file("project/package.json", "{}");
-    place.file(
-      "project/deno.json",
-      '{ "imports": { "npm:zod": "./evil.ts" } }',
-    );
-    const bin = "project/node_modules/.bin/deno";
-    Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
-    const [command] = /^npx .* CLONE\/mod\.ts --list$/m.exec(README)!;
-    const [, options] = serverCommand(place);
-    const { code, stdout } = await new Deno.Command("npx", {
-      ...options,
-      args: command.replaceAll("CLONE", REPOSITORY).replace("~", place.home)
-        .split(" ").slice(1),
-      env: { ...options.env, npm_config_cache: npmCache() },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder().decode(stdout);
-    assert.equal(code, 0);
-    assert.match(text, /\n {2}git .*\n\nFound 1 skill\./);
-    assert.doesNotMatch(text, /evil/);
   },
 );
 

@@ -13,7 +13,7 @@ import {
 } from "../../files/paths.ts";
 import { listRuleFolders } from "../../policy/policy_file.ts";
 import { SERVING_OPTIONS, UsageError } from "../../program/command_line.ts";
-import type { Program } from "../../program/running_program.ts";
+import { commandWords, type Program } from "../../program/running_program.ts";
 import type { Settings } from "../../program/settings.ts";
 import { Project, resolveSkillRoots } from "../../skills/roots.ts";
 import { quote } from "../../text.ts";
@@ -32,21 +32,14 @@ import type { Launch } from "./clients.ts";
  */
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings);
-  const { executable: command, mainModule, importMap } = program;
-  // The permissions of an executable are built in.
+  const { executable: command, mainModule } = program;
   if (mainModule === undefined) return { command, args };
-  const flags = [
-    // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
-    // directory, which can replace the program, even if it is a module from JSR.
-    "--no-config",
-    allowRead(listReadableFolders(settings)),
-    "--allow-env",
-  ];
-  if (wantsShell(settings.options) && findShell() !== undefined) {
-    flags.push(ALLOW_SHELL);
-  }
-  if (importMap !== undefined) flags.push(`--import-map=${importMap}`);
-  return { command, args: ["run", ...flags, mainModule, ...args] };
+  const runsShell = wantsShell(settings.options) && findShell() !== undefined;
+  const [, ...words] = commandWords(program, {
+    allowRead: allowRead(listReadableFolders(settings)),
+    flags: runsShell ? [ALLOW_SHELL] : [],
+  });
+  return { command, args: [...words, ...args] };
 }
 
 /** Returns arguments that have the same effect in any folder and environment. */
