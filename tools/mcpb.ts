@@ -43,10 +43,9 @@ const FOLDERS = SHARED_FOLDERS.map((folder) => `${folder}/skills`);
 const USER_CONFIG = {
   folders: {
     type: "directory",
-    title: "More folders with skills",
-    description: `Searched with their subfolders, in addition to ${
-      joined(FOLDERS)
-    } in your home folder.`,
+    title: "The folder with your skills",
+    description:
+      "Each skill is a folder in it, up to six levels deep, with a file named SKILL.md. You can add several.",
     multiple: true,
     required: false,
     default: [],
