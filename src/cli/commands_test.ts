@@ -37,9 +37,9 @@ Deno.test(
     const bin = "project/node_modules/.bin/deno";
     Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
     const { stdout } = await runServer(place, { args: ["--help"] });
-    const [, command] = /stands for\n {2}(.*)\n/.exec(stdout)!;
-    const args = ["-c", `${command} --list`];
-    const listed = await runServer(place, { launch: { command: "sh", args } });
+    const [, command] = /^Examples:\n {2}(.*)$/m.exec(stdout)!;
+    const launch = { command: "sh", args: ["-c", command!] };
+    const listed = await runServer(place, { launch });
     assert.equal(listed.stderr, "");
     assert.match(listed.stdout, /^ {2}here +1 file +\.claude\/skills\/here$/m);
     assert.doesNotMatch(listed.stdout, /evil/);

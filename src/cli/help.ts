@@ -25,7 +25,7 @@ export function listOptionHelp(): [usage: string, help: string][] {
   );
 }
 
-/** Returns the help text, in which the program has its own name, however it is started. */
+/** Returns the help text, whose examples start the program in any folder. */
 export function formatHelp(program: Program = runningProgram()): string {
   const command = commandWords(program).map(quoteWord).join(" ");
   const options = listOptionHelp()
@@ -38,17 +38,14 @@ stdin and stdout.
 Usage:
   skill-server [options] [DIR...]
 
-In any folder, skill-server stands for
-  ${command}
-
 Without DIR, it searches
 ${folders}.
 With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
 Separate several with spaces or commas.
 
 Examples:
-  skill-server --list
-  skill-server --print-config claude-code
+  ${command} --list
+  ${command} --print-config claude-code
 
 Options:
 ${options.join("\n")}
