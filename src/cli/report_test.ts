@@ -86,10 +86,13 @@ Checked 1 skill: 1 error, 0 warnings
 
 Deno.test("--check of a folder among skills without a SKILL.md says what to rename, and following it helps", async () => {
   using place = new Place();
+  // Nobody asked for this one.
+  place.skill("home/.agents/skills", "other");
   const folder = join(place.path, "project/.claude/skills/git");
   place.file("project/.claude/skills/git/git.md", skillMd("git"));
   const { code, text } = await printedReport(place, "--check", folder);
   assert.equal(code, 1);
+  assert.doesNotMatch(text, /not-searched/);
   assert.match(
     text,
     /^\.claude\/skills\/git: error\[skill-md-missing\]: .*\n {2}fix: rename "git\.md" in it to "SKILL\.md"$/m,
@@ -105,6 +108,8 @@ Deno.test("--check of a folder among skills without a SKILL.md says what to rena
 
 Deno.test("--check of a file among skills says why it is no skill, or nothing if it need not be one", async () => {
   using place = new Place();
+  // Nobody asked for this one.
+  place.skill("home/.agents/skills", "other");
   place.skill("project/skills", "git");
   place.file("project/skills/pdf.zip", "");
   place.file("project/skills/csv.md", skillMd("csv"));

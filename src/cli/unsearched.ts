@@ -56,14 +56,18 @@ interface UnsearchedPlace {
  * deep. A skill counts where it is found first.
  */
 export async function listMissed(
-  { served }: SkillCatalog,
+  { served, problems, roots: reports }: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Problem[]> {
   const { roots, folders } = settings;
-  // A user who named other folders, which have skills, needs no hint about these.
-  const hasOthers = folders.length > 0 && served.size > 0;
-  const places = hasOthers ? [] : listUnsearchedPlaces(settings);
+  // A user who named other folders, in which something is, needs no hint about these.
+  const isNothing = served.size === 0 &&
+    [...problems, ...listNearMissProblems(reports)]
+      .every(({ rule }) => rule === "folder-missing");
+  const places = folders.length === 0 || isNothing
+    ? listUnsearchedPlaces(settings)
+    : [];
   const shallow = [...roots, ...places.map(({ root }) => root)];
   const deep = deepen(shallow);
   const searched = [...shallow, ...deep];

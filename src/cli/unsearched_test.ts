@@ -243,6 +243,8 @@ Deno.test("--list names the folders of --agents that hold skills and are not sea
   // The user named other folders. Without skills there, nobody is left alone.
   const named = place.folder("named");
   assert.equal((await hintsIn(place, named)).length, 2);
+  place.file("named/d/SKILL.md", "---\nname: d\n---\n");
+  assert.deepEqual(await hintsIn(place, named), []);
   place.skill("named", "d");
   assert.deepEqual(await hintsIn(place, named), []);
 });
