@@ -56,15 +56,14 @@ interface UnsearchedPlace {
  * deep. A skill counts where it is found first.
  */
 export async function listMissed(
-  { served, problems, roots: reports }: SkillCatalog,
+  { served, problems }: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Problem[]> {
-  const { roots, folders } = settings;
+  const { roots, folders, values } = settings;
   // A user who named other folders, in which something is, needs no hint about these.
-  const isNothing = served.size === 0 &&
-    [...problems, ...listNearMissProblems(reports)]
-      .every(({ rule }) => rule === "folder-missing");
+  const isNothing = values.check ? !folders.some(isThere) : served.size === 0 &&
+    problems.every(({ rule }) => rule === "folder-missing");
   const places = folders.length === 0 || isNothing
     ? listUnsearchedPlaces(settings)
     : [];
