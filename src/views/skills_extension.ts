@@ -147,7 +147,7 @@ async function listChildren(
   }
   if (children.size === 0) {
     const fix =
-      "pass one with files, as in skill://<name> or skill://<name>/references, without a trailing slash";
+      "pass one with files, as in skill://<name> or skill://<name>/references";
     throw invalidParams(`Unknown directory ${quote(echo(uri))}: ${fix}`, {
       uri: echo(uri),
     });
