@@ -8,6 +8,7 @@ import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
 import {
   currentFolder,
+  dirname,
   isAtOrBelow,
   isAtOrBelowAny,
   realPathOf,
@@ -25,6 +26,7 @@ import { folderOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { findUnlistingFault, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
+import { isMarkedAsNone, isNamedSkills } from "../skills/near_misses.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -127,9 +129,10 @@ function listEmptyFolders(
   const failed = problems.filter(isError).map(({ file }) => file);
   // A skill is checked by one path, and several folders can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);
-  // A file among skills need not be one.
+  // A file among skills need not be one, nor a folder that is named so.
   const isEmpty = (folder: string) =>
     !attempt(() => Deno.statSync(folder).isFile) &&
+    !(isNamedSkills(dirname(folder)) && isMarkedAsNone(folder)) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
   const isAnywhere = folders.length === 0 && looked.length > 0;
   const named = folders.length > 0 ? folders : [currentFolder() ?? "."];

@@ -106,6 +106,34 @@ Deno.test("--check of a folder among skills without a SKILL.md says what to rena
   assert.match(deleted.text, /error\[skill-md-missing\]: .*\n {2}fix: add one/);
 });
 
+Deno.test("--check of a file in a group, or in a folder that should be a skill, checks that folder", async () => {
+  using place = new Place();
+  // Nobody asked for this one.
+  place.skill("home/.agents/skills", "other");
+  place.skill("project/skills/office", "pdf");
+  place.skill("project/skills/office", "bad", "no frontmatter");
+  place.file("project/skills/office/README.md", "About these skills");
+  place.file("project/skills/new/scripts/a.py", "");
+  place.file("project/skills/_shared/a.py", "");
+  const check = async (...args: string[]) => {
+    const { code, text } = await printedReport(place, "--check", ...args);
+    return [code, text.split(":")[0]!.trim()];
+  };
+  const bad = join("skills", "office", "bad", "SKILL.md");
+  assert.deepEqual(await check("skills/office/README.md"), [1, bad]);
+  place.skill("project/skills/office", "bad");
+  assert.equal((await check("skills/office/README.md"))[0], 0);
+  const missing = [1, join("skills", "new")];
+  assert.deepEqual(await check("skills/new/scripts/a.py"), missing);
+  for (const path of ["skills/_shared", "skills/_shared/a.py"]) {
+    assert.deepEqual(await check(path), [0, "Checked 0 skills"]);
+    assert.deepEqual(await check(path, "skills/office/pdf"), [
+      0,
+      "Checked 1 skill",
+    ]);
+  }
+});
+
 Deno.test("--check of a file among skills says why it is no skill, or nothing if it need not be one", async () => {
   using place = new Place();
   // Nobody asked for this one.

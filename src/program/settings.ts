@@ -19,6 +19,7 @@ import {
   withFoldersAbove,
 } from "../files/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
+import { isNamedSkills } from "../skills/near_misses.ts";
 import {
   Project,
   resolveSkillRoots,
@@ -203,10 +204,15 @@ function listCheckedFolders(
   return named.length > 0 ? named : [path];
 }
 
-/** Returns the folder of the skill that a file is in, if it is in one. */
+/**
+ * Returns the folder of the skill that a file is in, or the one among skills that should
+ * be a skill or a group, if it is in one.
+ */
 function skillAround(file: string): string | undefined {
   if (attempt(() => Deno.statSync(file).isFile) !== true) return folderOf(file);
-  return withFoldersAbove(dirname(file)).find(isSkillFolder);
+  const folders = withFoldersAbove(dirname(file));
+  return folders.find(isSkillFolder) ??
+    folders.find((folder) => isNamedSkills(dirname(folder)));
 }
 
 /**

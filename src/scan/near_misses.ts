@@ -4,8 +4,13 @@
  * @module
  */
 
-import { basename, childOn, childPath } from "../files/paths.ts";
-import { ARCHIVE_NAME, kindOfFile, MARKDOWN } from "../skills/near_misses.ts";
+import { childOn, childPath } from "../files/paths.ts";
+import {
+  ARCHIVE_NAME,
+  isMarkedAsNone,
+  kindOfFile,
+  MARKDOWN,
+} from "../skills/near_misses.ts";
 import type { NearMiss, SkillRoot } from "../skills/types.ts";
 import type { VisitedFolder } from "./record.ts";
 
@@ -75,7 +80,7 @@ function listWhole(
   const own = entries.filter(({ name, isSymlink }) =>
     !isSymlink && !name.startsWith(".") && !ARCHIVE_NAME.test(name)
   );
-  if (own.length === 0 || /^[._]/.test(basename(path))) return [];
+  if (own.length === 0 || isMarkedAsNone(path)) return [];
   const documents = own.filter((it) => it.isFile && MARKDOWN.test(it.name));
   const document = documents.length === 1 ? documents[0]!.name : undefined;
   return [{ kind: "folder", path, document }];

@@ -90,6 +90,11 @@ export function isNamedSkills(folder: string): boolean {
   return basename(folder).toLowerCase() === "skills";
 }
 
+/** Whether the name of a folder among skills says that it is none. */
+export function isMarkedAsNone(folder: string): boolean {
+  return /^[._]/.test(basename(folder));
+}
+
 /**
  * Says what is wrong with a near miss in a root, and how to make it a skill, if it is
  * likely a mistake. A folder that is not named as one of skills may be a skill, or a
