@@ -22,7 +22,7 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
-/** Lists all skills that a scan found: those with a name, those behind them, and those that are off. */
+/** Lists all skills that a scan found: served, shadowed, or off. */
 export function listAll(
   { skills, shadowed, off }: Pick<SkillCatalog, "skills" | "shadowed" | "off">,
 ): Skill[] {

@@ -44,7 +44,7 @@ const MAX_JSON_DEPTH = 64;
  */
 const MAX_JSON_LENGTH = 256 * 1024;
 
-/** About how long a value is as JSON that is no string, in characters. */
+/** The approximate length as JSON of a value that is not a string, in characters. */
 const USUAL_JSON_LENGTH = 8;
 
 /** The maximum number of files of a skill, and their total size, that hosts accept. */
@@ -86,8 +86,8 @@ export const NOT_UTF_8: Fault = {
 };
 
 /**
- * Says why `skills/list` leaves a skill out, if hosts cannot load it. Only the contents of
- * its other files are not looked at.
+ * Says why `skills/list` leaves a skill out, if hosts cannot load it. The contents of its
+ * other files are not checked.
  *
  * @param main The text of its `SKILL.md`, unless that is not UTF-8.
  */
@@ -138,7 +138,7 @@ function checkName(skill: CheckedSkill): Finding[] {
     const other = `the folder name ${quote(folder)}`;
     const reason = `the name ${quote(valid)} differs from ${other}`;
     const rename = `rename the folder to ${quote(valid)}, unless that exists`;
-    // A name that hosts refuse is no better in the file.
+    // It would not help to write a name that hosts refuse.
     const isValid = validName(folder) === folder;
     const advice = tellToWrite(
       isValid ? writeText("name", folder) : undefined,
@@ -176,10 +176,10 @@ function checkInvisible(skill: CheckedSkill): Finding[] {
 
 /** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
 function checkJson(skill: CheckedSkill): Finding | undefined {
-  let room = MAX_JSON_LENGTH;
+  let left = MAX_JSON_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
-    room -= typeof value === "string" ? value.length : USUAL_JSON_LENGTH;
-    if (room < 0 || depth > MAX_JSON_DEPTH) return false;
+    left -= typeof value === "string" ? value.length : USUAL_JSON_LENGTH;
+    if (left < 0 || depth > MAX_JSON_DEPTH) return false;
     if (typeof value === "string") return value.isWellFormed();
     if (typeof value === "number") return Number.isFinite(value);
     return Object.entries(value ?? {}).flat()

@@ -60,7 +60,6 @@ const START = /^\ufeff?---[ \t]*(?:[\r\n]|$)/;
 
 const LINE_BREAK = /\r\n?/g;
 
-/** Whom the flags hide a skill from. */
 interface Hiding {
   readonly isHiddenFromModel: boolean;
   readonly isHiddenFromUser: boolean;
@@ -183,15 +182,15 @@ export function parsePlain(yaml: string): Record<string, string> | undefined {
 
 function readFields(
   parsed: unknown,
-  { yaml, folder, scope, repairs: made = [] }: {
+  { yaml, folder, scope, repairs: quoted = [] }: {
     yaml: string;
     folder: string;
     scope: SkillScope;
     repairs?: readonly Fault[];
   },
 ): SkillText {
-  const { fields, repairs: others } = readScalars(parsed, yaml);
-  const repairs = [...made, ...others];
+  const { fields, repairs: scalars } = readScalars(parsed, yaml);
+  const repairs = [...quoted, ...scalars];
   const missing = REQUIRED_FIELDS.filter((field) => !isText(fields[field]));
   if (missing.length > 0) {
     const faults = listMissingFields(missing, { yaml, folder, fields });
@@ -215,7 +214,7 @@ function readFields(
   };
 }
 
-/** Reads a number, `true`, or `false` as the name or the description as it is written. */
+/** Takes a name or a description that YAML reads as a number or a boolean as it is written. */
 function readScalars(
   parsed: unknown,
   yaml: string,
@@ -240,7 +239,8 @@ function readScalars(
 
 /**
  * Puts the values in quotes that can only be meant as texts, and parses the YAML again.
- * If a quote is open elsewhere, they could become a part of something else.
+ * Each value must read back as its text, because an open quote elsewhere could swallow
+ * it.
  */
 function readMalformed(
   yaml: string,
@@ -275,10 +275,10 @@ function readMalformed(
   return readFields(fields, { yaml: finished, folder, scope, repairs });
 }
 
-/** A mention of `disable-model-invocation`, each word of which may end a letter off. */
+/** A mention of `disable-model-invocation`, even if the ends of its words are misspelled. */
 const HIDING_MENTION = /disab.{1,3}mode.{0,2}invo/;
 
-/** Returns what a file says that is skipped. Any mention of the flag hides it. */
+/** Returns what is known of a skipped file. Any mention of the flag hides it from the model. */
 function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
   // UTF-16 is decoded with NUL between its characters.
   const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
@@ -295,7 +295,7 @@ function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
 }
 
 function isText(value: unknown): value is string {
-  // Nearly all texts contain a visible character of ASCII, and this takes less time.
+  // The first test is faster, and nearly all texts pass it.
   return typeof value === "string" &&
     (/[!-~]/.test(value) || oneLine(value) !== "");
 }
@@ -322,7 +322,7 @@ interface UnclearFlag {
   readonly said: boolean | undefined;
 }
 
-/** The least length of a key that can be a flag. Others need no comparison, which takes a while. */
+/** The length of the shortest key that can be a flag. Shorter ones skip a slow comparison. */
 const MIN_FLAG_LENGTH = "userinvocable".length - 1;
 
 /** Reads the flags among the fields. Of a flag that occurs twice, either can hide. */

@@ -53,7 +53,7 @@ function toFenceFault(line: number): Fault {
   return { rule: "frontmatter-missing", line, reason, hint, lines: ["---"] };
 }
 
-/** A few lines before the frontmatter. More are a text of their own. */
+/** Up to ten lines above the frontmatter. Below more of them, it is a part of the text. */
 const LINES_BEFORE =
   /^(?:.*\n){1,10}?(?=---[ \t]*\n(?:name|description)[ \t]*:)/;
 
@@ -120,8 +120,8 @@ export function toEndFault(text: string): Fault {
 }
 
 /**
- * Describes YAML that is malformed: each line that the parser refuses by itself, if all
- * is well once these are finished, or else one fault.
+ * Describes malformed YAML: each line that the parser refuses by itself, if the YAML is
+ * valid once these are finished, or else a single fault.
  *
  * @param options The entries, those of them that the parser refuses, and its error.
  */
@@ -229,7 +229,7 @@ function toParserFault(yaml: string, error: Error): BareFault {
   if (!/^ *\t/.test(indented)) return description;
   const text = indented.trimStart();
   const [entry] = listEntries(text);
-  // A known field was meant to be one, and is in no other.
+  // A known field is meant as one, not as a part of the field above.
   const isField = entry !== undefined && KNOWN_FIELDS.includes(entry.key) &&
     parseMapping(replaceLines(yaml, new Map([[line, text]]))) !== undefined;
   const finished = isField ? text : undefined;
@@ -241,7 +241,7 @@ function toParserFault(yaml: string, error: Error): BareFault {
   return { ...description, ...advice };
 }
 
-/** Describes the required fields that are missing, are no texts, or have other names. */
+/** Describes the required fields that are missing, misspelled, or not texts. */
 export function listMissingFields(
   missing: readonly RequiredField[],
   { yaml, folder, fields }: {
@@ -299,7 +299,7 @@ function findNameReason(
   const isLong = written.length > MAX_LENGTHS.name ||
     name.length > MAX_NAME_LENGTH;
   if (isLong) return `the name has more than ${MAX_NAME_LENGTH} characters`;
-  if (name === "") return "nothing of the name can be seen";
+  if (name === "") return "the name has no visible characters";
   if (isQualified(name)) {
     return 'the name begins with "project:" or "global:", which say whose a skill is';
   }
@@ -308,7 +308,7 @@ function findNameReason(
     : undefined;
 }
 
-/** Describes the required fields that nothing is meant as, all at once. */
+/** Describes the required fields that no entry is meant as, in one fault. */
 function listAbsentFields(
   absent: readonly RequiredField[],
   yaml: string,

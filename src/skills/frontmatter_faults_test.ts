@@ -275,7 +275,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "unseen",
     text: '---\nname: "\u2800"\ndescription: d\n---\n',
-    reported: [[2, "nothing of the name can be seen", "write another name"]],
+    reported: [[2, "the name has no visible characters", "write another name"]],
   },
 ];
 

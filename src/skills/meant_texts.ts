@@ -18,20 +18,20 @@ import {
   type YamlEntry,
 } from "./yaml.ts";
 
-/** What ends a line for others than YAML, so that it could hide a flag behind it. */
+/** Line breaks that YAML does not know, behind which a flag could hide. */
 const HIDING_LINE_BREAK = /[\v\f\x85\u2028\u2029]/;
 
-/** What a value can begin with that is only meant as a text. */
+/** A character that YAML reserves, so that a value beginning with it can only be a text. */
 const BEGINS_A_TEXT = /^[@`]/;
 
-/** A bracket that closes, and what goes on behind it. */
+/** Closed brackets with more text behind them, as in `[WIP] Review code`. */
 const GOES_ON = /^[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}]./;
 
-/** A colon with a blank, or at the end, in a value without quotes. */
+/** A value without quotes that has a colon before a blank or at its end. */
 const HAS_COLON = /^(?!["'*&!|>#[{]).*:(?:[ \t]|$)/;
 
 /** An entry whose value can only be meant as a text, and that text. */
-export interface MeantText {
+interface MeantText {
   readonly entry: YamlEntry;
   readonly text: string;
 }
@@ -52,7 +52,7 @@ export function listMeantTexts(
   return continued ? [...single, { entry: description, text: joined }] : single;
 }
 
-/** Returns the text that a value on one line can only be meant as, if it is one. */
+/** Returns the text that a value on one line means, if it can mean nothing else. */
 function textOnly({ key, separator, value }: YamlEntry): string | undefined {
   const isOneLine = isSeparated({ separator, value }) &&
     !HIDING_LINE_BREAK.test(value);
@@ -64,7 +64,7 @@ function textOnly({ key, separator, value }: YamlEntry): string | undefined {
   return isRequired ? betweenQuotes(value) : undefined;
 }
 
-/** A line that may be more than the continuation of a text: a list item, or a comment. */
+/** A line that may not continue a text: a list item, or a comment. */
 const STRUCTURE = /^(?:-(?:\s|$)|#)/;
 
 /**

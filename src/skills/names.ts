@@ -17,7 +17,7 @@ import type { Skill, SkillCatalog } from "./types.ts";
 /** The name of the main file of a skill, which is also its path in the skill. */
 export const SKILL_MD = "SKILL.md";
 
-/** A name that is clean. Nearly all are. */
+/** Matches clean names, which nearly all are. */
 const CLEAN_NAME = /^[!-%'-~]+(?: [!-%'-~]+)*$/;
 
 /** Characters that are blank although they are not whitespace. */
@@ -27,10 +27,10 @@ const BLANKS = /[\u2800\u{1d159}]/gu;
 const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
 
 /**
- * Cleans a name, so that two names that differ only in what cannot be seen are one name:
- * on one line, without invisible characters, in Unicode normalization form C. The names
- * in lists as XML are escaped, and models pass them as they are, so escapes are undone.
- * What is too long for a name becomes an empty one, before any of that takes time.
+ * Cleans a name, so that names that differ only invisibly are the same: on one line, without
+ * invisible characters, in Unicode normalization form C. XML escapes are undone, because
+ * models copy names from lists in XML. A text that is too long for a name becomes empty
+ * at once, because cleaning it would take long.
  */
 export function cleanName(name: string): string {
   if (name.length > MAX_LENGTHS.name) return "";
@@ -41,11 +41,11 @@ export function cleanName(name: string): string {
     (_, less?: string, greater?: string) => less ? "<" : greater ? ">" : "&",
   );
   const cleaned = normalizeText(unescaped);
-  // Each step can leave something to an earlier one.
+  // A step can produce what an earlier one cleans.
   return cleaned === name ? name : cleanName(cleaned);
 }
 
-/** Joiners. In some texts they can be seen, but names do not differ by them alone. */
+/** Joiners are visible in some scripts, but two names must differ in more than these. */
 const JOINERS = /[\u200c\u200d]/g;
 
 /**
@@ -62,7 +62,7 @@ export function skillKey(name: string): string {
 
 /**
  * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens
- * between them. Letters of other alphabets have none.
+ * between them. Returns `undefined` if it has letters of other alphabets.
  */
 export function validName(name: string): string | undefined {
   const text = withoutInvisible(name);
@@ -88,18 +88,18 @@ export function pluginOf(directory: string): string | undefined {
   const [, skills, around = "", above = ""] = namesIn(directory).reverse();
   if (skills !== "skills") return undefined;
   const plugin = cleanName(VERSION.test(around) ? above : around);
-  const isNone = plugin === "" || plugin.startsWith(".") ||
+  const isUnusable = plugin === "" || plugin.startsWith(".") ||
     isQualified(`${plugin}:name`);
-  return isNone ? undefined : plugin;
+  return isUnusable ? undefined : plugin;
 }
 
-/** A letter of the Latin alphabet, and one of those whose letters look like it. */
+/** A Latin letter, and a letter of an alphabet that looks similar. */
 const LATIN = /\p{Script=Latin}/u;
 const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
 
 /**
  * Whether a name only looks like another one: a word of it has letters of alphabets that
- * look alike, or it begins with a scope if it is read without care.
+ * look alike, or it seems to begin with a scope.
  */
 export function isLookalike(name: string): boolean {
   const words = name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
@@ -108,7 +108,7 @@ export function isLookalike(name: string): boolean {
     words.some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
 }
 
-/** Lists the keys of a name: its own, and those behind its scope and its plugin. */
+/** Lists the keys of a skill: that of its name, plain and qualified by its scope and its plugin. */
 export function keysOf(
   { name, scope, plugin }: Pick<Skill, "name" | "scope" | "plugin">,
 ): string[] {
@@ -141,7 +141,7 @@ export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/** Finds a skill by its name, or by one behind a scope or a plugin, however it is written. */
+/** Finds a skill by its plain name, or by one qualified by a scope or a plugin. */
 export function findSkill(
   text: string,
   catalog: SkillCatalog,
@@ -151,8 +151,9 @@ export function findSkill(
 }
 
 /**
- * Finds the only skill of the user's whose name is what follows the last colon, unless
- * something that cannot be loaded has the whole name, or that begins with a scope.
+ * Finds the user's skill that is named like the text after the last colon, if there is
+ * only one. Finds none if the key begins with a scope, or is that of a skill that cannot
+ * be loaded.
  */
 function findByLastPart(
   key: string,

@@ -12,7 +12,7 @@ import { isLinkText, toLinkTextFault } from "./root_faults.ts";
 import { isSkillFileName } from "./skill_file.ts";
 import type { NearMiss, SkillRoot, SkillRootReport } from "./types.ts";
 
-/** A name that was probably meant as `SKILL.md`, such as `Skill.md.txt`, or is it, in a root. */
+/** A name that is, or was probably meant as, `SKILL.md`, such as `Skill.md.txt`. */
 const LIKE_SKILL_MD =
   /^(?:skills\.md|skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*)$/i;
 
@@ -38,7 +38,7 @@ export function kindOfFile(
 const SKILL_FRONTMATTER =
   /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
 
-/** What the model is told of each kind, which gets only numbers: after the number, and the fix. */
+/** What the model is told of each kind: a noun, which follows a number, and the fix. */
 export const COUNTED_MISSES: Readonly<
   Record<Exclude<NearMiss["kind"], "file">, [thing: string, rest: string]>
 > = {
@@ -57,7 +57,10 @@ export const COUNTED_MISSES: Readonly<
   ],
 };
 
-/** Whether the model is told of a near miss. Among skills, some folders and documents are meant to be none. */
+/**
+ * Whether the model is told of a near miss. Beside skills, folders and documents are
+ * often not meant as skills.
+ */
 export function isCounted(
   { kind, path, document }: NearMiss,
   { root, skills }: SkillRootReport,
@@ -85,7 +88,7 @@ const ARCHIVE: Fault = {
   hint: "unpack it into a folder of its own, and remove it",
 };
 
-/** Whether a folder is named as one of skills. */
+/** Whether a folder is named `skills`. */
 export function isNamedSkills(folder: string): boolean {
   return basename(folder).toLowerCase() === "skills";
 }
@@ -97,8 +100,8 @@ export function isMarkedAsNone(folder: string): boolean {
 
 /**
  * Says what is wrong with a near miss in a root, and how to make it a skill, if it is
- * likely a mistake. A folder that is not named as one of skills may be a skill, or a
- * project with its own documents.
+ * likely a mistake. Other folders than those named `skills` may be skills, or projects
+ * with documents.
  *
  * @param readStart Reads the beginning of a file.
  */

@@ -133,7 +133,7 @@ function toRoot(folder: string, options: SkillRootOptions): SkillRoot {
   };
 }
 
-/** Returns roots without those that are searched in the same way before. */
+/** Returns roots without duplicates: the same path, searched in the same way. */
 export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   return roots.filter((root, index) => {
     const isSame = (other: SkillRoot) =>
@@ -159,10 +159,10 @@ function sharedRoots(
   if (own !== undefined) {
     roots.push({ path: own, scope: "global", recursive: false });
   }
-  return withoutDuplicates(roots);
+  return roots;
 }
 
-/** Compares by whom something comes from: the user's own comes before the project's. */
+/** Compares by owner: the user's own comes before the project's. */
 export function byOwner(
   a: { readonly scope: SkillScope },
   b: { readonly scope: SkillScope },
@@ -179,8 +179,8 @@ export class Project {
   /** The real path of the working directory, if it is a project. */
   readonly #realPath: string | undefined;
   /**
-   * The real paths of the folders that all links are allowed to point into. There are none
-   * while these folders are resolved themselves.
+   * The real paths of the folders that all links are allowed to point into. Empty while
+   * these folders themselves are resolved.
    */
   readonly trusted: readonly string[] = [];
 
@@ -207,7 +207,7 @@ export class Project {
       : "global";
   }
 
-  /** Whether a link may lead to a real path: if it lies in the project, only in there. */
+  /** Whether a link may lead to a real path. From the project, it must not lead out. */
   allowsLink(link: string, target: string): boolean {
     return this.scopeOf(link) === "global" || this.#contains(target);
   }
@@ -218,8 +218,8 @@ export class Project {
   }
 
   /**
-   * Whether a root, an option, or a rule names a folder whose path lies in the project,
-   * and whose real path does not. It names nothing then, because the user did not choose
+   * Whether a folder that a root, an option, or a rule names lies in the project by its
+   * path, but not by its real path. It is ignored then, because the user did not choose
    * where a link of the project leads.
    */
   leadsOut(path: string, realPath: string): boolean {
@@ -242,7 +242,7 @@ export class Project {
 
   /**
    * Resolves a folder that an option or a rule names. One that leads out of the project,
-   * or is missing, keeps its path, and so no real path equals it.
+   * or is missing, keeps its path, which equals no real path.
    *
    * @throws {Error} If the folder exists and cannot be resolved.
    */

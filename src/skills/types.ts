@@ -158,7 +158,7 @@ export interface SkippedSkill {
   readonly plugin?: string | undefined;
   /** Why it is skipped: everything that is wrong with it. */
   readonly problems: readonly Problem[];
-  /** Whom it comes from. */
+  /** Whose it is. */
   readonly scope: SkillScope;
   /** Whether the model could load it if it were valid. */
   readonly isForModel: boolean;
@@ -209,7 +209,7 @@ export interface SkillCatalog {
   readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
-  /** What each key loads: of a name, or of one behind a scope or a plugin. */
+  /** The skill that each key loads: that of a plain name, or of one with a scope or a plugin. */
   readonly names: ReadonlyMap<string, Skill>;
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
@@ -229,8 +229,8 @@ export interface SkillCatalog {
  * the user's other folders. By default, the working directory is the current one, and
  * the home folder is unknown.
  *
- * A folder that a root, an option, or a rule names in the project names nothing if it
- * really lies outside, unless it is trusted.
+ * If a root, an option, or a rule names a folder in the project that really lies outside,
+ * it is ignored, unless it is trusted.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
   /** The skills listed directly in these folders are `"name-only"`, unless a rule applies to them. */
@@ -331,7 +331,7 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  /** Lists what of the policy's rules matches nothing of what the last scan found. */
+  /** Lists the rules of the policy, and the names in them, that match nothing in the last scan. */
   listUnusedRules(): Problem[];
   /** Scans the roots again. */
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;

@@ -23,7 +23,7 @@ import { validName } from "./names.ts";
 /** The maximum size of the frontmatter in bytes, including its two `---` lines. */
 export const MAX_FRONTMATTER_SIZE = 16 * 1024;
 
-/** A line that is indented with a tab, which YAML forbids, but not every parser. */
+/** A line that is indented with a tab. YAML forbids that, but not every parser refuses it. */
 const TAB_INDENTED = /^\t[\t ]*[^\s#]/m;
 
 /**
@@ -125,9 +125,8 @@ export function isSeparated(
 const USUAL_KEY = /^[\p{L}\p{N}_.-]+$/u;
 
 /**
- * Reads the entry that begins on a line. A key that is followed by something else than
- * a colon and a blank must be that of a known field, because the line could be part
- * of a text.
+ * Reads the entry that begins on a line. If no colon and blank follow the key, it must be
+ * that of a known field, because the line could be part of a text.
  */
 export function readKey(
   line: string,
@@ -175,7 +174,10 @@ export function findNested(
   return entry && { ...entry, line: line + entry.line, indentation };
 }
 
-/** Finds the texts on one line that the parser refuses by themselves. Metadata is no text. */
+/**
+ * Finds the entries on one line that the parser refuses by themselves. Metadata cannot be
+ * a text.
+ */
 export function listRefused(entries: readonly YamlEntry[]): YamlEntry[] {
   return entries.filter(({ key, lines: [line = "", ...others] }) =>
     key !== "metadata" && others.length === 0 &&
