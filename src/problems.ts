@@ -163,7 +163,6 @@ export function formatProblem(
   return [oneLine(`${start}: ${reason}; ${hint}`), ...lines];
 }
 
-/** Says what follows from a problem. */
 function formatEffect(problem: Problem): string {
   if (problem.rule === "policy") return "Cannot use the policy";
   return hasEffect(problem, "skipped") ? "Skipped" : "Check";

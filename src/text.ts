@@ -25,7 +25,6 @@ export function log(sentence: string, ...lines: readonly string[]): void {
   logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
 }
 
-/** What each line about the server begins with. */
 const LOG_PREFIX = "skill-server: ";
 
 /**
@@ -55,10 +54,10 @@ export function logged(): Promise<unknown> {
 /** The maximum length of a quoted value, in characters. It is longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
-/** The maximum length of what a client sent where it is repeated, in characters. */
+/** The maximum length of what a reply repeats of what a client sent, in characters. */
 const MAX_ECHO_LENGTH = 1_000;
 
-/** Returns as much of a text that a client sent as is repeated to it. */
+/** Truncates what a client sent to what a reply may repeat of it. */
 export function echo(text: string): string {
   return truncate(text, MAX_ECHO_LENGTH);
 }

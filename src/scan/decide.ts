@@ -1,6 +1,6 @@
 /**
- * The third step of a scan: decides on what was read. Whom each skill comes from, in which
- * state it is served, and what is hidden.
+ * The third step of a scan: decides on what was read: whose each skill is, in which state
+ * it is served, and what is hidden.
  *
  * @module
  */
@@ -196,7 +196,7 @@ export class HiddenFolders {
   hidingOf(realPath: string, skillFolder: string): SkillHiding {
     if (this.#hidden.size + this.#unlisted.size === 0) return "nobody";
     const folders = withFoldersAbove(realPath);
-    // What is directly in such a folder is in no other skill.
+    // A skill that nobody found can only be a folder in such a folder, not a file in it.
     if (folders.slice(2).some((it) => this.#unlisted.has(it))) {
       return "everyone";
     }
@@ -250,7 +250,7 @@ function isTurnedOff(
   if (!policy.decidesAnything) return false;
   const names = [basename(file)];
   const { state } = policy.decide({ names, scope, paths: [file, location] });
-  return STATES[state].hiddenFrom === "everyone";
+  return isOff(STATES[state]);
 }
 
 /** Lists the folders whose `SKILL.md` is skipped, unless a rule turns them off. */

@@ -20,17 +20,17 @@ import { withoutInvisible } from "../text.ts";
 import { type DecidedSkill, type Decisions, isInGroup } from "./decide.ts";
 import type { RootVisit, ScanStart } from "./record.ts";
 
-interface ScanOutcome extends Pick<ScanStart, "problems" | "previous"> {
+interface NamingInput extends Pick<ScanStart, "problems" | "previous"> {
   readonly visits: readonly RootVisit[];
   readonly decisions: Decisions;
 }
 
 /**
  * Decides which skill has which name. Returns the previous catalog if nothing changed. If
- * only its problems are others, the new one has the maps of the previous one.
+ * its skills did not change, the new one keeps the maps of the previous one.
  */
 export function nameSkills(
-  { visits, decisions, problems, previous }: ScanOutcome,
+  { visits, decisions, problems, previous }: NamingInput,
 ): SkillCatalog {
   const valid = decisions.skills
     .filter(({ read }) => read.parsed.frontmatter !== undefined);
@@ -134,7 +134,6 @@ function holderOf(skills: readonly DecidedSkill[]): DecidedSkill {
   return candidates[0]!;
 }
 
-/** What was decided on the name of a skill. */
 interface NamedSkill {
   readonly decided: DecidedSkill;
   /** Its scope or plugin, if it has only a qualified name. */
@@ -191,27 +190,27 @@ function assignNames(
 function chooseHolders(
   skills: readonly DecidedSkill[],
 ): { named: NamedSkill[]; plugins: ReadonlyMap<string, DecidedSkill> } {
-  const byKey = Map.groupBy(skills, ({ read }) => skillKey(read.parsed.name!));
-  const groups = new Map(
-    [...byKey.keys()].sort()
-      .map((key) => [key, preferOwnNames(byKey.get(key)!)]),
+  const found = Map.groupBy(skills, ({ read }) => skillKey(read.parsed.name!));
+  const byKey = new Map(
+    [...found.keys()].sort()
+      .map((key) => [key, preferOwnNames(found.get(key)!)]),
   );
-  const plugins = listPlugins([...groups.values()].flat());
-  const named = [...groups.keys()]
-    .flatMap((key) => nameGroup(key, groups, plugins));
+  const plugins = listPlugins([...byKey.values()].flat());
+  const named = [...byKey.keys()]
+    .flatMap((key) => chooseHolder(key, byKey, plugins));
   return { named, plugins };
 }
 
 /**
- * Puts first, of the skills in each root, those that are in no group, and then those in
- * folders of their names: the others are often copies of them.
+ * Sorts the skills of each root: those outside groups first, then those in folders of
+ * their names. The others are often copies.
  */
-function preferOwnNames(group: readonly DecidedSkill[]): DecidedSkill[] {
+function preferOwnNames(skills: readonly DecidedSkill[]): DecidedSkill[] {
   const isOther = ({ listings: [listing], read }: DecidedSkill) =>
     skillKey(basename(listing!.path)) !== skillKey(read.parsed.name!);
-  const byRoot = Map.groupBy(group, ({ listings }) => listings[0]!.root);
-  return [...byRoot.values()].flatMap((skills) =>
-    skills.toSorted((a, b) =>
+  const byRoot = Map.groupBy(skills, ({ listings }) => listings[0]!.root);
+  return [...byRoot.values()].flatMap((inRoot) =>
+    inRoot.toSorted((a, b) =>
       Number(isInGroup(a)) - Number(isInGroup(b)) ||
       Number(isOther(a)) - Number(isOther(b))
     )
@@ -238,28 +237,29 @@ function listPlugins(
   return plugins;
 }
 
-/** Decides which of the skills with a key has their name, and which have a qualified name. */
-function nameGroup(
+/** Decides which of the skills with a name gets it, and which get a qualified name. */
+function chooseHolder(
   key: string,
-  groups: ReadonlyMap<string, readonly DecidedSkill[]>,
+  byKey: ReadonlyMap<string, readonly DecidedSkill[]>,
   plugins: ReadonlyMap<string, DecidedSkill>,
 ): NamedSkill[] {
-  const group = groups.get(key)!;
-  const own = holderOf(group);
+  const skills = byKey.get(key)!;
+  const own = holderOf(skills);
   const plugin = plugins.get(key);
-  // The user's comes before the project's, though its own name may be another one.
+  // A project's skill named `tools:git` does not take that name from the skill `git` of
+  // the user's plugin `tools`.
   const isUsers = plugin?.scope === "global" && own.scope === "project";
   const holder = isUsers
-    ? group.find(({ scope }) => scope === "global") ?? plugin
+    ? skills.find(({ scope }) => scope === "global") ?? plugin
     : own;
-  return group.map((decided) => {
+  return skills.map((decided) => {
     if (decided === holder) return { decided };
-    const first = group.find(({ scope }) => scope === decided.scope)!;
+    const first = skills.find(({ scope }) => scope === decided.scope)!;
     if (decided === first) {
       return { decided, prefix: decided.scope, by: holder };
     }
     const inPlugin = pluginKey(decided);
-    const isLoadable = inPlugin !== undefined && !groups.has(inPlugin) &&
+    const isLoadable = inPlugin !== undefined && !byKey.has(inPlugin) &&
       plugins.get(inPlugin) === decided;
     const prefix = isLoadable ? pluginOf(decided.listings[0]!.path) : undefined;
     return { decided, prefix, by: first };

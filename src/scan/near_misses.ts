@@ -1,5 +1,5 @@
 /**
- * What roots have that may be meant as skills, and are none. Only names are looked at.
+ * Finds near misses in the roots of a scan, by names alone.
  *
  * @module
  */
@@ -16,12 +16,12 @@ import type { VisitedFolder } from "./record.ts";
 
 const MAX_NEAR_MISSES = 1_000;
 
-/** A folder that is listed and is no skill, at a number of levels below its root. */
+/** A listed folder that is not a skill, at a number of levels below its root. */
 type Folder = Pick<VisitedFolder, "root" | "path" | "realPath"> & {
   readonly depth: number;
 };
 
-/** The near misses in all roots of a scan. Those in a folder count once. */
+/** The near misses in all roots of a scan. Each folder counts once. */
 export class NearMisses {
   readonly #byRoot = new Map<SkillRoot, NearMiss[]>();
   readonly #looked = new Set<string>();
@@ -38,8 +38,10 @@ export class NearMisses {
     this.#looked.add(folder.realPath);
     const files = listFiles(folder, entries);
     const isMisnamed = files.some(({ kind }) => kind === "misnamed");
-    const isWhole = mayBeSkill && folder.depth < 2 && !isMisnamed;
-    const found = isWhole ? [...files, ...listWhole(folder, entries)] : files;
+    const mayBeMeant = mayBeSkill && folder.depth < 2 && !isMisnamed;
+    const found = mayBeMeant
+      ? [...files, ...listFolder(folder, entries)]
+      : files;
     const all = this.#byRoot.get(folder.root) ?? [];
     all.push(...found.slice(0, MAX_NEAR_MISSES - all.length));
     this.#byRoot.set(folder.root, all);
@@ -72,8 +74,8 @@ function listFiles(
   });
 }
 
-/** Lists a folder as a whole, unless it contains only archives, or has a name that no skill has. */
-function listWhole(
+/** Lists a folder itself, unless it contains only archives, or no skill can have its name. */
+function listFolder(
   { path }: Folder,
   entries: readonly Deno.DirEntry[],
 ): NearMiss[] {

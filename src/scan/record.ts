@@ -83,7 +83,7 @@ export function createFailure(
   };
 }
 
-/** Describes a root that cannot be searched. What was found in it before is in doubt. */
+/** Describes a root that cannot be searched. The folders that were found in it count as unread. */
 export function toRefusedVisit(
   error: unknown,
   { root, project, folders, failures }: {

@@ -21,7 +21,7 @@ export function findTrouble(
   return trouble && `${quote(trouble.problem.file)}: ${trouble.problem.reason}`;
 }
 
-/** Scans in a row that do not count. The next one does. */
+/** The maximum number of scans in a row that do not count. */
 const MAX_VOID_SCANS = 4;
 
 /**
