@@ -62,9 +62,7 @@ export class Boundary {
     }
     const names = namesIn(relative(realDirectory, realPath));
     // Kubernetes mounts a file as a link into a folder with a name such as `..data`.
-    return names.every((name: string) =>
-      isVisible(name) || name.startsWith("..")
-    );
+    return names.every((name) => isVisible(name) || name.startsWith(".."));
   }
 
   /**
@@ -116,7 +114,7 @@ export function splitPath(path: string): string[] | undefined {
   // Normalizing takes time quadratic in the length.
   if (path.length > MAX_LENGTHS.path) return undefined;
   const names = namesIn(normalize(path))
-    .filter((name: string) => name !== "" && name !== ".");
+    .filter((name) => name !== "" && name !== ".");
   const isServed = !isAbsolute(path) && names[0] !== ".." &&
     names.length <= MAX_FILE_DEPTH;
   return isServed ? names : undefined;

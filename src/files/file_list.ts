@@ -44,7 +44,7 @@ export interface ServedFolderOptions {
   /** The folder's path with all links resolved. */
   readonly realDirectory: string;
   readonly boundary: Boundary;
-  /** Whether others may be able to swap folders above it. Default: they may. */
+  /** Whether other users may be able to swap folders above it. Default: `true`. */
   readonly isShared?: boolean;
   /** The path of a file in it, and the name under which that is served, whatever its own. */
   readonly alias?: { readonly file: string; readonly name: string };
@@ -54,7 +54,7 @@ export interface ServedFolderOptions {
 
 interface ListedFolder extends BoundEntry, PlacedFolder {
   /** Its path in the served folder, with a slash at its end, unless it is empty. */
-  readonly name: string;
+  readonly prefix: string;
 }
 
 /** The list of what a served folder contains. */
@@ -74,14 +74,14 @@ export class FileList implements WalkSteps<ListedFolder> {
     const end = await walk({
       ...top,
       parent: undefined,
-      name: "",
+      prefix: "",
       isExposed: isExposed(top, this.#options.isShared),
     }, this);
     if (end !== undefined) {
       const { folder, entry } = end;
-      const name = folder.name + entry.name;
+      const path = folder.prefix + entry.name;
       const limit = tooManyEntries(this.maxEntries);
-      this.#leaveOut(name, new SkillFileError(name, limit));
+      this.#leaveOut(path, new SkillFileError(path, limit));
       this.#entries++;
     }
     return {
@@ -112,7 +112,7 @@ export class FileList implements WalkSteps<ListedFolder> {
   ): ListedFolder | undefined {
     const { boundary, maxFileSize, alias } = this.#options;
     this.#entries++;
-    const name = folder.name + entry.name;
+    const path = folder.prefix + entry.name;
     const found = boundary.find(entry.name, folder, {
       mayBeLink: entry.isSymlink,
     });
@@ -120,23 +120,25 @@ export class FileList implements WalkSteps<ListedFolder> {
     const status = entry.isDirectory ? undefined : statLocated(found);
     if (status === undefined || status.isDirectory) {
       if (found.above.length < MAX_FILE_DEPTH) {
-        return { ...found, parent, name: `${name}/` };
+        return { ...found, parent, prefix: `${path}/` };
       }
-      throw new SkillFileError(name, TOO_DEEP);
+      throw new SkillFileError(path, TOO_DEEP);
     }
-    requireReadable(name, { status, maxFileSize });
-    const path = found.path === alias?.file ? alias.name : name;
-    const file = { path, size: status.size, version: versionOf(status) };
-    this.#files.get(folder)!.push(file);
+    requireReadable(path, { status, maxFileSize });
+    this.#files.get(folder)!.push({
+      path: found.path === alias?.file ? alias.name : path,
+      size: status.size,
+      version: versionOf(status),
+    });
     return undefined;
   }
 
   onFailure(error: unknown, folder: ListedFolder, entry?: Deno.DirEntry): void {
-    // What is in a folder that was swapped is not what it seemed to be.
+    // The files that were found in a swapped folder may lie elsewhere.
     if (entry === undefined) this.#files.delete(folder);
     // Unless it is a link, it was removed after the folder was listed.
     const isGone = !entry?.isSymlink && isAbsence(error);
-    if (!isGone) this.#leaveOut(folder.name + (entry?.name ?? ""), error);
+    if (!isGone) this.#leaveOut(folder.prefix + (entry?.name ?? ""), error);
   }
 
   #leaveOut(file: string, error: unknown): void {

@@ -1,12 +1,15 @@
 /**
- * What is known of files, in each of their versions.
+ * What was read of files, by their versions.
  *
  * @module
  */
 
 import type { SkillFile, SkillFileContent } from "./served_files.ts";
 
-/** Values by path and version. All of them are forgotten at the limit of their total size. */
+/**
+ * Values by path and version. If their total size exceeds the limit, all earlier ones are
+ * forgotten.
+ */
 class KnownValues<Value> {
   readonly #values = new Map<string, Value>();
   readonly #limit: number;

@@ -54,11 +54,14 @@ export interface BaseFolders {
   readonly workingDirectory?: string | undefined;
   /** The home folder, if it is known. */
   readonly homeDirectory?: string | undefined;
-  /** What stands for folders in the home folder, by their names there, such as `.claude`. */
+  /**
+   * The folders that replace those in the home folder, by the names of these, such as
+   * `.claude`.
+   */
   readonly homeFolders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns a path in the home folder, or in what stands for the folder there that has it. */
+/** Returns a path in the home folder, or in the folder that replaces the first one on it. */
 export function inHome(
   path: string,
   { homeDirectory, homeFolders = {} }: BaseFolders,
@@ -100,7 +103,10 @@ export function realPathIfThere(path: string): string | undefined {
   return attempt(() => Deno.realPathSync(path));
 }
 
-/** Whether there is anything at a path, even a link to nothing. Loading `node:fs` for that would delay the start. */
+/**
+ * Whether there is anything at a path, even a broken link. Loading `node:fs` for this
+ * would delay the start.
+ */
 export function isThere(path: string): boolean {
   return attempt(() => Deno.lstatSync(path)) !== undefined;
 }
@@ -173,7 +179,7 @@ export function namesIn(path: string): string[] {
   return path.split(isWindows ? /[\\/]/ : "/");
 }
 
-/** Returns what lies directly in a folder on the way to a path below it. */
+/** Returns the entry of a folder that a path below it leads through. */
 export function childOn(path: string, folder: string): string {
   const [name = ""] = namesIn(relative(folder, path));
   return childPath(folder, name);

@@ -66,8 +66,8 @@ export function byRealPath(located: Located): Located {
 /** How often a place is confirmed if no snapshot proves it. */
 const CONFIRM_ROUNDS = 20;
 
-/** Before each step of a round, there are fewer vain looks at the path than this. */
-const MAX_VAIN_LOOKS = 4;
+/** The limit of the random delay before each step of a round, in looks at the path. */
+const MAX_DELAY_LOOKS = 4;
 
 /** Throws an error if a path no longer leads to its real path. */
 export function requireInPlace({ path, realPath }: Located): void {
@@ -85,18 +85,18 @@ export function requireInPlace({ path, realPath }: Located): void {
  */
 export function confirmPlace(located: Located, status: FileStatus): void {
   for (let round = 0; round < CONFIRM_ROUNDS; round++) {
-    lookInVain(located);
+    delayRandomly(located);
     requireInPlace(located);
-    lookInVain(located);
+    delayRandomly(located);
     const { dev, ino } = statLocated(located);
     if (dev === status.dev && ino === status.ino) continue;
     throw new SkillFileError(located.path, WAS_REPLACED);
   }
 }
 
-/** Takes a random time, so that no loop of swaps keeps step with the rounds. */
-function lookInVain({ path }: Located): void {
-  const looks = Math.floor(Math.random() * MAX_VAIN_LOOKS);
+/** Delays by a random time, so that no loop of swaps keeps step with the rounds. */
+function delayRandomly({ path }: Located): void {
+  const looks = Math.floor(Math.random() * MAX_DELAY_LOOKS);
   for (let look = 0; look < looks; look++) isThere(path);
 }
 
@@ -106,9 +106,11 @@ function lookInVain({ path }: Located): void {
  * it does not, {@linkcode confirmPlace} compares the path and the file in rounds.
  *
  * @param located The file.
- * @param options Its status, which it must have when it is open, a buffer for the bytes,
- *   and what a walk proves. Otherwise, the folders above it do, which can be shared.
- * @returns The bytes, and whether the place is proven. Otherwise, nobody must remember them.
+ * @param options Its status, which it must still have when it is open, a buffer for the
+ *   bytes, and the snapshot of a walk. Without one, this takes a snapshot of the folders
+ *   above it, and needs to know whether other users may be able to swap these.
+ * @returns The bytes, and whether the place is proven. If it is not, they must not be
+ *   remembered.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(

@@ -81,7 +81,7 @@ export class Rescans {
     Deno.unrefTimer(this.#timer);
   }
 
-  /** Scans, though nobody waits for it. */
+  /** Scans in the background. */
   #rescan(): void {
     this.#refresh().catch((error) => {
       this.#log(

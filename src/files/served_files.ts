@@ -47,6 +47,6 @@ export interface SkillFiles {
    * for the folder itself), and end with `/` for folders that cannot be read.
    */
   readonly leftOut: Problem[];
-  /** The number of entries that were visited. More than the limit means that there are others. */
+  /** The number of entries that were visited. If it is more than the limit, there are others. */
   readonly entries: number;
 }

@@ -63,7 +63,7 @@ export class ServedFolder {
       const bytes = content.bytes.slice();
       return { ...content, path: splitPath(path)!.join("/"), bytes };
     } catch (error) {
-      // Nobody can tell a file outside the folder from a missing one.
+      // A file outside the folder must look like a missing one.
       const isMissing = isAbsence(error) ||
         (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
       throw new SkillFileError(

@@ -9,10 +9,10 @@ import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
 import { dirname, mayRead } from "./paths.ts";
 
 /**
- * A folder as it was when it was listed. If it was settled then, and has the same version
- * since, what it contains is what it contained. A walk makes snapshots, and what reads
- * files below asks them. Where one proves nothing, a place is confirmed in rounds, which
- * costs more, and what is read there is not remembered.
+ * A folder as it was when it was listed. If it was settled then, and still has the same
+ * version, it has the same entries. A walk takes snapshots, and whoever reads files below
+ * uses them as proof. Without proof, a place is confirmed in rounds, which costs more,
+ * and what is read there is not remembered.
  */
 export class FolderSnapshot {
   readonly #path: string;
@@ -29,8 +29,8 @@ export class FolderSnapshot {
   }
 
   /**
-   * Whether certainly nothing in the folder was added, removed, or swapped since. Then an
-   * entry that was no link is none yet.
+   * Whether it is certain that nothing in the folder was added, removed, or swapped
+   * since. Then an entry that was not a link is still not one.
    */
   holds(): boolean {
     return this.#wasSettled &&
@@ -63,7 +63,7 @@ export class PathSnapshot {
     }
   }
 
-  /** Whether certainly nothing on the path was swapped since. */
+  /** Whether it is certain that nothing on the path was swapped since. */
   holds(): boolean {
     return this.#isComplete && this.#folders.every((folder) => folder.holds());
   }

@@ -34,12 +34,12 @@ export function proofOf(
 /** What a walk does with what it finds. */
 export interface WalkSteps<Folder extends PlacedFolder> {
   readonly maxEntries: number;
-  /** Whether to look at an entry. The others do not count. */
+  /** Whether to look at an entry. If not, it does not count toward the limit. */
   isLookedAt(entry: Deno.DirEntry): boolean;
   isListed(folder: Folder): boolean;
   /** Notes a folder and its entries, before the walk looks at these. */
   onListed(folder: Folder, entries: readonly Deno.DirEntry[]): void;
-  /** Notes a folder that is not listed: it is not to be, or the limit is reached. */
+  /** Notes a folder that is not listed, because it is unwanted or the limit is reached. */
   onUnlisted?(folder: Folder, reason: "unwanted" | "limit"): void;
   /** Notes an entry beyond the limit. */
   onUnvisited?(realPath: string): void;
@@ -79,15 +79,14 @@ class Walk<Folder extends PlacedFolder> {
   readonly #slice: TimeSlice;
   /** Each visit appends the folders to walk on in. */
   readonly #queue: Folder[];
-  /** How many entries it can still look at. */
-  #room: number;
+  #entriesLeft: number;
   #firstBeyond: FoundEntry<Folder> | undefined;
 
   constructor(top: Folder, steps: WalkSteps<Folder>, slice: TimeSlice) {
     this.#queue = [top];
     this.#steps = steps;
     this.#slice = slice;
-    this.#room = steps.maxEntries;
+    this.#entriesLeft = steps.maxEntries;
   }
 
   async run(): Promise<FoundEntry<Folder> | undefined> {
@@ -113,7 +112,7 @@ class Walk<Folder extends PlacedFolder> {
         const child = lookAt(entry, folder, { snapshot, steps: this.#steps });
         if (child !== undefined) this.#queue.push(child);
       }
-      // If it was swapped in the meantime, its entries are not what they seemed to be.
+      // If it was swapped in the meantime, its entries may lie elsewhere.
       if (!snapshot.holds()) requireInPlace(folder);
     } catch (error) {
       this.#steps.onFailure(error, folder);
@@ -126,8 +125,8 @@ class Walk<Folder extends PlacedFolder> {
     entries: readonly Deno.DirEntry[],
   ): Deno.DirEntry[] {
     const fitting = entries.filter((entry) => this.#steps.isLookedAt(entry));
-    const beyond = fitting.splice(this.#room);
-    this.#room -= fitting.length;
+    const beyond = fitting.splice(this.#entriesLeft);
+    this.#entriesLeft -= fitting.length;
     const [entry] = beyond;
     if (entry !== undefined) this.#firstBeyond = { folder, entry };
     for (const { name } of beyond) {
@@ -164,11 +163,12 @@ function listFolder(
   const proof = walked ?? new PathSnapshot(realPath);
   const status = Deno.statSync(target.path);
   const byName = new Map<string, Deno.DirEntry>();
-  const entriesThere = Deno.readDirSync(target.path);
-  for (const entry of entriesThere) byName.set(entry.name, entry);
+  for (const entry of Deno.readDirSync(target.path)) {
+    byName.set(entry.name, entry);
+  }
   // What is proven later relies on this status.
   if (!proof.holds()) confirmPlace(target, status);
-  // Whoever swaps a link changes nothing in the folder that it leads to.
+  // Swapping a link changes nothing in the folder that it leads to.
   const isExposed = folder.isExposed ?? (isLink || parent?.isExposed === true);
   // Sorting texts is faster than sorting objects by a function.
   const entries = [...byName.keys()].sort().map((name) => byName.get(name)!);

@@ -22,7 +22,7 @@ export const MAX_WATCHED_FOLDERS = 48;
 
 const QUIET_MS = 100;
 
-/** After more events than this in ten seconds, none is read for as long. */
+/** After more events than this in ten seconds, reading pauses for ten seconds. */
 const MAX_EVENTS = 1_000;
 const EVENT_WINDOW_MS = 10_000;
 
@@ -43,7 +43,7 @@ export class FolderWatcher {
   #events = 0;
   #windowStart = 0;
   #lastEvent = -Infinity;
-  /** What those wait for who read events, while too many come. */
+  /** What the readers of events wait for while too many come. */
   #rest: PromiseWithResolvers<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #adjusting: ReturnType<typeof setTimeout> | undefined;
