@@ -64,7 +64,7 @@ async function listValues(
   registry: SkillSource,
 ): Promise<string[]> {
   if (argument.name === "path") {
-    // The name that the user has entered before.
+    // The argument that the user has already entered.
     return await listPaths(context?.arguments?.name, registry);
   }
   if (argument.name !== "name") return [];

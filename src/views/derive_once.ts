@@ -7,7 +7,8 @@
 /**
  * Makes a function derive a value only once from each object, such as a catalog or a
  * skill. A scan keeps the objects of unchanged skills, so that a change to one skill
- * derives only the value of that skill. A WeakMap, because what is gone needs no value.
+ * derives only the value of that skill. The map is weak, so that a value goes with its
+ * object.
  */
 export function deriveOnce<Source extends object, T>(
   derive: (source: Source) => T,

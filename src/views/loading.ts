@@ -159,15 +159,18 @@ function formatRemoteFiles(
   ];
 }
 
-/** What stands for the skill's folder, or for the arguments of a prompt, but not for one of them. */
+/**
+ * The placeholders of the skill's folder, and of all arguments of a prompt, but not of a
+ * single one.
+ */
 const PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}|\$ARGUMENTS\b(?!\[)/g;
 
-/** The maximum length of all that stands for placeholders, in characters. */
+/** The maximum length of what replaces all placeholders, in characters. */
 const MAX_FILLED_LENGTH = 1024 * 1024;
 
 /**
- * Puts the folder and the arguments of a prompt in place of what stands for them, in
- * one pass, so that neither is looked at again. Arguments for which nothing stands follow
+ * Replaces the placeholders with the folder and the arguments of a prompt, in one pass,
+ * so that what they contain is not replaced. Without a placeholder, the arguments follow
  * on a last line.
  */
 function fill(
@@ -318,17 +321,17 @@ async function listFilesOf(
   return createTextResult(note === "" ? list : `${list}\n\n${note}`);
 }
 
-/** The maximum number of entries that are named because they are left out. */
-const MAX_LEFT_OUT = 20;
+/** The maximum number of left-out entries that are named. */
+const MAX_NAMED_ENTRIES = 20;
 
 /**
- * Names what of a skill is left out, and why. What a link leads to outside the skill
- * does not exist.
+ * Names the entries that are left out, and why. A link that leads outside the skill is
+ * not named, as if it did not exist.
  */
 function formatLeftOut(problems: readonly Problem[]): string {
   const named = problems.filter(({ rule }) => !rule.startsWith("link-"));
   if (named.length === 0) return "";
-  const lines = named.slice(0, MAX_LEFT_OUT)
+  const lines = named.slice(0, MAX_NAMED_ENTRIES)
     .map(({ file, reason }) => `- ${quote(file)}: ${reason}`);
   const more = named.length - lines.length;
   if (more > 0) lines.push(`(and ${more} more)`);

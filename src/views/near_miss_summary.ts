@@ -1,7 +1,8 @@
 /**
- * What the model is told of what may be meant as the user's skills, and is not served:
- * numbers, and how to fix it. It has no names of files, because they are in no skill. A
- * project's is for people alone: what a stranger put there must not make the server advise.
+ * Tells the model how many files and folders may be meant as the user's skills but are
+ * not served, and how to fix that. It does not name them, because they are not in skills.
+ * Those of a project are for people alone: what a stranger put there must not make the
+ * server give advice.
  *
  * @module
  */
@@ -23,7 +24,7 @@ export function summarizeNearMisses(catalog: SkillCatalog): string | undefined {
   return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
 }
 
-/** The maximum number of names that are shown of skills whose names others have. */
+/** The maximum number of copies that are named. */
 const MAX_NAMED_COPIES = 3;
 
 function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {

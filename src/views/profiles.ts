@@ -16,8 +16,8 @@
  * 4. Copilot CLI, Cline, and nine clients and frameworks without a profile do not
  *    show the instructions.
  * 5. Qwen Code shows tools only after a search unless `alwaysLoadTools` is set.
- * 6. The own list of skills of Claude Code ends at about 24,000 characters, that of Codex
- *    at about 21,000, and that of Copilot CLI at about 15,000, with what they add.
+ * 6. Claude Code's own list of skills ends at about 24,000 characters, Codex's at about
+ *   21,000, and Copilot CLI's at about 15,000, including what they add.
  *
  * @module
  */
@@ -45,14 +45,12 @@ export interface ClientProfile {
   readonly isBrief?: boolean;
   /**
    * How many characters of names and descriptions the client's own list of skills shows,
-   * if it is known to end. Skills that the server leaves to it must need no more.
+   * if that is limited. The server describes the skills itself if they need more.
    */
   readonly ownListSize?: number;
 }
 
-/**
- * The profile of clients that were not measured.
- */
+/** The profile of clients that were not measured. */
 export const DEFAULT_PROFILE: ClientProfile = {
   clientName: "",
   instructions: "none",

@@ -38,15 +38,15 @@ function listRank({ state, scope, policyRule }: Skill): number {
   return isPreferred ? 0 : LAST_RANK_OF_USER + rank;
 }
 
-/** Whether a skill stands among the project's, and not before them. */
+/** Whether a skill is listed among the project's, after the user's own. */
 export function isAmongProjects(skill: Skill): boolean {
   return listRank(skill) > LAST_RANK_OF_USER;
 }
 
 /**
  * Returns the sort key of an item in a paged list: the rank of its skill, then what
- * identifies the item there, such as the name of a prompt. Cursors contain it, so it is
- * short, other than a URI.
+ * identifies the item there, such as the name of a prompt. It is shorter than a URI,
+ * because cursors contain it.
  */
 export function listKey(skill: Skill, id: string): string {
   return `${listRank(skill)} ${id}`;
@@ -87,12 +87,12 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
   description: oneLine(listedDescription(skill)),
 }));
 
-/** Returns what the frontmatter of a skill says of when to use it. */
+/** Returns what the frontmatter of a skill says about when to use it. */
 export function useOf({ frontmatter: { when_to_use: use } }: Skill): string {
   return typeof use === "string" ? use : "";
 }
 
-/** Adds to what a list says of a skill when to use it, if the frontmatter says so. */
+/** Adds to a description when to use the skill, if the frontmatter says so. */
 export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
   const { description } = listed.skill;
   const use = oneLine(useOf(listed.skill));
@@ -135,10 +135,10 @@ function isLeftToClient({ state, policyRule }: Skill): boolean {
 }
 
 /** Describes a skill, although its state leaves that to the client. */
-const describeAnyway = deriveOnce((listed: ListedSkill): ListedSkill => {
-  const description = oneLine(listedDescription(listed.skill));
-  return { ...listed, description };
-});
+const describeAnyway = deriveOnce((listed: ListedSkill): ListedSkill => ({
+  ...listed,
+  description: toListed(listed.skill).description,
+}));
 
 /**
  * Lists the skills that the tools list for the model of a client. If its own list has no
@@ -257,16 +257,16 @@ export function fitSkills(
   // less room could make their descriptions longer.
   const left = Math.max(reserved, room - needOf(users));
   return [
-    ...fitGroup(users, { room: room - reserved, lengthOf }),
-    ...fitGroup(projects, { room: left, lengthOf }),
+    ...fitSection(users, { room: room - reserved, lengthOf }),
+    ...fitSection(projects, { room: left, lengthOf }),
   ];
 }
 
 /**
- * Returns the skills of a group for which there is room: the names first, then the
- * descriptions of pinned skills, then those of the others.
+ * Returns the skills of one section of a list for which there is room: the names first,
+ * then the descriptions of pinned skills, then those of the others.
  */
-function fitGroup(
+function fitSection(
   skills: readonly ListedSkill[],
   list: ListRoom,
 ): readonly ListedSkill[] {
@@ -324,7 +324,7 @@ function shorten(listed: ListedSkill, limit: number): ListedSkill {
 /** The maximum length of the line that summarizes the skills: what Codex shows, in characters. */
 export const MAX_SUMMARY_LENGTH = 250;
 
-/** The user's names that may stand in the server's own sentences, which no skill should speak in. */
+/** The user's names that are plain enough for the server's own sentences. */
 const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
 
 /**

@@ -33,7 +33,7 @@ export interface SkillToolServer {
   ): { update(changes: { description: string }): void };
 }
 
-/** A server of this program, by what public types may say of it. */
+/** A server of this program, with only what the public API declares. */
 export interface ProgramToolServer {
   /** Notifies the clients that listen to a list that it changed. */
   notifyListChanged(list: "tools"): void;
@@ -162,7 +162,8 @@ function createSdkHost(
     update: () => {
       for (const [tool, registered] of tools) {
         const { description } = entryOf(tool, registry.catalog);
-        // The SDK tells clients of each update, so the others get none.
+        // The SDK tells clients of each update, so tools with a fixed description get
+        // none.
         if (tool.describe) registered.update({ description: description! });
       }
     },

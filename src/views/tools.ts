@@ -88,7 +88,7 @@ export function toEntry(tool: SkillTool, view: ToolView): Tool {
   return entry;
 }
 
-/** The texts of a tool that tell of the skills. */
+/** The texts of a tool that can list the skills. */
 interface ToolTexts {
   readonly description: string;
   /** What follows the description of the parameter `name`. */
@@ -96,9 +96,10 @@ interface ToolTexts {
 }
 
 /**
- * Formats the texts of a tool. If it lists the skills: in the wording of its contract if it
- * fits and the client shows that, or else in brief. The list stands in the
- * description of the tool, or of its parameter if the client truncates that of the tool.
+ * Formats the texts of a tool. A tool that lists the skills does so in the wording of its
+ * contract, if that fits and the client shows it, or else in brief. A brief list is in
+ * the description of the tool, or in that of its parameter if the client truncates the
+ * former.
  */
 function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
   const { describe, usage, input } = tool;

@@ -1,7 +1,7 @@
 /**
  * What the model gets for a name that it cannot load: why a skill with that name is
- * skipped, and which skills there are. What a stranger wrote in a project does not speak
- * here: sentences about a project's skills are the server's own.
+ * skipped, and which skills there are. Sentences about a project's skills are the
+ * server's own, so that no text of a stranger speaks to the model here.
  *
  * @module
  */
@@ -75,7 +75,10 @@ export async function answerUnknownName(
   return { text: formatAvailable(start, list), isError: true };
 }
 
-/** Returns what may help to have the skill that was meant. The contract of `skill` has no place for near misses. */
+/**
+ * Returns what may help to get the skill that was meant. The contract of `skill` has no
+ * place for near misses.
+ */
 function findAdvice(
   catalog: SkillCatalog,
   { toolset }: ToolOptions,
@@ -102,9 +105,9 @@ const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
 );
 
 /**
- * Lists up to 20 skills that match some words: the user's own first, and of these, as of
- * the project's, those of the same rank by how well they match. The project's are at most
- * half of them, unless the user's own leave more room.
+ * Lists up to 20 skills that match some words: the user's own first, then the project's,
+ * and those of the same rank by how well they match. The project's are at most half of
+ * them, unless the user's own are fewer.
  */
 export async function searchSkills(
   words: string,

@@ -17,7 +17,7 @@ import type { ToolOptions } from "../options.ts";
 import type { ListedSkill } from "../skill_list.ts";
 
 /** What the description of a tool lists. */
-export interface DescribedList {
+interface DescribedList {
   /** The skills as the client gets them. */
   readonly skills: readonly ListedSkill[];
   readonly catalog: SkillCatalog;
@@ -32,7 +32,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly usage: string;
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
   readonly describe?: (list: DescribedList) => string;
-  /** If it has the parameter `name`, the list can stand in the description of that instead. */
+  /** If it has the parameter `name`, the list can be in the description of that instead. */
   readonly input: Input;
   /** The schema of its structured result, if it has one. */
   readonly output?: z.ZodMiniObject;
