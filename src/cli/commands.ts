@@ -66,7 +66,7 @@ export async function runCommand(
   return await printModelView(settings, openSkills);
 }
 
-/** @throws {UsageError} If the policy is not valid, with which a server starts without skills. */
+/** @throws {UsageError} If the policy is not valid, because a server would start without skills. */
 function requireValidPolicy(catalog: SkillCatalog): void {
   const problem = findPolicyProblem(catalog);
   if (problem === undefined) return;
@@ -74,7 +74,7 @@ function requireValidPolicy(catalog: SkillCatalog): void {
   throw new UsageError(`${sentence}, and no entry is printed`);
 }
 
-/** Says which folders of an entry do not exist, which its client would show nobody. */
+/** Logs which folders of an entry do not exist, because its client would show that to nobody. */
 function logMissingFolders({ problems }: SkillCatalog): void {
   for (const problem of problems) {
     if (problem.rule === "folder-missing") log(...formatProblem(problem));

@@ -6,13 +6,11 @@
 
 import { attempt } from "../attempt.ts";
 import { normalize } from "../files/paths.ts";
+import { MAX_LENGTHS } from "../limits.ts";
 import type { Fault } from "../problems.ts";
 import { editDistance, quote } from "../text.ts";
 
 const MAX_LINKS = 20;
-
-/** The maximum length of a path that can be one, in characters. */
-const MAX_PATH_LENGTH = 4_096;
 
 /** Fenced code, which may be in a list or a quotation. Without an end, it reaches to that of the text. */
 const FENCED_CODE =
@@ -23,7 +21,7 @@ const SPAN = /(?<!\\)(?<ticks>`{1,2})[^`\n]+\k<ticks>/;
 /** A comment. Without an end, it reaches to that of the text. */
 const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
 
-/** What begins first hides the others in it. */
+/** Whichever begins first hides the others inside it. */
 const CODE = new RegExp(
   [FENCED_CODE, SPAN, COMMENT].map(({ source }) => source).join("|"),
   "gm",
@@ -32,7 +30,7 @@ const CODE = new RegExp(
 /** The target of a link or an image, in angle brackets or plain. */
 const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 
-/** What the path of a file of the skill does not contain: a URL, an absolute path, or a placeholder. */
+/** What is not the path of a file of the skill: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
 
 interface Link {
@@ -75,12 +73,12 @@ function withoutCode(markdown: string): string {
   return markdown.replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
 }
 
-/** Finds where a link leads: normalized to slashes, but none at its end. */
+/** Finds the path that a link leads to, with slashes, but none at its end. */
 function pathOf(written: string): string {
   const [encoded = ""] = written.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
   // No file has a longer path, and normalizing it takes time.
-  const target = decoded.slice(0, MAX_PATH_LENGTH);
+  const target = decoded.slice(0, MAX_LENGTHS.path);
   return normalize(target).replaceAll("\\", "/").replace(/\/$/, "");
 }
 

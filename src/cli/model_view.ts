@@ -48,7 +48,7 @@ export function formatModelView(
   return withoutCommands(sections.join("\n\n").split("\n"));
 }
 
-/** Names a client. What those that were not measured show the model is not known. */
+/** Names a client, and says if nobody measured what it shows the model. */
 function formatClient(client: string): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
   return profileOfOption(client) === DEFAULT_PROFILE

@@ -44,7 +44,7 @@ export type OpenSkills = (
   options?: Pick<SkillRegistryOptions, "log">,
 ) => SkillSource;
 
-/** Keeps a registry from logging what is printed anyway, or is beside the point. */
+/** Keeps a registry from logging what is printed anyway, or does not matter. */
 export const SILENT = { log: () => {} };
 
 /** The skills that were found, and the problems with them. `docs/check.md` describes it. */
@@ -65,10 +65,10 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     ...catalog.problems.flatMap((it) => check ? toNamedMiss(it) : it),
     ...skills.flatMap((skill) => skill.problems),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
-    // With an invalid policy, there are no rules. What is checked may be a part of all.
+    // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
     ...await listMissed(catalog, settings, (roots) => {
-      // What the policy turns off is not missed, but it lies somewhere.
+      // Without the policy, so that skills that are off count as found.
       const options = { ...settings.options, policy: undefined };
       return openSkills({ ...settings, roots, options }, SILENT).refresh();
     }),
@@ -80,7 +80,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
     policy,
-    roots: catalog.roots.filter((it) => !isNothing(it, settings))
+    roots: catalog.roots.filter((it) => !isUnnamedAndMissing(it, settings))
       .map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
     problems: problems.map((problem) => ({
@@ -102,8 +102,8 @@ export function pathFromHere(path: string): string | undefined {
     : undefined;
 }
 
-/** Whether a root is missing that nobody named, in a folder that somebody did. */
-function isNothing(
+/** Whether a missing root was not named itself, but only a folder above it was. */
+function isUnnamedAndMissing(
   { root: { path, mustExist }, status }: SkillRootReport,
   { folders }: Settings,
 ): boolean {
@@ -116,8 +116,8 @@ function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
 }
 
 /**
- * Says in which of the named folders there was nothing to check, or that there was nothing
- * at all. Other errors say more, and near misses say where skills are.
+ * Reports the named folders without anything to check, or that there was nothing to check
+ * at all. Folders with other errors are not reported, because these say more.
  */
 function listEmptyFolders(
   checked: ReadonlySet<string>,

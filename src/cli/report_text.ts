@@ -165,7 +165,7 @@ function formatAdvice(
     return ["To look for problems in their texts and files, use --check."];
   }
   if (skills.length > 0) return ["The policy turns off all of them."];
-  // What an option names follows the default folders, and the user's the project's.
+  // Roots that options name are last, and the user's follow the project's.
   const root = roots.findLast(({ status }) => status === "found") ??
     roots.at(-1);
   if (root === undefined) return [];

@@ -59,7 +59,7 @@ export async function checkSkill(
   skill: Skill,
   { registry, contents }: { registry: SkillSource; contents: SkillFiles },
 ): Promise<Problem[]> {
-  // The reading of all files, below, says why it cannot be read.
+  // If it cannot be read, `findReadProblem()` says why.
   const text = await registry.readFile(skill, SKILL_MD)
     .then(decodeText, () => "");
   const entries = listEntries(findYaml(text) ?? "");
@@ -74,7 +74,7 @@ export async function checkSkill(
   ];
 }
 
-/** Says why a file of a skill cannot be read, or a `SKILL.md` not as text. */
+/** Says why a file of a skill cannot be read, or why a `SKILL.md` is not text. */
 async function findReadProblem(
   skill: Skill,
   path: string,
@@ -121,7 +121,7 @@ function checkComment(skill: CheckedSkill): Finding | undefined {
   return { rule: "description-comment", reason, ...advice };
 }
 
-/** Reports what looks like a tag, with which some hosts refuse a skill. */
+/** Reports what looks like a tag, because some hosts refuse the skill then. */
 function checkMarkup(skill: CheckedSkill): Finding | undefined {
   const { description } = skill.frontmatter;
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(description) ?? [];
@@ -132,7 +132,7 @@ function checkMarkup(skill: CheckedSkill): Finding | undefined {
   return { rule: "description-tag", line, reason, hint };
 }
 
-/** Reports an `argument-hint` that is not a text, with which a host drops the skill. */
+/** Reports an `argument-hint` that is not a text, because a host drops the skill then. */
 function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
   const field = "argument-hint";
   const hint = skill.frontmatter[field];
@@ -187,7 +187,6 @@ function checkLength({ text }: CheckedSkill): Finding | undefined {
   return { rule: "long", reason, hint };
 }
 
-/** Reports links that lead to no served file. */
 function checkLinks({ text, contents: { files } }: CheckedSkill): Finding[] {
   return listBrokenLinks(text, files.map(({ path }) => path));
 }

@@ -1,7 +1,7 @@
 /**
  * Finds what the user most likely meant, but what no scan finds, for `--list` and
  * `--check`: skills in folders that are not searched, and files with almost the right
- * name. A running server looks nowhere but into its folders.
+ * name. A running server looks only into its folders.
  *
  * @module
  */
@@ -110,7 +110,6 @@ interface Place {
   readonly recursive?: boolean;
 }
 
-/** Lists where skills are put. */
 function listPlaces(settings: Settings): Place[] {
   const { home } = settings;
   const here = currentFolder();
@@ -150,7 +149,7 @@ function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
       ? inHome(folder, settings.options)!
       : join(base, folder);
     if (!mayRead(path) || values["name-only"]?.includes(path)) return [];
-    // Whoever searches a part of it has chosen.
+    // A user who searches a part of it has chosen.
     if (roots.some((root) => isAtOrBelow(root.path, path))) return [];
     const scope = base === home ? "global" : "project";
     const root = { path, scope, recursive } as const;
@@ -190,7 +189,7 @@ function listDeeperProblems(
   const folders = new Set(found.roots.map(({ realPath }) => realPath));
   const known = skills.filter(({ root }) => !deep.includes(root))
     .map(({ realDirectory }) => realDirectory);
-  // What is in a skill belongs to it, and a folder of skills is none.
+  // What is in a skill belongs to it, and a searched folder is not a skill.
   const deeper = skills.filter(({ root, realDirectory }) =>
     deep.includes(root) && !isAtOrBelowAny(realDirectory, known) &&
     !folders.has(realDirectory)
@@ -260,7 +259,6 @@ export function readStart(path: string): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Says how to have the skills in a folder served. */
 function formatSkillDirHint(folder: string, { home }: Settings): string {
   const word = quoteWord(withTilde(folder, home));
   return isCopyable(word)

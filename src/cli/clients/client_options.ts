@@ -46,7 +46,7 @@ export function addClientOptions(
       `${title} itself shows ${shows.skills}, so the entry leaves .agents/skills to it unless you add --agents; if the model sees skills twice, add ${shows.options}.`,
     );
   }
-  // What a list that ends leaves out, the server can only describe if it finds it.
+  // The server can describe what a limited list leaves out only if it finds it.
   const describesAgents = shows !== undefined ||
     (ownSkills.includes(".agents/skills") && size === undefined);
   if (!describesAgents && folders.length === 0 && !values.agents) {

@@ -38,8 +38,8 @@ export interface McpClient {
   /** How to turn off the client's own list, if that ends. */
   readonly listSwitch?: string;
   /**
-   * What it shows itself of the skills in `.agents/skills` and `.claude/skills`, if that
-   * was not measured, and the options with which the server lists only the names of these.
+   * Which of the skills in `.agents/skills` and `.claude/skills` it shows itself, if that
+   * was not measured, and the options that make the server list only their names.
    */
   readonly shows?: { readonly skills: string; readonly options: string };
   /** What the client replaces in the texts of its entries, without a way to escape it. */
