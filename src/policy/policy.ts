@@ -1,7 +1,7 @@
 /**
  * The user's policy: which skills are served, and how prominently, as far as rules
- * decide. The scan applies what it decides, and what the frontmatter of a skill and the
- * skills around it hide, so that views never see a skill that is off.
+ * decide. The scan adds what frontmatter and the skills around a skill hide, so that
+ * views never see a skill that is off.
  *
  * 1. Rules name skills and folders. They are asked about each path through which a
  *    root lists a skill, and about its real path. For each path, the last rule that
@@ -155,7 +155,7 @@ export class Policy {
     this.#rules = active;
   }
 
-  /** The folders that those of the rules are relative to. */
+  /** The base of relative folders in rules. */
   get #base(): BaseFolders {
     return this.file === undefined
       ? this.#options
@@ -172,8 +172,8 @@ export class Policy {
   decide({ names, scope, paths }: PolicySubject): PolicyDecision {
     const comparable = paths.map(comparablePath);
     const decisions = names.flatMap((name) => {
-      // There can be many rules, and thousands of links to the same skill. Without a valid
-      // policy, no root is searched, and nobody asks.
+      // Once for each name, because there can be many rules, and thousands of links to a
+      // skill. Nobody asks without a valid policy, because no root is searched then.
       const key = skillKey(name);
       const rules = this.#rules!.filter((rule) => isAbout(rule, key, scope));
       return comparable.map((path) => this.#decideOnPath(path, rules));
@@ -196,7 +196,7 @@ export class Policy {
       : DEFAULT_DECISION;
   }
 
-  /** Lists what of the rules matches nothing of what was decided on, in their order. */
+  /** Lists the rules, and the names in them, that match none of the subjects. */
   listUnused(subjects: readonly PolicySubject[]): Problem[] {
     const file = this.file ?? "options.policy";
     return (this.#rules ?? [])

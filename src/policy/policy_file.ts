@@ -118,7 +118,7 @@ const FORMS: Readonly<Record<string, string>> = {
   in: 'write a folder in quotes, or a list of these, as in ["~/a", "~/b"]',
 };
 
-/** Lists what was probably meant by an unknown key, or by a value of which there are few. */
+/** Lists what was probably meant by an unknown key or an unknown choice. */
 function listMeant(issue: z.core.$ZodIssue): string[] {
   if (issue.code === "unrecognized_keys") {
     const { shape } = issue.path.length === 0 ? POLICY : RULE;
@@ -126,7 +126,7 @@ function listMeant(issue: z.core.$ZodIssue): string[] {
   }
   if (issue.code !== "invalid_value") return [];
   const word = String(issue.input);
-  // A short word means the opposite as easily, as "no" is near "on".
+  // A short word may mean the opposite: "no" is near "on".
   return word.length > 3 ? nearestWords(word, issue.values.map(String)) : [];
 }
 
@@ -159,7 +159,7 @@ function readPolicyText(file: string, project: Project): string {
   }
 }
 
-/** Says why a policy file is not to be read, without opening it, because a FIFO would block. */
+/** Says why a policy file must not be read. Does not open it, because a FIFO would block. */
 function findFileFault(file: string, project: Project): Fault | undefined {
   if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
   const { isDirectory, isFile, size } = Deno.statSync(file);
@@ -176,7 +176,7 @@ const NO_FILE: Fault = {
 
 const OUT_OF_PROJECT: Fault = {
   rule: "policy",
-  reason: "a link of the project leads out of the project to it",
+  reason: "it lies outside the project, and a link in the project leads to it",
   hint: "pass the path of the file itself",
 };
 

@@ -197,7 +197,8 @@ Deno.test("loadPolicy() follows no link of the project out of it", {
   const file = place.link(outside, "project/policy.yaml");
   assert.deepEqual(faultsIn(() => loadPolicy(file, project)), [{
     rule: "policy",
-    reason: "a link of the project leads out of the project to it",
+    reason:
+      "it lies outside the project, and a link in the project leads to it",
     hint: "pass the path of the file itself",
   }]);
   assert.ok(loadPolicy(outside, project).rules);

@@ -87,7 +87,7 @@ export function isMatch(
     paths.some((path) => isInAny(comparablePath(path), active.folders));
 }
 
-/** Says that a rule, or one of several names in it, matches nothing, as if misspelled. */
+/** Says that a rule, or one of its names, matches nothing, and may be misspelled. */
 export function listUnusedFaults(
   active: ActiveRule,
   subjects: readonly PolicySubject[],
@@ -106,7 +106,7 @@ export function listUnusedFaults(
     .map((reason) => ({ rule: "policy-unused", line, reason, hint }));
 }
 
-/** Whether a rule is about what has a name, by its key, and a scope, wherever it lies. */
+/** Whether a rule is about a name, given by its key, and a scope, in any folder. */
 export function isAbout(
   { rule, matchesName }: ActiveRule,
   key: string,
@@ -184,7 +184,9 @@ function locateFolder(
 ): string[] {
   const path = resolveRuleFolder(folder, base);
   if (path === undefined) {
-    const reason = `the folder ${quote(folder)} is relative to an unknown one`;
+    const reason = `the folder ${
+      quote(folder)
+    } is relative to an unknown folder`;
     throw new PolicyError({ line, reason, hint: "write an absolute path" });
   }
   try {

@@ -162,7 +162,10 @@ Deno.test("activateRule() refuses what would be reinterpreted silently, and says
     [{ in: "~/{a,b}/**" }, 'the folder "~/{a,b}/**" contains wildcards'],
     [{ in: ["/x", "**/skills"] }, 'the folder "**/skills" contains wildcards'],
     [{ in: "~/c?de" }, 'the folder "~/c?de" contains wildcards'],
-    [{ in: "~/code" }, "is relative to an unknown one; write an absolute path"],
+    [
+      { in: "~/code" },
+      "is relative to an unknown folder; write an absolute path",
+    ],
   ];
   for (const [rule, message] of cases) {
     assert.throws(() => activate(rule, {}), (error) => {
