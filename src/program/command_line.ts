@@ -179,7 +179,7 @@ const SERVING = {
 /** The options that a server has, in the order of the help. */
 export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
 
-/** All options. The others do something else than serve, or say how to do it. */
+/** All options: those of a server, and those that ask for something else. */
 export const OPTIONS = {
   ...SERVING,
   "list": { type: "boolean", help: "list the skills and where they come from" },

@@ -1,6 +1,6 @@
 /**
- * Turns the command line and the environment into settings. What was ignored is among
- * them.
+ * Turns the command line and the environment into settings, with warnings about what was
+ * ignored.
  *
  * @module
  */
@@ -216,9 +216,9 @@ function skillAround(file: string): string | undefined {
 }
 
 /**
- * Refuses a folder that does not exist and has the name of an option.
+ * Refuses a missing folder with the name of an option.
  *
- * @throws {UsageError} If it is one.
+ * @throws {UsageError} If it is such a folder.
  */
 function refuseOptionName(folder: string, path: string): void {
   if (!Object.hasOwn(OPTIONS, folder) || isThere(path)) return;
@@ -227,7 +227,7 @@ function refuseOptionName(folder: string, path: string): void {
   );
 }
 
-/** Returns the folder of the skill that a file is the `SKILL.md` of, if it is one. */
+/** Returns the folder of a `SKILL.md`, and `undefined` for any other file. */
 export function folderOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
@@ -294,8 +294,8 @@ const FOLDER_VARIABLES = {
 };
 
 /**
- * Reads what stands for folders in the home folder. A project may set variables, so what
- * lies in it stands for nothing.
+ * Reads which folders replace those in the home folder. One in the project is ignored,
+ * because the project may have set the variable.
  */
 function readHomeFolders(
   bases: BaseFolders,
