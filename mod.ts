@@ -143,8 +143,9 @@ export type * from "./src/skills/types.ts";
  *
  * Among skills with the same name, the first one that is not off is served under it, in
  * the order of the roots. In a root, skills in folders of their names come first, and then
- * the order is that of the names of the folders, by code units. But a skill of the project
- * that is hidden from the model never takes the name of a skill of the user that is not.
+ * the order is that of the names of the folders, by code units. But a project's skill
+ * that the model cannot load never takes the name of a user's skill that the model can
+ * load.
  *
  * A problem with one skill or folder neither throws an error nor affects others. The first
  * 1,000 problems are in {@linkcode SkillCatalog.problems}.
@@ -169,7 +170,7 @@ export async function scanSkillRoots(
  *
  * @param folders Folders, files or names of skills. Default: what the program searches.
  * @param options Limits, the policy, and the allowed targets of links.
- * @throws {Error} If a folder is relative to an unknown one.
+ * @throws {Error} If a folder is relative to an unknown folder.
  */
 export async function checkSkills(
   folders: readonly string[] = [],
@@ -214,7 +215,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #files = new Map<SearchedFolder, FoundFile>();
   readonly #roots: readonly SkillRoot[];
   readonly #listed = new Set<string>();
-  /** The real paths of those that have a `SKILL.md`. */
+  /** The real paths of the listed folders that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
   readonly #nearMisses: NearMisses;
 
@@ -302,7 +303,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       (this.#root.recursive || depth === 0 || this.#isGroup(folder));
   }
 
-  /** Whether a folder directly in a root can be a group: it may hold skills, and is none. */
+  /** Whether a folder directly in a root can be a group: it may hold skills, and is not one. */
   #isGroup(folder: SearchedFolder): boolean {
     const { path, outer } = folder;
     const mayBeOne = !this.#root.confinesLinks && outer === undefined &&
@@ -380,7 +381,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       ? this.#links.follow({ path, location, outer })
       : location;
     if (realPath === undefined) return undefined;
-    // Deno replaces what is not UTF-8 in a name, and finds nothing by what it returns.
+    // Deno replaces what is not UTF-8 in a name, and cannot open the result.
     if (!this.#isDeep(container) && name.includes("\ufffd") && !isThere(path)) {
       throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
     }
@@ -587,7 +588,10 @@ export class SkillRegistry implements SkillSource {
     }, this.#known);
   }
 
-  /** @ignore Lists what of the policy's rules matches nothing of what the last scan found. */
+  /**
+   * @ignore Lists the rules of the policy, and the names in them, that match nothing in
+   * the last scan.
+   */
   listUnusedRules(): Problem[] {
     const { skills = [] } = this.#last?.decisions ?? {};
     return this.#policy.listUnused(skills.map(subjectOf));
@@ -720,7 +724,9 @@ export class SkillRegistry implements SkillSource {
         await listener(change);
       } catch (error) {
         const { message } = error as Error;
-        this.#log(`A listener failed: ${message}; fix what onChange() gets`);
+        this.#log(
+          `A listener failed: ${message}; fix the function passed to onChange()`,
+        );
       }
     }
   }
@@ -729,9 +735,9 @@ export class SkillRegistry implements SkillSource {
 /**
  * Registers the tools of a toolset, and nothing else: no prompts, no resources. Their
  * descriptions reflect the current catalog, and the client is notified when they change.
- * Tools that the server has already stay, and these join them. The server can be the
- * `McpServer` of `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. It
- * must run in Deno.
+ * The server keeps the tools that it already has. The server can be the `McpServer` of
+ * `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. It must run in
+ * Deno.
  *
  * ```ts ignore
  * import process from "node:process";
@@ -760,7 +766,7 @@ export class SkillRegistry implements SkillSource {
  * @param server An `McpServer` that is not connected yet, or a server of this program.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is no `McpServer`, or there is no such toolset or
+ * @throws {TypeError} If the server is not an `McpServer`, or there is no such toolset or
  *   profile.
  * @throws {Error} If the server has a tool of the same name already.
  */

@@ -288,7 +288,7 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   assert.deepEqual(
     lines,
     Array(2).fill(
-      "A listener failed: no such luck; fix what onChange() gets",
+      "A listener failed: no such luck; fix the function passed to onChange()",
     ),
   );
 });

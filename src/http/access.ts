@@ -25,7 +25,7 @@ import {
 const ADVICE =
   'set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
 
-/** Why a request is refused that a web page of somebody else could have sent. */
+/** The reason to refuse a request that somebody else's web page could have sent. */
 const UNKNOWN_HOST =
   "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS";
 

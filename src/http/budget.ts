@@ -12,7 +12,7 @@
 import { Permit } from "../protocol/semaphore.ts";
 import { nextTurn, SLICE_MS, TURNS } from "../time_slice.ts";
 
-/** The part of everything that each client can have. */
+/** The part of each amount that a client can have. */
 const SHARE = 1 / 4;
 
 /** An amount of something that clients share. */
@@ -41,7 +41,7 @@ export class Amount {
     return (this.#byClient.get(client) ?? 0) < this.#limit * part;
   }
 
-  /** Whether some is left, and a client has less than a part. */
+  /** Whether some of it is left, and a client has less than a part. */
   isLeftFor(client: string, part: number): boolean {
     return this.#total < this.#limit && this.isWithin(client, part);
   }
@@ -65,17 +65,17 @@ export class Amount {
 }
 
 /**
- * The slots in which requests are handled. Who waits for one gets it in turns, but only
- * while there is room for the reply. A client without any slot or unsent reply always
- * has room for one.
+ * The slots in which requests are handled. Clients that wait for one take turns, but only
+ * while there is room for the reply. A client without any slot or unsent reply always has
+ * room for one.
  */
 export class Slots {
   readonly #handled: Amount;
   readonly #unsent: Amount;
-  /** Who waits, by client. The client that got a slot last is the last one. */
+  /** The waiting requests by client. The client that got a slot last is the last one. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #isAdmitting = false;
-  /** How long those who got slots since the last pause took, in milliseconds. */
+  /** How long the requests that got slots since the last pause took, in milliseconds. */
   #worked = 0;
 
   /** Creates a number of slots, and room for unsent replies in bytes. */
@@ -94,7 +94,7 @@ export class Slots {
     return this.#unsent.total;
   }
 
-  /** Whether a request waits for room although its client has no more than its part. */
+  /** Whether a request waits for room although its client has less than its share. */
   get isRoomNeeded(): boolean {
     return this.#waitingClients().some((client) =>
       !this.hasRoom(client) &&
@@ -141,8 +141,9 @@ export class Slots {
   }
 
   /**
-   * Gives slots to those who can have one. Each does something before the next one is
-   * chosen, and others can arrive. Many requests of one client would otherwise go first.
+   * Gives slots to the requests that can have one. Each starts before the next one is
+   * chosen, so that other requests can arrive. Otherwise, many requests of one client
+   * would go first.
    */
   async #admit(): Promise<void> {
     if (this.#isAdmitting) return;
@@ -193,7 +194,7 @@ export class Slots {
   }
 }
 
-/** Returns which part of everything each of the clients that wait can have. */
+/** Returns the part of each amount that a waiting client can have. */
 function partOf(clients: readonly string[]): number {
   if (clients.length > 1) return SHARE;
   // The rest is for the next client, if there can be one.

@@ -53,9 +53,12 @@ export class Exchanges {
   readonly #limits: typeof LIMITS;
   readonly #bodies: Amount;
   readonly #slots: Slots;
-  /** Those of pings and listeners, which never wait for other requests. */
+  /** The slots of pings and listeners, which never wait for other requests. */
   readonly #quickSlots: Slots;
-  /** Those of clients that cannot be told apart, which wait for room only afterwards. */
+  /**
+   * The slots of clients that cannot be told apart, which wait for room only if a reply
+   * is large.
+   */
   readonly #trialSlots: Slots;
   readonly #listeners: Amount;
 
@@ -121,7 +124,7 @@ export class Exchanges {
         : await this.#send(response, client, slots === this.#trialSlots);
     };
     if (isQuick) return (await respondIn(this.#quickSlots))!;
-    // The reply may be small, and others who leave theirs unread must not delay it.
+    // The reply may be small, and clients that leave theirs unread must not delay it.
     const reply = client === "" ? await respondIn(this.#trialSlots) : undefined;
     return reply ?? (await respondIn(this.#slots))!;
   }

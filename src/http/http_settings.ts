@@ -122,7 +122,7 @@ function parseTokens(value: string | undefined): AccessToken[] {
   throw new UsageError(`Invalid SKILL_SERVER_TOKEN: ${reason}`);
 }
 
-/** Returns what is wrong with tokens, and how to fix it. Those that are not valid are empty. */
+/** Returns what is wrong with tokens, and how to fix it. Invalid tokens are empty. */
 function findTokenReason(tokens: readonly string[]): string | undefined {
   const create = 'create each token with "openssl rand -hex 32"';
   if (tokens.includes("")) {
@@ -130,7 +130,7 @@ function findTokenReason(tokens: readonly string[]): string | undefined {
   }
   const short = tokens.findIndex(({ length }) => length < MIN_TOKEN_LENGTH);
   if (short !== -1) {
-    // What stands before a colon may be a part of what was meant as a token.
+    // The text before a colon may be part of a token, so this does not quote it.
     const place = `token ${short + 1}`;
     return `${place} has fewer than ${MIN_TOKEN_LENGTH} characters; ${create}`;
   }

@@ -164,8 +164,8 @@ export function findErrorResponse(
 }
 
 /**
- * Counts the values and keys in a value, until they are too many. Those that lie too
- * deep are too many.
+ * Counts the values and keys in a value, until they are too many. Nesting that is too
+ * deep counts as too many.
  */
 function countParts(value: unknown, levels = MAX_LEVELS): number {
   if (typeof value !== "object" || value === null) return 1;

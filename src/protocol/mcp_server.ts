@@ -80,9 +80,9 @@ export class McpServer extends RequestDispatcher {
    */
   onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
-  /** The permits to have no reply yet. Reading stops while there is none. */
+  /** The permits of requests without a reply. Reading stops while none is free. */
   readonly #unanswered = new Semaphore(MAX_UNANSWERED);
-  /** The permits to handle a request. Others wait in line. */
+  /** The permits to handle a request. Requests without one wait in line. */
   readonly #handled = new Semaphore(MAX_HANDLED);
   /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
@@ -166,7 +166,7 @@ export class McpServer extends RequestDispatcher {
     }
   }
 
-  /** Notifies a listener once there is room. What waits already is not sent twice. */
+  /** Notifies a listener once there is room. The same notification waits only once. */
   async #notify(
     listener: Listener,
     method: string,
@@ -206,7 +206,8 @@ export class McpServer extends RequestDispatcher {
     const controller = new AbortController();
     const { signal } = controller;
     this.#running.set(id, controller);
-    // A listener would keep a permit to be handled for long. It gives up the other one.
+    // A listener would keep a permit to be handled for long. It later releases the other
+    // one.
     using permit = EARLY_METHODS.test(method) || method === LISTEN
       ? unanswered
       : await this.#handled.acquire();
@@ -329,7 +330,7 @@ type End = () => void;
  * to listen.
  */
 export class Listener implements Disposable {
-  /** The notifications that it gets, once it knows that it gets them. */
+  /** The notifications that it gets, once they are acknowledged. */
   filter?: SubscriptionFilter;
   /** The `_meta` of each notification. */
   readonly _meta: Record<string, unknown> | undefined;
@@ -343,7 +344,7 @@ export class Listener implements Disposable {
   }
 
   /**
-   * Subscribes to a resource, unless it has.
+   * Subscribes to a resource, unless it already has.
    *
    * @param start Starts the subscription.
    * @throws {Error} If there is no such resource.

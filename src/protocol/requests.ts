@@ -59,7 +59,7 @@ const SUBSCRIPTION_FILTER = z.object({
   ),
 });
 
-/** Which notifications these are. */
+/** Which notifications a listener gets. */
 export type SubscriptionFilter = z.infer<typeof SUBSCRIPTION_FILTER>;
 
 /** The method of requests that last until they are cancelled. */
@@ -90,10 +90,7 @@ export const REQUESTS = {
   "resources/read": RESOURCE,
   "resources/subscribe": RESOURCE,
   "resources/unsubscribe": RESOURCE,
-  "resources/directory/read": paramsOf({
-    uri: URI,
-    cursor: CURSOR,
-  }),
+  "resources/directory/read": paramsOf({ uri: URI, cursor: CURSOR }),
   "skills/list": LIST,
   "skills/get": RESOURCE,
   "completion/complete": paramsOf({
