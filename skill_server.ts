@@ -53,7 +53,6 @@ export async function main(args: readonly string[]): Promise<never> {
   Deno.exit(code);
 }
 
-/** Runs the program and returns its exit code. */
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);

@@ -19,7 +19,6 @@ import { createInstructions } from "../views/views.ts";
 import { withoutCommands } from "./github_actions.ts";
 import { formatJson } from "./print.ts";
 
-/** How the view of a model is configured and printed. */
 interface ModelViewOptions extends ToolOptions {
   readonly json: boolean | undefined;
   /** What the user should know about the entry for the client. */

@@ -129,16 +129,14 @@ function listEmptyFolders(
   const failed = problems.filter(isError).map(({ file }) => file);
   // A skill is checked by one path, and several folders can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);
+  if (folders.length === 0 && looked.length > 0) return [];
   // A file among skills need not be one, nor a folder that is named so.
   const isEmpty = (folder: string) =>
     !attempt(() => Deno.statSync(folder).isFile) &&
     !(isNamedSkills(dirname(folder)) && isMarkedAsNone(folder)) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
-  const isAnywhere = folders.length === 0 && looked.length > 0;
   const named = folders.length > 0 ? folders : [currentFolder() ?? "."];
-  return isAnywhere
-    ? []
-    : named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));
+  return named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));
 }
 
 const NO_SKILLS: Fault = {

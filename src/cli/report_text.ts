@@ -40,7 +40,6 @@ function joinSections(sections: readonly (readonly string[])[]): string[] {
     .flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
 }
 
-/** Formats what was found. */
 function formatTables(report: Report, home: string | undefined): string[] {
   const { policy, roots, skills } = report;
   const folderRows = roots.map((root) => [
@@ -129,7 +128,6 @@ function formatReported(
   return [start, `  ${fix}`, ...lines];
 }
 
-/** Summarizes a report in its last line. */
 function summarize({ problems, skills, checked }: Report): string {
   const errors = problems.filter(isError).length;
   const warnings = problems.length - errors;
@@ -150,7 +148,6 @@ function summarize({ problems, skills, checked }: Report): string {
   return `Found ${served}${rest}${counts}`;
 }
 
-/** A skill to begin with. */
 const FIRST_SKILL =
   "---\nname: hello\ndescription: Greet the user. Use when the user says hello.\n---\nSay hello, and ask what to do today."
     .split("\n");

@@ -45,7 +45,6 @@ const MAX_DEEPER_LINES = 10;
 
 /** A folder where skills are put, and that is not searched. */
 interface UnsearchedPlace {
-  /** How to search it. */
   readonly root: SkillRoot;
   readonly hint: string;
 }
@@ -91,7 +90,6 @@ function deepen(roots: readonly SkillRoot[]): SkillRoot[] {
     .toSorted((a, b) => b.path.length - a.path.length);
 }
 
-/** Names of folders that were meant as `skills`. */
 const ALMOST_SKILLS = ["skill", ...isCaseBlind ? [] : ["Skill", "Skills"]];
 
 const MOVE = 'move its skills to the folder "skills" beside it';
@@ -168,7 +166,6 @@ function listFoldersAbove(folder: string): string[] {
   return [];
 }
 
-/** Says how many skills a place has, if it has any. */
 function listPlaceProblems(
   { path: file }: SkillRoot,
   skills: number,

@@ -28,7 +28,6 @@ import type { Located } from "./reading.ts";
 /** The maximum number of names in the path of a file. */
 export const MAX_FILE_DEPTH = 10;
 
-/** A folder, and what belongs to it besides what lies in it. */
 interface BoundaryOptions {
   readonly realDirectory: string;
   /** The real paths of other folders that links are allowed to point into. */

@@ -114,10 +114,10 @@ export function isThere(path: string): boolean {
 /** Lists a path and the folders above it, the innermost first. */
 export function withFoldersAbove(path: string): string[] {
   const paths = [path];
-  // The loop appends the folders to go on with.
-  for (const last of paths) {
-    const folder = dirname(last);
-    if (folder !== last) paths.push(folder);
+  let folder = dirname(path);
+  while (folder !== paths.at(-1)) {
+    paths.push(folder);
+    folder = dirname(folder);
   }
   return paths;
 }

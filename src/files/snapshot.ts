@@ -6,7 +6,7 @@
 
 import { attempt } from "../attempt.ts";
 import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
-import { dirname, mayRead } from "./paths.ts";
+import { dirname, mayRead, withFoldersAbove } from "./paths.ts";
 
 /**
  * A folder as it was when it was listed. If it was settled then, and still has the same
@@ -53,8 +53,7 @@ export class PathSnapshot {
    *   Then there is no proof if Deno may not look at one of them.
    */
   constructor(realPath: string, isShared = true) {
-    for (let path = realPath, last = ""; path !== last; path = dirname(path)) {
-      last = path;
+    for (const path of withFoldersAbove(realPath)) {
       const status = mayRead(path) && attempt(() => Deno.lstatSync(path));
       if (status) {
         const isLink = !status.isDirectory;

@@ -53,7 +53,6 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   onFailure(error: unknown, folder: Folder, entry?: Deno.DirEntry): void;
 }
 
-/** An entry, and the folder that it is in. */
 interface FoundEntry<Folder> {
   readonly folder: Folder;
   readonly entry: Deno.DirEntry;

@@ -52,7 +52,6 @@ export class AccessControl {
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
   readonly #log: (line: string) => void;
-  /** The reasons that have been logged. */
   readonly #logged = new Set<string>();
 
   /** Creates an access control from the settings and the log for refused requests. */

@@ -104,7 +104,6 @@ function splitArguments(text: string): string[] {
   );
 }
 
-/** The minimum length of a token, in characters. */
 const MIN_TOKEN_LENGTH = 16;
 
 /** A token, with a name before it or not. No token contains a colon. */

@@ -41,7 +41,6 @@ const MAX_ID_LENGTH = 1_024;
 /** The maximum number of values and keys in a message that is read. */
 const MAX_VALUES = 10_000;
 
-/** The maximum depth of a message that is read. */
 const MAX_LEVELS = 100;
 
 /**
@@ -77,19 +76,22 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
  * @throws {Error} If it is too large.
  */
 export function requireReadableSize(result: unknown): void {
-  let size = 0;
   // A character takes at most six bytes, and most results are small.
-  for (const sizeOf of [({ length }: string) => 6 * length, sizeOfText]) {
-    size = 0;
-    const rest = JSON.stringify(result, (_key, value) => {
-      if (typeof value !== "string") return value;
-      size += sizeOf(value);
-      return "";
-    });
-    size += Buffer.byteLength(rest);
-    if (size <= MAX_MESSAGE_SIZE) return;
-  }
-  throw tooLarge(size);
+  const limit = sizeOfJson(result, ({ length }) => 6 * length);
+  if (limit <= MAX_MESSAGE_SIZE) return;
+  const size = sizeOfJson(result, sizeOfText);
+  if (size > MAX_MESSAGE_SIZE) throw tooLarge(size);
+}
+
+/** Returns the size of a value as JSON, in bytes, from the sizes of its texts. */
+function sizeOfJson(value: unknown, sizeOf: (text: string) => number): number {
+  let size = 0;
+  const rest = JSON.stringify(value, (_key, part) => {
+    if (typeof part !== "string") return part;
+    size += sizeOf(part);
+    return "";
+  });
+  return size + Buffer.byteLength(rest);
 }
 
 function sizeOfText(text: string): number {

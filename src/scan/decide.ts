@@ -60,7 +60,6 @@ export interface Decisions {
   readonly skipped: readonly SkippedSkill[];
 }
 
-/** What a scan visited and read, and what decides on it. */
 interface DecisionInput
   extends Pick<ScanStart, "policy" | "project" | "slice"> {
   readonly visits: readonly RootVisit[];

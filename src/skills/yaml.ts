@@ -121,7 +121,6 @@ export function isSeparated(
   return /^:[ \t]/.test(separator) || (separator === ":" && value === "");
 }
 
-/** A key as YAML authors write it. */
 const USUAL_KEY = /^[\p{L}\p{N}_.-]+$/u;
 
 /**

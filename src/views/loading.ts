@@ -321,7 +321,6 @@ async function listFilesOf(
   return createTextResult(note === "" ? list : `${list}\n\n${note}`);
 }
 
-/** The maximum number of left-out entries that are named. */
 const MAX_NAMED_ENTRIES = 20;
 
 /**

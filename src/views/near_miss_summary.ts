@@ -24,7 +24,6 @@ export function summarizeNearMisses(catalog: SkillCatalog): string | undefined {
   return `The server noticed ${new Intl.ListFormat("en").format(parts)}.`;
 }
 
-/** The maximum number of copies that are named. */
 const MAX_NAMED_COPIES = 3;
 
 function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {

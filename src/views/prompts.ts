@@ -71,7 +71,6 @@ export function registerPrompts(
   });
 }
 
-/** A skill that a user loads, and what for. */
 interface LoadedPrompt {
   readonly skill: Skill;
   readonly text: string;

@@ -25,7 +25,6 @@ const MAX_UNKNOWN_WORDS = 8;
 /** A part of a skill in which words are found. */
 interface Field {
   readonly wordsOf: (skill: Skill) => string[];
-  /** How much a word counts in it. */
   readonly weight: number;
   /** How many words it usually has. In a longer one, a word counts less. */
   readonly usualLength: number;

@@ -233,7 +233,6 @@ export function fitList(
   return missing > 0 ? list + formatMore(missing) : list;
 }
 
-/** How much room a list has, and how much of it a skill takes. */
 interface ListRoom {
   readonly room: number;
   readonly lengthOf: (listed: ListedSkill) => number;

@@ -32,7 +32,8 @@ export function registerSubscriptions(
 ): void {
   const files = new SubscribedFiles(registry);
   server.onsubscribe = async (uri, notify) => {
-    const subscription = createSubscription(uri, registry, notify);
+    const subscribed = resolveUri(uri, registry);
+    const subscription = { ...subscribed, notify, hasBaseline: false };
     files.subscriptions.add(subscription);
     await files.look();
     return () => files.subscriptions.delete(subscription);
@@ -45,21 +46,13 @@ export function registerSubscriptions(
  *
  * @throws {Error} If there is no such skill.
  */
-function createSubscription(
+function resolveUri(
   uri: string,
   registry: SkillSource,
-  notify: () => void,
-): Subscription {
-  if (uri === ALL_SKILLS) {
-    return { key: undefined, uri, notify, hasBaseline: false };
-  }
+): Pick<Subscription, "key" | "uri"> {
+  if (uri === ALL_SKILLS) return { key: undefined, uri };
   const { skill, path = SKILL_MD } = requireResource(uri, registry);
-  return {
-    key: servedKey(skill),
-    uri: skillFileUri(skill, path),
-    notify,
-    hasBaseline: false,
-  };
+  return { key: servedKey(skill), uri: skillFileUri(skill, path) };
 }
 
 class SubscribedFiles implements ScanSubscriber {
@@ -108,7 +101,6 @@ class SubscribedFiles implements ScanSubscriber {
   }
 }
 
-/** Whether the URI of a file is another URI, or lies below it. */
 function isAtOrBelowUri(file: string, uri: string): boolean {
   const folder = uri.endsWith("/") ? uri : `${uri}/`;
   return file === uri || file.startsWith(folder);

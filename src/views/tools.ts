@@ -88,7 +88,6 @@ export function toEntry(tool: SkillTool, view: ToolView): Tool {
   return entry;
 }
 
-/** The texts of a tool that can list the skills. */
 interface ToolTexts {
   readonly description: string;
   /** What follows the description of the parameter `name`. */
@@ -141,7 +140,6 @@ function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
   };
 }
 
-/** Formats a list in brief, in the description of the tool. */
 function formatBrief(tool: SkillTool, view: ToolView): string {
   const { profile: { cutsDescriptionsAt = Infinity }, options } = view;
   const start = `${formatStart(tool, view)}\n\nSkills:`;

@@ -42,7 +42,6 @@ import {
  */
 const MAX_LISTED_SKILLS = 100;
 
-/** How much of an unknown name is shown, in characters. */
 const MAX_SHOWN_NAME_LENGTH = 200;
 
 /** The maximum length of the list after a search without results, in characters. */

@@ -16,7 +16,6 @@ import type { ToolContext } from "../loading.ts";
 import type { ToolOptions } from "../options.ts";
 import type { ListedSkill } from "../skill_list.ts";
 
-/** What the description of a tool lists. */
 interface DescribedList {
   /** The skills as the client gets them. */
   readonly skills: readonly ListedSkill[];
