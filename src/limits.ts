@@ -1,6 +1,6 @@
 /**
- * The limits of texts that clients send. Whoever looks at such a text first, refuses one
- * that is longer.
+ * The limits of texts that clients send. The first function that looks at such a text
+ * refuses a longer one.
  *
  * @module
  */

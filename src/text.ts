@@ -260,7 +260,7 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     .map(({ other }) => other);
 }
 
-/** @throws {TypeError} If there is no such choice of a kind. The message lists them. */
+/** @throws {TypeError} If it is not one of the choices, which the message lists. */
 export function requireChoice(
   kind: string,
   choice: string,

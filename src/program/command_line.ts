@@ -225,7 +225,7 @@ export const OPTIONS = {
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
 
-/** Returns the first option that asks for something else than a server, if there is one. */
+/** Returns the first option that asks for something other than a server, if there is one. */
 export function findTerminalOption(
   { values }: CommandLine,
 ): string | undefined {

@@ -77,8 +77,8 @@ export function createSettings(command: CommandLine): Settings {
   if (size !== undefined && !isValidSize) {
     warnings.push(formatIgnoredSize(size));
   }
-  const given = { values, home, folders, warnings };
-  return { ...given, ...deriveSettings(values, folders, bases) };
+  const derived = deriveSettings(values, folders, bases);
+  return { values, home, folders, warnings, ...derived };
 }
 
 /** Logs what was ignored. */

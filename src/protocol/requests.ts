@@ -111,7 +111,7 @@ export type Method = keyof typeof REQUESTS;
 /** The params of the requests with a method. */
 export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
 
-// The small variant of zod has no messages of its own.
+// The small variant of zod has no messages.
 z.config(en());
 
 /** How to parse what a client sends: zod calls a missing value one of the wrong type. */

@@ -47,7 +47,7 @@ export class NearMisses {
     this.#byRoot.set(folder.root, all);
   }
 
-  /** Notes a skill, so that a root or a folder in it that holds it is no near miss. */
+  /** Notes a skill, so that the root and the folder that hold it are not near misses. */
   addSkill({ root, path, depth }: Folder): void {
     if (depth > 0) this.#holders.add(root.path);
     if (depth > 1) this.#holders.add(childOn(path, root.path));

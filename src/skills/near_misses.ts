@@ -1,6 +1,6 @@
 /**
  * Near misses: what is not a skill, but may be meant as one. Which names count, when one
- * matters, and what is said of it, to people and to the model.
+ * matters, and how to fix it.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Fault } from "../problems.ts";
 import { quote } from "../text.ts";
 import { isLinkText, toLinkTextFault } from "./root_faults.ts";
 import { isSkillFileName } from "./skill_file.ts";
-import type { NearMiss, SkillRoot, SkillRootReport } from "./types.ts";
+import type { NearMiss, SkillRoot } from "./types.ts";
 
 /** A name that is, or was probably meant as, `SKILL.md`, such as `Skill.md.txt`. */
 const LIKE_SKILL_MD =
@@ -37,37 +37,6 @@ export function kindOfFile(
 /** The beginning of a text whose frontmatter has a field of a skill. */
 const SKILL_FRONTMATTER =
   /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
-
-/** What the model is told of each kind: a noun, which follows a number, and the fix. */
-export const COUNTED_MISSES: Readonly<
-  Record<Exclude<NearMiss["kind"], "file">, [thing: string, rest: string]>
-> = {
-  archive: ["archive", "(if it has a skill, unpack into a folder of its own)"],
-  misnamed: [
-    "file",
-    "that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden)",
-  ],
-  folder: [
-    "folder",
-    "without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)",
-  ],
-  document: [
-    "Markdown file",
-    "outside the folder of a skill (move into a folder of its own, as SKILL.md)",
-  ],
-};
-
-/**
- * Whether the model is told of a near miss. Beside skills, folders and documents are
- * often not meant as skills.
- */
-export function isCounted(
-  { kind, path, document }: NearMiss,
-  { root, skills }: SkillRootReport,
-): boolean {
-  if (kind === "archive" || kind === "misnamed") return true;
-  return path !== root.path && (skills === 0 || document !== undefined);
-}
 
 const LOOSE_FILE: Fault = {
   rule: "loose-file",

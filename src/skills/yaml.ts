@@ -240,7 +240,7 @@ export function withoutQuotes(text: string): string | undefined {
   if (!/["']/.test(mark)) return text;
   const isClosed = text.length > 1 && text.endsWith(mark);
   const inner = isClosed ? text.slice(1, -1) : text.slice(1);
-  // An apostrophe within a word is no quotation mark.
+  // An apostrophe within a word is not a quotation mark.
   const others = inner.replace(/(?<=\p{L})'(?=\p{L})/gu, "");
   return others.includes(mark) ? betweenQuotes(text) : inner;
 }

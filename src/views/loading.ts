@@ -232,7 +232,7 @@ export function pathInSkill(
 ): string {
   const uri = skillFileUri(skill, "");
   if (path.startsWith(uri)) {
-    // The URI may contain the scope of the skill, which is no part of its name.
+    // The URI may contain the scope of the skill, which is not part of its name.
     return parseSkillUri(path.replace(uri, "skill://name/"))?.path ?? path;
   }
   if (isRemote || !isAbsolute(path)) return path;

@@ -8,8 +8,12 @@
  */
 
 import { isForModel } from "../policy/states.ts";
-import { COUNTED_MISSES, isCounted } from "../skills/near_misses.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type {
+  NearMiss,
+  Skill,
+  SkillCatalog,
+  SkillRootReport,
+} from "../skills/types.ts";
 import { count, quote } from "../text.ts";
 
 /** A number of things, and what is to be said of them. */
@@ -51,6 +55,37 @@ function countSkills({ skipped, shadowed }: SkillCatalog): Count[] {
 function isCopy(skill: Skill): boolean {
   return skill.scope === "global" && skill.prefix === undefined &&
     isForModel(skill);
+}
+
+/** What the model is told of each kind: a noun, which follows a number, and the fix. */
+const COUNTED_MISSES: Readonly<
+  Record<Exclude<NearMiss["kind"], "file">, [thing: string, rest: string]>
+> = {
+  archive: ["archive", "(if it has a skill, unpack into a folder of its own)"],
+  misnamed: [
+    "file",
+    "that should be named exactly SKILL.md, in a folder of its own (save as plain text; an ending such as .txt may be hidden)",
+  ],
+  folder: [
+    "folder",
+    "without a file SKILL.md (if it is a skill, add one, or rename the Markdown file that is meant)",
+  ],
+  document: [
+    "Markdown file",
+    "outside the folder of a skill (move into a folder of its own, as SKILL.md)",
+  ],
+};
+
+/**
+ * Whether the model is told of a near miss. Beside skills, folders and documents are
+ * often not meant as skills.
+ */
+function isCounted(
+  { kind, path, document }: NearMiss,
+  { root, skills }: SkillRootReport,
+): boolean {
+  if (kind === "archive" || kind === "misnamed") return true;
+  return path !== root.path && (skills === 0 || document !== undefined);
 }
 
 /** Counts the near misses in the user's folders, and folders that the user named and that cannot be searched. */

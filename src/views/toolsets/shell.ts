@@ -1,7 +1,7 @@
 /**
  * Runs shell commands in the folders of skills, and ends the processes that they start: on
  * Linux those in the command's session, on macOS those in its process group, and on
- * Windows its children. What starts a session of its own is left running, and so is
+ * Windows its children. A process that starts its own session is left running, and so is
  * everything if this process is killed.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The toolsets, each of which is in a file of its own in `toolsets/`.
+ * The table of the toolsets, each of which has its own file.
  *
  * @module
  */
