@@ -60,6 +60,7 @@ import { readSkills } from "./src/scan/read.ts";
 import {
   createFailure,
   type Failure,
+  isInGroup,
   type Reading,
   type RootVisit,
   type ScanStart,
@@ -341,10 +342,9 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** Notes a folder that may be a skill. The next step finds out. */
   onUnlisted(folder: SearchedFolder, reason: "unwanted" | "limit"): void {
     if (reason === "limit") this.#unlisted.push(folder.realPath);
-    const isInGroup = !this.#root.recursive && folder.depth > 1;
-    if (isInGroup && !isSkillFolder(folder.path)) return;
+    if (isInGroup(folder) && !isSkillFolder(folder.path)) return;
     this.#folders.push({ ...folder, file: this.#files.get(folder) });
-    if (isInGroup) this.#nearMisses.addSkill(folder);
+    if (isInGroup(folder)) this.#nearMisses.addSkill(folder);
   }
 
   onUnvisited(realPath: string): void {

@@ -2,11 +2,10 @@
  * The boundary of a folder: what belongs to it, for reading, for listing, and for links.
  * Whatever the path, a file belongs to a folder only by where it really lies.
  *
- * 1. Names that begin with a dot, except a few that templates need, `node_modules`, and
- *    `__pycache__` do not belong to the folder, and neither does what lies more than 10
- *    levels deep.
- * 2. A link counts if its target really lies in the folder, without
- *    such names on its path, or in a trusted folder.
+ * 1. Names that begin with a dot do not belong to the folder, except a few that templates
+ *    need. Nor do `node_modules`, `__pycache__`, and what lies more than 10 levels deep.
+ * 2. A link counts if its target really lies in the folder, without such names on its
+ *    path, or in a trusted folder.
  * 3. What is hidden is hidden by its real path, and so is what a link in it leads to.
  *
  * @module

@@ -74,11 +74,14 @@ export class Exchanges {
 
   /** What is used of the budget. */
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
-    const { unsent } = this.#slots;
     const handled = this.#slots.handled + this.#quickSlots.handled +
       this.#trialSlots.handled;
-    const [bodies, listeners] = [this.#bodies.total, this.#listeners.total];
-    return { bodies, handled, unsent, listeners };
+    return {
+      bodies: this.#bodies.total,
+      handled,
+      unsent: this.#slots.unsent,
+      listeners: this.#listeners.total,
+    };
   }
 
   /** Responds to a request of a client with what a function returns for its message. */

@@ -75,7 +75,8 @@ export function createSettings(command: CommandLine): Settings {
   const needsHome = folders.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   if (size !== undefined && !isValidSize) {
-    warnings.push(formatIgnoredSize(size));
+    const { expected } = OPTIONS["max-file-size"];
+    warnings.push(formatIgnored("MAX_FILE_SIZE_MB", size, expected));
   }
   const derived = deriveSettings(values, folders, bases);
   return { values, home, folders, warnings, ...derived };
@@ -232,10 +233,12 @@ export function folderOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
-function formatIgnoredSize(size: string): string {
-  return `Ignoring MAX_FILE_SIZE_MB=${
-    quote(size)
-  }: expected a number of MiB greater than 0`;
+function formatIgnored(
+  variable: string,
+  value: string,
+  expected: string,
+): string {
+  return `Ignoring ${variable}=${quote(value)}: expected ${expected}`;
 }
 
 /**
@@ -293,6 +296,8 @@ const FOLDER_VARIABLES = {
   ".codex": "CODEX_HOME",
 };
 
+const HOME_FOLDER = "an absolute path outside of the project";
+
 /**
  * Reads which folders replace those in the home folder. One in the project is ignored,
  * because the project may have set the variable.
@@ -309,15 +314,9 @@ function readHomeFolders(
     const isUsable = isAbsolute(folder) &&
       project.scopeOf(realPathOf(folder)) === "global";
     if (isUsable) folders[name] = folder;
-    else warnings.push(formatIgnoredFolder(variable, folder));
+    else warnings.push(formatIgnored(variable, folder, HOME_FOLDER));
   }
   return folders;
-}
-
-function formatIgnoredFolder(variable: string, folder: string): string {
-  return `Ignoring ${variable}=${
-    quote(folder)
-  }: expected an absolute path outside of the project`;
 }
 
 /** Reads which folders relative paths, and paths that begin with `~`, start from. */

@@ -43,13 +43,6 @@ export interface DecidedSkill extends JudgedSkill {
   readonly hiddenFrom: SkillHiding;
 }
 
-/** Whether the first path that lists a skill is in a group. */
-export function isInGroup(
-  { listings: [first] }: Pick<DecidedSkill, "listings">,
-): boolean {
-  return !first!.root.recursive && first!.depth > 1;
-}
-
 /** What a scan decided. */
 export interface Decisions {
   /** All folders with a `SKILL.md`, in the order of the paths that list them. */

@@ -17,8 +17,8 @@ import type {
   SkillRootReport,
 } from "../skills/types.ts";
 import { withoutInvisible } from "../text.ts";
-import { type DecidedSkill, type Decisions, isInGroup } from "./decide.ts";
-import type { RootVisit, ScanStart } from "./record.ts";
+import type { DecidedSkill, Decisions } from "./decide.ts";
+import { isInGroup, type RootVisit, type ScanStart } from "./record.ts";
 
 interface NamingInput extends Pick<ScanStart, "problems" | "previous"> {
   readonly visits: readonly RootVisit[];
@@ -211,7 +211,7 @@ function preferOwnNames(skills: readonly DecidedSkill[]): DecidedSkill[] {
   const byRoot = Map.groupBy(skills, ({ listings }) => listings[0]!.root);
   return [...byRoot.values()].flatMap((inRoot) =>
     inRoot.toSorted((a, b) =>
-      Number(isInGroup(a)) - Number(isInGroup(b)) ||
+      Number(isInGroup(a.listings[0]!)) - Number(isInGroup(b.listings[0]!)) ||
       Number(isOther(a)) - Number(isOther(b))
     )
   );

@@ -31,6 +31,13 @@ export interface VisitedFolder extends PlacedFolder {
   readonly file?: FoundFile | undefined;
 }
 
+/** Whether a folder is in a group. */
+export function isInGroup(
+  { root, depth }: Pick<VisitedFolder, "root" | "depth">,
+): boolean {
+  return !root.recursive && depth > 1;
+}
+
 /** What visiting a root found. */
 export interface RootVisit {
   readonly report: SkillRootReport;

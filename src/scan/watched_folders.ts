@@ -7,7 +7,8 @@
 import { dirname, realPathIfThere } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import type { SkillRootReport } from "../skills/types.ts";
-import { type DecidedSkill, isInGroup } from "./decide.ts";
+import type { DecidedSkill } from "./decide.ts";
+import { isInGroup } from "./record.ts";
 
 /**
  * Lists the folders to watch, by their real paths, the most important ones first:
@@ -32,8 +33,8 @@ export function listWatchedFolders(
     folders.add(realPathIfThere(policyFile) ?? policyFile);
   }
   for (const folder of subscribed) folders.add(folder);
-  for (const skill of lastModified.filter(isInGroup)) {
-    folders.add(dirname(skill.realPath));
+  for (const { realPath, listings } of lastModified) {
+    if (isInGroup(listings[0]!)) folders.add(dirname(realPath));
   }
   for (const { realPath, read } of lastModified) {
     folders.add(realPath).add(read.mainFolder);
