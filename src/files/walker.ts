@@ -165,10 +165,12 @@ function listFolder(
   for (const entry of Deno.readDirSync(target.path)) {
     byName.set(entry.name, entry);
   }
+  const isProven = proof.holds();
   // What is proven later relies on this status.
-  if (!proof.holds()) confirmPlace(target, status);
-  // Swapping a link changes nothing in the folder that it leads to.
-  const isExposed = folder.isExposed ?? (isLink || parent?.isExposed === true);
+  if (!isProven) confirmPlace(target, status);
+  // Swapping a link, or a folder above, changes nothing in the folder that it leads to.
+  const isExposed = folder.isExposed ??
+    (isLink || !isProven || parent?.isExposed === true);
   // Sorting texts is faster than sorting objects by a function.
   const entries = [...byName.keys()].sort().map((name) => byName.get(name)!);
   return { entries, snapshot: new FolderSnapshot(path, status, isExposed) };

@@ -153,6 +153,23 @@ Deno.test("a snapshot holds until the folder changes, but not if it just changed
   assert.equal(recorder.snapshots.get("")!.holds(), false);
 });
 
+Deno.test("no snapshot holds below a folder that just changed, because it may be swapped", async () => {
+  using place = new Place();
+  const path = place.folder("top");
+  place.folder("top/a/b/c");
+  await whileSettled(path, async () => {
+    const listB = async () => {
+      const recorder = new Recorder(path);
+      await recorder.walk();
+      return recorder.snapshots.get("a/b")!;
+    };
+    assert.equal((await listB()).holds(), true);
+    const now = new Date(Date.now());
+    Deno.utimeSync(join(path, "a"), now, now);
+    assert.equal((await listB()).holds(), false);
+  });
+});
+
 Deno.test(
   "walk() notes a failure for a settled folder that is swapped before it is listed, and back soon after",
   { ignore: lacks("links") },
