@@ -20,6 +20,11 @@ Deno.test("pluginOf() returns the folder around the folder of skills, or the one
     ["/code/project/skills/pdf", undefined],
     ["/code/Global/skills/pdf", undefined],
     ["/code/global:x/skills/pdf", undefined],
+    ["/code/gl\u043ebal/skills/pdf", undefined],
+    ["/code/\uff47lobal/skills/pdf", undefined],
+    ["/code/global\uff1a/skills/pdf", undefined],
+    ["/code/t\u043eols/skills/pdf", undefined],
+    ["/code/\u0433\u0438\u0442/skills/pdf", "\u0433\u0438\u0442"],
     ["/skills/pdf", undefined],
   ];
   for (const [directory, plugin] of cases) {

@@ -88,8 +88,9 @@ export function pluginOf(directory: string): string | undefined {
   const [, skills, around = "", above = ""] = namesIn(directory).reverse();
   if (skills !== "skills") return undefined;
   const plugin = cleanName(VERSION.test(around) ? above : around);
+  // No prefix may only look like another one.
   const isUnusable = plugin === "" || plugin.startsWith(".") ||
-    isQualified(`${plugin}:name`);
+    isLookalike(`${plugin}:name`);
   return isUnusable ? undefined : plugin;
 }
 
