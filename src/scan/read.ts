@@ -20,7 +20,11 @@ import {
   requireReadable,
 } from "../files/reading.ts";
 import { type PlacedFolder, proofOf } from "../files/walker.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
+import {
+  mentionsHiding,
+  readSkillText,
+  type SkillText,
+} from "../skills/frontmatter.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { PROJECT_IS_SLOW, skillFaultOf } from "../skills/root_faults.ts";
 import { byOwner } from "../skills/roots.ts";
@@ -166,17 +170,29 @@ function readSkillFile(
   if (isSameFile && last.text === text) {
     return { ...last, isSettled: isCertain };
   }
+  const said = readSkillText(text, basename(folder.realPath), scope);
   return {
     fileName,
     mainFolder,
     fileVersion,
     text,
     excerpt,
-    parsed: readSkillText(text, basename(folder.realPath), scope),
+    parsed: hideMentioned(said, bytes),
     modified: status.mtime?.getTime() ?? 0,
     isRead: true,
     isSettled: isCertain,
   };
+}
+
+/**
+ * Hides what is skipped from the model if the flag is anywhere in the beginning of the
+ * file, such as below a line that only looks like the end of the frontmatter.
+ */
+function hideMentioned(parsed: SkillText, bytes: Uint8Array): SkillText {
+  const isSkipped = parsed.frontmatter === undefined;
+  return isSkipped && mentionsHiding(decoder.decode(bytes))
+    ? { ...parsed, isHiddenFromModel: true }
+    : parsed;
 }
 
 /**

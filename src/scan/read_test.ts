@@ -86,6 +86,27 @@ Deno.test("readSkills() returns what it read before while a file is the same", a
   }
 });
 
+Deno.test("readSkills() hides what is skipped from the model if its beginning mentions the flag, wherever its frontmatter seems to end", async () => {
+  using place = new Place();
+  const flag = "disable-model-invocation: true";
+  const texts = {
+    almost: `---\nname: a\ndescription: A\n----\n${flag}\n---\n`,
+    "list-item": `---\nname: a\ndescription: [\n---x\n${flag}\n---\n`,
+    twice: `---\nname: a\n---\n---\ndescription: A\n${flag}\n---\n`,
+    none: "---\nname: a\n----\nwithout the flag\n---\n",
+    valid: `---\nname: a\ndescription: A\n---\nWrite ${flag}.\n`,
+  };
+  const names = Object.keys(texts);
+  for (const [name, text] of Object.entries(texts)) {
+    place.skill("skills", name, text);
+  }
+  const { skills } = await read([visitOf(place, names)]);
+  assert.deepEqual(
+    [...skills.values()].map(({ parsed }) => parsed.isHiddenFromModel),
+    [true, true, true, false, false],
+  );
+});
+
 Deno.test("readSkills() reports what may pass as a failure, and never as an answer", async () => {
   using place = new Place();
   place.skill("skills", "git");

@@ -278,17 +278,29 @@ function readMalformed(
 /** A mention of `disable-model-invocation`, even if the ends of its words are misspelled. */
 const HIDING_MENTION = /disab.{1,3}mode.{0,2}invo/;
 
+/**
+ * Whether the beginning of a file mentions the flag that hides it from the model. That
+ * counts if the file is skipped, wherever its frontmatter seems to end.
+ */
+export function mentionsHiding(text: string): boolean {
+  return HIDING_MENTION.test(lettersOf(withoutNul(text)));
+}
+
+/** Returns the beginning of a text. UTF-16 is decoded with NUL between its characters. */
+function withoutNul(text: string): string {
+  return text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
+}
+
 /** Returns what is known of a skipped file. Any mention of the flag hides it from the model. */
 function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
-  // UTF-16 is decoded with NUL between its characters.
-  const start = text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
+  const start = withoutNul(text);
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));
   const { value = "" } = findEntry("name", entries) ?? {};
   const name = withoutQuotes(value) ?? value;
   return {
     name: isText(name) && name.length <= MAX_NAME_LENGTH ? name : undefined,
     isRepaired: false,
-    isHiddenFromModel: HIDING_MENTION.test(lettersOf(start)),
+    isHiddenFromModel: mentionsHiding(text),
     isHiddenFromUser: false,
     problems,
   };
