@@ -61,6 +61,9 @@ const MAX_UNANSWERED = 1_000;
 
 const MAX_LISTENERS = 1_024;
 
+/** The maximum number of resources that all listeners together subscribe to. */
+const MAX_SUBSCRIPTIONS = 4_096;
+
 /** The methods that are answered even if the server is not ready. */
 const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;
 
@@ -266,6 +269,14 @@ export class McpServer extends RequestDispatcher {
   }
 
   async #subscribe(uri: string, listener: Listener): Promise<void> {
+    const count = this.#listeners.values()
+      .reduce((sum, { size }) => sum + size, 0);
+    if (count >= MAX_SUBSCRIPTIONS) {
+      throw rpcError(
+        CODES.internalError,
+        `Cannot subscribe: there are ${MAX_SUBSCRIPTIONS} subscriptions; unsubscribe from a resource first`,
+      );
+    }
     const method = "notifications/resources/updated";
     const notify = () => this.#notify(listener, method, { uri });
     await listener.subscribe(uri, () => this.onsubscribe!(uri, notify));
@@ -341,6 +352,11 @@ export class Listener implements Disposable {
   /** Creates a listener that gets nothing yet. */
   constructor(_meta?: Record<string, unknown>) {
     this._meta = _meta;
+  }
+
+  /** How many resources it subscribes to. */
+  get size(): number {
+    return this.#subscriptions.size;
   }
 
   /**

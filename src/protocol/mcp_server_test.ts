@@ -299,6 +299,29 @@ Deno.test("McpServer has 1,024 listeners, and refuses more until one ends", asyn
   await bare.ask("ping");
 });
 
+Deno.test("McpServer has 4,096 subscriptions, and refuses more until one ends", async () => {
+  const bare = new BareServer();
+  recordSubscriptions(bare);
+  const resourceSubscriptions = Array.from({ length: 256 }, (_, i) => `x:${i}`);
+  for (let id = 0; id < 15; id++) {
+    await bare.listen(id, { resourceSubscriptions });
+  }
+  for (const uri of resourceSubscriptions) {
+    const { error } = await bare.ask("resources/subscribe", { uri });
+    assert.equal(error, undefined);
+  }
+  const more = { uri: "x:more" };
+  const { error } = await bare.ask("resources/subscribe", more);
+  assert.deepEqual(error, {
+    code: -32603,
+    message:
+      "Cannot subscribe: there are 4096 subscriptions; unsubscribe from a resource first",
+  });
+  await bare.ask("resources/unsubscribe", { uri: "x:0" });
+  const { result } = await bare.ask("resources/subscribe", more);
+  assert.deepEqual(result, {});
+});
+
 Deno.test("McpServer sends a listener each notification once after it has read what waits", async () => {
   const gate = Promise.withResolvers<void>();
   let isRead = true;
