@@ -73,7 +73,12 @@ Deno.test("readSkills() returns what it read before while a file is the same", a
   Date.now = () => now() + 60_000;
   try {
     const visit = visitOf(place, ["git"]);
-    const first = await read([visit]);
+    let first = await read([visit]);
+    // What others write to the temporary folder in the meantime leaves a read unproven.
+    const isProven = () => first.skills.values().every((it) => it.isSettled);
+    for (let tries = 0; !isProven() && tries < 100; tries++) {
+      first = await read([visit]);
+    }
     const [[path, skill]] = [...first.skills] as [[string, unknown]];
     const again = await read([visit], { known: first.skills });
     assert.equal(again.skills.get(path), skill);
