@@ -9,7 +9,7 @@
  * @module
  */
 
-import { basename, dirname } from "../files/paths.ts";
+import { namesIn } from "../files/paths.ts";
 import { MAX_LENGTHS } from "../limits.ts";
 import { normalizeText, oneLine, withoutInvisible } from "../text.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
@@ -85,14 +85,9 @@ const VERSION = /^v?\d+(?:\.\d+)*(?:[-+]|$)/i;
 
 /** Returns the clean name of the plugin that a skill is in: `<plugin>/skills/<name>`. */
 export function pluginOf(directory: string): string | undefined {
-  const skills = dirname(directory);
-  if (basename(skills) !== "skills") return undefined;
-  const around = dirname(skills);
-  const isVersion = VERSION.test(basename(around));
-  const folder = basename(isVersion ? dirname(around) : around);
-  // Most skills are in no plugin, and cleaning takes longer.
-  if (folder.startsWith(".")) return undefined;
-  const plugin = cleanName(folder);
+  const [, skills, around = "", above = ""] = namesIn(directory).reverse();
+  if (skills !== "skills") return undefined;
+  const plugin = cleanName(VERSION.test(around) ? above : around);
   // No prefix may only look like another one.
   const isUnusable = plugin === "" || plugin.startsWith(".") ||
     isLookalike(`${plugin}:name`);
