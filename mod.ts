@@ -214,7 +214,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #unlisted: string[] = [];
   /** The main files of folders that may have been groups. */
   readonly #files = new Map<SearchedFolder, FoundFile>();
-  readonly #roots: readonly SkillRoot[];
+  readonly #isRoot: (realPath: string) => boolean;
   readonly #listed = new Set<string>();
   /** The real paths of the listed folders that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
@@ -223,7 +223,10 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   constructor(
     root: SkillRoot,
     { project, roots, slice }: ScanStart,
-    nearMisses: NearMisses,
+    { nearMisses, isRoot }: {
+      nearMisses: NearMisses;
+      isRoot: (realPath: string) => boolean;
+    },
   ) {
     this.#root = root;
     this.#nearMisses = nearMisses;
@@ -231,7 +234,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     this.#project = project;
     this.#links = new LinkRules(root, { project, roots });
     this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 2;
-    this.#roots = roots;
+    this.#isRoot = isRoot;
     this.maxEntries = MAX_FOLDERS[root.scope];
   }
 
@@ -313,16 +316,11 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     try {
       const file = findSkillFile(path);
       if (file !== undefined) this.#files.set(folder, file);
-      return file === undefined && !this.#isRoot(folder);
+      return file === undefined && !this.#isRoot(folder.realPath);
     } catch {
       // The next step reports it.
       return false;
     }
-  }
-
-  #isRoot({ realPath }: SearchedFolder): boolean {
-    const paths = this.#roots.map(({ path }) => path);
-    return this.#project.resolveAll(paths).includes(realPath);
   }
 
   onListed(folder: SearchedFolder, entries: readonly Deno.DirEntry[]): void {
@@ -422,11 +420,18 @@ class RootSearch implements WalkSteps<SearchedFolder> {
 
 /** Visits all roots, the user's own first. Returns the visits in the order of the roots. */
 async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
-  const { roots } = start;
+  const { roots, project } = start;
   const visits = new Map<SkillRoot, RootVisit>();
   const nearMisses = new NearMisses();
+  // Only a scan that finds what may be a group needs them.
+  let realRoots: ReadonlySet<string> | undefined;
+  const isRoot = (realPath: string) => {
+    realRoots ??= new Set(project.resolveAll(roots.map(({ path }) => path)));
+    return realRoots.has(realPath);
+  };
   for (const root of roots.toSorted(byOwner)) {
-    visits.set(root, await new RootSearch(root, start, nearMisses).run());
+    const search = new RootSearch(root, start, { nearMisses, isRoot });
+    visits.set(root, await search.run());
   }
   return roots.map((root) => {
     const visit = visits.get(root)!;
