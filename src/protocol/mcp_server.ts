@@ -271,7 +271,7 @@ export class McpServer extends RequestDispatcher {
   async #subscribe(uri: string, listener: Listener): Promise<void> {
     const count = this.#listeners.values()
       .reduce((sum, { size }) => sum + size, 0);
-    if (count >= MAX_SUBSCRIPTIONS) {
+    if (count >= MAX_SUBSCRIPTIONS && !listener.has(uri)) {
       throw rpcError(
         CODES.internalError,
         `Cannot subscribe: there are ${MAX_SUBSCRIPTIONS} subscriptions; unsubscribe from a resource first`,
@@ -357,6 +357,10 @@ export class Listener implements Disposable {
   /** How many resources it subscribes to. */
   get size(): number {
     return this.#subscriptions.size;
+  }
+
+  has(uri: string): boolean {
+    return this.#subscriptions.has(uri);
   }
 
   /**

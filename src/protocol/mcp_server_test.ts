@@ -317,6 +317,8 @@ Deno.test("McpServer has 4,096 subscriptions, and refuses more until one ends", 
     message:
       "Cannot subscribe: there are 4096 subscriptions; unsubscribe from a resource first",
   });
+  const again = await bare.ask("resources/subscribe", { uri: "x:0" });
+  assert.deepEqual(again.result, {});
   await bare.ask("resources/unsubscribe", { uri: "x:0" });
   const { result } = await bare.ask("resources/subscribe", more);
   assert.deepEqual(result, {});
