@@ -26,7 +26,7 @@ import { folderOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { findUnlistingFault, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
-import { isMarkedAsNone, isNamedSkills } from "../skills/near_misses.ts";
+import { isMarkedAsNoSkill, isNamedSkills } from "../skills/near_misses.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -133,7 +133,7 @@ function listEmptyFolders(
   // A file among skills need not be one, nor a folder that is named so.
   const isEmpty = (folder: string) =>
     !attempt(() => Deno.statSync(folder).isFile) &&
-    !(isNamedSkills(dirname(folder)) && isMarkedAsNone(folder)) &&
+    !(isNamedSkills(dirname(folder)) && isMarkedAsNoSkill(folder)) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
   const named = folders.length > 0 ? folders : [currentFolder() ?? "."];
   return named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));

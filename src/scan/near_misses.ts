@@ -7,7 +7,7 @@
 import { childOn, childPath } from "../files/paths.ts";
 import {
   ARCHIVE_NAME,
-  isMarkedAsNone,
+  isMarkedAsNoSkill,
   kindOfFile,
   MARKDOWN,
 } from "../skills/near_misses.ts";
@@ -82,7 +82,7 @@ function listFolder(
   const own = entries.filter(({ name, isSymlink }) =>
     !isSymlink && !name.startsWith(".") && !ARCHIVE_NAME.test(name)
   );
-  if (own.length === 0 || isMarkedAsNone(path)) return [];
+  if (own.length === 0 || isMarkedAsNoSkill(path)) return [];
   const documents = own.filter((it) => it.isFile && MARKDOWN.test(it.name));
   const document = documents.length === 1 ? documents[0]!.name : undefined;
   return [{ kind: "folder", path, document }];

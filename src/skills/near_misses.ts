@@ -62,8 +62,8 @@ export function isNamedSkills(folder: string): boolean {
   return basename(folder).toLowerCase() === "skills";
 }
 
-/** Whether the name of a folder among skills says that it is none. */
-export function isMarkedAsNone(folder: string): boolean {
+/** Whether the name of a folder among skills says that it is not a skill. */
+export function isMarkedAsNoSkill(folder: string): boolean {
   return /^[._]/.test(basename(folder));
 }
 

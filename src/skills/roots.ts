@@ -21,6 +21,7 @@ import {
   withFoldersAbove,
 } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
+import { isMarkedAsNoSkill } from "./near_misses.ts";
 import { LINK_OUT_OF_PROJECT, skillFaultOf } from "./root_faults.ts";
 import type {
   ScanOptions,
@@ -55,7 +56,8 @@ const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
 
 /** Whether a folder directly in a root can be a group: a folder that only holds skills. */
 export function mayBeGroup(name: string): boolean {
-  return !/^[._]/.test(name) && !UNUSED_NAMES.includes(name.toLowerCase()) &&
+  return !isMarkedAsNoSkill(name) &&
+    !UNUSED_NAMES.includes(name.toLowerCase()) &&
     !UNSEARCHED_NAMES.has(name);
 }
 
