@@ -5,6 +5,7 @@ import {
   OpenSpy,
   Place,
   runSync,
+  whileSettled,
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import type { Fault } from "../problems.ts";
@@ -41,17 +42,6 @@ function read(
   const buffer = new Uint8Array(size);
   const { bytes } = readLocated(file, { expected, buffer, walked });
   return new TextDecoder().decode(bytes);
-}
-
-/** Calls a function as if nothing had changed for a minute. */
-function whileSettled(work: () => void): void {
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
-    work();
-  } finally {
-    Date.now = now;
-  }
 }
 
 Deno.test("requireReadable() accepts regular files up to the limit", () => {

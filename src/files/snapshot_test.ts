@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place, whileSettled } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { dirname, join } from "./paths.ts";
 import { PathSnapshot } from "./snapshot.ts";
-
-/** Calls a function as if nothing had changed for a minute. */
-function whileSettled(work: () => void): void {
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
-    work();
-  } finally {
-    Date.now = now;
-  }
-}
 
 Deno.test("PathSnapshot holds until the folder, or one above it, changes", () => {
   using place = new Place();

@@ -225,3 +225,14 @@ export function policyPlace(rules: string): Place {
 export function policyArgs(place: Place): string[] {
   return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
 }
+
+/** Calls a function as if nothing had changed for a minute. */
+export function whileSettled(work: () => void): void {
+  const { now } = Date;
+  Date.now = () => now() + 60_000;
+  try {
+    work();
+  } finally {
+    Date.now = now;
+  }
+}
