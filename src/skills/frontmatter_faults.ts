@@ -53,7 +53,7 @@ function toFenceFault(line: number): Fault {
   return { rule: "frontmatter-missing", line, reason, hint, lines: ["---"] };
 }
 
-/** Up to ten lines above the frontmatter. Below more of them, it is a part of the text. */
+/** Up to ten lines above the frontmatter. After more lines, it is part of the text. */
 const LINES_BEFORE =
   /^(?:.*\n){1,10}?(?=---[ \t]*\n(?:name|description)[ \t]*:)/;
 
