@@ -27,7 +27,7 @@ export const CODES = {
 } as const;
 
 /** The maximum length of a line that is read, in characters. */
-export const MAX_LINE_LENGTH = 10 * 1024 * 1024;
+export const MAX_LINE_LENGTH = 2 * 1024 * 1024;
 
 /**
  * The maximum size of a message that is sent, in bytes. The SDK's clients read lines

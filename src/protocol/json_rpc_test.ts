@@ -53,7 +53,7 @@ Deno.test("parseMessage() reads a line of the maximum length", () => {
   const line = JSON.stringify(ping(1)).padEnd(MAX_LINE_LENGTH);
   assert.deepEqual(parseMessage(line), { message: ping(1) });
   const message =
-    "A message can have at most 10485760 characters: send a shorter one";
+    "A message can have at most 2097152 characters: send a shorter one";
   assert.deepEqual(parseMessage(`${line} `), {
     errorResponse: {
       jsonrpc: "2.0",

@@ -38,8 +38,8 @@ import {
   MODERN_VERSIONS,
   requireModern,
 } from "./eras.ts";
-import { CODES, rpcError, toErrorObject } from "./json_rpc.ts";
-import { LISTEN, type SubscriptionFilter } from "./requests.ts";
+import { CODES, invalidParams, rpcError, toErrorObject } from "./json_rpc.ts";
+import { LISTEN, type Params, type SubscriptionFilter } from "./requests.ts";
 import { type Permit, Semaphore } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 
@@ -56,8 +56,17 @@ const HANDSHAKE_TIME_MS = 200;
  */
 const MAX_HANDLED = 8;
 
-/** The maximum number of requests without a reply, listeners apart. */
+/**
+ * The maximum number of requests without a reply, listeners apart. A large one counts as
+ * one for each {@linkcode UNIT_LENGTH}.
+ */
 const MAX_UNANSWERED = 1_000;
+
+/** How long a request can be that counts as one, in characters of JSON. */
+const UNIT_LENGTH = 16 * 1024;
+
+/** The maximum length of a request to listen, which is kept as long as it lasts. */
+const MAX_LISTEN_LENGTH = 64 * 1024;
 
 const MAX_LISTENERS = 1_024;
 
@@ -123,7 +132,7 @@ export class McpServer extends RequestDispatcher {
     );
     this.setRequestHandler(
       LISTEN,
-      ({ notifications }, context) => this.#listen(notifications, context),
+      (params, context) => this.#listen(params, context),
     );
     this.setRequestHandler("resources/subscribe", async ({ uri }) => {
       await this.#subscribe(uri, this.#legacyListener);
@@ -148,7 +157,7 @@ export class McpServer extends RequestDispatcher {
   ): Promise<void> {
     this.#transport = transport;
     this.#ready = ready;
-    transport.onmessage = (message) => this.#receive(message);
+    transport.onmessage = (message, length) => this.#receive(message, length);
     transport.onend = async () => {
       this.#ending.abort();
       await Promise.all(this.#answers);
@@ -186,10 +195,11 @@ export class McpServer extends RequestDispatcher {
   }
 
   /** Handles a message. Reading stops until the promise that it returns is fulfilled. */
-  async #receive(message: JSONRPCMessage): Promise<void> {
+  async #receive(message: JSONRPCMessage, length: number): Promise<void> {
     if (!("method" in message)) return;
     if ("id" in message) {
-      const permit = await this.#unanswered.acquire();
+      const units = Math.ceil(length / UNIT_LENGTH);
+      const permit = await this.#unanswered.acquire(units);
       const answer = this.#answer(message, permit);
       this.#answers.add(answer);
       answer.then(() => this.#answers.delete(answer));
@@ -284,13 +294,19 @@ export class McpServer extends RequestDispatcher {
 
   /** Acknowledges the flags and the known resources of a filter, and listens. */
   async #listen(
-    wanted: SubscriptionFilter,
+    params: Params<typeof LISTEN>,
     { id, signal, permit }: RequestContext,
   ): Promise<Result> {
+    const wanted = params.notifications;
     if (this.#listeners.size > MAX_LISTENERS) {
       throw rpcError(
         CODES.internalError,
         `Cannot listen: there are ${MAX_LISTENERS} listeners; cancel one first`,
+      );
+    }
+    if (JSON.stringify(params).length > MAX_LISTEN_LENGTH) {
+      throw invalidParams(
+        `Cannot listen: the params have more than ${MAX_LISTEN_LENGTH} characters; listen with several requests`,
       );
     }
     const _meta = { [META.subscriptionId]: id };

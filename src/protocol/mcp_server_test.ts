@@ -266,6 +266,34 @@ Deno.test("McpServer reads no more while a thousand requests wait", async () => 
   await bare.reply("late");
 });
 
+Deno.test("McpServer reads no more while requests of 16 MB wait", async () => {
+  const bare = new BareServer();
+  const { started, open } = holdRequests(bare);
+  const params = { _meta: { text: "x".repeat(2 ** 20) } };
+  let read = 0;
+  const writing = (async () => {
+    for (; read < 20; read++) await bare.write({ ...who(read), params });
+  })();
+  await settled(() => read);
+  assert.ok(read >= 14 && read < 17, `${read}`);
+  open();
+  await writing;
+  await bare.reply(19);
+  assert.equal(started.length, 20);
+});
+
+Deno.test("McpServer keeps no large request to listen", async () => {
+  const bare = new BareServer();
+  const _meta = { ...MODERN_META, text: "x".repeat(2 ** 16) };
+  const params = { _meta, notifications: {} };
+  const { error } = await bare.ask("subscriptions/listen", params);
+  assert.deepEqual(error, {
+    code: -32602,
+    message:
+      "Cannot listen: the params have more than 65536 characters; listen with several requests",
+  });
+});
+
 Deno.test("McpServer reads no more of any method while much waits to be written", async () => {
   for (const method of ["ping", "initialize", "subscriptions/listen"]) {
     const bare = new BareServer({ write: () => new Promise(() => {}) });
@@ -353,7 +381,7 @@ Deno.test("McpServer sends a listener each notification once after it has read w
   assert.deepEqual(received, ["a", "b", "a", "b"]);
 });
 
-Deno.test("McpServer starts nothing while 16 MB wait to be written, and ends in spite of that", () =>
+Deno.test("McpServer starts nothing while 4 MiB wait to be written, and ends in spite of that", () =>
   withGracePeriod(10, async () => {
     let isRead = true;
     const bare = new BareServer({
@@ -368,9 +396,9 @@ Deno.test("McpServer starts nothing while 16 MB wait to be written, and ends in 
     await bare.ask("ping");
     isRead = false;
     await bare.write(...Array.from({ length: 100 }, (_, id) => who(id)));
-    await eventually(() => started >= 16, "16 MB to wait");
+    await eventually(() => started >= 4, "4 MiB to wait");
     await bare.pipe.end();
-    assert.ok(started <= 24, `${started}`);
+    assert.ok(started <= 12, `${started}`);
   }));
 
 Deno.test("McpServer ends the listeners at the end of the input even if another request hangs", () =>

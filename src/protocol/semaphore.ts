@@ -28,34 +28,46 @@ export class Permit implements Disposable {
   }
 }
 
+/** A task that waits, and how much it needs. */
+interface Waiting {
+  readonly units: number;
+  readonly start: () => void;
+}
+
 /**
  * Hands out permits in the order in which they are asked for:
- * `using permit = await permits.acquire();`
+ * `using permit = await permits.acquire();`. A large task takes more than one unit.
  */
 export class Semaphore {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Waiting[] = [];
   readonly #slice = new TimeSlice();
   #pause: Promise<void> | undefined;
 
-  constructor(permits: number) {
-    this.#free = permits;
+  constructor(units: number) {
+    this.#free = units;
   }
 
-  async acquire(): Promise<Permit> {
-    if (this.#free > 0) this.#free--;
+  /** Waits for as many units as the task takes, which must not be more than there are. */
+  async acquire(units = 1): Promise<Permit> {
+    if (this.#waiting.length === 0 && units <= this.#free) this.#free -= units;
     else {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((start) => this.#waiting.push({ units, start }));
       await this.#pauseIfDue();
     }
-    return new Permit(() => this.#passOn());
+    return new Permit(() => this.#release(units));
   }
 
-  /** Gives a permit to the task that has waited longest. */
-  #passOn(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free++;
-    else next();
+  /** Starts the tasks that have waited longest, as far as the free units allow. */
+  #release(units: number): void {
+    this.#free += units;
+    for (;;) {
+      const next = this.#waiting[0];
+      if (next === undefined || next.units > this.#free) return;
+      this.#waiting.shift();
+      this.#free -= next.units;
+      next.start();
+    }
   }
 
   /** Pauses from time to time, so that replies are written and pings are read. */

@@ -42,3 +42,24 @@ Deno.test("Semaphore.acquire() passes a permit on if a task fails", async () => 
   await Promise.all([1, 2].map(() => assert.rejects(failing)));
   await semaphore.acquire();
 });
+
+Deno.test("Semaphore.acquire() lets nothing pass a large task that waits for its units", async () => {
+  const semaphore = new Semaphore(3);
+  const first = await semaphore.acquire();
+  const second = await semaphore.acquire();
+  const started: string[] = [];
+  const acquire = async (name: string, units: number) => {
+    const permit = await semaphore.acquire(units);
+    started.push(name);
+    return permit;
+  };
+  const large = acquire("large", 3);
+  const small = acquire("small", 1);
+  first.release();
+  await Promise.resolve();
+  assert.deepEqual(started, []);
+  second.release();
+  (await large).release();
+  await small;
+  assert.deepEqual(started, ["large", "small"]);
+});

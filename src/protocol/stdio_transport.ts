@@ -24,13 +24,10 @@ import {
 const READ_SIZE = 64 * 1024;
 
 /** How much to write at a time, in bytes. Meanwhile, other requests are handled. */
-const WRITE_SIZE = 2 * 1024 * 1024;
-
-/** How much to write at a time after the end, when a slow reader must show progress. */
-const LAST_WRITE_SIZE = 256 * 1024;
+const WRITE_SIZE = 256 * 1024;
 
 /** The limit of the output that waits to be written, in characters. */
-const MAX_UNSENT_SIZE = 16 * 1024 * 1024;
+const MAX_UNSENT_SIZE = 4 * 1024 * 1024;
 
 /** What a line takes besides its characters, counted as characters. */
 const LINE_SIZE = 256;
@@ -57,8 +54,11 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 export class StdioTransport {
   /** Called with an error with which reading or writing ends. */
   onerror?: (error: Error) => void;
-  /** Called with each message. Reading pauses until the promise that it returns is fulfilled. */
-  onmessage?: (message: JSONRPCMessage) => Promise<void> | void;
+  /**
+   * Called with each message, and its length as JSON. Reading pauses until the promise
+   * that it returns is fulfilled.
+   */
+  onmessage?: (message: JSONRPCMessage, length: number) => Promise<void> | void;
   /**
    * Called when no more messages follow. The transport stays open for replies
    * until the promise that it returns is fulfilled.
@@ -70,6 +70,8 @@ export class StdioTransport {
   readonly #closed = Promise.withResolvers<void>();
   #isClosed = false;
   #isEnding = false;
+  readonly #encoder = new TextEncoder();
+  readonly #buffer = new Uint8Array(WRITE_SIZE);
   #unsent: string[] = [];
   #unsentSize = 0;
   /** Fulfilled when all lines so far have been written. */
@@ -157,21 +159,17 @@ export class StdioTransport {
   async #accept(line: string): Promise<void> {
     if (this.#isEnding || line.trim() === "") return;
     const parsed = parseMessage(line);
-    if ("message" in parsed) await this.onmessage?.(parsed.message);
-    else this.send(parsed.errorResponse);
+    if ("errorResponse" in parsed) this.send(parsed.errorResponse);
+    else await this.onmessage?.(parsed.message, line.length);
   }
 
   async #write(): Promise<void> {
-    const lines = this.#unsent;
-    const text = lines.join("");
+    const text = this.#unsent.join("");
+    const size = LINE_SIZE * this.#unsent.length + text.length;
     this.#unsent = [];
     try {
       if (this.#isClosed) return;
-      const bytes = new TextEncoder().encode(text);
-      await writeAll(this.#output, bytes, {
-        sizeOf: () => this.#isEnding ? LAST_WRITE_SIZE : WRITE_SIZE,
-        onprogress: () => this.#restartGrace(),
-      });
+      await this.#writeText(text);
     } catch (error) {
       const isReaderGone = error instanceof Deno.errors.BrokenPipe;
       if (!isReaderGone) {
@@ -179,7 +177,18 @@ export class StdioTransport {
       }
       this.close();
     } finally {
-      this.#unsentSize -= LINE_SIZE * lines.length + text.length;
+      this.#unsentSize -= size;
+    }
+  }
+
+  /** Writes a text in parts, with one buffer, so that much output takes little memory. */
+  async #writeText(text: string): Promise<void> {
+    for (let sent = 0; sent < text.length;) {
+      const rest = text.slice(sent);
+      const { read, written } = this.#encoder.encodeInto(rest, this.#buffer);
+      await writeAll(this.#output, this.#buffer.subarray(0, written));
+      sent += read;
+      this.#restartGrace();
     }
   }
 
@@ -195,24 +204,14 @@ export class StdioTransport {
   }
 }
 
-/**
- * Writes all bytes.
- *
- * @param options How much to write at a time, and what to call after each write.
- * @throws {Deno.errors.BrokenPipe} If nobody reads them.
- */
+/** @throws {Deno.errors.BrokenPipe} If nobody reads what is written. */
 export async function writeAll(
   output: ByteWriter,
   bytes: Uint8Array,
-  { sizeOf = () => bytes.length, onprogress }: {
-    sizeOf?: () => number;
-    onprogress?: () => void;
-  } = {},
 ): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {
     try {
-      sent += await output.write(bytes.subarray(sent, sent + sizeOf()));
-      onprogress?.();
+      sent += await output.write(bytes.subarray(sent));
     } catch (error) {
       // The client made the pipe non-blocking, and it is full.
       if (!(error instanceof Deno.errors.WouldBlock)) throw error;

@@ -150,7 +150,7 @@ function askStdio(
       Awaited<ReturnType<Ask>>
     >();
     waiting.set(message.id, resolve);
-    transport.onmessage!(message as never);
+    transport.onmessage!(message as never, 1);
     return promise;
   }, "stdio");
 }
