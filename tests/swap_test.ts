@@ -263,3 +263,24 @@ for (const path of ["SKILL.md", "help.md", "docs"]) {
     },
   );
 }
+
+Deno.test(
+  "server answers requests and exits with its client while its policy file is swapped for a FIFO",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = placeWithSecrets();
+    const file = place.file("policies/policy.yaml", "rules: []");
+    const fifo = join(place.folder("fifos"), "policy.yaml");
+    runSync("mkfifo", fifo);
+    const areSettled = () => isSettled(Deno.statSync(join(fifo, "..")));
+    await eventually(areSettled, "the folders being settled");
+    await using _swaps = await SwapProcess.start(file, fifo);
+    const args = ["--no-watch", "--refresh", "0.01", "--policy", file];
+    await using wire = new Wire(place, { args });
+    await wire.initialize();
+    const requests = readsOf("SKILL.md");
+    const replies = await askRepeatedly(wire, { requests, rounds: 600 });
+    assert.ok(replies.every(({ result, error }) => result ?? error));
+    assert.equal((await wire.endInput()).code, 0);
+  },
+);

@@ -14,6 +14,7 @@ import {
   NOT_A_FILE,
 } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
+import { readLocated } from "../files/reading.ts";
 import type { Fault } from "../problems.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/roots.ts";
@@ -150,19 +151,24 @@ function listRuleLines(text: string): number[] {
 
 function readPolicyText(file: string, project: Project): string {
   try {
-    const fault = findFileFault(file, project);
+    const realPath = Deno.realPathSync(file);
+    if (project.leadsOut(file, realPath)) throw new PolicyError(OUT_OF_PROJECT);
+    const expected = Deno.statSync(file);
+    const fault = findFileFault(expected);
     if (fault !== undefined) throw new PolicyError(fault);
-    return Deno.readTextFileSync(file);
+    const located = { path: file, realPath, isLink: file !== realPath };
+    const buffer = new Uint8Array(expected.size);
+    const { bytes } = readLocated(located, { expected, buffer });
+    return new TextDecoder().decode(bytes);
   } catch (error) {
     if (error instanceof PolicyError) throw error;
     throw new PolicyError(isAbsence(error) ? NO_FILE : faultOf(error));
   }
 }
 
-/** Says why a policy file must not be read. Does not open it, because a FIFO would block. */
-function findFileFault(file: string, project: Project): Fault | undefined {
-  if (project.leadsOut(file, Deno.realPathSync(file))) return OUT_OF_PROJECT;
-  const { isDirectory, isFile, size } = Deno.statSync(file);
+function findFileFault(
+  { isDirectory, isFile, size }: Deno.FileInfo,
+): Fault | undefined {
   if (isDirectory) return IS_A_FOLDER;
   if (!isFile) return NOT_A_FILE;
   return size > MAX_POLICY_KIB * 1024 ? TOO_LARGE : undefined;
