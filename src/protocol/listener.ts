@@ -1,0 +1,62 @@
+/**
+ * What a client listens to, and its subscriptions to resources.
+ *
+ * @module
+ */
+
+import type { SubscriptionFilter } from "./requests.ts";
+
+type End = () => void;
+
+/**
+ * What a client listens to: the legacy client, or a modern one with one of its requests
+ * to listen.
+ */
+export class Listener implements Disposable {
+  /** The notifications that it gets, once they are acknowledged. */
+  filter?: SubscriptionFilter;
+  /** The `_meta` of each notification. */
+  readonly _meta: Record<string, unknown> | undefined;
+  /** Which notifications wait for room. */
+  readonly unsent = new Set<string>();
+  readonly #subscriptions = new Map<string, Promise<End>>();
+
+  /** Creates a listener that gets nothing yet. */
+  constructor(_meta?: Record<string, unknown>) {
+    this._meta = _meta;
+  }
+
+  /** How many resources it subscribes to. */
+  get size(): number {
+    return this.#subscriptions.size;
+  }
+
+  has(uri: string): boolean {
+    return this.#subscriptions.has(uri);
+  }
+
+  /**
+   * Subscribes to a resource, unless it already has.
+   *
+   * @param start Starts the subscription.
+   * @throws {Error} If there is no such resource.
+   */
+  async subscribe(uri: string, start: () => Promise<End>): Promise<void> {
+    const started = this.#subscriptions.get(uri) ?? start();
+    this.#subscriptions.set(uri, started);
+    await started.catch((error) => {
+      this.#subscriptions.delete(uri);
+      throw error;
+    });
+  }
+
+  /** Ends the subscription to a resource, even if it is still starting. */
+  unsubscribe(uri: string): void {
+    this.#subscriptions.get(uri)?.then((end) => end(), () => {});
+    this.#subscriptions.delete(uri);
+  }
+
+  [Symbol.dispose](): void {
+    for (const uri of this.#subscriptions.keys()) this.unsubscribe(uri);
+  }
+}
