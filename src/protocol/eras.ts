@@ -8,7 +8,7 @@
  */
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { isObject } from "../text.ts";
+import { echo, isObject } from "../text.ts";
 import { CODES, invalidParams, rpcError, unknownMethod } from "./json_rpc.ts";
 
 /** The protocol versions of the legacy era that the server supports, the latest first. */
@@ -101,7 +101,7 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
 /** Creates the JSON-RPC error for a version that a modern client cannot use. */
 export function unsupportedVersion(requested: string): Error {
   const message = "Unsupported protocol version";
-  const data = { supported: MODERN_VERSIONS, requested };
+  const data = { supported: MODERN_VERSIONS, requested: echo(requested) };
   return rpcError(CODES.unsupportedVersion, message, data);
 }
 
