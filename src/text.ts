@@ -7,6 +7,11 @@
 /** Fulfilled when all lines so far have been written. */
 let logging: Promise<unknown> = Promise.resolve();
 
+/** The limit of what waits to be logged, in bytes. What exceeds it is dropped. */
+const MAX_UNLOGGED_SIZE = 16 * 1024 * 1024;
+
+let unloggedSize = 0;
+
 /**
  * Logs a sentence to stderr, after the prefix `skill-server: `. Stdout is reserved
  * for the protocol. Does not wait, so that a client that never reads stderr cannot
@@ -22,7 +27,10 @@ export function log(sentence: string, ...lines: readonly string[]): void {
   const text = [LOG_PREFIX + first, ...lines, ""].join("\n");
   const bytes = new TextEncoder().encode(text);
   // If nobody reads stderr, the server can still serve its client.
-  logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
+  if (unloggedSize + bytes.length > MAX_UNLOGGED_SIZE) return;
+  unloggedSize += bytes.length;
+  logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {})
+    .then(() => unloggedSize -= bytes.length);
 }
 
 const LOG_PREFIX = "skill-server: ";
@@ -77,7 +85,7 @@ export function quote(value: string): string {
  * bidirectional characters, tags, and variation selectors). They can hide text.
  */
 const INVISIBLE =
-  /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+  /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u{13430}-\u{1343f}\u{16fe4}]/gu;
 
 /** Joiners that writing needs: in emoji, and between letters of scripts without case. */
 const JOINER =

@@ -8,6 +8,8 @@ import {
   formatIndentedJson,
   isCopyable,
   listInvisible,
+  log,
+  logged,
   nearestWords,
   oneLine,
   quote,
@@ -258,5 +260,28 @@ Deno.test("nearestWords() finds words with a common prefix or few different lett
   ];
   for (const [word, words, nearest] of cases) {
     assert.deepEqual(nearestWords(word, words), nearest, word);
+  }
+});
+
+Deno.test("log() drops lines while 16 MiB of them wait, and logs again afterwards", async () => {
+  const written: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const { write } = Deno.stderr;
+  try {
+    Deno.stderr.write = async (bytes) => {
+      await gate.promise;
+      written.push(new TextDecoder().decode(bytes));
+      return bytes.length;
+    };
+    const long = "x".repeat(2 ** 20);
+    for (let line = 0; line < 20; line++) log(long);
+    gate.resolve();
+    await logged();
+    assert.equal(written.length, 15);
+    log("More");
+    await logged();
+    assert.equal(written.at(-1), "skill-server: More\n");
+  } finally {
+    Deno.stderr.write = write;
   }
 });

@@ -21,10 +21,18 @@ import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import { parseYaml, toYamlFault } from "../skills/yaml.ts";
 import { nearestWords, quote } from "../text.ts";
-import { PolicyError, resolveRuleFolder, textsOf } from "./policy_rules.ts";
+import {
+  MAX_POLICY_FAULTS,
+  PolicyError,
+  resolveRuleFolder,
+  textsOf,
+} from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 
 const MAX_POLICY_KIB = 64;
+
+/** The maximum number of names and folders in all rules, which each scan compares. */
+const MAX_TEXTS = 1_000;
 
 /** A word that people also capitalize, such as `Off`. */
 const lenientEnum = <const Words extends readonly string[]>(words: Words) =>
@@ -73,12 +81,15 @@ function parseRules(text: string): SkillPolicyRule[] {
   const { data, error } = z
     .safeParse(POLICY, parsePolicyYaml(text), { reportInput: true });
   if (error) {
-    const faults = error.issues.map((issue) => {
+    const faults = error.issues.slice(0, MAX_POLICY_FAULTS).map((issue) => {
       const line = lines[Number(issue.path[1])] ?? 1;
       return { ...toIssueFault(issue), line };
     });
     throw new PolicyError(...faults.sort((a, b) => a.line - b.line));
   }
+  const texts = data.rules
+    .flatMap((rule) => [...textsOf(rule.skill), ...textsOf(rule.in)]);
+  if (texts.length > MAX_TEXTS) throw new PolicyError(TOO_MANY_TEXTS);
   return data.rules
     .map((rule, index) => ({ ...rule, line: lines[index] ?? 1 }));
 }
@@ -190,6 +201,11 @@ const TOO_LARGE: Fault = {
   rule: "policy",
   reason: `it has more than ${MAX_POLICY_KIB} KiB`,
   hint: "write patterns and folders instead of single skills",
+};
+
+const TOO_MANY_TEXTS: Fault = {
+  ...TOO_LARGE,
+  reason: `its rules have more than ${MAX_TEXTS} names and folders`,
 };
 
 /**

@@ -160,6 +160,18 @@ Deno.test("loadPolicy() refuses what is no regular file, and more than 64 KiB", 
   assert.match(errorsIn(large)[0]!, /more than 64 KiB/);
 });
 
+Deno.test("loadPolicy() accepts a thousand names and folders, and reports twenty faults of more", () => {
+  using place = new Place();
+  const write = (count: number, entry: string) =>
+    place.file("policy.yaml", `rules:\n${entry.repeat(count)}`);
+  const pair = "- { state: off, skill: a, in: /b }\n";
+  assert.equal(load(write(500, pair)).rules.length, 500);
+  const errors = errorsIn(write(501, pair));
+  assert.equal(errors.length, 1);
+  assert.match(errors[0]!, /its rules have more than 1000 names and folders; /);
+  assert.equal(errorsIn(write(5_000, "- { b: 1 }\n")).length, 20);
+});
+
 Deno.test("a policy file that cannot be read is a problem, and the last valid policy applies", async () => {
   using place = new Place();
   const policy = place.file("policy.yaml", "rules: [{ state: manual }]");

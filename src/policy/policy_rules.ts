@@ -13,11 +13,15 @@ import {
   isWindows,
   resolvePath,
 } from "../files/paths.ts";
+import { MAX_LENGTHS } from "../limits.ts";
 import type { BareFault, Fault } from "../problems.ts";
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 import { quote } from "../text.ts";
+
+/** The maximum number of faults of a policy that are reported. */
+export const MAX_POLICY_FAULTS = 20;
 
 /** Thrown if a policy cannot be used. */
 export class PolicyError extends Error {
@@ -26,7 +30,8 @@ export class PolicyError extends Error {
   constructor(...faults: BareFault[]) {
     super(faults.map(({ reason }) => reason).join("; "));
     this.name = "PolicyError";
-    this.faults = faults.map((fault) => ({ ...fault, rule: "policy" }));
+    this.faults = faults.slice(0, MAX_POLICY_FAULTS)
+      .map((fault) => ({ ...fault, rule: "policy" }));
   }
 }
 
@@ -131,8 +136,15 @@ export function textsOf(
   return [condition ?? []].flat();
 }
 
-/** Says why a name cannot be used. Taken literally, braces would make an `off` match nothing. */
+/** Says why a name cannot be used. If it matched nothing, an `off` would have no effect. */
 function findNameFault(name: string): BareFault | undefined {
+  if (skillKey(name) === "") {
+    return {
+      reason:
+        `a name is empty, or has more than ${MAX_LENGTHS.name} characters`,
+      hint: 'write a name, or "*" for all skills',
+    };
+  }
   if (!/[{}[\],]/.test(name)) return undefined;
   return {
     reason: `the name ${

@@ -102,7 +102,8 @@ Deno.test("isMatch() matches everything in a folder: in the home folder, in the 
 Deno.test("isMatch() compares names as regular expressions do", () => {
   const piece = fc.constantFrom("*", "?", "a", "b", "\u{1f600}");
   const textOf = (maxLength: number) =>
-    fc.array(piece, { maxLength }).map((pieces) => pieces.join(""));
+    fc.array(piece, { minLength: 1, maxLength })
+      .map((pieces) => pieces.join(""));
   fc.assert(
     fc.property(textOf(6), textOf(8), (skill, name) => {
       const source = skill.replaceAll("?", ".").replaceAll("*", ".*");
@@ -153,6 +154,12 @@ Deno.test("activateRule() refuses what would be reinterpreted silently, and says
     ],
     [{ skill: "pdf, docx" }, 'the name "pdf, docx" contains braces'],
     [{ skill: "a[" }, 'the name "a[" contains braces, brackets, or commas'],
+    [
+      { skill: "" },
+      'a name is empty, or has more than 1024 characters; write a name, or "*" for all skills',
+    ],
+    [{ skill: ["ok", "\u200b"] }, "a name is empty"],
+    [{ skill: "*".repeat(1_025) }, "a name is empty"],
     [{ in: "" }, 'a folder is empty; write its path, as in "~/code"'],
     [
       { in: "~/code/*" },

@@ -63,8 +63,11 @@ const MAX_HANDLED = 8;
  */
 const MAX_UNANSWERED = 1_000;
 
-/** How long a request can be that counts as one, in characters of JSON. */
-const UNIT_LENGTH = 16 * 1024;
+/**
+ * How long a request can be that counts as one, in characters of JSON. Parsed, it can take
+ * 20 times as much.
+ */
+const UNIT_LENGTH = 4 * 1024;
 
 /** The maximum length of a request to listen, which is kept as long as it lasts. */
 const MAX_LISTEN_LENGTH = 64 * 1024;

@@ -21,7 +21,7 @@ export const SKILL_MD = "SKILL.md";
 const CLEAN_NAME = /^[!-%'-~]+(?: [!-%'-~]+)*$/;
 
 /** Characters that are blank although they are not whitespace. */
-const BLANKS = /[\u2800\u{1d159}]/gu;
+const BLANKS = /[\u2800\u{13441}\u{13442}\u{1d159}]/gu;
 
 /** What escaping for XML writes, however often. */
 const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
@@ -94,19 +94,31 @@ export function pluginOf(directory: string): string | undefined {
   return isUnusable ? undefined : plugin;
 }
 
-/** A Latin letter, and a letter of an alphabet that looks similar. */
+/** A Latin letter, and a letter that looks like one: of a similar alphabet, or a script g. */
 const LATIN = /\p{Script=Latin}/u;
-const LIKE_LATIN = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
+const LIKE_LATIN =
+  /[\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Cyrillic}\p{Script=Deseret}\p{Script=Greek}\p{Script=Lisu}\u0261]/u;
+
+/** Characters that look like a colon, and are no form of one. */
+const LIKE_COLON =
+  /[\u02d0\u02f8\u0589\u05c3\u0703\u0704\u0903\u0a83\u16ec\u1803\u1809\u205a\u205d\u2236\ua4fd\ua789\ufe30]/g;
 
 /**
  * Whether a name only looks like another one: a word of it has letters of alphabets that
- * look alike, or it seems to begin with a scope.
+ * look alike, a letter is another form of one in ASCII, or it seems to begin with a scope.
  */
 export function isLookalike(name: string): boolean {
   const words = name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  const folded = name.normalize("NFKC").replace(/\s/g, "");
-  return isQualified(folded) ||
+  const folded = name.normalize("NFKC").replace(/\s/g, "")
+    .replace(LIKE_COLON, ":");
+  return isQualified(folded) || Array.from(name).some(isFormOfLetter) ||
     words.some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
+}
+
+/** Whether a character is a compatibility form of an ASCII letter, such as a bold one. */
+function isFormOfLetter(character: string): boolean {
+  const folded = character.normalize("NFKC");
+  return folded !== character && /^[a-z]$/i.test(folded);
 }
 
 /** Lists the keys of a skill: that of its name, plain and qualified by its scope and its plugin. */

@@ -22,6 +22,7 @@ Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen o
     ["a b", "a b"],
     [" a \n\t b\u00a0", "a b"],
     ["\u2800git\u{1d159}", "git"],
+    ["g\u{16fe4}i\u{13430}t\u{13441}", "git"],
     ["g\u200bi\u202et\u{e0041}\0", "git"],
     ["e\u0301", "\u00e9"],
     ["R&amp;D", "R&D"],
@@ -262,6 +263,12 @@ Deno.test("isLookalike() accepts words of one alphabet, and no name that begins 
     "global\uff1agit",
     "global :git",
     "\uff47lobal:git",
+    "global\ua789git",
+    "project \u2236 git",
+    "\u0261it",
+    "\u0581it",
+    "g\u2170t",
+    "g\u{1d5c2}t",
   ];
   for (const name of lookalikes) assert.equal(isLookalike(name), true, name);
   const names = [
@@ -273,6 +280,9 @@ Deno.test("isLookalike() accepts words of one alphabet, and no name that begins 
     "\u30c7\u30fc\u30bf pdf",
     "my global:git",
     "5\u00b5m",
+    "\u0563\u056b\u057f",
+    "API\u8a2d\u8a08\uff08PDF\uff09",
+    "projects: plan",
   ];
   for (const name of names) assert.equal(isLookalike(name), false, name);
 });

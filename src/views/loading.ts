@@ -21,7 +21,7 @@ import type {
   SkillFileContent,
   SkillSource,
 } from "../skills/types.ts";
-import { escapeInvisible, log, quote } from "../text.ts";
+import { echo, escapeInvisible, log, quote } from "../text.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 
@@ -106,7 +106,7 @@ export function logLoad(
 ): void {
   if (!logLoads) return;
   const time = new Date().toISOString();
-  const who = client === undefined ? "an unnamed client" : quote(client);
+  const who = client === undefined ? "an unnamed client" : quote(echo(client));
   const where = sender === undefined ? "" : ` at ${sender}`;
   const what = `the ${skill.scope} skill ${quote(skill.name)}`;
   log(`${time} ${who}${where} loaded ${what} ${way}`);

@@ -72,6 +72,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "\\p{Script=Latin}": "a",
   "\\p{Script=Cyrillic}": "\u0433",
   "\\p{Script=Greek}": "\u03b1",
+  "\\p{Script=Armenian}": "\u0563",
+  "\\p{Script=Cherokee}": "\u13d0",
+  "\\p{Script=Coptic}": "\u2c80",
+  "\\p{Script=Deseret}": "\u{10416}",
+  "\\p{Script=Lisu}": "\ua4d0",
 };
 
 /** A character, or an escape sequence. */
