@@ -55,6 +55,29 @@ Deno.test("each relative link of a page points to a file, and each anchor to a h
   assert.ok(checked > 30);
 });
 
+/** How many words pages may have together. */
+const MAX_WORDS: readonly [string, number, string[]][] = [
+  ["the README", 900, ["README.md"]],
+  ["what users read about clients, policies, problems, and security", 3_500, [
+    "docs/clients.md",
+    "docs/policy.md",
+    "docs/troubleshooting.md",
+    "docs/security.md",
+  ]],
+  [
+    "all pages for users",
+    13_300,
+    PAGES.filter((page) => page !== "CONTRIBUTING.md"),
+  ],
+];
+
+for (const [what, limit, pages] of MAX_WORDS) {
+  Deno.test(`the text of ${what} has at most ${limit.toLocaleString("en")} words`, () => {
+    const words = pages.flatMap((page) => read(page).trim().split(/\s+/));
+    assert.ok(words.length > 0 && words.length <= limit, `${words.length}`);
+  });
+}
+
 const SOURCES = readdirSync(join(REPOSITORY, "src"), { recursive: true })
   .map((path) => `src/${path}`.replaceAll("\\", "/"))
   .filter((path) => /(?<!_test)\.ts$/.test(path)).sort();

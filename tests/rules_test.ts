@@ -181,14 +181,11 @@ Deno.test("--check reports nothing about the skill that these breaches begin wit
 });
 
 Deno.test("docs/check.md has the sentences that the model reads of what is skipped", () => {
-  const page = Deno.readTextFileSync("docs/check.md").replaceAll("`", "");
+  const page = Deno.readTextFileSync("docs/check.md");
+  const text = page.replaceAll("`", "").replaceAll(/\s+/g, " ");
   for (const [rule, sentence] of Object.entries(SENTENCES)) {
-    assert.match(
-      page,
-      new RegExp(`^\\| ${rule} +\\| skipped +\\| ${sentence}`, "m"),
-    );
+    assert.ok(text.includes(` - ${rule}: ${sentence}`), rule);
   }
-  const text = page.replace(/\s+/g, " ");
   for (const sentence of Object.values(YAML_SENTENCES)) {
     assert.ok(text.includes(sentence), sentence);
   }

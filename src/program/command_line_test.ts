@@ -111,7 +111,7 @@ function optionsPage(): string {
   );
   return `# Options
 
-For users who look for an option. \`--help\` shows the same.
+\`--help\` shows the same.
 
 ${items.join("")}
 The environment variables \`SKILLS_DIR\` and \`MAX_FILE_SIZE_MB\` apply if \`DIR\` and
