@@ -94,7 +94,10 @@ Deno.test("modern results and errors are the same over HTTP, with the status 404
     });
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [404, -32601], method);
-    assert.ok(error.message.startsWith(`Unknown method "${method}": `));
+    const hint = method === "resources/subscribe"
+      ? "it exists only up to 2025-11-25;"
+      : "the capabilities of the server";
+    assert.ok(error.message.startsWith(`Unknown method "${method}": ${hint}`));
   }
 });
 

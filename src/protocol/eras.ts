@@ -38,8 +38,7 @@ export const META = {
 };
 
 /** Methods of the legacy era that do not exist in the modern era. */
-const LEGACY_METHODS =
-  /^(initialize|ping|logging\/setLevel|resources\/(un)?subscribe)$/;
+const LEGACY_METHODS = /^(initialize|ping|resources\/(un)?subscribe)$/;
 
 /** Methods that exist only in the modern era. */
 const MODERN_METHODS = /^(server\/discover|subscriptions\/listen)$/;
@@ -95,7 +94,16 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
       `_meta must contain ${META.clientCapabilities}, an object`,
     );
   }
-  if (LEGACY_METHODS.test(method)) throw unknownMethod(method);
+  if (LEGACY_METHODS.test(method)) throw unknownToModern(method);
+}
+
+/** Creates the JSON-RPC error for a method that modern clients cannot use. */
+export function unknownToModern(method: string): Error {
+  if (!LEGACY_METHODS.test(method)) return unknownMethod(method);
+  const hint = `it exists only up to ${
+    LEGACY_VERSIONS[0]
+  }; omit it, or the keys of ${MODERN_VERSIONS[0]} in _meta`;
+  return unknownMethod(method, hint);
 }
 
 /** Creates the JSON-RPC error for a version that a modern client cannot use. */

@@ -110,6 +110,15 @@ Deno.test("malformed modern requests get the errors that the specification defin
     const { error } = await askModern(wire, method, {}, meta);
     assert.equal(error!.code, code, method);
   }
+  for (const method of ["initialize", "resources/unsubscribe"]) {
+    const { error } = await askModern(wire, method);
+    const hint =
+      "it exists only up to 2025-11-25; omit it, or the keys of 2026-07-28 in _meta";
+    assert.equal(error!.message, `Unknown method "${method}": ${hint}`);
+  }
+  const unknown = /^Unknown method "logging\/setLevel": the capabilities/;
+  const { error } = await askModern(wire, "logging/setLevel");
+  assert.match(error!.message, unknown);
   const other = { ...MODERN_META, [version]: "2099-01-01" };
   assert.deepEqual((await askModern(wire, "tools/list", {}, other)).error, {
     code: -32022,

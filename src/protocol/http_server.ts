@@ -22,13 +22,17 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { isObject, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
-import { cachingOf, isKnownVersion, unsupportedVersion } from "./eras.ts";
+import {
+  cachingOf,
+  isKnownVersion,
+  unknownToModern,
+  unsupportedVersion,
+} from "./eras.ts";
 import {
   type ErrorObject,
   findErrorResponse,
   requireReadableSize,
   toErrorObject,
-  unknownMethod,
 } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
 
@@ -93,7 +97,7 @@ export class McpHttpServer extends RequestDispatcher {
     // Without a handler, the SDK replies to a modern client with the status 404.
     const method = requestInfo?.headers.get("mcp-method") ?? "";
     if (isModern && !this.hasHandler(method)) {
-      replaceError(server, () => toErrorObject(unknownMethod(method)));
+      replaceError(server, () => toErrorObject(unknownToModern(method)));
       return server;
     }
     const handling = this.#handlings.get(requestInfo!);

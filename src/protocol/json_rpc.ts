@@ -216,8 +216,10 @@ export function rpcError(code: number, message: string, data?: unknown): Error {
 }
 
 /** Creates the JSON-RPC error for a method that does not exist. */
-export function unknownMethod(method: string): Error {
-  const hint = "the capabilities of the server say what it can do";
+export function unknownMethod(
+  method: string,
+  hint = "the capabilities of the server say what it can do",
+): Error {
   const message = `Unknown method ${quote(echo(method))}: ${hint}`;
   return rpcError(CODES.methodNotFound, message);
 }
