@@ -123,13 +123,18 @@ function listLaunchNotes(
     );
   }
   const words = [launch.command, ...launch.args];
-  if (client.command !== undefined && canBeQuoted(words)) {
-    const command = client.command({ entry, words: words.map(quoteWord) });
-    notes.push(
-      `Run this in a terminal, or edit the file yourself:\n\n${command}`,
-    );
-  }
-  return notes;
+  const added = { entry, words: words.map(quoteWord) };
+  return [...notes, ...listCommandNotes(words, client.command?.(added))];
+}
+
+/** Says how to add an entry in a terminal, if every shell leaves the words in it as they are. */
+function listCommandNotes(
+  words: readonly string[],
+  command: string | undefined,
+): string[] {
+  return command !== undefined && canBeQuoted(words)
+    ? [`Run this in a terminal, or edit the file yourself:\n\n${command}`]
+    : [];
 }
 
 /** Whether every shell, and JSON, leaves words as they are in quotes. Paths on Windows change. */
@@ -172,13 +177,22 @@ export function createUrlConfig(
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   const needsToken = hasToken || !isLocal;
   const isSafe = isLocal || url.protocol === "https:";
+  const entry = {
+    ...urlEntry(url.href),
+    ...needsToken ? tokenFields : undefined,
+  };
+  const added = { entry, url: quoteWord(url.href), needsToken };
   return configFor(client, {
-    entry: { ...urlEntry(url.href), ...needsToken ? tokenFields : undefined },
+    entry,
     inputs: needsToken ? tokenInputs : undefined,
     notes: [
       ...listUrlNotes(url),
       ...listIneffectiveNotes(command),
       ...listTokenNotes(client, { needsToken, isSafe }),
+      // The shells of Windows change JSON in quotes.
+      ...os === "windows"
+        ? []
+        : listCommandNotes([url.href], client.urlCommand?.(added)),
     ],
     os,
   });

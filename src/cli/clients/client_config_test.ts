@@ -121,6 +121,45 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "--print-config --url prints the client's own command, which adds the same entry",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    const url = "https://skills.example.com/a?b=1&c=%20";
+    const wordsFor = async (client: string, ...args: string[]) => {
+      const { text, message } = configFor(client, { args });
+      const [, command] = /Run this.*\n\n(.*)\n\nAdd/.exec(message)!;
+      return { text, words: (await argumentsOf(command!, place)).slice(2) };
+    };
+    const code = await wordsFor("claude-code", "--url", url);
+    const [scope, user, name, entry] = code.words;
+    assert.deepEqual([scope, user, name], ["--scope", "user", "skills"]);
+    assert.deepEqual(JSON.parse(entry!), parseEntry(code.text));
+    const token = ["--bearer-token-env-var", "SKILL_SERVER_TOKEN"];
+    assert.deepEqual((await wordsFor("codex", "--url", url)).words, [
+      "skills",
+      "--url",
+      url,
+      ...token,
+    ]);
+    const local = "http://127.0.0.1:8000/mcp";
+    assert.deepEqual((await wordsFor("codex", "--url", local)).words, [
+      "skills",
+      "--url",
+      local,
+    ]);
+    const odd = { args: ["--url", "https://a.example/it's/mcp"] };
+    const windows = { ...PROGRAM, os: "windows" as const };
+    const all = [
+      configFor("codex", odd),
+      configFor("claude-code", { args: ["--url", local], program: windows }),
+      configFor("vscode", { args: ["--url", url] }),
+    ];
+    for (const { message } of all) assert.doesNotMatch(message, /Run this/);
+  },
+);
+
 Deno.test("--print-config --url says what to do where the client's file has no entry for a URL", () => {
   assertMisuse(
     () => configFor("claude-desktop", { args: ["--url", "http://a/mcp"] }),

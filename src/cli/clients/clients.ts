@@ -60,6 +60,10 @@ export interface McpClient {
   readonly command?: (
     added: { readonly entry: object; readonly words: readonly string[] },
   ) => string;
+  /** The same for a URL, which is quoted where shells need that. */
+  readonly urlCommand?: (
+    added: { entry: object; url: string; needsToken: boolean },
+  ) => string;
 }
 
 /** The beginning of variables such as `${HOME}`, `${env:HOME}`, and `${userHome}`. */
@@ -80,6 +84,11 @@ const SAID_TO_SHOW = {
 
 function bearer(token: string): object {
   return { headers: { Authorization: `Bearer ${token}` } };
+}
+
+/** The command of Claude Code that adds an entry. */
+function addJson({ entry }: { entry: object }): string {
+  return `claude mcp add-json --scope user skills '${JSON.stringify(entry)}'`;
 }
 
 /** What OpenCode and Kilo Code, which was made from it, have in common. */
@@ -109,8 +118,8 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     entry: (launch) => ({ type: "stdio", ...launch, alwaysLoad: true }),
     urlEntry: (url) => ({ type: "http", url, alwaysLoad: true }),
     tokenFields: bearer("${SKILL_SERVER_TOKEN}"),
-    command: ({ entry }) =>
-      `claude mcp add-json --scope user skills '${JSON.stringify(entry)}'`,
+    command: addJson,
+    urlCommand: addJson,
   },
   /** @see {@link https://modelcontextprotocol.io/docs/develop/connect-local-servers} */
   "claude-desktop": {
@@ -131,6 +140,10 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     urlEntry: (url) => ({ url }),
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
+    urlCommand: ({ url, needsToken }) =>
+      `codex mcp add skills --url ${url}${
+        needsToken ? " --bearer-token-env-var SKILL_SERVER_TOKEN" : ""
+      }`,
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {
