@@ -16,6 +16,10 @@ type Breach = (place: Place) => Promise<readonly string[]>;
 async function check(place: Place, ...args: string[]): Promise<string[]> {
   const folder = join(place.path, "skills");
   const problems = await problemsIn("--check", folder, ...args);
+  // They are printed as they are by users of the library.
+  for (const problem of problems) {
+    assert.ok(!Object.values(problem).includes(undefined), problem.reason);
+  }
   return problems.map(({ rule }) => rule);
 }
 

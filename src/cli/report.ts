@@ -86,12 +86,18 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     problems: problems.map((problem) => ({
       severity: isError(problem) ? "error" : "warning",
       effect: RULES[problem.rule],
-      relativePath: pathFromHere(problem.file),
+      ...relativePathOf(problem),
       ...problem,
     })).toSorted((a, b) =>
       byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
     ),
   };
+}
+
+/** Returns the field with the path relative to the working directory, if it lies there. */
+function relativePathOf({ file }: Problem): { relativePath?: string } {
+  const relativePath = pathFromHere(file);
+  return relativePath === undefined ? {} : { relativePath };
 }
 
 /** Returns a path relative to the working directory, if it lies there. */

@@ -144,7 +144,11 @@ export function listYamlFaults(
   return descriptions.map((description) => {
     const text = lines[(description.line ?? 1) - 1] ?? "";
     const sentence = findSentence(description.reason, text);
-    return { rule, sentence, ...description };
+    return {
+      rule,
+      ...sentence === undefined ? {} : { sentence },
+      ...description,
+    };
   });
 }
 
@@ -330,6 +334,6 @@ function listAbsentFields(
       ? `the field ${names} is missing`
       : `the fields ${names} are missing`,
     hint: isRead ? `${hint}, such as:` : hint,
-    lines: isRead ? [line] : undefined,
+    ...isRead ? { lines: [line] } : {},
   }];
 }
