@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
 import { MAX_LENGTHS } from "../src/limits.ts";
@@ -16,18 +16,8 @@ import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
+import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Wire } from "./testing/server.ts";
-
-const PAGES = [
-  "README.md",
-  "CONTRIBUTING.md",
-  ...readdirSync(join(REPOSITORY, "docs"))
-    .filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`),
-];
-
-function read(page: string): string {
-  return readFileSync(join(REPOSITORY, page), "utf8");
-}
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): string[] {
@@ -41,10 +31,10 @@ function anchorsOf(page: string): string[] {
 Deno.test("each relative link of a page points to a file, and each anchor to a heading", () => {
   let checked = 0;
   for (const page of PAGES) {
-    for (const [, link] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const link of listLinks(page)) {
       // Links that start with ../../ lead to other parts of the repository's site.
-      if (/^(\w+:|\.\.\/\.\.\/)/.test(link!)) continue;
-      const [path, anchor] = link!.split("#");
+      if (/^(\w+:|\.\.\/\.\.\/)/.test(link)) continue;
+      const [path, anchor] = link.split("#");
       const target = path ? join(dirname(page), path) : page;
       assert.ok(existsSync(join(REPOSITORY, target)), `${link} in ${page}`);
       checked++;

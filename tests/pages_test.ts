@@ -1,0 +1,192 @@
+// Each command and each link of the pages is tried, or listed with the reason why not.
+import assert from "node:assert/strict";
+import config from "../deno.json" with { type: "json" };
+import { join } from "../src/files/paths.ts";
+import {
+  environment,
+  HTTP,
+  IMPORTS,
+  MOD,
+  preload,
+  REPOSITORY,
+} from "./testing/environment.ts";
+import { Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { listCommands, listLinks, PAGES, read } from "./testing/pages.ts";
+import { linesOf } from "./testing/server.ts";
+import { within } from "./testing/waiting.ts";
+
+preload(MOD, HTTP);
+
+/** Which commands are not run here, by the file that runs them, and a word in it. */
+const RUN_BY: Readonly<Record<string, [word: string, commands: RegExp[]]>> = {
+  "src/cli/report_test.ts": ["docs/check.md", [
+    /^for skill in /,
+    /^\[ \$# = 0 \]/,
+    /\|\n *jq '/,
+  ]],
+  "tests/docs_test.ts": ["curl -s", [
+    /^curl -s http:\/\/127\.0\.0\.1:8000\/mcp /,
+  ]],
+  "tests/first_contact_test.ts": ["ln -s", [/^mkdir -p \S+ && ln -s /]],
+  "tests/release/launch_test.ts": ['"task", "compile"', [
+    /\bdeno task (?:bundle$|compile\b)/,
+    /dist\/skill_server\.js --list$/,
+  ]],
+  "tests/release/mcpb_test.ts": ["mcpb.ts", [/\bdeno task mcpb /]],
+  "deno.json": ["--doc", [/^deno run --allow-read --allow-env main\.ts$/]],
+  ".ci/run": ["task test", [/\bdeno task (?:check|test|test:release|locked)$/]],
+};
+
+/** Which commands no test runs, by the reason. */
+const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
+  "the package is not on JSR": [
+    /^deno (?:add|cache|doc) jsr:/,
+    /^deno install --entrypoint /,
+  ],
+  "it needs Docker": [/^docker (?:build|run) .* /],
+  "it changes the system, or needs its service manager": [
+    /^sudo /,
+    /\| sudo /,
+    /^\/usr\/local\/bin\/deno serve /,
+    /^(?:journalctl|launchctl|setx|systemctl) /,
+  ],
+  "it needs a server with a domain, or one at a port that may be taken": [
+    /^curl -s .*https:\/\/skills\.example\.com\/mcp/,
+    /^curl -fsS http:\/\/127\.0\.0\.1:8000\/ /,
+  ],
+  "it takes long, and says how fast or how often": [
+    /^deno task bench$/,
+    /^WALK=/,
+    /^\.ci\/run$/,
+  ],
+  "it runs another program": [
+    /^npx -y @modelcontextprotocol\/inspector /,
+    /^wine /,
+  ],
+  "it is the beginning of a command, or has a part to fill in": [
+    /…/,
+    /<old version>/,
+    /^(?:docker run -i|npx --prefix ~\/|npx skills add)$/,
+  ],
+  "it is no command": [
+    /^texts ← /,
+    /^(?:visit|read|decide|name) .* → /,
+    /^skill-server: 2026-/,
+    /^Cannot read "notes\.md": /,
+  ],
+};
+
+/** Other sites. No test depends on them. */
+const SITES = [
+  "agentskills.io",
+  "cursor.com",
+  "deno.com",
+  "github.com",
+  "hub.docker.com",
+  "insiders.vscode.dev",
+  "jqlang.org",
+  "jsr.io",
+  "modelcontextprotocol.io",
+  "nodejs.org",
+  "pre-commit.com",
+  "pypi.org",
+];
+
+const COMMANDS = [...new Set(PAGES.flatMap(listCommands))];
+
+const LISTED = [
+  ...Object.values(RUN_BY).map(([, commands]) => commands),
+  ...Object.values(NOT_RUN),
+].flat();
+
+Deno.test("each row of commands that are not run here is about a command of a page, and who runs it has a word of it", () => {
+  for (const [file, [word]] of Object.entries(RUN_BY)) {
+    assert.ok(read(file).includes(word), file);
+  }
+  const unused = LISTED.filter((row) => !COMMANDS.some((it) => row.test(it)));
+  assert.deepEqual(unused, []);
+});
+
+Deno.test("each link of a page to another site leads to one in the list", () => {
+  const sites = PAGES.flatMap(listLinks).filter((link) => /^\w+:/.test(link))
+    .map((link) => new URL(link))
+    .map(({ protocol, host }) => {
+      assert.equal(protocol, "https:");
+      return host;
+    });
+  assert.deepEqual([...new Set(sites)].sort(), SITES);
+});
+
+/** Writes a program that runs the commands of the pages with this repository. */
+function writePrograms(place: Place): string {
+  const deno = `#!/bin/sh
+for word do
+  shift
+  case $word in
+    jsr:${config.name}*/http) word='${HTTP}' ;;
+    jsr:${config.name}*) word='${MOD}' ;;
+  esac
+  set -- "$@" "$word"
+done
+case "$*" in
+  *--import-map=*) ;;
+  run\\ *|doc\\ *) first=$1; shift; set -- "$first" ${IMPORTS.join(" ")} "$@" ;;
+  serve\\ *) shift; set -- serve --port=0 ${IMPORTS.join(" ")} "$@" ;;
+esac
+exec '${Deno.execPath()}' "$@"
+`;
+  const npx =
+    '#!/bin/sh\n[ "$1 $2" = "-y deno" ] && shift 2 && exec deno "$@"\n';
+  for (const [name, script] of Object.entries({ deno, npx })) {
+    Deno.chmodSync(place.file(`bin/${name}`, script), 0o755);
+  }
+  return join(place.path, "bin");
+}
+
+/** Starts a command of a page, in a project with skills, or in the repository if it is for a clone. */
+function startCommand(command: string, place: Place): Deno.ChildProcess {
+  place.skill("home/.claude/skills", "git");
+  place.skill("project/skills", "pdf");
+  place.folder("home/team-skills");
+  place.link(REPOSITORY, "project/skill-server");
+  const isForClone = /\bdeno task\b/.test(command);
+  // Its port may be taken.
+  const script = command.replace(
+    /^npx -y deno task serve$/,
+    config.tasks.serve.command,
+  );
+  return new Deno.Command("sh", {
+    args: ["-c", script.startsWith("export ") ? script : `exec ${script}`],
+    cwd: isForClone ? REPOSITORY : place.project,
+    env: {
+      ...environment,
+      HOME: place.home,
+      PATH: `${writePrograms(place)}:${Deno.env.get("PATH")}`,
+    },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+}
+
+for (const command of COMMANDS) {
+  if (LISTED.some((row) => row.test(command))) continue;
+  const pages = PAGES.filter((page) => listCommands(page).includes(command));
+  Deno.test(
+    `the command of ${pages.join(" and ")} works: ${command}`,
+    { ignore: lacks("sh") || lacks("links") },
+    async () => {
+      using place = new Place();
+      const process = startCommand(command, place);
+      const output = new Response(process.stdout).text();
+      const lines: string[] = [];
+      for await (const line of linesOf(process.stderr)) {
+        lines.push(line);
+        if (line.includes("Serving http:")) process.kill("SIGTERM");
+      }
+      const { code } = await within(process.status, "the command to end");
+      assert.equal(code, 0, [await output, ...lines].join("\n"));
+    },
+  );
+}
