@@ -15,9 +15,12 @@ const output = file ?? "dist/skill_server.js";
 // Another process may be reading the last bundle.
 const draft = `${output}.${Deno.pid}`;
 const main = fileURLToPath(new URL("../mod.ts", import.meta.url));
-const flags = ["--platform", "deno", "--minify", ...importFlags()];
+const flags = ["--quiet", "--platform", "deno", "--minify", ...importFlags()];
 const { code } = await new Deno.Command(Deno.execPath(), {
   args: ["bundle", ...flags, "-o", draft, main],
 }).spawn().status;
-if (code === 0) Deno.renameSync(draft, output);
+if (code === 0) {
+  Deno.renameSync(draft, output);
+  console.error(`Created ${output}`);
+}
 Deno.exit(code);
