@@ -67,7 +67,7 @@ const MAX_UNANSWERED = 1_000;
  * How long a request can be that counts as one, in characters of JSON. Parsed, it can take
  * 20 times as much.
  */
-const UNIT_LENGTH = 4 * 1024;
+const UNIT_LENGTH = 1024;
 
 /** The maximum length of a request to listen, which is kept as long as it lasts. */
 const MAX_LISTEN_LENGTH = 64 * 1024;
@@ -202,7 +202,7 @@ export class McpServer extends RequestDispatcher {
   async #receive(message: JSONRPCMessage, length: number): Promise<void> {
     if (!("method" in message)) return;
     if ("id" in message) {
-      const units = Math.ceil(length / UNIT_LENGTH);
+      const units = Math.min(Math.ceil(length / UNIT_LENGTH), MAX_UNANSWERED);
       const permit = await this.#unanswered.acquire(units);
       const answer = this.#answer(message, permit);
       this.#answers.add(answer);

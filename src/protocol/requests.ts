@@ -14,7 +14,7 @@
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
 import { MAX_LENGTHS } from "../limits.ts";
-import { quote } from "../text.ts";
+import { escapeInvisible, quote } from "../text.ts";
 
 /** Creates the schema of a text with a maximum length, in characters. */
 export function textUpTo(limit: number): z.ZodMiniString {
@@ -125,7 +125,9 @@ const MAX_ISSUES_LENGTH = 5_000;
 
 /** Describes what is wrong with a value, and where. */
 export function formatIssues({ issues }: z.core.$ZodError): string {
-  return issues.map(({ path, message }) =>
+  const text = issues.map(({ path, message }) =>
     path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
   ).join("; ").slice(0, MAX_ISSUES_LENGTH);
+  // The messages of zod repeat keys as they are.
+  return escapeInvisible(text);
 }

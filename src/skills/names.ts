@@ -198,7 +198,8 @@ export function findResource(
   const [, scope, rest] = SCOPED_URI.exec(uri) ?? [];
   const parsed = parseSkillUri(scope ? `skill://${rest}` : uri);
   if (parsed === undefined) return undefined;
-  const { name } = parsed;
+  const { name, path = "" } = parsed;
+  if (path.length > MAX_LENGTHS.path) return undefined;
   const skill = scope
     ? catalog.names.get(`${scope.toLowerCase()}:${skillKey(name)}`)
     : findSkill(name, catalog);

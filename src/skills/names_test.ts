@@ -101,6 +101,8 @@ Deno.test("a skill is found by its qualified name and URI, whatever blanks its n
   assert.equal(findSkill("global:git", catalog), mine);
   assert.equal(findSkill("global:\u2800git", catalog), mine);
   assert.equal(findResource(skillMdUri(mine), catalog)?.skill, mine);
+  const long = `skill://git/${"x".repeat(4_097)}`;
+  assert.equal(findResource(long, catalog), undefined);
 });
 
 Deno.test("findSkill() finds a skill by its name behind a scope, whatever its letters become in lowercase", async () => {
