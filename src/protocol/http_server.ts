@@ -20,7 +20,7 @@ import {
   Server,
   type ServerCapabilities,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { isObject, toWellFormedJson } from "../text.ts";
+import { isObject, stringifyJson, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import {
   cachingOf,
@@ -41,6 +41,9 @@ interface Handling {
   readonly sender: string | undefined;
   /** Fulfilled when its handler has ended. */
   ended?: Promise<unknown>;
+  /** The error to reply with in place of the SDK's. */
+  error?: ErrorObject;
+  reply?: object;
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
@@ -76,10 +79,16 @@ export class McpHttpServer extends RequestDispatcher {
     // A stream that stays open.
     const isListener = isObject(message) && message.method === LISTEN;
     if (isListener) return response;
-    const body = toWellFormedJson(await response.text());
+    const body = await response.text();
     await handling.ended;
+    const { reply } = handling;
+    if (reply !== undefined) {
+      const { status } = response;
+      const headers = { "content-type": "application/json" };
+      return new Response(stringifyJson(reply), { status, headers });
+    }
     // Some statuses do not allow a body, not even an empty one.
-    return new Response(body === "" ? null : body, response);
+    return new Response(body === "" ? null : toWellFormedJson(body), response);
   }
 
   async close(): Promise<void> {
@@ -94,15 +103,14 @@ export class McpHttpServer extends RequestDispatcher {
       instructions: instructions(),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
+    const handling = this.#handlings.get(requestInfo!)!;
+    keepReply(server, handling);
     // Without a handler, the SDK replies to a modern client with the status 404.
-    const method = requestInfo?.headers.get("mcp-method") ?? "";
+    const method = requestInfo!.headers.get("mcp-method") ?? "";
     if (isModern && !this.hasHandler(method)) {
-      replaceError(server, () => toErrorObject(unknownToModern(method)));
+      handling.error = toErrorObject(unknownToModern(method));
       return server;
     }
-    const handling = this.#handlings.get(requestInfo!);
-    let legacyError: ErrorObject | undefined;
-    replaceError(server, () => legacyError);
     // Handlers that are set one by one would get requests only after the SDK's
     // own checks, whose errors are long.
     server.fallbackRequestHandler = async (
@@ -110,13 +118,13 @@ export class McpHttpServer extends RequestDispatcher {
       { mcpReq: { signal } },
     ) => {
       const client = server.getClientVersion()?.name;
-      const sender = handling?.sender;
+      const { sender } = handling;
       const context = { id: request.id, signal, client, sender };
       signal.throwIfAborted();
       const handled = (async () => await this.handle(request, context))();
-      if (handling) handling.ended = handled.catch(() => {});
+      handling.ended = handled.catch(() => {});
       const result = await handled.catch((error) => {
-        if (!isModern) legacyError = toErrorObject(error, { isModern });
+        handling.error = toErrorObject(error, { isModern });
         throw error;
       });
       requireReadableSize(result);
@@ -135,20 +143,21 @@ export class McpHttpServer extends RequestDispatcher {
 }
 
 /**
- * Replaces the error that a server sends, if there is a replacement. The SDK changes the
- * code of a missing resource to that of the modern era, whatever the client's.
+ * Keeps the reply of a server, and sends an empty result through the SDK, which would copy
+ * a large one several times. Of an error, the SDK would change the code.
  */
-function replaceError(
-  server: Server,
-  replacement: () => ErrorObject | undefined,
-): void {
+function keepReply(server: Server, handling: Handling): void {
   const connect = server.connect.bind(server);
   server.connect = async (transport) => {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
-      const error = replacement();
-      const isReplaced = "error" in message && error !== undefined;
-      await send(isReplaced ? { ...message, error } : message, options);
+      const isResult = "result" in message;
+      if (isResult) handling.reply = message;
+      else if ("error" in message) {
+        const { error = message.error } = handling;
+        handling.reply = { ...message, error };
+      }
+      await send(isResult ? { ...message, result: {} } : message, options);
     };
     await connect(transport);
   };

@@ -110,12 +110,11 @@ export class HttpServer implements AsyncDisposable {
     return await response.json();
   }
 
-  /** Sends a legacy request and returns the reply, which is an event in a stream. */
+  /** Sends a legacy request and returns the reply. */
   async askLegacy(method: string, params: object = {}): Promise<Reply> {
     const id = ++lastId;
     const response = await this.fetch({ jsonrpc: "2.0", id, method, params });
-    const [, data] = /^data: (.*)$/m.exec(await response.text()) ?? [];
-    return JSON.parse(data!);
+    return await response.json();
   }
 
   async end(): Promise<Deno.CommandStatus> {
