@@ -9,13 +9,7 @@ import { invalidParams } from "../protocol/json_rpc.ts";
 import type { Params } from "../protocol/requests.ts";
 import type { SkillSource } from "../skills/types.ts";
 import { echo, quote } from "../text.ts";
-import type { Toolset } from "./options.ts";
-import {
-  argumentNames,
-  listForUser,
-  refuseOtherArguments,
-  SKILL_PROMPT,
-} from "./prompts.ts";
+import { listForUser, SKILL_PROMPT } from "./prompts.ts";
 import { listByName } from "./skill_list.ts";
 
 const MAX_COMPLETIONS = 100;
@@ -24,11 +18,10 @@ const MAX_COMPLETIONS = 100;
 export function registerCompletion(
   server: RequestDispatcher,
   registry: SkillSource,
-  toolset: Toolset,
 ): void {
   server.setRequestHandler(
     "completion/complete",
-    (params) => complete(params, registry, toolset),
+    (params) => complete(params, registry),
   );
 }
 
@@ -40,7 +33,6 @@ export function registerCompletion(
 async function complete(
   params: Params<"completion/complete">,
   registry: SkillSource,
-  toolset: Toolset,
 ) {
   const { ref, argument } = params;
   if (ref.type === "ref/prompt" && !isPrompt(ref.name, registry)) {
@@ -48,10 +40,6 @@ async function complete(
       `Unknown prompt ${quote(echo(ref.name))}: prompts/list lists the names`,
     );
   }
-  const known = ref.type === "ref/prompt"
-    ? argumentNames(ref.name, toolset)
-    : ["name", "path"];
-  refuseOtherArguments([argument.name], known);
   const values = await listValues(params, registry);
   const start = argument.value.toLowerCase();
   const matches = values.filter((value) =>

@@ -58,8 +58,6 @@ export function registerPrompts(
   });
   server.setRequestHandler("prompts/get", async (params, requester) => {
     const skill = requirePrompt(params, registry);
-    const given = Object.keys(params.arguments ?? {});
-    refuseOtherArguments(given, argumentNames(params.name, options.toolset));
     const reading = registry.readFile(skill, SKILL_MD);
     const text = decodeText(await readForRequest(skillMdUri(skill), reading));
     logLoad(skill, "as a prompt", { ...requester, options });
@@ -71,21 +69,6 @@ export function registerPrompts(
     const messages = [{ role: "user", content }];
     return { description: skill.description, messages };
   });
-}
-
-/** Lists the names of the arguments of a prompt. */
-export function argumentNames(prompt: string, toolset: Toolset): string[] {
-  if (prompt === SKILL_PROMPT) return ["name"];
-  return toolset === "skill" ? ["arguments"] : [];
-}
-
-/** @throws {Error} If an argument is none of those that a prompt or a URI has. */
-export function refuseOtherArguments(given: string[], known: string[]): void {
-  const other = given.find((name) => !known.includes(name));
-  if (other === undefined) return;
-  const names = known.map(quote).join(" or ");
-  const hint = names === "" ? "omit it" : `pass ${names}`;
-  throw invalidParams(`Unknown argument ${quote(echo(other))}: ${hint}`);
 }
 
 interface LoadedPrompt {

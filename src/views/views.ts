@@ -64,7 +64,7 @@ export function registerViews(
   options: ToolOptions,
 ): void {
   registerPrompts(server, registry, options);
-  registerCompletion(server, registry, options.toolset);
+  registerCompletion(server, registry);
   registerResources(server, registry, options);
   registerSkillsExtension(server, registry);
 }
