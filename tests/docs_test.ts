@@ -226,7 +226,7 @@ Deno.test("each header that docs/protocol.md asks for is needed in its era, and 
     return [response.status, response.headers.get("Content-Type")];
   };
   assert.deepEqual(await send(modern), [200, "application/json"]);
-  assert.deepEqual(await send(legacy), [200, "text/event-stream"]);
+  assert.deepEqual(await send(legacy), [200, "application/json"]);
   const rows = [
     ...PROTOCOL.matchAll(/^\| `([\w-]+)[^|]*\| (\S+) +\| status (\d+) +\|$/gm),
   ];
