@@ -42,6 +42,7 @@ const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
 const exchanges = new Exchanges();
+let isClosed = false;
 const mcp = new McpHttpServer(
   createDescription(registry, settings.options),
 );
@@ -137,7 +138,10 @@ async function handleRequest(
   return await exchanges.respond(
     request,
     access.budgetKeyOf(request),
-    (request, message) => mcp.fetch(request, { message, sender }),
+    async (request, message) =>
+      isClosed
+        ? createRefusal(503, "The server ends: try again in a minute")
+        : await mcp.fetch(request, { message, sender }),
   );
 }
 
@@ -149,6 +153,7 @@ function denyMethod(...allowed: string[]): Response {
 /** Shuts down: lets requests end, closes the streams, and exits. */
 async function end(): Promise<void> {
   await wait(REQUEST_GRACE_MS);
+  isClosed = true;
   await mcp.close();
   await wait(CLOSE_MS);
   Deno.exit(0);

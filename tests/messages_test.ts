@@ -209,7 +209,7 @@ function largePlace(): Place {
 
 Deno.test("content that is too large for a message is refused with advice", async () => {
   using place = largePlace();
-  await using wire = new Wire(place, { args: ["--max-file-size", "20"] });
+  await using wire = new Wire(place, { args: ["--max-file-size", "16"] });
   await wire.initialize();
   const read = async (uri: string) =>
     (await wire.ask(1, "resources/read", { uri })).error!;

@@ -14,7 +14,7 @@ import {
 } from "./boundary.ts";
 import { isAbsence, SkillFileError } from "./faults.ts";
 import { versionOf } from "./file_status.ts";
-import { requireReadable, statLocated } from "./reading.ts";
+import { confirmPlace, requireReadable, statLocated } from "./reading.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
 import { type FolderSnapshot, isExposed } from "./snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
@@ -110,7 +110,7 @@ export class FileList implements WalkSteps<ListedFolder> {
     folder: ListedFolder,
     parent: FolderSnapshot,
   ): ListedFolder | undefined {
-    const { boundary, maxFileSize, alias } = this.#options;
+    const { boundary, maxFileSize, alias, isShared } = this.#options;
     this.#entries++;
     const path = folder.prefix + entry.name;
     const found = boundary.find(entry.name, folder, {
@@ -124,7 +124,9 @@ export class FileList implements WalkSteps<ListedFolder> {
       }
       throw new SkillFileError(path, TOO_DEEP);
     }
-    requireReadable(path, { status, maxFileSize });
+    // The folder may have been swapped since it was listed.
+    if (isShared && !parent.holds()) confirmPlace(found, status);
+    requireReadable(found, { status, maxFileSize });
     this.#files.get(folder)!.push({
       path: found.path === alias?.file ? alias.name : path,
       size: status.size,

@@ -18,6 +18,7 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
+import type { Fault } from "../problems.ts";
 import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
 import { dirname, isThere, mayRead } from "./paths.ts";
 import { type FolderSnapshot, PathSnapshot } from "./snapshot.ts";
@@ -36,19 +37,29 @@ export interface Located {
 /**
  * Checks that a file can be read.
  *
- * @throws {SkillFileError} If it is not a regular file, or is too large.
+ * @throws {SkillFileError} If it is not a regular file, is too large, or was replaced.
  */
 export function requireReadable(
-  path: string,
+  located: Located,
   { status, maxFileSize = DEFAULT_MAX_FILE_SIZE }: {
     status: Deno.FileInfo;
     maxFileSize: number | undefined;
   },
 ): void {
-  if (status.isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
-  if (!status.isFile) throw new SkillFileError(path, NOT_A_FILE);
-  if (status.size <= maxFileSize) return;
-  throw new SkillFileError(path, tooLarge(maxFileSize));
+  const fault = findFault(status, maxFileSize);
+  if (fault === undefined) return;
+  // The status may be that of a file outside, of which nothing may be said.
+  confirmPlace(located, status);
+  throw new SkillFileError(located.path, fault);
+}
+
+function findFault(
+  { isDirectory, isFile, size }: Deno.FileInfo,
+  maxFileSize: number,
+): Fault | undefined {
+  if (isDirectory) return IS_A_FOLDER;
+  if (!isFile) return NOT_A_FILE;
+  return size > maxFileSize ? tooLarge(maxFileSize) : undefined;
 }
 
 /** Returns the status of what a path leads to, without following a link that has just appeared. */

@@ -45,7 +45,9 @@ function read(
 }
 
 Deno.test("requireReadable() accepts regular files up to the limit", () => {
-  const file = { isFile: true, isDirectory: false, size: 3 } as Deno.FileInfo;
+  using place = new Place();
+  const path = place.file("a.md", "abc");
+  const file = Deno.statSync(path);
   const folder = { ...file, isFile: false, isDirectory: true };
   const large = { ...file, size: DEFAULT_MAX_FILE_SIZE + 1 };
   const tooLarge = {
@@ -67,10 +69,20 @@ Deno.test("requireReadable() accepts regular files up to the limit", () => {
     [{ ...file, isFile: false }, undefined, NOT_A_FILE],
   ];
   for (const [status, maxFileSize, fault] of cases) {
-    const check = () => requireReadable("a.md", { status, maxFileSize });
+    const check = () => requireReadable(located(path), { status, maxFileSize });
     if (fault === undefined) check();
     else assert.throws(check, { name: "SkillFileError", ...fault });
   }
+});
+
+Deno.test("requireReadable() says nothing of a file that is not in its place", () => {
+  using place = new Place();
+  const status = Deno.statSync(place.file("outside.md", "abc"));
+  const file = located(place.file("a.md", "abc"));
+  assert.throws(
+    () => requireReadable(file, { status, maxFileSize: 2 }),
+    WAS_REPLACED_ERROR,
+  );
 });
 
 Deno.test("readLocated() returns the beginning of a file that fits into the buffer", () => {

@@ -75,7 +75,7 @@ export class ServedFolder {
 
   #readContent(located: Located, status: Deno.FileInfo): FileContent {
     const { maxFileSize, isShared } = this.#options;
-    requireReadable(located.path, { status, maxFileSize });
+    requireReadable(located, { status, maxFileSize });
     const buffer = new Uint8Array(status.size);
     const options = { expected: status, buffer, isShared };
     const { bytes, isProven } = readLocated(located, options);

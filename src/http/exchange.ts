@@ -39,6 +39,9 @@ const MIN_PART_SIZE = 256;
 /** The size of a body that is parsed before it has a slot, in bytes. A ping is smaller. */
 const PEEK_SIZE = 4 * 1024;
 
+const LONG_LISTENER =
+  `A request to listen must not exceed ${PEEK_SIZE} characters: send a shorter one`;
+
 /** How much of a reply is sent at a time, in bytes. A smaller reply needs no room. */
 const PART_SIZE = 64 * 1024;
 
@@ -116,6 +119,8 @@ export class Exchanges {
       const { url, method, headers } = request;
       const passed = new Request(url, { method, headers, signal });
       const isListener = methodOf(message) === LISTEN;
+      // It is kept as long as the listener lasts.
+      if (isListener && !isQuick) throw createRefusal(413, LONG_LISTENER);
       if (isListener && !this.#listeners.take(client, 1)) throw crowded();
       using listener = new DisposableStack();
       if (isListener) listener.defer(() => this.#listeners.add(client, -1));

@@ -59,10 +59,14 @@ const MIN_DESCRIPTION_LIMIT = 300;
 /** The longest interval that a timer supports, in seconds. */
 const MAX_SECONDS = 2_000_000;
 
+/** The maximum size of files, in MiB: what hosts accept of a skill in total. */
+const MAX_FILE_MIB = 16;
+
 /** Converts a number of MiB to bytes, if it is valid. */
 export function parseMebibytes(value: string | undefined): number | undefined {
-  const size = Math.round(Number(value) * 1024 * 1024);
-  return size >= 1 && Number.isSafeInteger(size) ? size : undefined;
+  const mebibytes = Number(value);
+  const size = Math.round(mebibytes * 1024 * 1024);
+  return size >= 1 && mebibytes <= MAX_FILE_MIB ? size : undefined;
 }
 
 const FOLDERS = {
@@ -131,9 +135,9 @@ const SERVING = {
   "max-file-size": {
     type: "string",
     value: "MIB",
-    expected: "a number of MiB greater than 0",
+    expected: `a number of MiB greater than 0, up to ${MAX_FILE_MIB}`,
     isValid: (value) => parseMebibytes(value) !== undefined,
-    help: "size limit for files (default: 1)",
+    help: "size limit for files, up to 16 (default: 1)",
   },
   "description-limit": {
     type: "string",

@@ -6,6 +6,7 @@
  */
 
 import { attempt } from "../attempt.ts";
+import { MAX_LENGTHS } from "../limits.ts";
 import {
   basename,
   currentFolder,
@@ -311,7 +312,7 @@ function readHomeFolders(
   for (const [name, variable] of Object.entries(FOLDER_VARIABLES)) {
     const folder = readEnvironment(variable);
     if (folder === undefined) continue;
-    const isUsable = isAbsolute(folder) &&
+    const isUsable = isPossibleFolder(folder) &&
       project.scopeOf(realPathOf(folder)) === "global";
     if (isUsable) folders[name] = folder;
     else warnings.push(formatIgnored(variable, folder, HOME_FOLDER));
@@ -319,11 +320,16 @@ function readHomeFolders(
   return folders;
 }
 
+/** Whether a path is absolute, and not longer than paths can be. */
+function isPossibleFolder(path: string): boolean {
+  return path.length <= MAX_LENGTHS.path && isAbsolute(path);
+}
+
 /** Reads which folders relative paths, and paths that begin with `~`, start from. */
 function readBaseFolders(warnings: string[]): BaseFolders {
   const value = HOME_VARIABLES.map(readEnvironment)
     .find((folder) => folder !== undefined);
-  const homeDirectory = value !== undefined && isAbsolute(value)
+  const homeDirectory = value !== undefined && isPossibleFolder(value)
     ? value
     : undefined;
   const bases = { workingDirectory: currentFolder(), homeDirectory };

@@ -87,7 +87,7 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
   using place = new Place();
   const size = settingsIn(place, [], { MAX_FILE_SIZE_MB: "big" });
   assert.deepEqual(size.warnings, [
-    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of MiB greater than 0',
+    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of MiB greater than 0, up to 16',
   ]);
   assert.equal(size.values["max-file-size"], undefined);
   assert.deepEqual(
@@ -133,7 +133,8 @@ function unusualValue(
   { type, choices, expected = "" }: Option,
 ): string | undefined {
   if (type === "boolean") return undefined;
-  return choices?.at(-1) ?? (/number/.test(expected) ? "999" : "folder");
+  const [, maximum = "999"] = /up to (\d+)/.exec(expected) ?? [];
+  return choices?.at(-1) ?? (/number/.test(expected) ? maximum : "folder");
 }
 
 Deno.test("createSettings() derives something from each option of a server", () => {

@@ -43,6 +43,9 @@ const MAX_VALUES = 10_000;
 
 const MAX_LEVELS = 100;
 
+const TOO_MANY_VALUES =
+  `it has more than ${MAX_VALUES} values and keys, or more than ${MAX_LEVELS} levels; send a smaller one`;
+
 /**
  * Serializes a message as a line of well-formed Unicode, without a line break. In place
  * of a message that cannot be sent, returns an error response, because the client waits
@@ -127,9 +130,8 @@ function findId(line: string): RequestId | undefined {
 export function parseMessage(
   line: string,
 ): { message: JSONRPCMessage } | { errorResponse: JSONRPCErrorResponse } {
-  if (line.length > MAX_LINE_LENGTH) {
-    const message =
-      `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
+  const message = findSizeReason(line);
+  if (message !== undefined) {
     const id = findId(line);
     return { errorResponse: toResponse(CODES.invalidRequest, message, id) };
   }
@@ -138,6 +140,29 @@ export function parseMessage(
   return errorResponse
     ? { errorResponse }
     : { message: value as JSONRPCMessage };
+}
+
+/** Says why a message takes too much to be parsed. */
+function findSizeReason(line: string): string | undefined {
+  if (line.length > MAX_LINE_LENGTH) {
+    return `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
+  }
+  return hasMoreValues(line, MAX_VALUES)
+    ? `Cannot read the message: ${TOO_MANY_VALUES}`
+    : undefined;
+}
+
+/** Whether JSON has more values than a limit, without parsing it: each begins or follows one. */
+function hasMoreValues(json: string, limit: number): boolean {
+  let values = 0;
+  let isInText = false;
+  for (let index = 0; index < json.length && values <= limit; index++) {
+    const character = json[index]!;
+    if (character === '"') isInText = !isInText;
+    else if (!isInText) values += ",[{".includes(character) ? 1 : 0;
+    else if (character === "\\") index++;
+  }
+  return values > limit;
 }
 
 /**
@@ -157,7 +182,7 @@ export function findErrorResponse(
     return toResponse(CODES.invalidRequest, message);
   }
   const reason = countParts(value) > MAX_VALUES
-    ? `it has more than ${MAX_VALUES} values and keys, or more than ${MAX_LEVELS} levels; send a smaller one`
+    ? TOO_MANY_VALUES
     : findMessageReason(value);
   if (reason === undefined) return undefined;
   const id = isObject(value) && isId(value.id) ? value.id : undefined;

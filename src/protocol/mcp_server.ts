@@ -39,9 +39,9 @@ import {
   requireModern,
 } from "./eras.ts";
 import { CODES, invalidParams, rpcError, toErrorObject } from "./json_rpc.ts";
-import { LISTEN, type Params, type SubscriptionFilter } from "./requests.ts";
+import { LISTEN, type SubscriptionFilter } from "./requests.ts";
 import { Listener } from "./listener.ts";
-import { type Permit, Semaphore } from "./semaphore.ts";
+import { Permit, Semaphore } from "./semaphore.ts";
 import type { StdioTransport } from "./stdio_transport.ts";
 
 /**
@@ -69,7 +69,7 @@ const MAX_UNANSWERED = 1_000;
  */
 const UNIT_LENGTH = 1024;
 
-/** The maximum length of a request to listen, which is kept as long as it lasts. */
+/** The maximum length of what a listener wants, in characters of JSON. */
 const MAX_LISTEN_LENGTH = 64 * 1024;
 
 const MAX_LISTENERS = 1_024;
@@ -136,7 +136,7 @@ export class McpServer extends RequestDispatcher {
     );
     this.setRequestHandler(
       LISTEN,
-      (params, context) => this.#listen(params, context),
+      ({ notifications }, context) => this.#listen(notifications, context),
     );
     this.setRequestHandler("resources/subscribe", async ({ uri }) => {
       await this.#subscribe(uri, this.#legacyListener);
@@ -219,15 +219,11 @@ export class McpServer extends RequestDispatcher {
     unanswered: Permit,
   ): Promise<void> {
     using _unanswered = unanswered;
-    const { id, method } = request;
+    const { id } = request;
     const controller = new AbortController();
     const { signal } = controller;
     this.#running.set(id, controller);
-    // A listener would keep a permit to be handled for long. It later releases the other
-    // one.
-    using permit = EARLY_METHODS.test(method) || method === LISTEN
-      ? unanswered
-      : await this.#handled.acquire();
+    using permit = await this.#permitFor(request, unanswered);
     const reply = await this.#respond(request, { id, signal, permit }).then(
       (result) => ({ id, result }),
       (error) => {
@@ -237,6 +233,21 @@ export class McpServer extends RequestDispatcher {
     );
     if (!signal.aborted) this.#send(reply);
     this.#running.delete(id);
+  }
+
+  /** Returns what a request holds while it is handled. */
+  async #permitFor(
+    request: JSONRPCRequest,
+    unanswered: Permit,
+  ): Promise<Permit> {
+    const { method } = request;
+    if (EARLY_METHODS.test(method)) return unanswered;
+    if (method !== LISTEN) return await this.#handled.acquire();
+    // Once it listens, it keeps neither a permit nor its params.
+    return new Permit(() => {
+      unanswered.release();
+      delete request.params;
+    });
   }
 
   /** Returns the result of a request once the server is ready for it. */
@@ -298,19 +309,18 @@ export class McpServer extends RequestDispatcher {
 
   /** Acknowledges the flags and the known resources of a filter, and listens. */
   async #listen(
-    params: Params<typeof LISTEN>,
+    wanted: SubscriptionFilter,
     { id, signal, permit }: RequestContext,
   ): Promise<Result> {
-    const wanted = params.notifications;
     if (this.#listeners.size > MAX_LISTENERS) {
       throw rpcError(
         CODES.internalError,
         `Cannot listen: there are ${MAX_LISTENERS} listeners; cancel one first`,
       );
     }
-    if (JSON.stringify(params).length > MAX_LISTEN_LENGTH) {
+    if (JSON.stringify(wanted).length > MAX_LISTEN_LENGTH) {
       throw invalidParams(
-        `Cannot listen: the params have more than ${MAX_LISTEN_LENGTH} characters; listen with several requests`,
+        `Cannot listen: the filter has more than ${MAX_LISTEN_LENGTH} characters; listen with several requests`,
       );
     }
     const _meta = { [META.subscriptionId]: id };

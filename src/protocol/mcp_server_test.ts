@@ -282,15 +282,26 @@ Deno.test("McpServer reads no more while requests of 1 MB wait", async () => {
   assert.equal(started.length, 8);
 });
 
-Deno.test("McpServer keeps no large request to listen", async () => {
+Deno.test("McpServer keeps of a request to listen only a short filter", async () => {
   const bare = new BareServer();
-  const _meta = { ...MODERN_META, text: "x".repeat(2 ** 16) };
-  const params = { _meta, notifications: {} };
+  const requests: { params?: unknown }[] = [];
+  const { onmessage } = bare.pipe.transport;
+  bare.pipe.transport.onmessage = (message, length) => {
+    requests.push(message as { params?: unknown });
+    return onmessage!(message, length);
+  };
+  await bare.listen(1, { toolsListChanged: true });
+  assert.deepEqual(requests.map(({ params }) => params), [undefined]);
+  const resourceSubscriptions = ["a", "b"].map((it) => it.repeat(2 ** 15));
+  const params = {
+    _meta: MODERN_META,
+    notifications: { resourceSubscriptions },
+  };
   const { error } = await bare.ask("subscriptions/listen", params);
   assert.deepEqual(error, {
     code: -32602,
     message:
-      "Cannot listen: the params have more than 65536 characters; listen with several requests",
+      "Cannot listen: the filter has more than 65536 characters; listen with several requests",
   });
 });
 

@@ -150,14 +150,14 @@ function readSkillFile(
 ): ReadSkill {
   const { name: fileName } = found;
   const file = locateSkillFile(found, folder, project.trusted);
-  const { path, realPath, isLink, status } = file;
+  const { realPath, isLink, status } = file;
   const mainFolder = isLink ? dirname(realPath) : folder.realPath;
   const fileVersion = versionOf(status);
   const last = known.get(folder.realPath);
   const isSameFile = last?.fileVersion === fileVersion &&
     last.mainFolder === mainFolder && last.fileName === fileName;
   if (isSameFile && last.isSettled) return last;
-  requireReadable(path, { status, maxFileSize });
+  requireReadable(file, { status, maxFileSize });
   const scope = project.scopeOf(folder.realPath);
   const { bytes, isProven } = readLocated(file, {
     expected: status,

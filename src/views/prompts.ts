@@ -28,6 +28,7 @@ import {
   listedDescription,
   type ListedSkill,
   listKey,
+  PLAIN_NAME,
 } from "./skill_list.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -156,9 +157,12 @@ function requirePrompt(
   }
   const skill = registry.find(name);
   if (skill !== undefined && isForUser(skill)) return skill;
-  const names = listForUser(registry.catalog).map((listed) => listed.name);
+  const listed = listForUser(registry.catalog);
+  const names = listed
+    .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
+    .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const known = names.length === 0
+  const known = listed.length === 0
     ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
     : "prompts/list lists the names; to learn why it is not there, load it with the tool";
   const hint = near.length === 0 ? known : `did you mean ${near.join(" or ")}?`;

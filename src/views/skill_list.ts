@@ -323,8 +323,8 @@ function shorten(listed: ListedSkill, limit: number): ListedSkill {
 /** The maximum length of the line that summarizes the skills: what Codex shows, in characters. */
 export const MAX_SUMMARY_LENGTH = 250;
 
-/** The user's names that are plain enough for the server's own sentences. */
-const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
+/** The names that are plain enough for the server's own sentences. */
+export const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
 
 /**
  * Summarizes the skills in one line of limited length, after a text without a period.
