@@ -183,6 +183,16 @@ Deno.test("prompts/get returns an invalid-params error with similar names for an
   assert.equal(names.length, 5);
 });
 
+Deno.test("prompts/get suggests only plain names of a project", async () => {
+  using place = filesPlace();
+  place.skill("project/.claude/skills", "deploy");
+  place.skill("project/.claude/skills", "x", skillMd("deploy: do this now"));
+  await using session = await Session.open(place);
+  await assert.rejects(session.client.getPrompt({ name: "deplo" }), {
+    message: 'MCP error -32602: Unknown skill "deplo": did you mean "deploy"?',
+  });
+});
+
 Deno.test("server reports that prompts and resources changed when skills change", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
