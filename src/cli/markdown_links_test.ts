@@ -1,56 +1,12 @@
 import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import {
-  findingsIn,
-  openSkills,
-  problemsIn,
-} from "../../tests/testing/report.ts";
+import { openSkills } from "../../tests/testing/report.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { join } from "../files/paths.ts";
 import { isError } from "../problems.ts";
 import { listBrokenLinks } from "./markdown_links.ts";
 import { createReport } from "./report.ts";
-
-Deno.test("--check reports links in the body to files that are not served", async () => {
-  using place = new Place();
-  place.skill(
-    "home/.claude/skills",
-    "links",
-    `${skillMd("links")}
-[a file](references/a.md#part) ![an image](<b c.png> "title") [a folder](./references/)
-[gone](gone.md) and [up](../other/SKILL.md), [encoded](b%20c.png)
-- [site](https://example.com/x.md) [mail](mailto:a@example.com) [part](#part) [root](/x.md)
-[titled](titled.md 'so') [round](file(1).md) [escaped](file\\_2.md) [again](gone.md)
-[no link](my file.md) [placeholder]({path}) [hidden](.env)
-[elsewhere](a.md) [again](./gone.md)
-`,
-  );
-  const files = [
-    "references/a.md",
-    "b c.png",
-    "file(1).md",
-    "file_2.md",
-    ".env",
-  ];
-  for (const file of files) {
-    place.file(`home/.claude/skills/links/${file}`, "");
-  }
-  const found = await problemsIn(
-    "--check",
-    join(place.home, ".claude", "skills"),
-  );
-  assert.deepEqual(
-    found.map(({ line, reason }) => [line, reason.split('"')[1]]),
-    [
-      [9, "gone.md"],
-      [9, "../other/SKILL.md"],
-      [11, "titled.md"],
-      [12, ".env"],
-      [13, "a.md"],
-    ],
-  );
-});
 
 const codeSamples: [string, string][] = [
   ["a fence", "~~~sh\n[x](code.md)\n```\n~~~"],
@@ -65,57 +21,25 @@ const codeSamples: [string, string][] = [
   ["a comment that opens twice", "<!-- [x](code.md) <!-- b -->"],
 ];
 
-Deno.test("--check ignores links in code and in comments, but not those after them", async () => {
-  using place = new Place();
-  const samples = codeSamples.map(([what, markdown]) =>
-    `${what}\n\n${markdown}`
-  );
-  const text = `${skillMd("links")}\n${
-    samples.join("\n\n")
-  }\n\n[after](after.md)`;
+Deno.test("listBrokenLinks() ignores links in code and in comments, but not those after them", () => {
+  const samples = codeSamples.map((sample) => sample.join("\n\n"));
+  const text = [...samples, "[after](after.md)"].join("\n\n");
   const line = text.split("\n").length;
   for (const lineBreak of ["\n", "\r\n"]) {
-    const written = text.replaceAll("\n", lineBreak);
-    place.skill("home/.claude/skills", "links", written);
-    assert.deepEqual(await findingsIn(place), [
-      `warning broken-link links/SKILL.md:${line}: the link "after.md" does not point to a served file`,
+    const broken = listBrokenLinks(text.replaceAll("\n", lineBreak), []);
+    assert.deepEqual(broken.map(({ line, reason }) => [line, reason]), [
+      [line, 'the link "after.md" does not point to a served file'],
     ]);
   }
 });
 
-Deno.test("--check reports at most 20 broken links of a skill", async () => {
-  using place = new Place();
+Deno.test("listBrokenLinks() describes each link once, with its first line, and at most 20", () => {
+  const text = "[a](a.md) [b](b.md)\n[b](./b.md) ![c](<c d.png> 'title')\n";
+  const found = listBrokenLinks(text, [])
+    .map(({ line, reason }) => [line, reason.split('"')[1]]);
+  assert.deepEqual(found, [[1, "a.md"], [1, "b.md"], [2, "c d.png"]]);
   const links = Array.from({ length: 99 }, (_, index) => `[x](${index}.md)\n`);
-  const text = skillMd("links") + links.join("");
-  place.skill("home/.claude/skills", "links", text);
-  assert.equal((await findingsIn(place)).length, 20);
-});
-
-Deno.test("--check says which file a broken link most likely means", async () => {
-  using place = new Place();
-  const skills = "home/.claude/skills";
-  place.skill(
-    skills,
-    "links",
-    `${
-      skillMd("links")
-    }[x](forms.md) [y](references/form.md)\n[z](other.md) \`references/none.md\`\n`,
-  );
-  place.file(`${skills}/links/references/forms.md`, "");
-  const folder = join(place.home, ".claude", "skills");
-  const found = await problemsIn("--check", folder);
-  assert.deepEqual(
-    found.map(({ rule, line, reason, hint }) => [
-      `${rule} ${line}`,
-      reason.split('"')[1],
-      hint.split('"')[1],
-    ]),
-    [
-      ["broken-link 7", "forms.md", "references/forms.md"],
-      ["broken-link 7", "references/form.md", "references/forms.md"],
-      ["broken-link 8", "other.md", undefined],
-    ],
-  );
+  assert.equal(listBrokenLinks(links.join(""), []).length, 20);
 });
 
 Deno.test("--check takes linear time for any repeated text", async () => {
@@ -157,7 +81,7 @@ Deno.test("--check takes linear time for any repeated text", async () => {
   }
 });
 
-/** The target of a link in a skill with `a.md` and `docs/b c.md`, and what is advised. */
+/** The target of a link in a skill with the files below, and what is advised. */
 const targets: [target: string, advice?: RegExp][] = [
   ["a.md"],
   ["./docs/../a.md?x#part"],
@@ -166,18 +90,28 @@ const targets: [target: string, advice?: RegExp][] = [
   ["docs/b%20c.md"],
   ["<docs/b c.md>"],
   ["docs\\b.md"],
+  ["file(1).md"],
+  ["file\\_2.md"],
+  ['a.md "title"'],
+  ["my file.md"],
   ["https://example.com/x.md"],
+  ["mailto:a@example.com"],
+  ["#part"],
+  ["/x.md"],
+  ["{path}"],
   [".../x.md"],
   ["100%.md", /^write the path of a file of the skill/],
   ["A.MD", /^did you mean "a\.md"\?$/],
   ["b.md", /^did you mean "a\.md"\?$/],
+  ["odcs/x.md 'so'", /^did you mean "docs\/x\.md"\?$/],
+  [".env", /^write the path of a file of the skill that is not hidden/],
   ["b%20c.md", /^did you mean "docs\/b c\.md"\?$/],
   ["docs/x/../../../a.md", /^name the other skill instead/],
   [`${"x/../".repeat(2_000)}a.md`, /^write the path/],
 ];
 
 Deno.test("listBrokenLinks() decodes and normalizes a link, and advises what to write instead", () => {
-  const files = ["a.md", "docs/b c.md"];
+  const files = ["a.md", "docs/b c.md", "docs/x.md"];
   for (const [target, advice] of targets) {
     const hints = listBrokenLinks(`\n[x](${target})`, files)
       .map(({ line, hint }) => [line, hint]);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { checkSkills, SkillFileError } from "../../mod.ts";
 import { basename, join, resolve } from "../files/paths.ts";
 import { createReport } from "./report.ts";
-import { type Effect, RULES } from "../problems.ts";
 import type { Settings } from "../program/settings.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -68,103 +67,6 @@ Checked 5 skills: 2 errors, 3 warnings
   assert.match(off.text, /error\[no-skills\][^]*\nChecked 0 skills: 1 error/);
 });
 
-Deno.test("--check fails for each folder in which there is nothing to check", async () => {
-  using place = new Place();
-  const git = place.skill("project/skills", "git");
-  place.folder("project/empty");
-  const { code, text } = await printedReport(place, "--check", git, "empty");
-  assert.equal(code, 1);
-  assert.equal(
-    text,
-    `empty: error[no-skills]: there is no skill to check
-  fix: add a folder with a SKILL.md, or pass another folder; --list shows which ones are searched
-
-Checked 1 skill: 1 error, 0 warnings
-`,
-  );
-});
-
-Deno.test("--check of a folder among skills without a SKILL.md says what to rename, and following it helps", async () => {
-  using place = new Place();
-  // Nobody asked for this one.
-  place.skill("home/.agents/skills", "other");
-  const folder = join(place.path, "project/.claude/skills/git");
-  place.file("project/.claude/skills/git/git.md", skillMd("git"));
-  const { code, text } = await printedReport(place, "--check", folder);
-  assert.equal(code, 1);
-  assert.doesNotMatch(text, /not-searched/);
-  assert.match(
-    text,
-    /^\.claude\/skills\/git: error\[skill-md-missing\]: .*\n {2}fix: rename "git\.md" in it to "SKILL\.md"$/m,
-  );
-  Deno.renameSync(join(folder, "git.md"), join(folder, "SKILL.md"));
-  const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
-  assert.deepEqual(await printedReport(place, "--check", folder), clean);
-  Deno.removeSync(join(folder, "SKILL.md"));
-  place.file("project/.claude/skills/git/a.py", "");
-  const deleted = await printedReport(place, "--check", "git");
-  assert.match(deleted.text, /error\[skill-md-missing\]: .*\n {2}fix: add one/);
-});
-
-Deno.test("--check of a file in a group, or in a folder that should be a skill, checks that folder", async () => {
-  using place = new Place();
-  // Nobody asked for this one.
-  place.skill("home/.agents/skills", "other");
-  place.skill("project/skills/office", "pdf");
-  place.skill("project/skills/office", "bad", "no frontmatter");
-  place.file("project/skills/office/README.md", "About these skills");
-  place.file("project/skills/new/scripts/a.py", "");
-  place.file("project/skills/_shared/a.py", "");
-  const check = async (...args: string[]) => {
-    const { code, text } = await printedReport(place, "--check", ...args);
-    return [code, text.split(":")[0]!.trim()];
-  };
-  const bad = join("skills", "office", "bad", "SKILL.md");
-  assert.deepEqual(await check("skills/office/README.md"), [1, bad]);
-  place.skill("project/skills/office", "bad");
-  assert.equal((await check("skills/office/README.md"))[0], 0);
-  const missing = [1, join("skills", "new")];
-  assert.deepEqual(await check("skills/new/scripts/a.py"), missing);
-  for (const path of ["skills/_shared", "skills/_shared/a.py"]) {
-    assert.deepEqual(await check(path), [0, "Checked 0 skills"]);
-    assert.deepEqual(await check(path, "skills/office/pdf"), [
-      0,
-      "Checked 1 skill",
-    ]);
-  }
-});
-
-Deno.test("--check of a file among skills says why it is no skill, or nothing if it need not be one", async () => {
-  using place = new Place();
-  // Nobody asked for this one.
-  place.skill("home/.agents/skills", "other");
-  place.skill("project/skills", "git");
-  place.file("project/skills/pdf.zip", "");
-  place.file("project/skills/csv.md", skillMd("csv"));
-  place.file("project/skills/README.md", "About these skills");
-  place.file("project/skills/data.json", "{}");
-  place.file("project/notes/README.md", "About something else");
-  const check = async (file: string) => {
-    const { code, text } = await printedReport(place, "--check", file);
-    return [code, text.split("\n")[0]];
-  };
-  const nothing = [0, "Checked 0 skills"];
-  assert.deepEqual(await check("skills/README.md"), nothing);
-  assert.deepEqual(await check("skills/data.json"), nothing);
-  assert.deepEqual(await check("skills/pdf.zip"), [
-    0,
-    "skills/pdf.zip: warning[archive]: it is an archive, where a folder was expected",
-  ]);
-  assert.deepEqual(await check("skills/csv.md"), [
-    1,
-    "skills/csv.md: error[loose-file]: it is directly in a folder of skills",
-  ]);
-  assert.deepEqual(await check("notes/README.md"), [
-    1,
-    "notes/README.md: error[not-a-folder]: it is a file, where a folder of skills was expected",
-  ]);
-});
-
 Deno.test("--json has the version, problems by file and line, relative paths, and no folder that nobody named", async () => {
   using place = new Place();
   const broken = "[a](a.md)\n";
@@ -193,48 +95,6 @@ Deno.test("--json has the version, problems by file and line, relative paths, an
     ["more/pdf/SKILL.md", 8],
   ]);
 });
-
-Deno.test("--check NAME checks the skill of that name alone, in ~/.agents/skills with --agents", async () => {
-  using place = new Place();
-  place.skill("home/.agents/skills", "pdf");
-  place.skill("home/.agents/skills", "git");
-  place.skill("home/.claude/skills", "docs");
-  const { code, text } = await printedReport(place, "--check", "pdf");
-  assert.equal(code, 1);
-  assert.match(
-    text,
-    /^~\/\.agents\/skills: .* it has 2 skills and is not searched\n {2}fix: add --agents$/m,
-  );
-  const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
-  for (const name of ["pdf", "docs"]) {
-    const checked = await printedReport(place, "--check", name, "--agents");
-    assert.deepEqual(checked, clean);
-  }
-  const unknown = await printedReport(place, "--check", "unknown");
-  assert.match(
-    unknown.text,
-    /^unknown: .* there is no such folder\n {2}fix: .* --list shows the skills /m,
-  );
-  const folder = join(place.home, ".agents", "skills");
-  const args = ["--check", "pdf", "--skill-dir", folder];
-  const named = await printedReport(place, ...args);
-  assert.equal(named.text, "Checked 2 skills: no problems\n");
-});
-
-Deno.test(
-  "--check NAME of a broken link says what it is",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.link("nowhere", "home/.claude/skills/gone");
-    const { code, text } = await printedReport(place, "--check", "gone");
-    assert.equal(code, 1);
-    assert.match(
-      text,
-      /^~\/\.claude\/skills\/gone: error\[link-broken\]: .*\n {2}fix: fix or remove the link/m,
-    );
-  },
-);
 
 Deno.test(
   "--list, --as, --json, and --print-config escape control characters for the terminal",
@@ -373,66 +233,6 @@ Deno.test({
   },
 });
 
-/** Creates a place with good skills beside broken ones, here and in the home folder. */
-function targetPlace(): Place {
-  const place = new Place();
-  place.skill("project/skills", "pdf");
-  place.file("project/skills/pdf/forms/a.md", "");
-  place.file("project/loose.md", "");
-  place.skill("project/skills", "broken", "no frontmatter");
-  place.skill("project/skills/pdf/examples", "nested", "no frontmatter");
-  place.file("project/skills/pdf/examples/skill.txt", "");
-  place.file("project/low/skill.md", skillMd("low"));
-  place.skill("project/more", "git");
-  place.file("project/docx/SKILL.markdown", "");
-  place.folder("project/empty");
-  place.skill("home/.agent/skills", "own", skillMd("other"));
-  place.skill("project/.claude/skills", "own");
-  return place;
-}
-
-/** What `--check` is given, the folder it runs in, and what it finds. */
-const targets: [args: string[], folder: string, found: RegExp][] = [
-  [["skills/pdf"], "project", /^Checked 1 skill: no problems$/],
-  [["."], "project/skills/pdf", /^Checked 1 skill: no problems$/],
-  [["skills/pdf/SKILL.md"], "project", /^Checked 1 skill: no problems$/],
-  [["skills/pdf/forms/a.md"], "project", /^Checked 1 skill: no problems$/],
-  [
-    ["loose.md"],
-    "project",
-    /^loose\.md: error\[not-a-folder\][^]*\nChecked 0 skills: 1 error, /,
-  ],
-  [["SKILL.md"], "project/skills/pdf", /^Checked 1 skill: no problems$/],
-  [["low/skill.md"], "project", /\nChecked 1 skill: 0 errors, 1 warning$/],
-  [["skills/pdf", "more"], "project", /^Checked 2 skills: no problems$/],
-  [["skills/broken"], "project", /^skills\/broken\/SKILL.md:1: error\[frontm/],
-  [["docx"], "project", /^docx\/SKILL.markdown: error\[file-name\]/],
-  [["own"], "project", /\[name-folder\][^]*\nChecked 2 skills: 1 error/],
-  [["empty"], "project", /error\[no-skills\][^]*\nChecked 0 skills: 1 error/],
-  [[], "project/empty", /^Checked 1 skill: 1 error/m],
-  [
-    ["typo"],
-    "project",
-    /^typo: error\[folder-missing\]: there is no such folder\n/,
-  ],
-  [
-    ["skills/pdf", "--policy", "typo"],
-    "project",
-    /^typo: error\[policy\][^]*\nChecked 0 skills: 1 error/,
-  ],
-  [["--skill-dir", "typo"], "project/empty", /^typo: error\[folder-missing\]/m],
-];
-
-Deno.test("--check checks what it is given, and fails if there is an error", async () => {
-  using place = targetPlace();
-  for (const [args, folder, found] of targets) {
-    const folders = { project: join(place.path, folder), home: place.home };
-    const { code, text } = await printedReport(folders, "--check", ...args);
-    assert.match(text.trimEnd(), found);
-    assert.equal(code, text.includes("error[") ? 1 : 0, text);
-  }
-});
-
 Deno.test("--check reports a file that can be listed but not read, as an error that keeps the skill out of skills/list", async () => {
   using place = new Place();
   place.skill("skills", "locked");
@@ -483,53 +283,6 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
     [...new Set(faulty)],
     [...Deno.readDirSync(folder)].map(({ name }) => name).sort(),
   );
-});
-
-Deno.test("docs/check.md describes each rule under its effect", () => {
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
-  const sections = page.split("\n### ").map((text) => text.split("\n## ")[0]!);
-  const headings: Record<string, Effect> = {
-    Skipped: "skipped",
-    Unlisted: "unlisted",
-    Errors: "error",
-    Warnings: "warning",
-  };
-  const documented = Object.entries(headings).flatMap(([heading, effect]) => {
-    const section = sections.find((text) => text.startsWith(`${heading}\n`));
-    const rules = section!.matchAll(/^- `([\w-]+)`: /gm);
-    return Array.from(rules, ([, rule]) => [rule, effect]);
-  });
-  assert.deepEqual(documented.sort(), Object.entries(RULES).sort());
-});
-
-Deno.test("--list names the rules, and the names in them, that match nothing, and --check does not", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const policy = place.file(
-    "home/policy.yaml",
-    `rules:
-  - { state: off }
-  - { skill: [git, gti], state: on }
-  - { in: ~/nowhere, state: off }
-`,
-  );
-  const report = async (...options: string[]) => {
-    const args = [...options, "--policy", policy];
-    return (await printedReport(place, ...args)).text;
-  };
-  const hint = "  fix: check its spelling, or remove it";
-  const remark =
-    `${policy}:3: warning[policy-unused]: the name "gti" matches no skill
-${hint}
-${policy}:4: warning[policy-unused]: this rule matches no skill
-${hint}
-`;
-  const shown = remark.replaceAll(join(place.path, "home"), "~");
-  assert.ok((await report("--list")).includes(shown));
-  assert.ok((await report("--list", "--check")).includes(shown));
-  assert.doesNotMatch(await report("--check"), /no skill|policy/);
-  place.file("home/policy.yaml", "rules: [{ state: of }]");
-  assert.doesNotMatch(await report("--list"), /matches no skill/);
 });
 
 /** Runs a command of docs/check.md in a folder, with the server from this repository. */

@@ -33,78 +33,21 @@ Deno.test("parseSkillMd() accepts a byte order mark, CRLF, spaces after the dash
   for (const [text, name] of texts) assert.equal(parseSkillMd(text).name, name);
 });
 
-/** Text that cannot be read, why, the line, and how to fix it. */
-type Unreadable = [
-  what: string,
-  text: string,
-  reason: RegExp,
-  line: number,
-  hint: RegExp,
-];
-
-const unreadable: Unreadable[] = [
-  [
-    "has no frontmatter",
-    "# Hi\n",
-    /the first line is not "---"/,
-    1,
-    /^start the file with a line "---"/,
-  ],
-  [
-    "has frontmatter of more than 16 KiB",
-    `---\nname: a\n${"x: y\n".repeat(4_000)}---\n`,
-    /within 16 KiB/,
-    1,
-    /move long texts/,
-  ],
-  [
-    "has empty frontmatter",
-    "---\n---\n",
-    /"name" and "description" are missing/,
-    1,
-    /write a line that begins with "name:" and .* "description:"$/,
-  ],
-  ["has a list", "---\n- name\n---\n", /are missing/, 1, /begins with "name:"/],
-  [
-    "has an odd line",
-    "---\nname: a\n- b\n---\n",
-    /malformed: /,
-    3,
-    /check the quotes/,
-  ],
-  [
-    "has no name",
-    "---\ndescription: b\n---\n",
-    /"name" is m/,
-    1,
-    /begins with "name:"/,
-  ],
-  [
-    "has an empty name",
-    "---\nname:\ndescription: b\n---\n",
-    /"name" has no text/,
-    2,
-    /write a text in quotes after "name:"/,
-  ],
-  ["has no description", "---\nname: a\n---\n", /is missing/, 1, /write/],
-];
-
-for (const [what, text, reason, line, hint] of unreadable) {
-  Deno.test(`parseSkillMd() reports the problem and the fix if the file ${what}`, () => {
-    const [problem] = readSkillText(text).problems;
-    assert.match(problem!.reason, reason);
-    assert.match(problem!.hint, hint);
-    assert.equal(problem!.line, line);
-    const message = /^Cannot parse SKILL\.md: .+ \(line \d+\); .+/;
+Deno.test("parseSkillMd() throws an error with the line, the fix, and the finished line if there is one", () => {
+  const texts: [text: string, message: RegExp][] = [
+    [
+      "# Hi\n",
+      /^Cannot parse SKILL\.md: .+ \(line 1\); start the file with .+/,
+    ],
+    ["---\ndescription: b\n---\n", / \(line 1\); .+ begins with "name:"$/],
+    [
+      "---\nname: null\ndescription: b\n---\n",
+      / \(line 2\); write this line instead:\nname: "null"$/,
+    ],
+  ];
+  for (const [text, message] of texts) {
     assert.throws(() => parseSkillMd(text), { name: "SyntaxError", message });
-  });
-}
-
-Deno.test("parseSkillMd() throws an error that ends with the finished line", () => {
-  assert.throws(
-    () => parseSkillMd("---\nname: null\ndescription: b\n---\n"),
-    { message: /; write this line instead:\nname: "null"$/ },
-  );
+  }
 });
 
 /** A value, and the line that the repair makes of it. */
@@ -215,26 +158,6 @@ for (const value of notRepaired) {
   });
 }
 
-Deno.test("readSkillText() reports everything at once that it repairs, and serves it", () => {
-  const { frontmatter, problems } = readSkillText(
-    "---\nname: pdf\ndescription: Fill: all\nlicense: '1'\nargument-hint: [a] [b]\nuser-invocable: false\n---\n",
-  );
-  assert.deepEqual(
-    problems.map(({ line, lines }) => [line, lines]),
-    [
-      [3, ['description: "Fill: all"']],
-      [5, ['argument-hint: "[a] [b]"']],
-    ],
-  );
-  assert.deepEqual(frontmatter, {
-    name: "pdf",
-    description: "Fill: all",
-    license: "1",
-    "argument-hint": "[a] [b]",
-    "user-invocable": false,
-  });
-});
-
 Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
   for (
     const value of [
@@ -329,21 +252,12 @@ Deno.test("readSkillText() reads a flag in every spelling, whether or not the re
   }
 });
 
-Deno.test("readSkillText() counts a flag that is a letter off with its value, and reports it", () => {
-  const read = readSkillText(
-    "---\nname: a\ndescription: b\ndisable-model-invocaton: false\nuser_invocabel: no\n---\n",
+Deno.test("readSkillText() counts a flag that is a letter off with its value", () => {
+  const flags = "disable-model-invocaton: false\nuser_invocabel: no";
+  const { isHiddenFromModel, isHiddenFromUser } = readSkillText(
+    `---\nname: a\ndescription: b\n${flags}\n---\n`,
   );
-  assert.deepEqual(
-    [read.isHiddenFromModel, read.isHiddenFromUser],
-    [false, true],
-  );
-  assert.deepEqual(
-    read.problems.map(({ rule, line, lines }) => [rule, line, lines]),
-    [
-      ["flags", 4, ["disable-model-invocation: false"]],
-      ["flags", 5, ["user-invocable: false"]],
-    ],
-  );
+  assert.deepEqual([isHiddenFromModel, isHiddenFromUser], [false, true]);
 });
 
 /** A mention of the flag in a file that is skipped. */

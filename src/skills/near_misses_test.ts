@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { missesIn, printedReport } from "../../tests/testing/report.ts";
+import { missesIn } from "../../tests/testing/report.ts";
 import { isCaseBlind, join } from "../files/paths.ts";
 import { readStart } from "../cli/unsearched.ts";
 
@@ -49,40 +49,6 @@ Deno.test("--list and --check report each near miss, and following the hint make
     place.file("home/.claude/skills/foo/SKILL.md", skillMd("foo"));
     assert.deepEqual(await missesIn(place, "home", "--check"), []);
   }
-});
-
-Deno.test("--list and --check name each folder among skills that has no SKILL.md, and what to do helps", async () => {
-  using place = new Place();
-  const missing = async (...args: string[]) => {
-    const misses = await missesIn(place, "project", ...args);
-    return misses.filter((line) => line.startsWith("skill-md-missing"))
-      .map((line) => line.replace(/.*skills\/([^:]*):.*; /, "$1: "));
-  };
-  place.file("project/skills/git/git.md", skillMd("git"));
-  place.skill("project/skills", "pdf");
-  place.file("project/skills/pdf/scripts/fill.py", "");
-  place.file("project/skills/.github/ci.yaml", "");
-  place.file("project/skills/empty/.DS_Store", "");
-  place.skill("project/skills/group/more", "deep");
-  place.file("project/docs/docs.md", "");
-  assert.deepEqual(await missing(), [
-    'git: rename "git.md" in it to "SKILL.md"',
-  ]);
-  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
-  Deno.renameSync(
-    join(place.project, "skills", "git", "git.md"),
-    join(place.project, "skills", "git", "SKILL.md"),
-  );
-  assert.equal((await printedReport(place, "--check", "skills")).code, 0);
-  place.remove("project/skills/pdf/SKILL.md");
-  const advice = 'add one, or, if it is not a skill, begin its name with "_"';
-  assert.deepEqual(await missing(), [`pdf: ${advice}`]);
-  assert.equal((await printedReport(place, "--check", "skills")).code, 1);
-  const folder = join(place.project, "skills");
-  const named = await missing("--skill-dir", join(folder, "group"));
-  assert.deepEqual(named, [`pdf: ${advice}`]);
-  Deno.renameSync(join(folder, "pdf"), join(folder, "_pdf"));
-  assert.deepEqual(await missing(), []);
 });
 
 const FIELDS = "---\nlicense: MIT\nname: a\n---\n";

@@ -1,0 +1,342 @@
+// What `--check` and `--list` report, as tables: tests/golden/check.txt has the texts of a
+// SKILL.md, and tests/golden/check_folders.txt what lies in folders. Only what the disk
+// does is here, such as a file that cannot be opened.
+import assert from "node:assert/strict";
+import { scanSkillRoots, SkillFileError, SkillRegistry } from "../mod.ts";
+import { join } from "../src/files/paths.ts";
+import { type ProblemRule, RULES, SENTENCES } from "../src/problems.ts";
+import { YAML_SENTENCES } from "../src/skills/frontmatter_faults.ts";
+import { validName } from "../src/skills/names.ts";
+import { REPOSITORY } from "./testing/environment.ts";
+import { followHints } from "./testing/fixes.ts";
+import {
+  diskError,
+  DiskSpy,
+  OpenSpy,
+  Place,
+  skillMd,
+} from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
+import {
+  printedReport,
+  problemsIn,
+  type ReportedProblem,
+} from "./testing/report.ts";
+import { runServer, type ServerFolders } from "./testing/server.ts";
+
+/** Reads the rows of a table: lines at the left margin, and the lines indented below them. */
+function readRows(name: string): { head: string[]; lines: string[] }[] {
+  const file = join(REPOSITORY, "tests", "golden", name);
+  const [, ...sections] = Deno.readTextFileSync(file).split(/^## .*\n/m);
+  const rows: { head: string[]; lines: string[] }[] = [];
+  for (const line of sections.join("").split("\n")) {
+    const last = rows.at(-1);
+    if (line.startsWith("  ")) last!.lines.push(line.slice(2));
+    else if (last?.lines.length === 0 && last.head.at(-1)!.endsWith(",")) {
+      last.head.push(line);
+    } else if (line !== "") rows.push({ head: [line], lines: [] });
+  }
+  return rows;
+}
+
+/** Asserts that texts are as a table has them, where "…" stands for any words. */
+function assertPrinted(
+  found: readonly string[],
+  expected: readonly string[],
+  row: string,
+): void {
+  const isSame = (text: string, index: number) => {
+    const [start = "", ...rest] = expected[index]!.split("…");
+    return text.startsWith(start) && text.endsWith(rest.at(-1) ?? start) &&
+      (rest.length > 0 || text === start);
+  };
+  if (found.length === expected.length && found.every(isSame)) return;
+  assert.deepEqual(found, expected, `the row ${row}`);
+}
+
+/** Reads a text of the table, where "{x*3}" is short for "xxx". */
+function decode(written: string): string {
+  return written
+    .replace(/\\(?:u[\da-f]{4}|[nrt\\])/g, (it) => JSON.parse(`"${it}"`))
+    .replace(
+      /\{([^{}]+|[[\]])\*(\d+)\}/gu,
+      (_, piece, count) => piece.repeat(count),
+    );
+}
+
+/** A row about a text: the folder of the skill, and its `SKILL.md`. */
+function readText(row: string): { folder: string; text: string } {
+  const [, folder = "git", isFile, written] =
+    /^(?:\[([^\]]+)\] )?(file: )?(.*)$/.exec(row)!;
+  const text = decode(written!);
+  return {
+    folder: decode(folder),
+    text: isFile ? text : `---\n${text}\n---\nDo it.\n`,
+  };
+}
+
+/** Checks a skill with this text. */
+async function checkText(
+  folder: string,
+  text: string,
+): Promise<(ReportedProblem & { lines: readonly string[] })[]> {
+  using place = new Place();
+  place.skill("skills", folder, text);
+  const problems = await problemsIn("--check", join(place.path, "skills"));
+  return problems.map(({ lines = [], ...rest }) => ({ ...rest, lines }));
+}
+
+Deno.test("--check reports what is wrong with a text, and writing the lines that it prints leaves nothing to report", async () => {
+  for (const { head: [row], lines } of readRows("check.txt")) {
+    const { folder, text } = readText(row!);
+    const problems = await checkText(folder, text);
+    const found = problems.map(({ line, reason, hint, lines, ...rest }) => {
+      const fix = [hint, ...lines].join(" ");
+      return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${fix}`;
+    });
+    assertPrinted(found, lines, row!);
+    // Where both required fields are missing, one is left.
+    const isFollowed = problems.every(({ reason, hint }) =>
+      hint.endsWith(":") && !reason.startsWith("the fields")
+    );
+    if (!isFollowed) continue;
+    const fixed = followHints(text, problems);
+    const left = (await checkText(folder, fixed)).map(({ rule }) => rule);
+    // A folder whose name hosts refuse has to be renamed, too.
+    const isValid = validName(folder) === folder;
+    assert.deepEqual(left, isValid ? [] : ["name-folder"], `fixed: ${row}`);
+  }
+});
+
+const LATIN = Array.from(
+  skillMd("git", "caf\u00e9"),
+  (character) => character.charCodeAt(0),
+);
+
+const UNUSED = `rules:
+  - { state: off }
+  - { skill: [git, gti], state: on }
+  - { in: ~/nowhere, state: off }
+`;
+
+/** Kinds of texts in rows. */
+const KINDS: Readonly<Record<string, string | Uint8Array>> = {
+  "bad": "no frontmatter",
+  "incomplete": "---\nname: d\n---\n",
+  "faulty":
+    "---\nname: low\ndescription: Fill <b>forms</b>\n---\n[x](none.md)\n",
+  "large": new Uint8Array(1024 * 1024 + 1),
+  "Latin-1": Uint8Array.from(LATIN),
+  "all off": "rules: [{ state: off }]",
+  "project off": "rules: [{ scope: project, state: off }]",
+  "invalid rule": "rules: [{ state: of }]",
+  "unused rules": UNUSED,
+};
+
+/** Creates what a row says, such as "skills/git/", "skills/b/=git", or "link -> target". */
+function create(entry: string, place: Place): void {
+  const [path = "", target] = entry.split(" -> ");
+  if (target) return void place.link(join(place.path, target), path);
+  const [file = "", kind] = path.split("=");
+  if (kind === "folder") return void place.folder(file);
+  const isSkill = file.endsWith("/");
+  const name = kind ?? (isSkill ? file.split("/").at(-2)! : "");
+  const text = KINDS[name] ?? (name && skillMd(name));
+  place.file(isSkill ? `${file}SKILL.md` : file, text);
+}
+
+/** Reads what the program prints: the summary, and each problem with its fix on a line. */
+function readPrinted(text: string, { path }: Place): string[] {
+  const lines = text.replaceAll(path.replaceAll("\\", "/"), "")
+    .replace(/\n {2}fix: /g, "; ").replace(/ instead:\n/g, " instead: ")
+    .split("\n");
+  const [summary = ""] = lines.filter((it) => /^(?:Checked|Found) /.test(it));
+  const problems = lines.filter((it) => /: (?:error|warning)\[/.test(it));
+  return [summary.replace(/\. To .*/, ""), ...problems];
+}
+
+/** Returns the options that a hint says to add, as words of a command line. */
+function addedWords({ hint }: ReportedProblem): string[] {
+  const [, option = ""] = /\badd (--agents|--skill-dir \S+|--skill-dir ".*")$/
+    .exec(hint) ?? [];
+  const words = option.matchAll(/"([^"]*)"|(\S+)/g);
+  return Array.from(words, ([, quoted, word]) => quoted ?? word!);
+}
+
+/** Adds what the hints of `--list` say, and asserts that it finds all that they count. */
+async function assertFollowed(
+  folders: ServerFolders,
+  args: readonly string[],
+): Promise<void> {
+  const list = async (...more: string[]) => {
+    const all = [...args, "--json", ...more];
+    const { stdout } = await runServer(folders, { args: all });
+    const { skills, problems }: {
+      skills: unknown[];
+      problems: ReportedProblem[];
+    } = JSON.parse(stdout);
+    const missed = problems.filter(({ rule }) => rule === "not-searched");
+    return { skills, missed };
+  };
+  const { skills, missed } = await list();
+  const words = missed.map(addedWords);
+  if (words.length === 0 || words.some((it) => it.length === 0)) return;
+  const counts = missed.map(({ reason }) => Number(/\d+/.exec(reason)![0]));
+  const after = await list(...words.flat());
+  assert.deepEqual(after.missed, []);
+  const found = counts.reduce((sum, count) => sum + count, skills.length);
+  assert.equal(after.skills.length, found);
+}
+
+const COMMAND = /^(?<folder>\S*) ?\$ (?<command>.*) \u2192 (?<summary>.*)$/;
+
+/** Runs the commands of a row, one after another, in its place. */
+async function checkRow(
+  head: readonly string[],
+  lines: readonly string[],
+): Promise<void> {
+  using place = new Place();
+  for (const entry of head.join(" ").split(", ")) create(entry, place);
+  for (const [index, line] of lines.entries()) {
+    if (line.startsWith("  ")) continue;
+    const { folder, command, summary } = COMMAND.exec(line)!.groups!;
+    const others = [...lines.slice(index + 1), ""];
+    const end = others.findIndex((it) => !it.startsWith("  "));
+    const expected = others.slice(0, end).map((it) => it.slice(2));
+    const project = place.folder(folder || "project");
+    const folders = { project, home: place.home };
+    const args = command!.split(" ");
+    const { code, text } = await printedReport(folders, ...args);
+    const printed = readPrinted(text, place);
+    const row = [...head, line].join(" ");
+    assertPrinted(printed, [summary!, ...expected], row);
+    const isFailed = args[0] === "--check" && text.includes(": error[");
+    assert.equal(code, isFailed ? 1 : 0, row);
+    if (args[0] === "--list") await assertFollowed(folders, args);
+  }
+}
+
+for (const needsLinks of [false, true]) {
+  Deno.test({
+    name: `--check and --list report what lies in folders${
+      needsLinks ? ", and behind links" : ""
+    }, and adding the options that they print finds it`,
+    ignore: needsLinks && lacks("links"),
+    fn: async () => {
+      for (const { head, lines } of readRows("check_folders.txt")) {
+        if (head.join().includes(" -> ") !== needsLinks) continue;
+        await checkRow(head, lines);
+      }
+    },
+  });
+}
+
+/** Does something that breaks a rule, and returns the rules of what is reported. */
+type Breach = (place: Place) => Promise<readonly string[]>;
+
+/** Returns the rules of what `--check` reports about the folder `skills`. */
+async function check(place: Place): Promise<string[]> {
+  const problems = await problemsIn("--check", join(place.path, "skills"));
+  return problems.map(({ rule }) => rule);
+}
+
+/** Checks a skill with more files than a host accepts. */
+function withManyFiles(place: Place): Promise<readonly string[]> {
+  place.skill("skills", "git");
+  for (let index = 0; index < 512; index++) {
+    place.file(`skills/git/${index}`, "");
+  }
+  return check(place);
+}
+
+/** Checks a skill while a file of it cannot be opened. */
+function withFailure(name: string, error: Error): Breach {
+  return async (place) => {
+    place.skill("skills", "git");
+    place.file("skills/git/key.md", "");
+    using _disk = new DiskSpy((path, operation) =>
+      operation === "openSync" && path.endsWith(name) ? error : undefined
+    );
+    return await check(place);
+  };
+}
+
+/** Checks a skill whose `SKILL.md` grows whenever it was opened. */
+async function withReplacements(place: Place): Promise<readonly string[]> {
+  const file = join(place.skill("skills", "git"), "SKILL.md");
+  const grow = () => Deno.writeTextFileSync(file, "x", { append: true });
+  using _opens = new OpenSpy({ afterOpen: grow });
+  return await check(place);
+}
+
+/** Reads a file that a skill does not have. */
+async function readMissingFile(place: Place): Promise<readonly string[]> {
+  place.skill("skills", "git");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  return await registry.readFile(registry.find("git")!, "none.md").then(
+    () => [],
+    (error) => error instanceof SkillFileError ? [error.rule] : [],
+  );
+}
+
+/** Searches a project with more folders than a project may have. */
+async function withManyFolders(place: Place): Promise<readonly string[]> {
+  for (let index = 0; index <= 1_000; index++) place.folder(`skills/${index}`);
+  const folder = root(join(place.path, "skills"), { scope: "project" });
+  const { problems } = await scanSkillRoots([folder]);
+  return problems.map(({ rule }) => rule);
+}
+
+/** What breaks the rules that no row of the tables can break. */
+const BREACHES: Partial<Record<ProblemRule, Breach>> = {
+  "permission": withFailure("SKILL.md", new Deno.errors.PermissionDenied()),
+  "changed": withReplacements,
+  "too-many": withManyFolders,
+  "file-missing": readMissingFile,
+  "inaccessible": withFailure("SKILL.md", diskError()),
+  "unreadable": withFailure("key.md", diskError()),
+  "size": withManyFiles,
+};
+
+for (const [rule, breach] of Object.entries(BREACHES)) {
+  Deno.test(`what breaks the rule ${rule} is reported under it`, async () => {
+    using place = new Place();
+    const rules = await breach(place);
+    assert.ok(rules.includes(rule), `It reports ${JSON.stringify(rules)}`);
+  });
+}
+
+Deno.test("what breaks each rule is in a table, or is something that the disk does", () => {
+  const tables = ["check.txt", "check_folders.txt"].flatMap(readRows)
+    .flatMap(({ lines }) => lines);
+  const reported = tables.flatMap((line) =>
+    /(?:error|warning)\[([\w-]+)\]/.exec(line)?.[1] ?? []
+  );
+  const broken = new Set([...reported, ...Object.keys(BREACHES)]);
+  assert.deepEqual([...broken].sort(), Object.keys(RULES).sort());
+});
+
+Deno.test("docs/check.md has the sentences that the model reads of what is skipped", () => {
+  const page = Deno.readTextFileSync("docs/check.md").replaceAll("`", "");
+  for (const [rule, sentence] of Object.entries(SENTENCES)) {
+    assert.match(
+      page,
+      new RegExp(`^\\| ${rule} +\\| skipped +\\| ${sentence}`, "m"),
+    );
+  }
+  const text = page.replace(/\s+/g, " ");
+  for (const sentence of Object.values(YAML_SENTENCES)) {
+    assert.ok(text.includes(sentence), sentence);
+  }
+});
+
+Deno.test("docs/check.md describes each rule, with its effect", () => {
+  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
+  const [, section] = page.split("\n## Rules\n");
+  const [table] = section!.split("\n## ");
+  const rows = table!.matchAll(/^\| `([\w-]+)` *\| (\w+) *\|/gm);
+  const documented = Array.from(rows, ([, rule, effect]) => [rule, effect]);
+  assert.deepEqual(documented.sort(), Object.entries(RULES).sort());
+});
