@@ -8,12 +8,10 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
-import { nextId, Session } from "./testing/client.ts";
+import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place, skillMd } from "./testing/folders.ts";
-import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { Wire } from "./testing/server.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -21,62 +19,6 @@ function policyArgs(place: Place, rules: object[]): string[] {
   place.file("home/policy.yaml", JSON.stringify({ rules }));
   return ["--policy", join(place.home, "policy.yaml")];
 }
-
-/** Asks for a file of a skill in all ways, and returns everything that is sent. */
-async function askFor(wire: Wire, skill: string, path: string) {
-  const folder = path.split("/").slice(0, -1).join("/");
-  const uri = `skill://${skill}`;
-  const requests: [string, object][] = [
-    ["resources/list", {}],
-    ["resources/read", { uri: `${uri}/${path}` }],
-    ["resources/read", { uri: `${uri}/` }],
-    ["resources/directory/read", { uri }],
-    ["resources/directory/read", { uri: `${uri}/${folder}` }],
-    ["skills/list", {}],
-    ["skills/get", { uri: `${uri}/SKILL.md` }],
-  ];
-  const calls = ["", folder, path, "none.md"].map((path) => ({ skill, path }))
-    .map((input): [string, object] => [
-      "tools/call",
-      { name: "skill-resource", arguments: input },
-    ]);
-  const replies = [...requests, ...calls]
-    .map(([method, params]) => wire.ask(nextId(), method, params));
-  return JSON.stringify(await Promise.all(replies));
-}
-
-Deno.test(
-  "a skill that is off is hidden from the links of other skills into a trusted folder",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const store = place.skill("store", "closed");
-    place.file("store/closed/docs/notes.md", SECRET);
-    place.skill(SKILLS, "open");
-    place.link(join(store, "docs"), `${SKILLS}/open/docs`);
-    place.link(join(store, "docs", "notes.md"), `${SKILLS}/open/notes.md`);
-    const policy = policyArgs(place, [{ skill: "closed", state: "off" }]);
-    await using wire = new Wire(place, {
-      args: [
-        "--tools",
-        "skilljack",
-        "--no-watch",
-        ...policy,
-        "--skill-dir",
-        join(place.path, "store"),
-        "--skill-dir",
-        join(place.home, ".claude"),
-        "--trust-links",
-        join(place.path, "store"),
-      ],
-    });
-    await wire.initialize();
-    for (const path of ["docs/notes.md", "notes.md"]) {
-      const text = await askFor(wire, "open", path);
-      assert.ok(!text.includes(SECRET), text);
-    }
-  },
-);
 
 Deno.test(
   "a link in a hidden skill is hidden too, even if it leads to a file that is not",
@@ -139,17 +81,6 @@ Deno.test(
     }
   },
 );
-
-Deno.test("a working directory that contains the home folder is no project", async () => {
-  using place = new Place();
-  place.skill("home/more", "mine");
-  const args = policyArgs(place, [{ scope: "project", state: "off" }]);
-  await using session = await Session.open(place, {
-    args: [join(place.home, "more"), ...args],
-    cwd: place.path,
-  });
-  assert.deepEqual(await session.names(), ["mine"]);
-});
 
 Deno.test("no skill can take the prefix of a scope", async () => {
   using place = new Place();

@@ -66,9 +66,9 @@ function byScope(state: string) {
 interface Arrangement {
   /** The folder of `inner`, in that of the home folder or the project. */
   inner: string;
-  /** The folder of `outer`, and where its files include those of `inner`, if anywhere. */
+  /** The folder of `outer`, and the path in it of a file of `inner`, if there is one. */
   outer: string;
-  within?: string;
+  shared?: string;
   links?: Record<string, string>;
   args?: string[];
 }
@@ -80,25 +80,25 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
   "nested, found by the same root": {
     inner: `${SKILLS}/outer/deep/inner`,
     outer: `${SKILLS}/outer`,
-    within: "deep/inner",
+    shared: "deep/inner/more.md",
     args: ["home/nothing", "--skill-dir", SKILLS],
   },
   "nested, the outer root first": {
     inner: `${SKILLS}/outer/inner`,
     outer: `${SKILLS}/outer`,
-    within: "inner",
+    shared: "inner/more.md",
     args: ["--skill-dir", SKILLS],
   },
   "nested, the inner root first": {
     inner: `${SKILLS}/outer/inner`,
     outer: `${SKILLS}/outer`,
-    within: "inner",
+    shared: "inner/more.md",
     args: [`${SKILLS}/outer`, SKILLS],
   },
   "nested, linked from another root": {
     inner: "store/outer/inner",
     outer: "store/outer",
-    within: "inner",
+    shared: "inner/more.md",
     links: {
       [`${SKILLS}/outer`]: "store/outer",
       "home/.agent/skills/inner": "store/outer/inner",
@@ -107,21 +107,35 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
   "nested in a linked root": {
     inner: "store/outer/inner",
     outer: "store/outer",
-    within: "inner",
+    shared: "inner/more.md",
     links: { [SKILLS]: "store" },
     args: ["--skill-dir", SKILLS],
   },
   "linked into the outer skill": {
     inner: "home/.agent/skills/inner",
     outer: `${SKILLS}/outer`,
-    within: "peek",
+    shared: "peek/more.md",
     links: { [`${SKILLS}/outer/peek`]: "home/.agent/skills/inner" },
+    args: ["--trust-links", "home/.agent/skills"],
+  },
+  "a folder of it linked into the outer skill": {
+    inner: "home/.agent/skills/inner",
+    outer: `${SKILLS}/outer`,
+    shared: "peek/more.md",
+    links: { [`${SKILLS}/outer/peek`]: "home/.agent/skills/inner/part" },
+    args: ["--trust-links", "home/.agent/skills"],
+  },
+  "a file of it linked into the outer skill": {
+    inner: "home/.agent/skills/inner",
+    outer: `${SKILLS}/outer`,
+    shared: "peek.md",
+    links: { [`${SKILLS}/outer/peek.md`]: "home/.agent/skills/inner/more.md" },
     args: ["--trust-links", "home/.agent/skills"],
   },
   "in the project, linked into a trusting skill": {
     inner: "project/.claude/skills/inner",
     outer: `${SKILLS}/outer`,
-    within: "peek",
+    shared: "peek/more.md",
     links: { [`${SKILLS}/outer/peek`]: "project/.claude/skills/inner" },
     args: ["--trust-links", "project/.claude"],
   },
@@ -141,6 +155,7 @@ async function serve(
     : skillMd("inner").replace("\n---\n", `\n${fields}\n---\n`);
   place.file(`${inner}/SKILL.md`, `${text}tok2`);
   place.file(`${inner}/more.md`, "tok3");
+  place.file(`${inner}/part/more.md`, "tok3");
   for (const [path, target] of Object.entries(links)) {
     place.link(at(target), path);
   }
@@ -173,11 +188,10 @@ function seesOwn({ skills, tools, prompts, completions }: View): string {
 }
 
 /** Returns who sees the files of `inner` in the skill `outer`. */
-function seesInOuter({ skills }: View, within: string): string {
+function seesInOuter({ skills }: View, file: string): string {
   const { files, toolFiles, entry, together } = skills
     .map((text): Shown => JSON.parse(text))
     .find(({ name }) => name === "outer")!;
-  const file = `${within}/more.md`;
   const isListed = files[file] === "tok3";
   assert.equal(entry![file] !== undefined, isListed);
   assert.equal(together!.includes("tok3"), isListed);
@@ -193,12 +207,12 @@ async function check(
   using server = await serve(place, arrangement, state, toolset);
   const connections = Object.values(server.asks);
   const ask = connections[turn % connections.length]!;
-  const { within = "" } = arrangement;
-  const paths = [`${within}/more.md`, `${within}/SKILL.md`];
+  const { shared = "" } = arrangement;
+  const paths = [shared, shared.replace(/more\.md$/, "SKILL.md")];
   const view = await new Observer(ask, toolset).look({ names: [], paths });
   assert.equal(seesOwn(view), state.own);
-  if (within === "") return;
-  assert.equal(seesInOuter(view, within), state.outer, "in the outer skill");
+  if (shared === "") return;
+  assert.equal(seesInOuter(view, shared), state.outer, "in the outer skill");
 }
 
 Deno.test("the table of who sees what has each state of a policy", () => {
@@ -214,7 +228,7 @@ for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
     ignore: lacks("links"),
     fn: async () => {
       // What the resources show does not depend on the toolset.
-      const toolsets = arrangement.within ? READS_FILES : TOOLSET_NAMES;
+      const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
       let turn = 0;
       for (const [name, state] of Object.entries(STATES)) {
         turn++;

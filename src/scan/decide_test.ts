@@ -202,13 +202,18 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
       { root: THEIRS, path: "/project/skills/x" },
       { root: MINE, path: "/mine/y" },
       { root: MINE, path: "/mine/off" },
+      { root: MINE, path: "/mine/aws-1" },
+      { root: MINE, path: "/mine/z" },
     ],
-    [{ skill: "off", state: "off" }],
+    [{ skill: ["off", "aws-*"], state: "off" }],
     {
       texts: {
         "/project/skills/x": "---\nname: deploy\n---\n",
         "/mine/y": `---\nname: y\n${flag}---\n`,
         "/mine/off": "---\nname: off\n---\n",
+        // A rule is about the name of the folder, or what can be read of the skill's.
+        "/mine/aws-1": "no frontmatter",
+        "/mine/z": "---\nname: aws-2\ndescription: a: b\n---\n",
       },
     },
   );

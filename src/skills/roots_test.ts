@@ -163,8 +163,16 @@ Deno.test("the README and docs/running.md name the default folders in their orde
   );
 });
 
-Deno.test("the root folder, in which desktop applications start servers, is no project", () => {
-  const workingDirectory = resolve("/");
-  const project = new Project({ workingDirectory });
-  assert.equal(project.scopeOf(resolve("/x")), "global");
+Deno.test("no project is the root folder, in which desktop applications start servers, or one that contains the home folder", () => {
+  const homeDirectory = resolve("/home/me");
+  const scopeIn = (folder: string) => {
+    const workingDirectory = resolve(folder);
+    const project = new Project({ workingDirectory, homeDirectory });
+    return project.scopeOf(join(workingDirectory, "x"));
+  };
+  assert.deepEqual(
+    ["/", "/home", "/home/me"].map(scopeIn),
+    Array(3).fill("global"),
+  );
+  assert.equal(scopeIn("/home/me/code"), "project");
 });
