@@ -9,14 +9,9 @@ import { YAML_SENTENCES } from "../src/skills/frontmatter_faults.ts";
 import { validName } from "../src/skills/names.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { followHints } from "./testing/fixes.ts";
-import {
-  diskError,
-  DiskSpy,
-  OpenSpy,
-  Place,
-  skillMd,
-} from "./testing/folders.ts";
+import { diskError, DiskSpy, OpenSpy, Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
+import { createEntries } from "./testing/entries.ts";
 import { root } from "./testing/registry.ts";
 import {
   printedReport,
@@ -109,43 +104,6 @@ Deno.test("--check reports what is wrong with a text, and writing the lines that
   }
 });
 
-const LATIN = Array.from(
-  skillMd("git", "caf\u00e9"),
-  (character) => character.charCodeAt(0),
-);
-
-const UNUSED = `rules:
-  - { state: off }
-  - { skill: [git, gti], state: on }
-  - { in: ~/nowhere, state: off }
-`;
-
-/** Kinds of texts in rows. */
-const KINDS: Readonly<Record<string, string | Uint8Array>> = {
-  "bad": "no frontmatter",
-  "incomplete": "---\nname: d\n---\n",
-  "faulty":
-    "---\nname: low\ndescription: Fill <b>forms</b>\n---\n[x](none.md)\n",
-  "large": new Uint8Array(1024 * 1024 + 1),
-  "Latin-1": Uint8Array.from(LATIN),
-  "all off": "rules: [{ state: off }]",
-  "project off": "rules: [{ scope: project, state: off }]",
-  "invalid rule": "rules: [{ state: of }]",
-  "unused rules": UNUSED,
-};
-
-/** Creates what a row says, such as "skills/git/", "skills/b/=git", or "link -> target". */
-function create(entry: string, place: Place): void {
-  const [path = "", target] = entry.split(" -> ");
-  if (target) return void place.link(join(place.path, target), path);
-  const [file = "", kind] = path.split("=");
-  if (kind === "folder") return void place.folder(file);
-  const isSkill = file.endsWith("/");
-  const name = kind ?? (isSkill ? file.split("/").at(-2)! : "");
-  const text = KINDS[name] ?? (name && skillMd(name));
-  place.file(isSkill ? `${file}SKILL.md` : file, text);
-}
-
 /** Reads what the program prints: the summary, and each problem with its fix on a line. */
 function readPrinted(text: string, { path }: Place): string[] {
   const lines = text.replaceAll(path.replaceAll("\\", "/"), "")
@@ -197,7 +155,7 @@ async function checkRow(
   lines: readonly string[],
 ): Promise<void> {
   using place = new Place();
-  for (const entry of head.join(" ").split(", ")) create(entry, place);
+  createEntries(head.join(" "), place);
   for (const [index, line] of lines.entries()) {
     if (line.startsWith("  ")) continue;
     const { folder, command, summary } = COMMAND.exec(line)!.groups!;

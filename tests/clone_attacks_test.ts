@@ -220,37 +220,6 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "a folder around a clone that the user names makes none of its links the user's",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("secret", "keys", skillMd("keys", SECRET));
-    place.skill("project/.claude/skills", "theirs");
-    place.link(
-      join(place.path, "secret", "keys"),
-      "project/.claude/skills/keys",
-    );
-    const code = {
-      path: place.path,
-      scope: "global",
-      recursive: true,
-    } as const;
-    const options = { workingDirectory: place.project };
-    using registry = new SkillRegistry([
-      { ...code, path: join(place.path, "project") },
-    ], options);
-    const { skills, problems } = await registry.refresh();
-    assert.deepEqual(
-      Array.from(skills.values(), ({ name, scope }) => [name, scope]),
-      [["theirs", "project"]],
-    );
-    assert.deepEqual(problems.map(({ file }) => basename(file)), ["keys"]);
-  },
-);
-
 Deno.test("in a clone, names that only look like the user's are malformed, and the user's own names are as they were", async () => {
   using place = new Place();
   const names = [

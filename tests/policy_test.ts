@@ -59,26 +59,6 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "a project's link to the user's skills neither turns them off nor puts them first",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    place.folder("project", ".claude");
-    place.link(join(place.home, ".claude", "skills"), "project/.claude/skills");
-    const { registry } = registryOf(place, NO_PROJECT);
-    using _ = registry;
-    const { skills } = await registry.refresh();
-    const found = Array.from(
-      skills.values(),
-      ({ name, scope, directory }) => [name, scope, directory],
-    );
-    const mine = join(place.home, ".claude", "skills", "git");
-    assert.deepEqual(found, [["git", "global", mine]]);
-  },
-);
-
 Deno.test("a change of the policy changes only states, and unchanged skills stay the same objects", async () => {
   using place = new Place();
   for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);

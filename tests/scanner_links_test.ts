@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots } from "../mod.ts";
-import { basename, join } from "../src/files/paths.ts";
+import { join } from "../src/files/paths.ts";
 import {
   DiskSpy,
   exchange,
@@ -10,74 +10,6 @@ import {
 } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { listPaths, names, readSkillFile, root } from "./testing/registry.ts";
-
-Deno.test(
-  "scanSkillRoots() confines links in a project to the project and the user's own roots",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const { project } = place;
-    place.link(place.skill("documents", "private"), "project/skills/out");
-    place.link(place.skill("project/vendor", "vendored"), "project/skills/in");
-    place.link(place.skill("home/.agents/skills", "own"), "project/skills/own");
-    place.link(place.skill("trusted", "stored"), "project/skills/store");
-    place.link(join(place.path, "documents"), "project/root");
-    const roots = [
-      root(join(project, "skills"), { scope: "project" }),
-      root(join(project, "root"), { scope: "project" }),
-    ];
-    const folders = { workingDirectory: project, homeDirectory: place.home };
-    const catalog = await scanSkillRoots(roots, folders);
-    assert.deepEqual(names(catalog), ["vendored"]);
-    assert.deepEqual(
-      catalog.problems.map(({ file, reason }) => [basename(file), reason]),
-      [
-        ["out", "it is a link that points outside the project"],
-        ["own", "it is a link that points outside the project"],
-        ["store", "it is a link that points outside the project"],
-        ["root", "it is a link that points outside the project"],
-      ],
-    );
-    assert.match(catalog.problems[0]!.hint, /--trust-links DIR/);
-    assert.deepEqual(catalog.roots.map(({ status }) => status), [
-      "found",
-      "refused",
-    ]);
-    const trustLinks = [join(place.path, "trusted")];
-    const options = { ...folders, trustLinks };
-    const trusting = await scanSkillRoots(roots, options);
-    assert.deepEqual(names(trusting), ["stored", "vendored"]);
-    const own = root(join(place.home, ".agents/skills"));
-    const both = await scanSkillRoots([...roots, own], folders);
-    const { directory, scope } = both.skills.get("own")!;
-    // A link of the project changes nothing about what the user lists.
-    assert.deepEqual([directory, scope], [join(own.path, "own"), "global"]);
-  },
-);
-
-Deno.test(
-  "scanSkillRoots() lets no root that a link of the project leads away widen where links may lead",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.link(place.skill("documents", "private"), "home/skills/private");
-    place.link(join(place.path, "documents"), "project/root");
-    const confinesLinks = true;
-    const roots = [
-      root(join(place.project, "root"), { scope: "project", confinesLinks }),
-      root(join(place.home, "skills"), { confinesLinks }),
-    ];
-    const catalog = await scanSkillRoots(roots, {
-      workingDirectory: place.project,
-      homeDirectory: place.home,
-    });
-    assert.deepEqual(names(catalog), []);
-    assert.deepEqual(
-      catalog.problems.map(({ file }) => basename(file)),
-      ["private", "root"],
-    );
-  },
-);
 
 Deno.test(
   "scanSkillRoots() reports a folder of an option that leads out of the project or cannot be resolved, and none that is missing",
@@ -186,21 +118,3 @@ Deno.test(
     }
   },
 );
-
-Deno.test("scanSkillRoots() ignores links that do not point to skill folders", {
-  ignore: lacks("links"),
-}, async () => {
-  using place = new Place();
-  const outside = place.file("outside/notes.md", "notes");
-  place.link(outside, "project/skills/README.md");
-  place.link(join(place.path, "outside"), "project/skills/docs");
-  place.link("nowhere", "project/skills/deep/dangling");
-  const path = join(place.project, "skills");
-  for (const recursive of [false, true]) {
-    const { problems } = await scanSkillRoots(
-      [{ path, scope: "project", recursive }],
-      { workingDirectory: place.project },
-    );
-    assert.deepEqual(problems, []);
-  }
-});

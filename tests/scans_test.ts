@@ -1,0 +1,223 @@
+// What a scan finds, as a table: which folders are skills, which of them has a name, and
+// where links may lead.
+import assert from "node:assert/strict";
+import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
+import { join, relative } from "../src/files/paths.ts";
+import { createEntries } from "./testing/entries.ts";
+import { Place } from "./testing/folders.ts";
+import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
+
+interface Scan {
+  /** What lies in the place of the test. */
+  readonly files: string;
+  /** The roots, in order, each with its options after a colon. */
+  readonly roots: string;
+  /** A folder that links may lead into. */
+  readonly trusted?: string;
+  /** What is in the project and off. */
+  readonly isProjectOff?: boolean;
+  /** The skills that have their names, each with its folder. */
+  readonly found: string;
+  /** What is reported, each with its rule. */
+  readonly problems?: string;
+}
+
+const ROOTS: Readonly<Record<string, Partial<SkillRoot>>> = {
+  "": {},
+  deep: { recursive: true },
+  confined: { confinesLinks: true },
+  itself: { includesItself: true },
+};
+
+/** What a scan does, and an example. */
+const SCANS: Readonly<Record<string, readonly Scan[]>> = {
+  "finds skills in groups, one level deep": [{
+    files:
+      "skills/git/, skills/eng/tdd/, skills/eng/review/, skills/eng/more/deep/",
+    roots: "skills",
+    found: "git skills/git, review skills/eng/review, tdd skills/eng/tdd",
+  }],
+  "takes nothing for a group that is hidden, put aside, filled by tools, a skill, or a root":
+    [
+      {
+        files:
+          "skills/.x/a/, skills/_x/b/, skills/disabled/c/, skills/Archive/d/, skills/backup/e/, skills/old/f/, skills/node_modules/g/, skills/outer/, skills/outer/inner/, skills/root/one/, own/, own/folder/part/",
+        roots: "skills, skills/root, own:itself",
+        found: "one skills/root/one, outer skills/outer, own own",
+      },
+      {
+        files: "skills/root/one/, skills/outer/, skills/outer/inner/",
+        roots: "skills:confined",
+        found: "outer skills/outer",
+      },
+    ],
+  "prefers a skill directly in a root to those of groups, which go by path": [
+    {
+      files: "skills/b/git/, skills/a/git/",
+      roots: "skills",
+      found: "git skills/a/git",
+    },
+    {
+      files: "skills/b/git/, skills/a/git/, skills/git copy/=git",
+      roots: "skills",
+      found: "git skills/git copy",
+    },
+  ],
+  "prefers the skill in a folder of its name to a copy, but not to one in an earlier root":
+    [
+      {
+        files: "mine/invoice/=pdf, mine/pdf/=PDF, more/pdf/",
+        roots: "mine, more",
+        found: "PDF mine/pdf",
+      },
+      {
+        files: "mine/invoice/=pdf, more/pdf/",
+        roots: "mine, more",
+        found: "pdf mine/invoice",
+      },
+    ],
+  "serves a configured folder that is a skill, and searches its subfolders": [{
+    files: "all/git/, all/git/inner/, all/git/skills/deeper/",
+    roots: "all/git:configured",
+    found: "deeper all/git/skills/deeper, git all/git, inner all/git/inner",
+  }],
+  "searches a recursive root six levels deep, but not what tools fill": [{
+    files:
+      "all/one/, all/a/b/c/d/e/six/, all/a/b/c/d/e/f/seven/, all/skills/.curated/curated/, all/skills/.experimental/experimental/, all/.claude/skills/claude/, all/.git/git/, all/node_modules/package/skills/module/, all/__pycache__/cached/, all/.venv/skills/installed/, all/venv/lib/site-packages/installed-too/, all/venv/",
+    roots: "all:deep",
+    found:
+      "claude all/.claude/skills/claude, curated all/skills/.curated/curated, experimental all/skills/.experimental/experimental, one all/one, six all/a/b/c/d/e/six, venv all/venv",
+  }],
+};
+
+const LINKED =
+  "project/skills/out -> documents/private, project/skills/in -> project/vendor/vendored, project/skills/own -> home/.agents/skills/own, project/skills/store -> trusted/stored, project/root -> documents, documents/private/, project/vendor/vendored/, home/.agents/skills/own/, trusted/stored/";
+
+const OUTSIDE =
+  "project/skills/out link-outside, project/skills/own link-outside, project/skills/store link-outside, project/root link-outside";
+
+/** Where links may lead. */
+const LINKS: Readonly<Record<string, readonly Scan[]>> = {
+  "follows no link out of a project, but into a folder that is trusted": [
+    {
+      files: LINKED,
+      roots: "project/skills, project/root",
+      found: "vendored project/skills/in",
+      problems: OUTSIDE,
+    },
+    {
+      files: LINKED,
+      roots: "project/skills, project/root",
+      trusted: "trusted",
+      found: "stored project/skills/store, vendored project/skills/in",
+      problems: OUTSIDE.replace("project/skills/store link-outside, ", ""),
+    },
+  ],
+  "lets no link of the project change what the user lists": [
+    {
+      files: LINKED,
+      roots: "project/skills, project/root, home/.agents/skills",
+      found: "own home/.agents/skills/own, vendored project/skills/in",
+      problems: OUTSIDE,
+    },
+    {
+      files: "home/skills/git/, project/skills -> home/skills",
+      roots: "project/skills, home/skills",
+      isProjectOff: true,
+      found: "git home/skills/git",
+    },
+  ],
+  "lets no root that a link of the project leads away widen where links may lead":
+    [{
+      files:
+        "documents/private/, home/skills/private -> documents/private, project/root -> documents",
+      roots: "project/root:confined, home/skills:confined",
+      found: "",
+      problems: "home/skills/private link-outside, project/root link-outside",
+    }],
+  "takes no link in a project for the user's, whichever folder around it is searched":
+    [{
+      files:
+        "secret/keys/, project/.claude/skills/theirs/, project/.claude/skills/keys -> secret/keys",
+      roots: "project:deep",
+      found: "theirs project/.claude/skills/theirs",
+      problems: "project/.claude/skills/keys link-outside",
+    }],
+  "follows links in groups as in roots, and a group can be one": [{
+    files:
+      "home/store/team/git/, home/store/single/, home/skills/team -> home/store/team, home/skills/eng/single -> home/store/single, home/skills/eng/gone -> nowhere, secret/keys/private/, project/skills/keys -> secret/keys, project/skills/group/private -> secret/keys/private",
+    roots: "home/skills, project/skills",
+    found: "git home/skills/team/git, single home/skills/eng/single",
+    problems: "project/skills/group/private link-outside",
+  }],
+  "ignores links that lead to no skill": [
+    {
+      files:
+        "outside/notes.md, project/skills/README.md -> outside/notes.md, project/skills/docs -> outside, project/skills/deep/dangling -> nowhere",
+      roots: "project/skills, project/skills:deep",
+      found: "",
+    },
+  ],
+  "skips a SKILL.md that is a link to nothing, to what is hidden, or out of its skill":
+    [{
+      files:
+        "skills/good/, skills/dangling/SKILL.md -> nowhere, skills/loop/SKILL.md -> skills/loop/SKILL.md, skills/hidden/.store/SKILL.md=hidden, skills/hidden/SKILL.md -> skills/hidden/.store/SKILL.md, secret.md=secret, skills/out/SKILL.md -> secret.md, skills/gone -> nowhere",
+      roots: "skills",
+      found: "good skills/good",
+      problems:
+        "skills/gone link-broken, skills/dangling/SKILL.md link-broken, skills/hidden/SKILL.md link-outside, skills/loop/SKILL.md link-broken, skills/out/SKILL.md link-outside",
+    }],
+};
+
+/** Scans the roots of a row, in the project and for the user of a place. */
+async function scan(
+  place: Place,
+  { roots, trusted, isProjectOff }: Scan,
+): Promise<{ found: string; problems: string }> {
+  const all = roots.split(", ").flatMap((it) => {
+    const [folder = "", kind = ""] = it.split(":");
+    const path = join(place.path, folder);
+    if (kind === "configured") return resolveSkillRoots({ folders: [path] });
+    const scope = folder.startsWith("project") ? "project" : "global";
+    return [root(path, { scope, ...ROOTS[kind] })];
+  });
+  const off = { scope: "project", state: "off" } as const;
+  const { skills, problems } = await scanSkillRoots(all, {
+    workingDirectory: place.project,
+    homeDirectory: place.home,
+    trustLinks: trusted === undefined ? [] : [join(place.path, trusted)],
+    policy: { rules: isProjectOff ? [off] : [] },
+  });
+  const pathOf = (path: string) =>
+    relative(place.path, path).replaceAll("\\", "/");
+  for (const { scope, realDirectory } of skills.values()) {
+    const isInProject = pathOf(realDirectory).startsWith("project/");
+    assert.equal(scope, isInProject ? "project" : "global");
+  }
+  return {
+    found: Array.from(
+      skills.values(),
+      ({ name, directory }) => `${name} ${pathOf(directory)}`,
+    ).join(", "),
+    problems: problems.map(({ file, rule }) => `${pathOf(file)} ${rule}`)
+      .join(", "),
+  };
+}
+
+for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
+  for (const [title, rows] of Object.entries(table)) {
+    Deno.test({
+      name: `a scan ${title}`,
+      ignore: needsLinks && lacks("links"),
+      fn: async () => {
+        for (const row of rows) {
+          using place = new Place();
+          createEntries(row.files, place);
+          const { found, problems = "" } = row;
+          assert.deepEqual(await scan(place, row), { found, problems });
+        }
+      },
+    });
+  }
+}
