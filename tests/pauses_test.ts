@@ -9,7 +9,7 @@ import { deriveOnce } from "../src/views/derive_once.ts";
 import { notifyWhenChanged } from "../src/views/paging.ts";
 import { registerSubscriptions } from "../src/views/subscriptions.ts";
 import { createDescription, registerViews } from "../src/views/views.ts";
-import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
+import { DiskSpy, LaterClock, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 import type { Reply } from "./testing/server.ts";
@@ -19,26 +19,23 @@ import { Pipe } from "./testing/transport.ts";
 const MAX_RUN = 20;
 
 /**
- * A folder in which each operation takes 20 milliseconds, according to the clock,
- * as on a network. It finds out how many operations run without a pause.
+ * Work of which each operation takes 20 milliseconds, according to the clock. It finds out
+ * how many operations run without a pause.
  */
-class SlowDisk implements Disposable {
+class SlowWork implements Disposable {
   /** The most operations between two turns of the event loop. */
   longestRun = 0;
-  readonly #spy: DiskSpy;
-  readonly #now = Date.now;
+  // Until folders are settled, places are confirmed in rounds.
+  readonly #clock = new LaterClock();
+  readonly #spy: Disposable;
   #run = 0;
-  #delay = 0;
   #isOpen = true;
 
-  constructor(folder: string) {
-    // A minute later, all folders are settled. Until then, places are confirmed in rounds.
-    Date.now = () => this.#now() + 60_000 + this.#delay;
-    this.#spy = new DiskSpy((path) => {
-      if (!path.startsWith(folder)) return undefined;
-      this.#delay += 20;
+  /** Begins, with what calls a function for each operation until it is disposed. */
+  constructor(spyOn: (operate: () => void) => Disposable) {
+    this.#spy = spyOn(() => {
+      this.#clock.ahead += 20;
       this.longestRun = Math.max(this.longestRun, ++this.#run);
-      return undefined;
     });
     this.#turn();
   }
@@ -51,7 +48,7 @@ class SlowDisk implements Disposable {
   [Symbol.dispose](): void {
     this.#isOpen = false;
     this.#spy[Symbol.dispose]();
-    Date.now = this.#now;
+    this.#clock[Symbol.dispose]();
   }
 }
 
@@ -77,7 +74,12 @@ Deno.test("SkillRegistry pauses between operations on a slow disk", async () => 
   using registry = new SkillRegistry([root(folder, { recursive: true })], {
     log: () => {},
   });
-  using disk = new SlowDisk(folder);
+  using disk = new SlowWork((operate) =>
+    new DiskSpy((path) => {
+      if (path.startsWith(folder)) operate();
+      return undefined;
+    })
+  );
   const work: Record<string, () => Promise<unknown>> = {
     "the first scan": () => registry.refresh(),
     "a rescan": () => registry.refresh(),
@@ -244,39 +246,16 @@ Deno.test("an unknown name does not wait for the files that a client subscribed 
   listing.resolve();
 });
 
-/**
- * Makes each URI that is encoded take 20 milliseconds, according to the clock, and finds
- * out how many are encoded without a pause.
- */
-class SlowEncoding implements Disposable {
-  longestRun = 0;
-  readonly #encode = globalThis.encodeURIComponent;
-  readonly #now = Date.now;
-  #run = 0;
-  #delay = 0;
-  #isOpen = true;
-
-  constructor() {
-    // A minute later, all folders are settled. Until then, places are confirmed in rounds.
-    Date.now = () => this.#now() + 60_000 + this.#delay;
-    globalThis.encodeURIComponent = (text) => {
-      this.#delay += 20;
-      this.longestRun = Math.max(this.longestRun, ++this.#run);
-      return this.#encode(text);
-    };
-    this.#turn();
-  }
-
-  #turn(): void {
-    this.#run = 0;
-    if (this.#isOpen) setImmediate(() => this.#turn());
-  }
-
-  [Symbol.dispose](): void {
-    this.#isOpen = false;
-    globalThis.encodeURIComponent = this.#encode;
-    Date.now = this.#now;
-  }
+/** Calls a function for each URI that is encoded. */
+function spyOnEncoding(operate: () => void): Disposable {
+  const { encodeURIComponent } = globalThis;
+  globalThis.encodeURIComponent = (text) => {
+    operate();
+    return encodeURIComponent(text);
+  };
+  return {
+    [Symbol.dispose]: () => Object.assign(globalThis, { encodeURIComponent }),
+  };
 }
 
 Deno.test("the URIs of many files are created with pauses", async () => {
@@ -286,7 +265,7 @@ Deno.test("the URIs of many files are created with pauses", async () => {
     place.file(`skills/git/${index}.md`, "x");
   }
   using views = await Views.open(place.folder("skills"));
-  using encoding = new SlowEncoding();
+  using encoding = new SlowWork(spyOnEncoding);
   const requests: [string, object][] = [
     ["resources/directory/read", { uri: "skill://git" }],
     ["resources/read", { uri: "skill://git/" }],

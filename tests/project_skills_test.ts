@@ -10,7 +10,7 @@ import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { listToolEntries } from "../src/views/tools.ts";
 import { toolsets } from "./testing/client.ts";
 import { README } from "./testing/environment.ts";
-import { OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import { LaterClock, OpenSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -276,26 +276,20 @@ Deno.test("a scan spends two seconds on unknown skills of a project, and the nex
   for (let index = 0; index < 25; index++) {
     place.skill("project/skills", `slow-${index}`);
   }
-  const { now } = Date;
-  // By then, what was written is no longer recent. Only reading takes time.
-  let time = now() + 10_000;
-  Date.now = () => time;
-  using _opens = new OpenSpy({ afterOpen: () => time += 300 });
-  try {
-    using registry = new SkillRegistry([
-      root(join(place.project, "skills"), { scope: "project" }),
-      root(join(place.home, "skills")),
-    ], { workingDirectory: place.project, log: () => {} });
-    const counts = [];
-    for (let scan = 0; scan < 3; scan++) {
-      const { skills, problems } = await registry.refresh();
-      assert.ok(skills.has("own"));
-      // One problem says that the others wait.
-      assert.deepEqual(problems.map(({ rule }) => rule), ["too-many"]);
-      counts.push(skills.size);
-    }
-    assert.deepEqual(counts, [8, 15, 22]);
-  } finally {
-    Date.now = now;
+  // Only reading takes time.
+  using clock = new LaterClock({ isStopped: true });
+  using _opens = new OpenSpy({ afterOpen: () => clock.ahead += 300 });
+  using registry = new SkillRegistry([
+    root(join(place.project, "skills"), { scope: "project" }),
+    root(join(place.home, "skills")),
+  ], { workingDirectory: place.project, log: () => {} });
+  const counts = [];
+  for (let scan = 0; scan < 3; scan++) {
+    const { skills, problems } = await registry.refresh();
+    assert.ok(skills.has("own"));
+    // One problem says that the others wait.
+    assert.deepEqual(problems.map(({ rule }) => rule), ["too-many"]);
+    counts.push(skills.size);
   }
+  assert.deepEqual(counts, [8, 15, 22]);
 });

@@ -4,6 +4,7 @@ import { isCaseBlind, join } from "../src/files/paths.ts";
 import {
   diskError,
   DiskSpy,
+  LaterClock,
   OpenSpy,
   Place,
   skillMd,
@@ -16,17 +17,6 @@ import { Inbox, withTimers } from "./testing/waiting.ts";
 function open(place: Place, options: SkillRegistryOptions = {}): SkillRegistry {
   const folder = place.folder("skills");
   return new SkillRegistry([root(folder)], { log: () => {}, ...options });
-}
-
-/** Runs a function a minute later, when files count as settled. */
-async function later<T>(work: () => Promise<T>): Promise<T> {
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
-    return await work();
-  } finally {
-    Date.now = now;
-  }
 }
 
 Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
@@ -99,15 +89,14 @@ Deno.test("a scan returns the same catalog, with one operation for each skill, i
   for (let i = 0; i < count; i++) place.skill("skills", `s${i}`);
   place.skill("skills", "bad", "no frontmatter");
   using registry = open(place);
-  await later(async () => {
-    const catalog = await registry.refresh();
-    using disk = new DiskSpy();
-    assert.equal(await registry.refresh(), catalog);
-    assert.equal(disk.counts.get("openSync"), undefined);
-    // Where case does not matter, each folder is also listed for the name on disk.
-    const operations = isCaseBlind ? 2 * count : count;
-    assert.ok(disk.count < operations + 20, `${disk.count} operations`);
-  });
+  using _clock = new LaterClock();
+  const catalog = await registry.refresh();
+  using disk = new DiskSpy();
+  assert.equal(await registry.refresh(), catalog);
+  assert.equal(disk.counts.get("openSync"), undefined);
+  // Where case does not matter, each folder is also listed for the name on disk.
+  const operations = isCaseBlind ? 2 * count : count;
+  assert.ok(disk.count < operations + 20, `${disk.count} operations`);
 });
 
 Deno.test("a scan reads what changed in the last two seconds again, and notices a change that preserves size and times", async () => {

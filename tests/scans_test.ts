@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
 import { join, relative } from "../src/files/paths.ts";
 import { createEntries } from "./testing/entries.ts";
-import { Place } from "./testing/folders.ts";
+import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { root } from "./testing/registry.ts";
+import { listPaths, names, readSkillFile, root } from "./testing/registry.ts";
 
 interface Scan {
   /** What lies in the place of the test. */
@@ -221,3 +221,51 @@ for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
     });
   }
 }
+
+Deno.test(
+  "scanSkillRoots() reports a folder of an option that leads out of the project or cannot be resolved, and none that is missing",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const home = place.link(place.home, "linked-home");
+    const out = place.link(place.folder("documents"), "project/out");
+    const denied = place.folder("denied");
+    using _disk = new DiskSpy((path, operation) =>
+      path === denied && operation === "realPathSync"
+        ? new Deno.errors.NotCapable("Requires read access")
+        : undefined
+    );
+    const { problems } = await scanSkillRoots([], {
+      workingDirectory: place.project,
+      homeDirectory: home,
+      trustLinks: [join(place.project, "missing"), join(home, "missing")],
+      nameOnlyFolders: [out, denied],
+    });
+    assert.deepEqual(problems.map(({ file }) => file), [out, denied]);
+  },
+);
+
+Deno.test(
+  "scanSkillRoots() follows links from a skill's files to trusted folders",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const store = place.folder("store");
+    place.link(
+      place.file("store/1-git.md", skillMd("git")),
+      "skills/git/SKILL.md",
+    );
+    place.link(place.file("store/2-help.md", "Help"), "skills/git/help.md");
+    const roots = [root(join(place.path, "skills"))];
+    assert.deepEqual(names(await scanSkillRoots(roots)), []);
+    const options = { trustLinks: [store] };
+    const catalog = await scanSkillRoots(roots, options);
+    assert.deepEqual(names(catalog), ["git"]);
+    const skill = catalog.skills.get("git")!;
+    assert.deepEqual(
+      await listPaths(skill, options),
+      ["SKILL.md", "help.md"],
+    );
+    assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
+  },
+);

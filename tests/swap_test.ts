@@ -7,15 +7,33 @@
  */
 
 import assert from "node:assert/strict";
-import { scanSkillRoots, SkillFileError, SkillRegistry } from "../mod.ts";
+import {
+  scanSkillRoots,
+  type Skill,
+  SkillFileError,
+  SkillRegistry,
+} from "../mod.ts";
 import { sha256 } from "../src/files/digests.ts";
 import { isSettled } from "../src/files/file_status.ts";
-import { join } from "../src/files/paths.ts";
+import { basename, isAtOrBelow, join, relative } from "../src/files/paths.ts";
 import { nextId } from "./testing/client.ts";
-import { Place, runSync, skillMd } from "./testing/folders.ts";
+import {
+  DiskSpy,
+  exchange,
+  LaterClock,
+  OpenSpy,
+  Place,
+  runSync,
+  skillMd,
+} from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
-import { root } from "./testing/registry.ts";
+import {
+  listPaths,
+  readSkillFile,
+  root,
+  scanSkill,
+} from "./testing/registry.ts";
 import { type Asking, type Reply, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { LocalServer } from "./walk/servers.ts";
@@ -284,3 +302,141 @@ Deno.test(
     assert.equal((await wire.endInput()).code, 0);
   },
 );
+
+/** A file or folder that is swapped for a link, at moments that a test chooses. */
+interface Swap {
+  /** Its path in the skill `git`. */
+  readonly swapped: string;
+  /** Before which operations it is swapped and swapped back, or after a file is opened. */
+  readonly moments: readonly string[];
+  /** What happens meanwhile, and what is found. */
+  readonly work: "scan" | "list" | "read";
+  readonly found: string;
+}
+
+const CANNOT_READ = 'Cannot read "docs/help.md": ';
+const REPLACED =
+  `${CANNOT_READ}it was replaced while it was being read; try again`;
+
+const SWAPS: readonly Swap[] = [
+  ...["openSync docs/help.md", "opened"].map((moment): Swap => ({
+    swapped: "docs/help.md",
+    moments: [moment],
+    work: "read",
+    found: REPLACED,
+  })),
+  {
+    swapped: "docs/help.md",
+    moments: ["lstatSync docs/help.md"],
+    work: "read",
+    found:
+      `${CANNOT_READ}it is not a regular file; replace it with a regular file`,
+  },
+  ...["docs", ""].map((swapped): Swap => ({
+    swapped,
+    moments: ["lstatSync docs/help.md", "opened"],
+    work: "read",
+    found: REPLACED,
+  })),
+  {
+    swapped: "docs",
+    moments: ["readDirSync docs", "realPathSync docs"],
+    work: "list",
+    // Only what is in both folders.
+    found: "SKILL.md,docs/help.md",
+  },
+  {
+    swapped: "docs",
+    moments: ["lstatSync docs/help.md"],
+    work: "list",
+    found: "SKILL.md",
+  },
+  {
+    swapped: "",
+    moments: ["openSync SKILL.md", "opened"],
+    work: "scan",
+    found: "pdf; git: changed",
+  },
+  {
+    swapped: "",
+    moments: ["readDirSync "],
+    work: "scan",
+    found: "pdf; git: changed",
+  },
+];
+
+/** Calls a function for each operation on the disk, as `<operation> <path>`, before it. */
+function onOperation(
+  folder: string,
+  note: (moment: string) => void,
+): Disposable {
+  const spies = new DisposableStack();
+  spies.use(
+    new DiskSpy((path, operation) => {
+      if (isAtOrBelow(path, folder)) {
+        note(`${operation} ${relative(folder, path).replaceAll("\\", "/")}`);
+      }
+      return undefined;
+    }),
+  );
+  spies.use(new OpenSpy({ afterOpen: () => note("opened") }));
+  return spies;
+}
+
+/** Scans the skills, or lists or reads the files of one, and returns what that shows. */
+async function show(
+  work: Swap["work"],
+  folder: string,
+  skill: Skill,
+): Promise<string> {
+  if (work === "read") return readSkillFile(skill, "docs/help.md").text!;
+  if (work === "list") return (await listPaths(skill)).join();
+  const { skills, problems } = await scanSkillRoots([
+    root(folder, { recursive: true }),
+  ]);
+  const rules = problems.map(({ file, rule }) => `${basename(file)}: ${rule}`);
+  return [[...skills.keys()].join(), ...rules].join("; ");
+}
+
+async function checkSwap(
+  { swapped, moments, work, found }: Swap,
+  isSettled: boolean,
+): Promise<void> {
+  using place = new Place();
+  const folder = place.skill("skills", "git");
+  place.skill("skills", "pdf");
+  place.file("skills/git/docs/help.md", "Help");
+  place.file(`${SECRET}/docs/help.md`, SECRET);
+  place.file(`${SECRET}/docs/${SECRET}.md`, SECRET);
+  place.file(`${SECRET}/SKILL.md`, skillMd("git", SECRET));
+  const out = place.link(join(place.path, SECRET, swapped), "links/out");
+  const skills = join(folder, "..");
+  const skill = await scanSkill(skills);
+  using clock = new LaterClock();
+  if (!isSettled) clock.ahead = 0;
+  const rest = [...moments];
+  using _spies = onOperation(folder, (moment) => {
+    if (moment !== rest[0]) return;
+    rest.shift();
+    exchange(join(folder, swapped), out);
+    // What just changed must not seem to be settled.
+    Deno.utimeSync(join(folder, swapped, ".."), 0, Date.now() / 1_000);
+  });
+  const shown = await show(work, skills, skill)
+    .catch(({ message }: Error) => message);
+  assert.deepEqual([shown, rest], [found, []]);
+}
+
+for (const swap of SWAPS) {
+  const { swapped, moments, work } = swap;
+  Deno.test({
+    name:
+      `a ${work} finds nothing outside if git/${swapped} is swapped for a link at ${
+        moments.join(", and back at ")
+      }`,
+    ignore: lacks("links"),
+    fn: async () => {
+      for (const isSettled of [false, true]) await checkSwap(swap, isSettled);
+    },
+  });
+}

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import {
   DiskSpy,
   exchange,
+  LaterClock,
   OpenSpy,
   Place,
   runSync,
-  whileSettled,
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import type { Fault } from "../problems.ts";
@@ -120,23 +120,22 @@ Deno.test("readLocated() confirms the place in twenty rounds, unless a snapshot 
   using place = new Place();
   const folder = place.folder("docs");
   const file = located(place.file("docs/a.md", "text"));
-  whileSettled(() => {
-    const status = Deno.statSync(folder);
-    const proof = new FolderSnapshot(folder, status, false);
-    const exposed = new FolderSnapshot(folder, status, true);
-    using disk = new DiskSpy();
-    const roundsFor = (walked?: FolderSnapshot) => {
-      disk.counts.clear();
-      assert.equal(read(file, { walked }), "text");
-      return disk.counts.get("realPathSync") ?? 0;
-    };
-    assert.equal(roundsFor(proof), 0);
-    assert.equal(roundsFor(exposed), 20);
-    // Without a walk, the folders above are looked at.
-    assert.equal(roundsFor(), 0);
-    Date.now = () => status.mtime!.getTime();
-    assert.equal(roundsFor(), 20);
-  });
+  using _clock = new LaterClock();
+  const status = Deno.statSync(folder);
+  const proof = new FolderSnapshot(folder, status, false);
+  const exposed = new FolderSnapshot(folder, status, true);
+  using disk = new DiskSpy();
+  const roundsFor = (walked?: FolderSnapshot) => {
+    disk.counts.clear();
+    assert.equal(read(file, { walked }), "text");
+    return disk.counts.get("realPathSync") ?? 0;
+  };
+  assert.equal(roundsFor(proof), 0);
+  assert.equal(roundsFor(exposed), 20);
+  // Without a walk, the folders above are looked at.
+  assert.equal(roundsFor(), 0);
+  Date.now = () => status.mtime!.getTime();
+  assert.equal(roundsFor(), 20);
 });
 
 Deno.test("confirmPlace() throws if the path leads to another file", () => {

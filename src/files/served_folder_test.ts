@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { SkillFileError, SkillRegistry } from "../../mod.ts";
 import { ODD } from "../../tests/testing/environment.ts";
 import {
-  DiskSpy,
-  exchange,
+  LaterClock,
   OpenSpy,
   Place,
   runSync,
@@ -137,84 +136,6 @@ Deno.test(
   },
 );
 
-for (const moment of ["before it is opened", "before it is checked again"]) {
-  Deno.test(
-    `ServedFolder.read() reads nothing if a file is swapped for an outside link ${moment}`,
-    { ignore: lacks("links") },
-    async () => {
-      using place = new Place();
-      const secret = place.file("secret.md", "secret");
-      place.skill("skills", "git");
-      const file = place.file("skills/git/help.md", "help");
-      const skill = await scanSkill(join(place.path, "skills"));
-      const swap = () => {
-        Deno.removeSync(file);
-        Deno.symlinkSync(secret, file);
-      };
-      using _opens = new OpenSpy(
-        moment === "before it is opened"
-          ? { beforeOpen: (path) => (swap(), path) }
-          : { afterOpen: swap },
-      );
-      assert.throws(
-        () => readSkillFile(skill, "help.md"),
-        /^SkillFileError: Cannot read "help.md": it was replaced/,
-      );
-    },
-  );
-}
-
-for (const [what, path] of [["a file", "docs/help.md"], ["a folder", "docs"]]) {
-  Deno.test(
-    `ServedFolder.read() reads nothing if ${what} is swapped for an outside link after the file is found, and swapped back after it is opened`,
-    { ignore: lacks("links") },
-    async () => {
-      using place = new Place();
-      place.skill("skills", "git");
-      const file = place.file("skills/git/docs/help.md", "help");
-      place.file("outside/docs/help.md", "secret");
-      const swapped = join(place.path, "skills", "git", path!);
-      const link = place.link(join(place.path, "outside", path!), "links/out");
-      const skill = await scanSkill(join(place.path, "skills"));
-      let isFound = false;
-      using _disk = new DiskSpy((path, operation) => {
-        if (path !== file || operation !== "lstatSync" || isFound) return;
-        isFound = true;
-        exchange(swapped, link);
-      });
-      using _opens = new OpenSpy({ afterOpen: () => exchange(swapped, link) });
-      assert.throws(() => readSkillFile(skill, "docs/help.md"), SkillFileError);
-      assert.ok(isFound);
-    },
-  );
-}
-
-Deno.test(
-  "ServedFolder.list() lists nothing from outside when a folder is swapped for an outside link and back",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("skills", "git");
-    place.file("skills/git/docs/help.md", "help");
-    const secret = place.file("outside/secret.md", "secret");
-    const outside = place.link(join(secret, ".."), "links/docs");
-    const docs = join(place.path, "skills", "git", "docs");
-    const skill = await scanSkill(join(place.path, "skills"));
-    // The folder is in its place whenever that is checked.
-    let swaps = 0;
-    using _disk = new DiskSpy((path, operation) => {
-      const isOut = swaps % 2 === 1;
-      if (path !== docs || (operation === "readDirSync") === isOut) {
-        return undefined;
-      }
-      swaps++;
-      exchange(docs, outside);
-    });
-    assert.deepEqual(await listPaths(skill), ["SKILL.md"]);
-    assert.equal(swaps, 2);
-  },
-);
-
 Deno.test("ServedFolder.list() terminates in a maze of links", {
   ignore: lacks("links"),
 }, async () => {
@@ -260,17 +181,12 @@ Deno.test("ServedFolder.read() remembers a settled file, and returns bytes that 
   using opens = new OpenSpy();
   for (let round = 0; round < 2; round++) await read();
   assert.equal(opens.count, 2);
-  const { now } = Date;
   // Later, the file is settled.
-  Date.now = () => now() + 60_000;
-  try {
-    (await read()).fill(0);
-    assert.equal(opens.count, 3);
-    assert.equal(new TextDecoder().decode(await read()), "abc");
-    assert.equal(opens.count, 3);
-  } finally {
-    Date.now = now;
-  }
+  using _clock = new LaterClock();
+  (await read()).fill(0);
+  assert.equal(opens.count, 3);
+  assert.equal(new TextDecoder().decode(await read()), "abc");
+  assert.equal(opens.count, 3);
 });
 
 Deno.test("ServedFolder.read() and ServedFolder.digest() remember only what is settled, in folders that are", async () => {
@@ -295,17 +211,12 @@ Deno.test("ServedFolder.read() and ServedFolder.digest() remember only what is s
     if (changed) Deno.utimeSync(changed, 1, 1);
     return opens.count;
   };
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
-    for (const changed of [file, folder, above]) {
-      assert.equal(await opensWhile(changed), 4, changed);
-    }
-    // Only the first read opens it.
-    assert.equal(await opensWhile(), 1);
-  } finally {
-    Date.now = now;
+  using _clock = new LaterClock();
+  for (const changed of [file, folder, above]) {
+    assert.equal(await opensWhile(changed), 4, changed);
   }
+  // Only the first read opens it.
+  assert.equal(await opensWhile(), 1);
 });
 
 Deno.test({
@@ -314,25 +225,20 @@ Deno.test({
   permissions: { read: [Deno.cwd()], env: true, sys: true },
   fn: async () => {
     const skills = join(Deno.cwd(), "testdata", "skills");
-    const { now } = Date;
-    Date.now = () => now() + 60_000;
-    try {
-      for (
-        const [project, expected] of [["testdata", 2], ["docs", 1]] as const
-      ) {
-        using registry = new SkillRegistry([root(skills)], {
-          workingDirectory: join(Deno.cwd(), project),
-          homeDirectory: join(Deno.cwd(), "src"),
-        });
-        await registry.refresh();
-        using opens = new OpenSpy();
-        for (let round = 0; round < 2; round++) {
-          await registry.readFile(registry.find("git")!, "SKILL.md");
-        }
-        assert.equal(opens.count, expected, project);
+    using _clock = new LaterClock();
+    for (
+      const [project, expected] of [["testdata", 2], ["docs", 1]] as const
+    ) {
+      using registry = new SkillRegistry([root(skills)], {
+        workingDirectory: join(Deno.cwd(), project),
+        homeDirectory: join(Deno.cwd(), "src"),
+      });
+      await registry.refresh();
+      using opens = new OpenSpy();
+      for (let round = 0; round < 2; round++) {
+        await registry.readFile(registry.find("git")!, "SKILL.md");
       }
-    } finally {
-      Date.now = now;
+      assert.equal(opens.count, expected, project);
     }
   },
 });

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { DiskSpy, exchange, Place } from "../../tests/testing/folders.ts";
+import {
+  DiskSpy,
+  exchange,
+  LaterClock,
+  Place,
+} from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { childPath, join } from "./paths.ts";
 import type { FolderSnapshot } from "./snapshot.ts";
@@ -70,22 +75,13 @@ class Recorder implements WalkSteps<PlacedFolder> {
 }
 
 /**
- * Calls a function as if a folder had last changed long ago. The next change gives the
+ * Returns a clock with which a folder last changed long ago. The next change gives the
  * folder another time, however soon it comes.
  */
-async function whileSettled(
-  folder: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  Deno.utimeSync(folder, 0, 0);
-  const { now } = Date;
+function openLater(folder: string): LaterClock {
   // Nobody can set the time at which the status changed.
-  Date.now = () => now() + 60_000;
-  try {
-    await work();
-  } finally {
-    Date.now = now;
-  }
+  Deno.utimeSync(folder, 0, 0);
+  return new LaterClock();
 }
 
 Deno.test("walk() goes breadth first, by name, and a failure affects nothing else", async () => {
@@ -136,7 +132,8 @@ Deno.test("a snapshot holds until the folder changes, but not if it just changed
   using place = new Place();
   const path = place.folder("top");
   place.folder("top/a");
-  await whileSettled(path, async () => {
+  {
+    using _clock = openLater(path);
     const exposed = new Recorder(path);
     await exposed.walk(true);
     assert.equal(exposed.snapshots.get("")!.holds(), false);
@@ -146,7 +143,7 @@ Deno.test("a snapshot holds until the folder changes, but not if it just changed
     assert.equal(snapshot.holds(), true);
     place.folder("top/b");
     assert.equal(snapshot.holds(), false);
-  });
+  }
   Deno.utimeSync(path, new Date(), new Date());
   const recorder = new Recorder(path);
   await recorder.walk();
@@ -157,17 +154,16 @@ Deno.test("no snapshot holds below a folder that just changed, because it may be
   using place = new Place();
   const path = place.folder("top");
   place.folder("top/a/b/c");
-  await whileSettled(path, async () => {
-    const listB = async () => {
-      const recorder = new Recorder(path);
-      await recorder.walk();
-      return recorder.snapshots.get("a/b")!;
-    };
-    assert.equal((await listB()).holds(), true);
-    const now = new Date(Date.now());
-    Deno.utimeSync(join(path, "a"), now, now);
-    assert.equal((await listB()).holds(), false);
-  });
+  using _clock = openLater(path);
+  const listB = async () => {
+    const recorder = new Recorder(path);
+    await recorder.walk();
+    return recorder.snapshots.get("a/b")!;
+  };
+  assert.equal((await listB()).holds(), true);
+  const now = new Date(Date.now());
+  Deno.utimeSync(join(path, "a"), now, now);
+  assert.equal((await listB()).holds(), false);
 });
 
 Deno.test(
@@ -179,18 +175,17 @@ Deno.test(
     const folder = place.folder("top/a");
     place.folder("outside/secret");
     const out = place.link(join(place.path, "outside"), "links/out");
-    await whileSettled(path, async () => {
-      using _disk = new DiskSpy((target, operation) => {
-        if (target === folder && operation === "readDirSync") {
-          exchange(folder, out);
-        }
-        return undefined;
-      });
-      const recorder = new Recorder(path);
-      await recorder.walk();
-      assert.deepEqual(recorder.failures, ["a: SkillFileError"]);
-      assert.deepEqual(recorder.entries, ["a"]);
+    using _clock = openLater(path);
+    using _disk = new DiskSpy((target, operation) => {
+      if (target === folder && operation === "readDirSync") {
+        exchange(folder, out);
+      }
+      return undefined;
     });
+    const recorder = new Recorder(path);
+    await recorder.walk();
+    assert.deepEqual(recorder.failures, ["a: SkillFileError"]);
+    assert.deepEqual(recorder.entries, ["a"]);
   },
 );
 

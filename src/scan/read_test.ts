@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   DiskSpy,
+  LaterClock,
   OpenSpy,
   Place,
   skillMd,
@@ -68,27 +69,22 @@ Deno.test("readSkills() reads each real folder once, says why one cannot be read
 Deno.test("readSkills() returns what it read before while a file is the same", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  const { now } = Date;
   // Then what was written is no longer recent.
-  Date.now = () => now() + 60_000;
-  try {
-    const visit = visitOf(place, ["git"]);
-    let first = await read([visit]);
-    // What others write to the temporary folder in the meantime leaves a read unproven.
-    const isProven = () => first.skills.values().every((it) => it.isSettled);
-    for (let tries = 0; !isProven() && tries < 100; tries++) {
-      first = await read([visit]);
-    }
-    const [[path, skill]] = [...first.skills] as [[string, unknown]];
-    const again = await read([visit], { known: first.skills });
-    assert.equal(again.skills.get(path), skill);
-    place.replace("skills/git/SKILL.md", skillMd("git", "New"));
-    const changed = await read([visit], { known: first.skills });
-    const { description } = changed.skills.get(path)!.parsed.frontmatter!;
-    assert.equal(description, "New");
-  } finally {
-    Date.now = now;
+  using _clock = new LaterClock();
+  const visit = visitOf(place, ["git"]);
+  let first = await read([visit]);
+  // What others write to the temporary folder in the meantime leaves a read unproven.
+  const isProven = () => first.skills.values().every((it) => it.isSettled);
+  for (let tries = 0; !isProven() && tries < 100; tries++) {
+    first = await read([visit]);
   }
+  const [[path, skill]] = [...first.skills] as [[string, unknown]];
+  const again = await read([visit], { known: first.skills });
+  assert.equal(again.skills.get(path), skill);
+  place.replace("skills/git/SKILL.md", skillMd("git", "New"));
+  const changed = await read([visit], { known: first.skills });
+  const { description } = changed.skills.get(path)!.parsed.frontmatter!;
+  assert.equal(description, "New");
 });
 
 Deno.test("readSkills() hides what is skipped from the model if its beginning mentions the flag, wherever its frontmatter seems to end", async () => {
@@ -136,22 +132,15 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
   const names = ["a", "b", "c", "d"];
   for (const name of names) place.skill("skills", name);
   const visit = visitOf(place, names, "project");
-  const { now } = Date;
-  // What was written is no longer recent.
-  let milliseconds = 60_000;
-  Date.now = () => now() + milliseconds;
-  using _opens = new OpenSpy({ afterOpen: () => milliseconds += 1_500 });
-  try {
-    const first = await read([visit]);
-    assert.deepEqual([first.skills.size, first.unread.length], [2, 2]);
-    assert.deepEqual(
-      first.failures.map(({ problem: { file, rule } }) => [file, rule]),
-      [[join(place.path, "skills"), "too-many"]],
-    );
-    // What is known costs nothing, and the next scan continues.
-    const second = await read([visit], { known: first.skills });
-    assert.equal(second.skills.size, 4);
-  } finally {
-    Date.now = now;
-  }
+  using clock = new LaterClock();
+  using _opens = new OpenSpy({ afterOpen: () => clock.ahead += 1_500 });
+  const first = await read([visit]);
+  assert.deepEqual([first.skills.size, first.unread.length], [2, 2]);
+  assert.deepEqual(
+    first.failures.map(({ problem: { file, rule } }) => [file, rule]),
+    [[join(place.path, "skills"), "too-many"]],
+  );
+  // What is known costs nothing, and the next scan continues.
+  const second = await read([visit], { known: first.skills });
+  assert.equal(second.skills.size, 4);
 });

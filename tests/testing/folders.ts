@@ -226,13 +226,18 @@ export function policyArgs(place: Place): string[] {
   return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
 }
 
-/** Calls a function as if nothing had changed for a minute. */
-export function whileSettled(work: () => void): void {
-  const { now } = Date;
-  Date.now = () => now() + 60_000;
-  try {
-    work();
-  } finally {
-    Date.now = now;
+/** A clock a minute ahead, when everything on the disk is settled, and then as far as one likes. */
+export class LaterClock implements Disposable {
+  /** How far it is ahead, in milliseconds. */
+  ahead = 60_000;
+  readonly #now = Date.now;
+
+  constructor({ isStopped = false } = {}) {
+    const start = this.#now();
+    Date.now = () => (isStopped ? start : this.#now()) + this.ahead;
+  }
+
+  [Symbol.dispose](): void {
+    Date.now = this.#now;
   }
 }
