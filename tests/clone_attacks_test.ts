@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
 import { printedLaunch } from "./testing/command_line.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -177,7 +177,7 @@ for (const { title, args = [], client, prepare, attack, check } of ATTEMPTS) {
 }
 
 Deno.test(
-  "a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem",
+  "a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem, as does one that cannot be resolved",
   {
     ignore: lacks("links"),
   },
@@ -188,6 +188,12 @@ Deno.test(
     place.link("/", "project/vendor");
     place.link(join(place.path, MINE), "project/vendor2");
     place.link(join(place.path, MINE), "project/.agent/skills");
+    const denied = place.folder("denied");
+    using _disk = new DiskSpy((path, operation) =>
+      path === denied && operation === "realPathSync"
+        ? new Deno.errors.NotCapable("Requires read access")
+        : undefined
+    );
     const rules = [{ in: "vendor2", state: "off" } as const];
     using registry = new SkillRegistry(
       [{
@@ -198,8 +204,11 @@ Deno.test(
       {
         workingDirectory: place.project,
         homeDirectory: place.home,
-        trustLinks: [join(place.project, "vendor")],
-        nameOnlyFolders: [join(place.project, "vendor")],
+        trustLinks: [
+          join(place.project, "vendor"),
+          join(place.project, "missing"),
+        ],
+        nameOnlyFolders: [join(place.project, "vendor"), denied],
         policy: { rules },
         log: () => {},
       },
@@ -213,6 +222,7 @@ Deno.test(
       problems.map(({ file, rule }) => [basename(file), rule]),
       [
         ["vendor", "link-outside"],
+        ["denied", "permission"],
         ["vendor2", "link-outside"],
         ["skills", "link-outside"],
       ],

@@ -1,28 +1,10 @@
 // Groups: folders directly in a folder of skills that only hold skills.
 import assert from "node:assert/strict";
-import { scanSkillRoots, SkillRegistry } from "../mod.ts";
+import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
-
-Deno.test("rules and limits apply to skills in groups, and their folder names no more than the root's does", async () => {
-  using place = new Place();
-  place.skill("skills/eng", "tdd");
-  place.skill("skills", "git");
-  const folder = join(place.path, "skills");
-  const states = async (policy: string) => {
-    const { skills, off } = await scanSkillRoots([root(folder)], {
-      policy: place.file("policy.yaml", policy),
-      nameOnlyFolders: [folder],
-    });
-    return [...skills.values(), ...off]
-      .map(({ name, state }) => `${name} ${state}`);
-  };
-  assert.deepEqual(await states("rules: []"), ["git name-only", "tdd on"]);
-  const rule = "rules: [{ in: skills/eng, state: off }]";
-  assert.deepEqual(await states(rule), ["git name-only", "tdd off"]);
-});
 
 Deno.test("a skill that is added to a group is noticed by watching", async () => {
   using place = new Place();

@@ -10,7 +10,7 @@ import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { listToolEntries } from "../src/views/tools.ts";
 import { toolsets } from "./testing/client.ts";
 import { README } from "./testing/environment.ts";
-import { LaterClock, OpenSpy, Place, skillMd } from "./testing/folders.ts";
+import { Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -268,28 +268,4 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);
-});
-
-Deno.test("a scan spends two seconds on unknown skills of a project, and the next one continues", async () => {
-  using place = new Place();
-  place.skill("home/skills", "own");
-  for (let index = 0; index < 25; index++) {
-    place.skill("project/skills", `slow-${index}`);
-  }
-  // Only reading takes time.
-  using clock = new LaterClock({ isStopped: true });
-  using _opens = new OpenSpy({ afterOpen: () => clock.ahead += 300 });
-  using registry = new SkillRegistry([
-    root(join(place.project, "skills"), { scope: "project" }),
-    root(join(place.home, "skills")),
-  ], { workingDirectory: place.project, log: () => {} });
-  const counts = [];
-  for (let scan = 0; scan < 3; scan++) {
-    const { skills, problems } = await registry.refresh();
-    assert.ok(skills.has("own"));
-    // One problem says that the others wait.
-    assert.deepEqual(problems.map(({ rule }) => rule), ["too-many"]);
-    counts.push(skills.size);
-  }
-  assert.deepEqual(counts, [8, 15, 22]);
 });

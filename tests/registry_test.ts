@@ -188,22 +188,6 @@ for (const [operation, path] of FAULTS) {
   });
 }
 
-Deno.test("the trouble of a project voids no scan", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "theirs");
-  place.skill("home/.claude/skills", "mine");
-  const [theirs, mine] = ["project", "home"]
-    .map((folder) => join(place.path, folder, ".claude/skills"));
-  const scan = scansOf([root(theirs!, { scope: "project" }), root(mine!)], {
-    workingDirectory: place.project,
-  });
-  assert.deepEqual(names(await scan()), ["mine", "theirs"]);
-  using _disk = new DiskSpy((path, operation) =>
-    path === theirs && operation === "readDirSync" ? diskError() : undefined
-  );
-  assert.deepEqual(names(await scan()), ["mine"]);
-});
-
 Deno.test("an error that lasts voids no scan", async () => {
   using place = new Place();
   const folder = createSkills(place);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
 import { join, relative } from "../src/files/paths.ts";
 import { createEntries } from "./testing/entries.ts";
-import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
+import { Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { listPaths, names, readSkillFile, root } from "./testing/registry.ts";
 
@@ -221,29 +221,6 @@ for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
     });
   }
 }
-
-Deno.test(
-  "scanSkillRoots() reports a folder of an option that leads out of the project or cannot be resolved, and none that is missing",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const home = place.link(place.home, "linked-home");
-    const out = place.link(place.folder("documents"), "project/out");
-    const denied = place.folder("denied");
-    using _disk = new DiskSpy((path, operation) =>
-      path === denied && operation === "realPathSync"
-        ? new Deno.errors.NotCapable("Requires read access")
-        : undefined
-    );
-    const { problems } = await scanSkillRoots([], {
-      workingDirectory: place.project,
-      homeDirectory: home,
-      trustLinks: [join(place.project, "missing"), join(home, "missing")],
-      nameOnlyFolders: [out, denied],
-    });
-    assert.deepEqual(problems.map(({ file }) => file), [out, denied]);
-  },
-);
 
 Deno.test(
   "scanSkillRoots() follows links from a skill's files to trusted folders",

@@ -58,40 +58,6 @@ Deno.test("FileList.create() lists the files with their sizes and versions, by p
   assert.deepEqual(rest, { leftOut: [], entries: 7 });
 });
 
-Deno.test("FileList.create() says what is left out: large files, and what is too deep", async () => {
-  using place = new Place();
-  place.file("git/large.bin", "12345");
-  place.file("git/exact.bin", "1234");
-  place.file("git/1/2/3/4/5/6/7/8/9/10/x", "");
-  const listed = await list(place);
-  assert.deepEqual(reasons(listed), [
-    "1/2/3/4/5/6/7/8/9/10: too-many",
-    "large.bin: too-large",
-  ]);
-  assert.deepEqual(listed.files.map(({ path }) => path), ["exact.bin"]);
-});
-
-Deno.test(
-  "FileList.create() leaves out links to nothing and to the outside",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.file("git/docs/a.md", "");
-    place.file("secret.md", "");
-    place.link("../secret.md", "git/out");
-    place.link("nowhere", "git/gone");
-    place.link("docs", "git/in");
-    place.link(".", "git/self");
-    const listed = await list(place);
-    assert.deepEqual(reasons(listed), [
-      "gone: link-broken",
-      "out: link-outside",
-    ]);
-    const paths = listed.files.map(({ path }) => path);
-    assert.deepEqual(paths, ["docs/a.md", "in/a.md"]);
-  },
-);
-
 Deno.test("FileList.create() ends at the limit, and says where", async () => {
   using place = new Place();
   for (const name of ["a", "b/x", "c"]) place.file(`git/${name}`, "");

@@ -131,11 +131,13 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
   using place = new Place();
   const names = ["a", "b", "c", "d"];
   for (const name of names) place.skill("skills", name);
+  place.skill("skills", "own");
   const visit = visitOf(place, names, "project");
   using clock = new LaterClock();
   using _opens = new OpenSpy({ afterOpen: () => clock.ahead += 1_500 });
-  const first = await read([visit]);
-  assert.deepEqual([first.skills.size, first.unread.length], [2, 2]);
+  const first = await read([visit, visitOf(place, ["own"])]);
+  // Two of the project's, and the user's own.
+  assert.deepEqual([first.skills.size, first.unread.length], [3, 2]);
   assert.deepEqual(
     first.failures.map(({ problem: { file, rule } }) => [file, rule]),
     [[join(place.path, "skills"), "too-many"]],

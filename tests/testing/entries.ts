@@ -19,6 +19,10 @@ const KINDS: Readonly<Record<string, string | Uint8Array>> = {
   "incomplete": "---\nname: d\n---\n",
   "faulty":
     "---\nname: low\ndescription: Fill <b>forms</b>\n---\n[x](none.md)\n",
+  "fields": "---\nlicense: MIT\nname: a\n---\n",
+  "fields with CRLF": "---\r\nlicense: MIT\r\nname: a\r\n---\r\n",
+  "other fields": "---\ntitle: a\n---\nname: b\n",
+  "a late name": `---\n${"x: y\n".repeat(1_000_000)}name: a\n---\n`,
   "large": new Uint8Array(1024 * 1024 + 1),
   "Latin-1": Uint8Array.from(LATIN),
   "all off": "rules: [{ state: off }]",

@@ -232,9 +232,8 @@ export class LaterClock implements Disposable {
   ahead = 60_000;
   readonly #now = Date.now;
 
-  constructor({ isStopped = false } = {}) {
-    const start = this.#now();
-    Date.now = () => (isStopped ? start : this.#now()) + this.ahead;
+  constructor() {
+    Date.now = () => this.#now() + this.ahead;
   }
 
   [Symbol.dispose](): void {

@@ -68,22 +68,6 @@ Deno.test("createClientConfig() selects another toolset only if the user has not
   assert.doesNotMatch(message, /cannot open files/);
 });
 
-Deno.test(
-  "a clone's .claude/skills that is a link costs no description of the user's, with a printed entry",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.agent/skills", "pdf");
-    place.folder("project/.claude");
-    const launch = await printedLaunch(place, {}, "claude-code");
-    assert.ok(serverArgs(launch).includes("--name-only=.claude/skills"));
-    // After printing, too.
-    place.link("../../home/.agent/skills", "project/.claude/skills");
-    await using session = await Session.open(place, { launch });
-    assert.match(await session.description(), /About pdf/);
-  },
-);
-
 /** A client that shows no skills itself. */
 const PLAIN: McpClient = { title: "Editor", file: "~/a.json" };
 
