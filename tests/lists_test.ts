@@ -5,7 +5,9 @@ import {
   nextId,
   pages,
   Session,
+  toolsets,
 } from "./testing/client.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { Wire } from "./testing/server.ts";
 
@@ -35,35 +37,33 @@ function orderIn(text: string, names: readonly string[]): string[] {
   return names.toSorted((a, b) => position(a) - position(b));
 }
 
-/** Returns all lists that a client of a toolset gets, as texts. */
-async function listsOf(session: Session, toolset: string): Promise<string[]> {
-  const { client } = session;
-  const { tools } = await client.listTools();
-  const { prompts } = await client.listPrompts();
-  const { resources } = await client.listResources();
-  const [template, ...others] = prompts;
-  const lists: unknown[] = [
-    others.map(({ name }) => name),
-    template!.description,
-    resources.map(({ uri }) => uri),
-  ];
-  if (toolset !== "agentskills") lists.push(tools[0]!.description);
-  const metadata = {
-    agentskills: "load_skill_metadata_op",
-    reference: "list_skills",
-  };
-  const tool = metadata[toolset as keyof typeof metadata];
-  if (tool !== undefined) {
-    const { content } = await session.call(tool);
-    lists.push((content[0] as { text: string }).text);
-  }
-  return lists.map((list) =>
-    typeof list === "string" ? list : JSON.stringify(list)
-  );
+/** Returns the lists of a toolset that the model gets, as texts. */
+async function toolListsOf(
+  session: Session,
+  toolset: Toolset,
+): Promise<string[]> {
+  const { tools } = await session.client.listTools();
+  const lists = toolset === "agentskills" ? [] : [tools[0]!.description!];
+  const { list, load } = TOOL_NAMES[toolset];
+  if (list === load) return lists;
+  const { content } = await session.call(list);
+  return [...lists, (content[0] as { text: string }).text];
 }
 
-for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
-  Deno.test(`in every list of ${toolset}, the user's own skills come first whatever their state, and a rule for projects lifts one`, async () => {
+/** Returns the lists that users get, as texts. */
+async function otherListsOf({ client }: Session): Promise<string[]> {
+  const { prompts: [template, ...others] } = await client.listPrompts();
+  const { resources } = await client.listResources();
+  return [
+    template!.description!,
+    ...[others, resources].map((list) =>
+      list.map(({ name, description }) => `${name}: ${description}`).join()
+    ),
+  ];
+}
+
+for (const toolset of Object.keys(toolsets) as Toolset[]) {
+  Deno.test(`in every list of ${toolset}, the user's own skills come first whatever their state, a rule for projects lifts one, and only tools describe no name-only skill`, async () => {
     using place = new Place();
     for (const name of ["quiet", "usual", "pinned"]) place.skill(HOME, name);
     for (const name of ["alpha", "beta", "gamma", "lifted"]) {
@@ -85,9 +85,15 @@ for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
       "alpha",
       "gamma",
     ];
-    for (const list of await listsOf(session, toolset)) {
+    const forModel = await toolListsOf(session, toolset);
+    const forUser = await otherListsOf(session);
+    for (const list of [...forModel, ...forUser]) {
       assert.deepEqual(orderIn(list, expected), expected);
+      assert.match(list, /About usual/);
+      assert.equal(/About quiet/.test(list), forUser.includes(list), list);
     }
+    const { messages } = await session.client.getPrompt({ name: "quiet" });
+    assert.match(JSON.stringify(messages), /About quiet/);
     const [line] = session.client.getInstructions()!.split("\n");
     assert.match(line!, /: 7 in total, such as pinned, usual, quiet$/);
   });

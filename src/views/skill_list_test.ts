@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import type { Skill, SkillScope } from "../skills/types.ts";
 import { byCodeUnits } from "../text.ts";
-import { Session, toolsets } from "../../tests/testing/client.ts";
+import { Session } from "../../tests/testing/client.ts";
 import { Place } from "../../tests/testing/folders.ts";
-import { TOOL_NAMES, type Toolset } from "./options.ts";
 import {
   fitList,
   fitSkills,
@@ -150,37 +149,6 @@ for (const [format, lengthOf] of Object.entries(LENGTHS)) {
       }),
       { numRuns: 500 },
     );
-  });
-}
-
-for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`the tools of ${toolset} list a skill in the state name-only last and without its description, though there is room, and a pinned one first`, async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "quiet");
-    place.skill("home/.claude/skills", "usual");
-    place.skill("home/.claude/skills", "zero first");
-    place.file(
-      "home/policy.yaml",
-      "rules: [{ skill: quiet, state: name-only }, { skill: zero*, state: pinned }]",
-    );
-    const policy = `${place.home}/policy.yaml`;
-    const args = ["--tools", toolset, "--policy", policy];
-    await using session = await Session.open(place, { args });
-    const { client } = session;
-    const lists: unknown[] = [await client.listTools()];
-    const { list, load } = TOOL_NAMES[toolset as Toolset];
-    if (list !== load) lists.push(await session.call(list));
-    const texts = JSON.stringify(lists);
-    assert.match(texts, /About usual/);
-    assert.match(texts, /quiet/);
-    assert.doesNotMatch(texts, /About quiet/);
-    const { prompts } = await client.listPrompts();
-    const { resources } = await client.listResources();
-    for (const others of [prompts, resources]) {
-      assert.match(JSON.stringify(others), /first.*usual.*About quiet/);
-    }
-    const { messages: [message] } = await client.getPrompt({ name: "quiet" });
-    assert.match(JSON.stringify(message), /About quiet/);
   });
 }
 

@@ -42,6 +42,8 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
   place.skill(PROJECT, "theirs", incomplete("declared"));
   place.skill(PROJECT, "odd name", incomplete("odd"));
   place.skill("project/deep/skills", "deeper", incomplete("deeper"));
+  const namee = `---\nnamee: x. ${NOTICE}\ndescription: d\n---\n`;
+  place.skill(PROJECT, "quoted", namee);
   const args = ["--skill-dir", "deep/skills"];
   await using session = await Session.open(place, { args });
   const answers = [
@@ -50,11 +52,13 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
     ["odd", ""],
     // A folder of the user's choice that lies in the project is the project's.
     ["deeper", " (deep/skills/deeper/SKILL.md)"],
+    // The user's would be told that "namee" is almost "name".
+    ["quoted", " (.claude/skills/quoted/SKILL.md)", "name", 2],
   ] as const;
-  for (const [name, path] of answers) {
+  for (const [name, path, field = "description", line = 1] of answers) {
     const { text } = await session.load(name);
     const sentence =
-      `The project has a skill with this name that is skipped${path}: the description is missing, empty, or not a text (line 1). The server's log says how to fix it.`;
+      `The project has a skill with this name that is skipped${path}: the ${field} is missing, empty, or not a text (line ${line}). The server's log says how to fix it.`;
     assert.ok(
       text.startsWith(`${sentence}\n\nSkill '${name}' not found.`),
       text,
