@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { nextId, toolsets } from "../tests/testing/client.ts";
-import { Place } from "../tests/testing/folders.ts";
-import { runServer, Wire } from "../tests/testing/server.ts";
 import {
   escapeInvisible,
   escapeXml,
@@ -150,102 +147,6 @@ Deno.test("listInvisible() ignores characters that emoji and joining scripts nee
   ]);
   // Scripts with uppercase letters do not join them.
   assert.deepEqual(listInvisible("\u0436\u200d\u0436"), ["U+200D"]);
-});
-
-/** A quoted string with tag characters, other invisible characters, and a lone surrogate. */
-const HIDING = JSON.stringify(
-  `Fine\u{e0049}\u{e0067}\u202e\u200b\ufeff \ud800 text`,
-);
-
-/** Matches invisible characters and lone surrogates. */
-const INVISIBLE = /[^\P{Cc}\t\n]|[\p{Default_Ignorable_Code_Point}\p{Cs}]/u;
-
-/** Collects all strings in a value. */
-function* stringsIn(value: unknown): Generator<string> {
-  if (typeof value === "string") yield value;
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, item] of Object.entries(value)) {
-    yield key;
-    yield* stringsIn(item);
-  }
-}
-
-/**
- * Creates a place with three skills that have hidden text and the same visible
- * name, a fourth
- * without, and a folder with a hidden name that is skipped.
- */
-function hidingPlace(): Place {
-  const place = new Place();
-  const text = (name: string) =>
-    `---\nname: ${name}\ndescription: ${HIDING}\n---\n`;
-  const skills = "home/.claude/skills";
-  place.skill(skills, "a", text('"gi\\U000E0041t"'));
-  place.skill(skills, "b", text("g\u200bit"));
-  place.skill(skills, "c", text("\u202egit"));
-  place.skill(skills, "fine");
-  place.skill(skills, "d\u{e0041}", "no frontmatter");
-  return place;
-}
-
-for (const toolset of Object.keys(toolsets)) {
-  Deno.test(`the replies of --tools ${toolset} and its log contain no invisible characters and only well-formed Unicode`, async () => {
-    using place = hidingPlace();
-    await using wire = new Wire(place, { args: ["--tools", toolset] });
-    await wire.initialize();
-    const call = (name: string, input = {}): [string, object] => [
-      "tools/call",
-      { name, arguments: input },
-    ];
-    const requests: [string, object][] = [
-      ["tools/list", {}],
-      ["prompts/list", {}],
-      ["resources/list", {}],
-      ["skills/list", {}],
-      ["prompts/get", { name: "none" }],
-      ["completion/complete", {
-        ref: { type: "ref/prompt", name: "skill" },
-        argument: { name: "name", value: "" },
-      }],
-      call("skill", { name: "none" }),
-      call("skill-resource", { skill: "git", path: "" }),
-      call("list_skills"),
-      call("read_skill", { name: "none" }),
-      call("load_skill_metadata_op"),
-    ];
-    const texts: string[] = [];
-    for (const [method, params] of requests) {
-      texts.push(...stringsIn(await wire.ask(nextId(), method, params)));
-    }
-    assert.ok(texts.some((text) => text.includes("Fine")));
-    const line = await wire.stderrLines.take(
-      (line) => line.includes("frontmatter"),
-      "the line about the skipped skill",
-    );
-    assert.ok(line.includes("d\\udb40\\udc41"), line);
-    texts.push(line);
-    for (const text of texts) {
-      assert.doesNotMatch(text, INVISIBLE, JSON.stringify(text));
-    }
-  });
-}
-
-Deno.test("--list, --check, and --json print no invisible characters and only well-formed Unicode", async () => {
-  using place = hidingPlace();
-  for (const args of [["--list"], ["--check"], ["--list", "--json"]]) {
-    const { stdout, stderr } = await runServer(place, { args });
-    assert.equal(stderr, "");
-    assert.doesNotMatch(stdout, INVISIBLE);
-    // A pair of these escape sequences is one character, and a single one is a lone surrogate.
-    assert.doesNotMatch(
-      stdout.replace(/\\ud[89ab]..\\ud[c-f]../g, ""),
-      /\\ud[89a-f]/,
-    );
-    if (!args.includes("--json")) continue;
-    for (const text of stringsIn(JSON.parse(stdout))) {
-      assert.ok(text.isWellFormed(), text);
-    }
-  }
 });
 
 Deno.test("nearestWords() finds words with a common prefix or few different letters", () => {
