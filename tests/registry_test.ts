@@ -11,6 +11,7 @@ import {
 } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root, scansOf } from "./testing/registry.ts";
+import { Wire } from "./testing/server.ts";
 import { Inbox, withTimers } from "./testing/waiting.ts";
 
 /** Opens a registry of the folder `skills` that logs nothing. */
@@ -308,4 +309,31 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
     registry.refresh(),
     /^Error: Cannot scan the skills: the registry is closed; create another one$/,
   );
+});
+
+Deno.test("a skill that is added to a group is noticed by watching", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills/eng", "tdd");
+  await using wire = new Wire(place, { args: ["--refresh", "0"] });
+  await wire.initialize();
+  place.skill("home/.claude/skills/eng", "review");
+  await wire.lines.take(
+    (line) => line.includes("prompts/list_changed"),
+    "a change",
+  );
+  const { result: { prompts } } = await wire.ask(1, "prompts/list");
+  const names = prompts.map(({ name }: { name: string }) => name);
+  assert.deepEqual(names, ["skill", "review", "tdd"]);
+});
+
+Deno.test("a folder that becomes a skill is a group no longer, and back", async () => {
+  using place = new Place();
+  place.skill("skills/eng", "tdd");
+  using registry = open(place);
+  const keys = async () => [...(await registry.refresh()).skills.keys()];
+  assert.deepEqual(await keys(), ["tdd"]);
+  place.file("skills/eng/SKILL.md", skillMd("eng"));
+  assert.deepEqual(await keys(), ["eng"]);
+  place.remove("skills/eng/SKILL.md");
+  assert.deepEqual(await keys(), ["tdd"]);
 });

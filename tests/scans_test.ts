@@ -215,7 +215,9 @@ for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
           using place = new Place();
           createEntries(row.files, place);
           const { found, problems = "" } = row;
-          assert.deepEqual(await scan(place, row), { found, problems });
+          const title = `${row.roots} with ${row.files}`;
+          const shown = await scan(place, row);
+          assert.deepEqual(shown, { found, problems }, title);
         }
       },
     });
