@@ -7,7 +7,7 @@ import {
 } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";
-import { Place, policyArgs, policyPlace } from "./testing/folders.ts";
+import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 
@@ -104,6 +104,27 @@ Deno.test(
     place.file("policy.yaml", "rules: [{ state: of }]");
     place.link("../store", "code/linked");
     assert.deepEqual(names(await registry.refresh()), []);
+  },
+);
+
+Deno.test(
+  "a skill whose SKILL.md is a link into a manual folder is hidden from the model, and stays the same object",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("skills/outer", "inner");
+    place.file("skills/outer/inner/main.md", skillMd("outer"));
+    place.link("inner/main.md", "skills/outer/SKILL.md");
+    const skills = root(join(place.path, "skills"), { recursive: true });
+    using registry = new SkillRegistry([skills], {
+      policy: { rules: [{ skill: "inner", state: "manual" }] },
+      log: () => {},
+    });
+    const before = (await registry.refresh()).skills.get("outer")!;
+    place.skill("skills", "new");
+    const after = (await registry.refresh()).skills;
+    assert.deepEqual([before.hiddenFrom, after.size], ["model", 3]);
+    assert.equal(after.get("outer"), before);
   },
 );
 
