@@ -42,9 +42,10 @@ function assertPrinted(
   row: string,
 ): void {
   const isSame = (text: string, index: number) => {
-    const [start = "", ...rest] = expected[index]!.split("…");
-    return text.startsWith(start) && text.endsWith(rest.at(-1) ?? start) &&
-      (rest.length > 0 || text === start);
+    const [start = "", end] = expected[index]!.split("…", 2);
+    return end === undefined
+      ? text === start
+      : text.startsWith(start) && text.endsWith(end);
   };
   if (found.length === expected.length && found.every(isSame)) return;
   assert.deepEqual(found, expected, `the row ${row}`);
@@ -118,6 +119,8 @@ function readPrinted(text: string, { path }: Place): string[] {
 function addedWords({ hint }: ReportedProblem): string[] {
   const [, option = ""] = /\badd (--agents|--skill-dir \S+|--skill-dir ".*")$/
     .exec(hint) ?? [];
+  // These say what else to do.
+  if (option === "") assert.match(hint, /^move its skills|the newest version/);
   const words = option.matchAll(/"([^"]*)"|(\S+)/g);
   return Array.from(words, ([, quoted, word]) => quoted ?? word!);
 }
@@ -126,6 +129,7 @@ function addedWords({ hint }: ReportedProblem): string[] {
 async function assertFollowed(
   folders: ServerFolders,
   args: readonly string[],
+  row: string,
 ): Promise<void> {
   const list = async (...more: string[]) => {
     const all = [...args, "--json", ...more];
@@ -142,12 +146,12 @@ async function assertFollowed(
   if (words.length === 0 || words.some((it) => it.length === 0)) return;
   const counts = missed.map(({ reason }) => Number(/\d+/.exec(reason)![0]));
   const after = await list(...words.flat());
-  assert.deepEqual(after.missed, []);
+  assert.deepEqual(after.missed, [], row);
   const found = counts.reduce((sum, count) => sum + count, skills.length);
-  assert.equal(after.skills.length, found);
+  assert.equal(after.skills.length, found, row);
 }
 
-const COMMAND = /^(?<folder>\S*) ?\$ (?<command>.*) \u2192 (?<summary>.*)$/;
+const COMMAND = /^(?<folder>\S*) ?\$ (?<command>.*) → (?<summary>.*)$/;
 
 /** Runs the commands of a row, one after another, in its place. */
 async function checkRow(
@@ -156,6 +160,7 @@ async function checkRow(
 ): Promise<void> {
   using place = new Place();
   createEntries(head.join(" "), place);
+  assert.ok(lines.length > 0, `the row ${head.join(" ")} has no command`);
   for (const [index, line] of lines.entries()) {
     if (line.startsWith("  ")) continue;
     const { folder, command, summary } = COMMAND.exec(line)!.groups!;
@@ -171,7 +176,7 @@ async function checkRow(
     assertPrinted(printed, [summary!, ...expected], row);
     const isFailed = args[0] === "--check" && text.includes(": error[");
     assert.equal(code, isFailed ? 1 : 0, row);
-    if (args[0] === "--list") await assertFollowed(folders, args);
+    if (args[0] === "--list") await assertFollowed(folders, args, row);
   }
 }
 
