@@ -116,7 +116,7 @@ function readPrinted(text: string, { path }: Place): string[] {
 }
 
 /** Returns the options that a hint says to add, as words of a command line. */
-function addedWords({ hint }: ReportedProblem): string[] {
+function addedWords(hint: string): string[] {
   const [, option = ""] = /\badd (--agents|--skill-dir \S+|--skill-dir ".*")$/
     .exec(hint) ?? [];
   // These say what else to do.
@@ -125,30 +125,28 @@ function addedWords({ hint }: ReportedProblem): string[] {
   return Array.from(words, ([, quoted, word]) => quoted ?? word!);
 }
 
+const NOT_SEARCHED = /\[not-searched\]: it has (\d+) .*\n {2}fix: (.*)$/gm;
+
 /** Adds what the hints of `--list` say, and asserts that it finds all that they count. */
 async function assertFollowed(
   folders: ServerFolders,
   args: readonly string[],
-  row: string,
+  { text, row }: { text: string; row: string },
 ): Promise<void> {
-  const list = async (...more: string[]) => {
-    const all = [...args, "--json", ...more];
-    const { stdout } = await runServer(folders, { args: all });
-    const { skills, problems }: {
-      skills: unknown[];
-      problems: ReportedProblem[];
-    } = JSON.parse(stdout);
-    const missed = problems.filter(({ rule }) => rule === "not-searched");
-    return { skills, missed };
-  };
-  const { skills, missed } = await list();
-  const words = missed.map(addedWords);
-  if (words.length === 0 || words.some((it) => it.length === 0)) return;
-  const counts = missed.map(({ reason }) => Number(/\d+/.exec(reason)![0]));
-  const after = await list(...words.flat());
-  assert.deepEqual(after.missed, [], row);
-  const found = counts.reduce((sum, count) => sum + count, skills.length);
-  assert.equal(after.skills.length, found, row);
+  const missed = [...text.matchAll(NOT_SEARCHED)];
+  const words = missed.flatMap(([, , hint]) => addedWords(hint!));
+  if (words.length === 0) return;
+  const all = [...args, "--json", ...words];
+  const { stdout } = await runServer(folders, { args: all });
+  const { skills, problems }: {
+    skills: unknown[];
+    problems: ReportedProblem[];
+  } = JSON.parse(stdout);
+  const rules = problems.map(({ rule }) => rule);
+  assert.ok(!rules.includes("not-searched"), row);
+  const [, before] = /^Found (\d+) skill/m.exec(text)!;
+  const counts = [before, ...missed.map(([, count]) => count)].map(Number);
+  assert.equal(skills.length, counts.reduce((a, b) => a + b), row);
 }
 
 const COMMAND = /^(?<folder>\S*) ?\$ (?<command>.*) → (?<summary>.*)$/;
@@ -176,7 +174,9 @@ async function checkRow(
     assertPrinted(printed, [summary!, ...expected], row);
     const isFailed = args[0] === "--check" && text.includes(": error[");
     assert.equal(code, isFailed ? 1 : 0, row);
-    if (args[0] === "--list") await assertFollowed(folders, args, row);
+    if (args[0] === "--list") {
+      await assertFollowed(folders, args, { text, row });
+    }
   }
 }
 
