@@ -110,7 +110,7 @@ export class FileList implements WalkSteps<ListedFolder> {
     folder: ListedFolder,
     parent: FolderSnapshot,
   ): ListedFolder | undefined {
-    const { boundary, maxFileSize, alias, isShared } = this.#options;
+    const { boundary, maxFileSize, alias, isShared = true } = this.#options;
     this.#entries++;
     const path = folder.prefix + entry.name;
     const found = boundary.find(entry.name, folder, {
