@@ -22,7 +22,7 @@ import {
   resolvePath,
 } from "../files/paths.ts";
 import type { Fault, Problem } from "../problems.ts";
-import { skillKey } from "../skills/names.ts";
+import { SCOPES, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
   ScanOptions,
@@ -66,15 +66,16 @@ export class Policy {
   /**
    * Creates it from the options of a scan. Nothing is loaded yet.
    *
-   * @throws {TypeError} If a policy that is passed as an object has an unknown state.
+   * @throws {TypeError} If a policy that is passed as an object has an unknown state or scope.
    */
   constructor(options: ScanOptions) {
     const { policy } = options;
     this.#options = options;
     if (typeof policy === "string") this.file = resolvePath(policy, options);
     else {
-      for (const { state } of policy?.rules ?? []) {
+      for (const { state, scope = SCOPES[0] } of policy?.rules ?? []) {
         requireChoice("state", state, STATE_NAMES);
+        requireChoice("scope", scope, SCOPES);
       }
     }
   }

@@ -15,7 +15,7 @@ import {
 } from "../files/paths.ts";
 import { MAX_LENGTHS } from "../limits.ts";
 import type { BareFault, Fault } from "../problems.ts";
-import { skillKey } from "../skills/names.ts";
+import { isQualified, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 import { quote } from "../text.ts";
@@ -143,6 +143,12 @@ function findNameFault(name: string): BareFault | undefined {
       reason:
         `a name is empty, or has more than ${MAX_LENGTHS.name} characters`,
       hint: 'write a name, or "*" for all skills',
+    };
+  }
+  if (isQualified(name)) {
+    return {
+      reason: `the name ${quote(name)} begins with a scope`,
+      hint: 'write the rest of the name, and the scope as "scope:"',
     };
   }
   if (!/[{}[\],]/.test(name)) return undefined;

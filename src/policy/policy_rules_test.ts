@@ -159,6 +159,11 @@ Deno.test("activateRule() refuses what would be reinterpreted silently, and says
       'a name is empty, or has more than 1024 characters; write a name, or "*" for all skills',
     ],
     [{ skill: ["ok", "\u200b"] }, "a name is empty"],
+    [
+      { skill: "global:git" },
+      'the name "global:git" begins with a scope; write the rest of the name, and the scope as "scope:"',
+    ],
+    [{ skill: "Project:*" }, 'the name "Project:*" begins with a scope'],
     [{ skill: "*".repeat(1_025) }, "a name is empty"],
     [{ in: "" }, 'a folder is empty; write its path, as in "~/code"'],
     [

@@ -155,10 +155,14 @@ Deno.test("Policy.load() says what is wrong with each rule, and what applies unt
   assert.equal(policy.isUsable, false);
 });
 
-Deno.test("Policy throws for an unknown state in an object, which would fail open", () => {
+Deno.test("Policy throws for an unknown state or scope in an object, which would fail open", () => {
+  const rules = [{ state: "off", scope: "Global" as "global" }] as const;
+  assert.throws(() => new Policy({ policy: { rules } }), {
+    message: 'Invalid scope "Global": expected one of project, global',
+  });
   for (const state of ["Off", "", "toString"]) {
-    const rules = [{ state: state as "off" }];
-    assert.throws(() => new Policy({ policy: { rules } }), {
+    const policy = { rules: [{ state: state as "off" }] };
+    assert.throws(() => new Policy({ policy }), {
       name: "TypeError",
       message: `Invalid state "${state}": expected one of ${
         STATE_NAMES.join(", ")

@@ -12,7 +12,6 @@ import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
-import { MAX_MESSAGE_SIZE } from "../protocol/json_rpc.ts";
 import { totalSize } from "../skills/checks.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type {
@@ -337,6 +336,9 @@ function formatLeftOut(problems: readonly Problem[]): string {
   return `Left out:\n\n${lines.join("\n")}`;
 }
 
+/** The maximum size of files that are read together, in bytes. A reply takes several times as much. */
+const MAX_SIZE_TOGETHER = 2 * 1024 * 1024;
+
 /**
  * Reads files of a skill for one message.
  *
@@ -348,9 +350,9 @@ export async function readTogether<T>(
   read: (file: SkillFile) => Promise<T>,
 ): Promise<T[]> {
   const size = totalSize(files);
-  if (size > MAX_MESSAGE_SIZE) {
+  if (size > MAX_SIZE_TOGETHER) {
     throw new Error(
-      `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit for a message is ${MAX_MESSAGE_SIZE}; read them one at a time`,
+      `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit is ${MAX_SIZE_TOGETHER}; read them one at a time`,
     );
   }
   const slice = new TimeSlice();
