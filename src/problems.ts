@@ -131,9 +131,6 @@ export interface Fault {
   readonly lines?: readonly string[] | undefined;
 }
 
-/** A fault whose rule follows from where it is found. */
-export type BareFault = Omit<Fault, "rule">;
-
 /** What is wrong with a file, a folder, or a policy, and how to fix it. */
 export interface Problem extends Fault {
   /** The path of the file or folder. */

@@ -7,12 +7,11 @@
 
 import { faultOf } from "../files/faults.ts";
 import { basename, join } from "../files/paths.ts";
-import type { Problem } from "../problems.ts";
+import type { Fault, Problem } from "../problems.ts";
 import {
   type Check,
   type CheckedSkill,
   CHECKS,
-  type Finding,
   NOT_UTF_8,
   runChecks,
 } from "../skills/checks.ts";
@@ -91,24 +90,24 @@ async function findReadProblem(
 }
 
 /** Reports a `skill.md`, which the specification writes in capital letters. */
-function checkFileName({ file }: CheckedSkill): Finding | undefined {
+function checkFileName({ file }: CheckedSkill): Fault | undefined {
   if (basename(file) === SKILL_MD) return undefined;
   const reason = `some hosts look only for "${SKILL_MD}"`;
   return { rule: "file-case", reason, hint: `rename it to "${SKILL_MD}"` };
 }
 
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
-function checkFieldNames({ entries }: CheckedSkill): Finding[] {
-  return entries.flatMap((entry): Finding[] => {
+function checkFieldNames({ entries }: CheckedSkill): Fault[] {
+  return entries.flatMap((entry): Fault[] => {
     const { key } = entry;
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
     if (field === undefined || findEntry(field, entries)) return [];
-    return [{ rule: "field-misspelled", ...toEntryFault(field, entry) }];
+    return [toEntryFault(field, entry, { rule: "field-misspelled" })];
   });
 }
 
 /** Reports what YAML takes for a comment, although it is most likely a part of the description. */
-function checkComment(skill: CheckedSkill): Finding | undefined {
+function checkComment(skill: CheckedSkill): Fault | undefined {
   const field = "description";
   const entry = findEntry(field, skill.entries);
   if (entry === undefined || /^["'|>]/.test(entry.value)) return undefined;
@@ -122,7 +121,7 @@ function checkComment(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Reports what looks like a tag, because some hosts refuse the skill then. */
-function checkMarkup(skill: CheckedSkill): Finding | undefined {
+function checkMarkup(skill: CheckedSkill): Fault | undefined {
   const { description } = skill.frontmatter;
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(description) ?? [];
   if (tag === undefined) return undefined;
@@ -133,7 +132,7 @@ function checkMarkup(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Reports an `argument-hint` that is not a text, because a host drops the skill then. */
-function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
+function checkArgumentHint(skill: CheckedSkill): Fault | undefined {
   const field = "argument-hint";
   const hint = skill.frontmatter[field];
   if (hint === undefined || typeof hint === "string") return undefined;
@@ -145,7 +144,7 @@ function checkArgumentHint(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Reports `allowed-tools` as a list, which is a text in the specification. */
-function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
+function checkAllowedTools(skill: CheckedSkill): Fault | undefined {
   const field = "allowed-tools";
   const tools = skill.frontmatter[field];
   if (!Array.isArray(tools)) return undefined;
@@ -157,7 +156,7 @@ function checkAllowedTools(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Reports the first line with invisible characters, which can hide text. */
-function checkCharacters({ text }: CheckedSkill): Finding | undefined {
+function checkCharacters({ text }: CheckedSkill): Fault | undefined {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
     .map(listInvisible);
   const index = lines.findIndex((characters) => characters.length > 0);
@@ -170,7 +169,7 @@ function checkCharacters({ text }: CheckedSkill): Finding | undefined {
   };
 }
 
-function checkBody({ text, excerpt }: CheckedSkill): Finding | undefined {
+function checkBody({ text, excerpt }: CheckedSkill): Fault | undefined {
   const endsWithFence = text.trimEnd().endsWith("\n---");
   if (excerpt.trim() !== "" || !endsWithFence) return undefined;
   const reason = "there are no instructions below the frontmatter";
@@ -178,7 +177,7 @@ function checkBody({ text, excerpt }: CheckedSkill): Finding | undefined {
 }
 
 /** Reports a `SKILL.md` that takes much room in the context of a model. */
-function checkLength({ text }: CheckedSkill): Finding | undefined {
+function checkLength({ text }: CheckedSkill): Fault | undefined {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
   if (length <= MAX_SKILL_LINES) return undefined;
   const reason =
@@ -187,7 +186,7 @@ function checkLength({ text }: CheckedSkill): Finding | undefined {
   return { rule: "long", reason, hint };
 }
 
-function checkLinks({ text, contents: { files } }: CheckedSkill): Finding[] {
+function checkLinks({ text, contents: { files } }: CheckedSkill): Fault[] {
   return listBrokenLinks(text, files.map(({ path }) => path));
 }
 

@@ -14,7 +14,7 @@ import {
   resolvePath,
 } from "../files/paths.ts";
 import { MAX_LENGTHS } from "../limits.ts";
-import type { BareFault, Fault } from "../problems.ts";
+import type { Fault } from "../problems.ts";
 import { isQualified, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
@@ -23,11 +23,14 @@ import { quote } from "../text.ts";
 /** The maximum number of faults of a policy that are reported. */
 export const MAX_POLICY_FAULTS = 20;
 
+/** A fault of a policy. All of them break the same rule. */
+type PolicyFault = Omit<Fault, "rule">;
+
 /** Thrown if a policy cannot be used. */
 export class PolicyError extends Error {
   readonly faults: readonly Fault[];
 
-  constructor(...faults: BareFault[]) {
+  constructor(...faults: PolicyFault[]) {
     super(faults.map(({ reason }) => reason).join("; "));
     this.name = "PolicyError";
     this.faults = faults.slice(0, MAX_POLICY_FAULTS)
@@ -137,7 +140,7 @@ export function textsOf(
 }
 
 /** Says why a name cannot be used. If it matched nothing, an `off` would have no effect. */
-function findNameFault(name: string): BareFault | undefined {
+function findNameFault(name: string): PolicyFault | undefined {
   if (skillKey(name) === "") {
     return {
       reason:
@@ -170,7 +173,7 @@ const FOLDER_END = isWindows
 const WILDCARDS = /[*?]|\{[^{}]*,/;
 
 /** Says why the path of a folder cannot be used, from its text alone. */
-function findFolderFault(folder: string): BareFault | undefined {
+function findFolderFault(folder: string): PolicyFault | undefined {
   if (folder.trim() === "") {
     return {
       reason: "a folder is empty",

@@ -62,11 +62,10 @@ export interface CheckedSkill extends Skill {
   readonly entries: readonly YamlEntry[];
 }
 
-/** What a check finds: a fault of the `SKILL.md`, or of another file. */
-export type Finding = Fault & { readonly file?: string };
-
-/** A check returns what is wrong, if anything is. */
-export type Check = (skill: CheckedSkill) => Finding[] | Finding | undefined;
+/** Returns faults of the `SKILL.md`, and problems with other files. */
+export type Check = (
+  skill: CheckedSkill,
+) => (Fault | Problem)[] | Fault | undefined;
 
 /** All of these checks. */
 export const CHECKS: readonly Check[] = [
@@ -106,33 +105,33 @@ export function findUnlistingFault(
     .find((problem) => hasEffect(problem, "unlisted"));
 }
 
-/** Runs checks. Returns the problems with their files. */
+/** Runs checks. A fault without a file is one of the `SKILL.md`. */
 export function runChecks(
   checks: readonly Check[],
   skill: CheckedSkill,
 ): Problem[] {
   return checks.flatMap((check) => check(skill) ?? [])
-    .map((finding) => ({ file: skill.file, ...finding }));
+    .map((fault) => ({ file: skill.file, ...fault }));
 }
 
-function checkName(skill: CheckedSkill): Finding[] {
+function checkName(skill: CheckedSkill): Fault[] {
   const name = withoutInvisible(skill.frontmatter.name);
   const valid = validName(name);
   const folder = basename(skill.directory);
   const entry = findEntry("name", skill.entries);
   const line = entry?.line;
-  const findings: Finding[] = [];
+  const faults: Fault[] = [];
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    findings.push({ rule: "name-length", line, reason, hint: "shorten it" });
+    faults.push({ rule: "name-length", line, reason, hint: "shorten it" });
   } else if (name !== valid) {
     const rules = "a-z, 0-9, and single hyphens between them";
     const reason = `the name ${quote(name)} does not consist of ${rules}`;
     const finished = valid && writeText("name", valid);
     const hint = "write a name of these characters";
     const advice = tellToWrite(finished, entry, hint);
-    findings.push({ rule: "name-characters", reason, ...advice });
+    faults.push({ rule: "name-characters", reason, ...advice });
   }
   if (valid !== undefined && valid !== normalizeText(folder)) {
     const other = `the folder name ${quote(folder)}`;
@@ -146,12 +145,12 @@ function checkName(skill: CheckedSkill): Finding[] {
       "write the name of the folder as the name",
     );
     const hint = isValid ? `${rename}, or ${advice.hint}` : rename;
-    findings.push({ rule: "name-folder", reason, ...advice, hint });
+    faults.push({ rule: "name-folder", reason, ...advice, hint });
   }
-  return findings;
+  return faults;
 }
 
-function checkDescription(skill: CheckedSkill): Finding | undefined {
+function checkDescription(skill: CheckedSkill): Fault | undefined {
   const { description } = skill.frontmatter;
   const { length } = [...withoutInvisible(description)];
   if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
@@ -163,8 +162,8 @@ function checkDescription(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function checkInvisible(skill: CheckedSkill): Finding[] {
-  return REQUIRED_FIELDS.flatMap((field): Finding[] => {
+function checkInvisible(skill: CheckedSkill): Fault[] {
+  return REQUIRED_FIELDS.flatMap((field): Fault[] => {
     const [first] = listInvisible(skill.frontmatter[field]);
     if (first === undefined) return [];
     const line = findEntry(field, skill.entries)?.line;
@@ -175,7 +174,7 @@ function checkInvisible(skill: CheckedSkill): Finding[] {
 }
 
 /** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
-function checkJson(skill: CheckedSkill): Finding | undefined {
+function checkJson(skill: CheckedSkill): Fault | undefined {
   let left = MAX_JSON_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     left -= typeof value === "string" ? value.length : USUAL_JSON_LENGTH;
@@ -193,7 +192,7 @@ function checkJson(skill: CheckedSkill): Finding | undefined {
   return { rule: "frontmatter-json", line, reason, hint };
 }
 
-function checkCompatibility(skill: CheckedSkill): Finding | undefined {
+function checkCompatibility(skill: CheckedSkill): Fault | undefined {
   const { compatibility = "any" } = skill.frontmatter;
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
     [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
@@ -207,7 +206,7 @@ function checkCompatibility(skill: CheckedSkill): Finding | undefined {
 }
 
 /** Checks that metadata is a mapping of texts. Most often, a version has no quotes. */
-function checkMetadata(skill: CheckedSkill): Finding[] {
+function checkMetadata(skill: CheckedSkill): Fault[] {
   const rule = "metadata";
   const { metadata = {} } = skill.frontmatter;
   const entry = findEntry(rule, skill.entries);
@@ -219,7 +218,7 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
   }
   const keys = Object.keys(metadata)
     .filter((key) => typeof metadata[key] !== "string");
-  return keys.map((key): Finding => {
+  return keys.map((key): Fault => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
     const hint = "write it as one text in quotes";
     const nested = entry && findNested(key, entry);
@@ -230,9 +229,9 @@ function checkMetadata(skill: CheckedSkill): Finding[] {
   });
 }
 
-function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
+function checkFiles({ directory, contents }: CheckedSkill): Problem[] {
   const { files, leftOut, entries } = contents;
-  const findings = leftOut.map(({ file: path, reason, hint }): Finding => {
+  const problems = leftOut.map(({ file: path, reason, hint }): Problem => {
     const rule = path === "" ? "unreadable" : "not-served";
     return { rule, file: join(directory, path), reason, hint };
   });
@@ -242,9 +241,9 @@ function checkFiles({ directory, contents }: CheckedSkill): Finding[] {
     const reason =
       `the skill has more than ${MAX_FILES} files, ${MAX_LISTED_ENTRIES} files and folders, or ${MAX_MIB} MiB`;
     const hint = "remove what the agent does not need, or split the skill";
-    findings.push({ rule: "size", file: directory, reason, hint });
+    problems.push({ rule: "size", file: directory, reason, hint });
   }
-  return findings;
+  return problems;
 }
 
 /** Returns the total size of files, in bytes. */

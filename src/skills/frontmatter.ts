@@ -232,7 +232,7 @@ function readScalars(
     if (entry === undefined || value === undefined) continue;
     texts[field] = value;
     const written = { ...entry, value };
-    repairs.push({ rule: "yaml-repaired", ...toEntryFault(field, written) });
+    repairs.push(toEntryFault(field, written, { rule: "yaml-repaired" }));
   }
   return { fields: { ...fields, ...texts }, repairs };
 }
@@ -268,10 +268,9 @@ function readMalformed(
       listYamlFaults(yaml, { entries, refused, error }),
     );
   }
-  const repairs = meant.slice(0, MAX_FAULTS).map(({ entry }): Fault => ({
-    rule: "yaml-repaired",
-    ...toEntryFault(meantBy(entry), entry),
-  }));
+  const rule = "yaml-repaired";
+  const repairs = meant.slice(0, MAX_FAULTS)
+    .map(({ entry }) => toEntryFault(meantBy(entry), entry, { rule }));
   return readFields(fields, { yaml: finished, folder, scope, repairs });
 }
 

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { BareFault, Fault } from "../problems.ts";
+import type { Fault, ProblemRule } from "../problems.ts";
 import { MAX_LENGTHS } from "../limits.ts";
 import { quote, withoutInvisible } from "../text.ts";
 import {
@@ -133,22 +133,18 @@ export function listYamlFaults(
     error: Error;
   },
 ): Fault[] {
-  const rule = "yaml";
   const isFinished = parsesFinished(yaml, refused);
+  const options = { rule: "yaml", isFinished } as const;
   const described = refused.slice(0, MAX_FAULTS)
-    .map((entry) => toEntryFault(meantBy(entry), entry, { isFinished }));
-  const descriptions = isFinished ? described : [
+    .map((entry) => toEntryFault(meantBy(entry), entry, options));
+  const faults = isFinished ? described : [
     findDuplicateKey(entries) ?? described[0] ?? toParserFault(yaml, error),
   ];
   const lines = yaml.split("\n");
-  return descriptions.map((description) => {
-    const text = lines[(description.line ?? 1) - 1] ?? "";
-    const sentence = findSentence(description.reason, text);
-    return {
-      rule,
-      ...sentence === undefined ? {} : { sentence },
-      ...description,
-    };
+  return faults.map((fault) => {
+    const text = lines[(fault.line ?? 1) - 1] ?? "";
+    const sentence = findSentence(fault.reason, text);
+    return sentence === undefined ? fault : { ...fault, sentence };
   });
 }
 
@@ -191,8 +187,8 @@ function parsesFinished(yaml: string, entries: readonly YamlEntry[]): boolean {
 export function toEntryFault(
   field: string,
   entry: YamlEntry,
-  { isFinished = true } = {},
-): BareFault {
+  { rule, isFinished = true }: { rule: ProblemRule; isFinished?: boolean },
+): Fault {
   const { line, lines, value } = entry;
   const [first = ""] = lines;
   const finished = isFinished ? finishLine(field, entry) : undefined;
@@ -201,11 +197,12 @@ export function toEntryFault(
     : withoutQuotes(value) === undefined
     ? "put it in quotes that do not occur in it, ' or \""
     : `write a text in quotes after "${field}:"`;
-  const reason = formatReason(field, entry);
-  return { reason, ...tellToWrite(finished, { line, lines: [first] }, hint) };
+  const reason = formatEntryReason(field, entry);
+  const advice = tellToWrite(finished, { line, lines: [first] }, hint);
+  return { rule, reason, ...advice };
 }
 
-function formatReason(field: string, entry: YamlEntry): string {
+function formatEntryReason(field: string, entry: YamlEntry): string {
   const key = quote(entry.key);
   if (entry.key !== field) return `the field ${key} is almost ${quote(field)}`;
   if (!isSeparated(entry)) return `there is no colon and space after ${key}`;
@@ -216,21 +213,22 @@ function formatReason(field: string, entry: YamlEntry): string {
 
 function findDuplicateKey(
   entries: readonly YamlEntry[],
-): BareFault | undefined {
+): Fault | undefined {
   const byKey = Map.groupBy(entries, ({ key }) => key).values();
   const [first, second] = byKey.find((same) => same.length > 1) ?? [];
   return first && second && {
+    rule: "yaml",
     line: second.line,
     reason: `the field ${quote(first.key)} is already on line ${first.line}`,
     hint: `delete line ${first.line} or line ${second.line}`,
   };
 }
 
-function toParserFault(yaml: string, error: Error): BareFault {
-  const description = toYamlFault(error);
-  const { line } = description;
+function toParserFault(yaml: string, error: Error): Fault {
+  const fault = { rule: "yaml", ...toYamlFault(error) } as const;
+  const { line } = fault;
   const indented = yaml.split("\n")[line - 1] ?? "";
-  if (!/^ *\t/.test(indented)) return description;
+  if (!/^ *\t/.test(indented)) return fault;
   const text = indented.trimStart();
   const [entry] = listEntries(text);
   // A known field is meant as one, not as a part of the field above.
@@ -242,7 +240,7 @@ function toParserFault(yaml: string, error: Error): BareFault {
     { line, lines: [indented] },
     "indent this line with spaces",
   );
-  return { ...description, ...advice };
+  return { ...fault, ...advice };
 }
 
 /** Describes the required fields that are missing, misspelled, or not texts. */
@@ -262,17 +260,17 @@ export function listMissingFields(
   const faults = missing.flatMap((field): Fault[] => {
     const entry = find(field);
     if (entry === undefined) return [];
-    const rule = `${field}-missing` as const;
     return Array.isArray(fields[entry.key])
-      ? [{ rule, ...toListFault(field, entry) }]
-      : [{ rule, ...toEntryFault(field, entry) }];
+      ? [toListFault(field, entry)]
+      : [toEntryFault(field, entry, { rule: `${field}-missing` })];
   });
   return [...listAbsentFields(absent, yaml, folder), ...faults];
 }
 
-function toListFault(field: RequiredField, { line }: YamlEntry): BareFault {
+function toListFault(field: RequiredField, { line }: YamlEntry): Fault {
   const reason = `the field ${quote(field)} is a list`;
-  return { line, reason, hint: `write one text in quotes after "${field}:"` };
+  const hint = `write one text in quotes after "${field}:"`;
+  return { rule: `${field}-missing`, line, reason, hint };
 }
 
 /** The maximum length of a clean name, in characters. */
