@@ -19,6 +19,7 @@ import {
   type McpRequestContext,
   Server,
   type ServerCapabilities,
+  type Transport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { isObject, stringifyJson, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
@@ -98,13 +99,12 @@ export class McpHttpServer extends RequestDispatcher {
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.description;
     const isModern = era === "modern";
-    const server = new Server(serverInfo, {
+    const handling = this.#handlings.get(requestInfo!)!;
+    const server = new RequestServer(handling, serverInfo, {
       capabilities: this.#capabilities(isModern),
       instructions: instructions(),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
-    const handling = this.#handlings.get(requestInfo!)!;
-    keepReply(server, handling);
     // Without a handler, the SDK replies to a modern client with the status 404.
     const method = requestInfo!.headers.get("mcp-method") ?? "";
     if (isModern && !this.hasHandler(method)) {
@@ -143,12 +143,22 @@ export class McpHttpServer extends RequestDispatcher {
 }
 
 /**
- * Keeps the reply of a server, and sends an empty result through the SDK, which would copy
- * a large one several times. Of an error, the SDK would change the code.
+ * The server of one request. It keeps its reply, and sends an empty result through the SDK,
+ * which would copy a large one several times, and would change the code of an error.
  */
-function keepReply(server: Server, handling: Handling): void {
-  const connect = server.connect.bind(server);
-  server.connect = async (transport) => {
+class RequestServer extends Server {
+  readonly #handling: Handling;
+
+  constructor(
+    handling: Handling,
+    ...description: ConstructorParameters<typeof Server>
+  ) {
+    super(...description);
+    this.#handling = handling;
+  }
+
+  override async connect(transport: Transport): Promise<void> {
+    const handling = this.#handling;
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
       const isResult = "result" in message;
@@ -159,6 +169,6 @@ function keepReply(server: Server, handling: Handling): void {
       }
       await send(isResult ? { ...message, result: {} } : message, options);
     };
-    await connect(transport);
-  };
+    await super.connect(transport);
+  }
 }
