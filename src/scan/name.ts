@@ -47,7 +47,7 @@ export function nameSkills(
   if (hasSameSkills && isSameRest(rest, previous)) return previous;
   const { skills, shadowed, served, names, off } = hasSameSkills
     ? previous
-    : assignNames(valid, known);
+    : createSkills(valid, known);
   const revision = previous.revision + 1;
   return { skills, shadowed, served, names, off, ...rest, revision };
 }
@@ -119,21 +119,6 @@ function isUnchanged(
     skill.hiddenFrom === decided.hiddenFrom;
 }
 
-/**
- * Returns the skill that has a name: the first one. But if the user has one that the model
- * may load, a project's skill that the model may not load is passed over.
- *
- * @param skills The skills with the name, in the order of their roots.
- */
-function holderOf(skills: readonly DecidedSkill[]): DecidedSkill {
-  const isUsers = ({ scope }: DecidedSkill) => scope === "global";
-  const userHasOne = skills.some((it) => isUsers(it) && isForModel(it));
-  const candidates = userHasOne
-    ? skills.filter((it) => isUsers(it) || isForModel(it))
-    : skills;
-  return candidates[0]!;
-}
-
 interface NamedSkill {
   readonly decided: DecidedSkill;
   /** Its scope or plugin, if it has only a qualified name. */
@@ -143,13 +128,13 @@ interface NamedSkill {
 }
 
 /**
- * Decides which skill has which name, and then creates the skills.
+ * Names and creates the skills.
  *
  * @param valid The skills, in the order of their roots.
  * @param known Skills by real path. Those that did not change stay the same objects, so
  *   that views recognize them.
  */
-function assignNames(
+function createSkills(
   valid: readonly DecidedSkill[],
   known: ReadonlyMap<string, Skill>,
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "names" | "off"> {
@@ -157,7 +142,7 @@ function assignNames(
     valid,
     (skill) => isOff(skill) ? "off" : "on",
   );
-  const { named, plugins } = chooseHolders(on);
+  const { named, pluginSkills } = assignNames(on);
   const created = new Map(
     named.map(({ decided, prefix }) => [
       decided,
@@ -174,7 +159,9 @@ function assignNames(
   const served = listServed(skills, shadowed);
   const names = new Map<string, Skill>();
   // Of equal keys, the last one counts.
-  for (const [key, decided] of plugins) names.set(key, created.get(decided)!);
+  for (const [key, decided] of pluginSkills) {
+    names.set(key, created.get(decided)!);
+  }
   for (const [key, skill] of skills) names.set(`${skill.scope}:${key}`, skill);
   for (const [key, skill] of served) names.set(key, skill);
   return {
@@ -186,19 +173,19 @@ function assignNames(
   };
 }
 
-/** Chooses which skill has which name, in the order of the keys of the names. */
-function chooseHolders(
+/** Decides which skill has which name, in the order of the keys of the names. */
+function assignNames(
   skills: readonly DecidedSkill[],
-): { named: NamedSkill[]; plugins: ReadonlyMap<string, DecidedSkill> } {
+): { named: NamedSkill[]; pluginSkills: ReadonlyMap<string, DecidedSkill> } {
   const found = Map.groupBy(skills, ({ read }) => skillKey(read.parsed.name!));
   const byKey = new Map(
     [...found.keys()].sort()
       .map((key) => [key, preferOwnNames(found.get(key)!)]),
   );
-  const plugins = listPlugins([...byKey.values()].flat());
+  const pluginSkills = listPluginSkills([...byKey.values()].flat());
   const named = [...byKey.keys()]
-    .flatMap((key) => chooseHolder(key, byKey, plugins));
-  return { named, plugins };
+    .flatMap((key) => assignName(key, byKey, pluginSkills));
+  return { named, pluginSkills };
 }
 
 /**
@@ -226,32 +213,47 @@ function pluginKey(
 }
 
 /** Lists the first skill of each name in a plugin, the user's own before the project's. */
-function listPlugins(
+function listPluginSkills(
   skills: readonly DecidedSkill[],
 ): Map<string, DecidedSkill> {
-  const plugins = new Map<string, DecidedSkill>();
+  const found = new Map<string, DecidedSkill>();
   for (const skill of skills.toSorted(byOwner)) {
     const key = pluginKey(skill);
-    if (key !== undefined && !plugins.has(key)) plugins.set(key, skill);
+    if (key !== undefined && !found.has(key)) found.set(key, skill);
   }
-  return plugins;
+  return found;
+}
+
+/**
+ * Chooses the skill that gets a name: the first one, unless that is a project's and would
+ * hide one of the user's.
+ *
+ * @param skills The skills with the name, in the order of their roots.
+ * @param pluginSkill The skill of a plugin that has it as its qualified name.
+ */
+function chooseHolder(
+  skills: readonly DecidedSkill[],
+  pluginSkill: DecidedSkill | undefined,
+): DecidedSkill {
+  const isUsers = ({ scope }: DecidedSkill) => scope === "global";
+  // One that the model may not load must not hide one that it may.
+  const userHasOne = skills.some((it) => isUsers(it) && isForModel(it));
+  const first = skills
+    .find((it) => !userHasOne || isUsers(it) || isForModel(it))!;
+  // One named `tools:git` must not hide the skill `git` of the user's plugin `tools`.
+  return pluginSkill?.scope === "global" && first.scope === "project"
+    ? skills.find(isUsers) ?? pluginSkill
+    : first;
 }
 
 /** Decides which of the skills with a name gets it, and which get a qualified name. */
-function chooseHolder(
+function assignName(
   key: string,
   byKey: ReadonlyMap<string, readonly DecidedSkill[]>,
-  plugins: ReadonlyMap<string, DecidedSkill>,
+  pluginSkills: ReadonlyMap<string, DecidedSkill>,
 ): NamedSkill[] {
   const skills = byKey.get(key)!;
-  const own = holderOf(skills);
-  const plugin = plugins.get(key);
-  // A project's skill named `tools:git` does not take that name from the skill `git` of
-  // the user's plugin `tools`.
-  const isUsers = plugin?.scope === "global" && own.scope === "project";
-  const holder = isUsers
-    ? skills.find(({ scope }) => scope === "global") ?? plugin
-    : own;
+  const holder = chooseHolder(skills, pluginSkills.get(key));
   return skills.map((decided) => {
     if (decided === holder) return { decided };
     const first = skills.find(({ scope }) => scope === decided.scope)!;
@@ -260,7 +262,7 @@ function chooseHolder(
     }
     const inPlugin = pluginKey(decided);
     const isLoadable = inPlugin !== undefined && !byKey.has(inPlugin) &&
-      plugins.get(inPlugin) === decided;
+      pluginSkills.get(inPlugin) === decided;
     const prefix = isLoadable ? pluginOf(decided.listings[0]!.path) : undefined;
     return { decided, prefix, by: first };
   });
