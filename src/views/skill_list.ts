@@ -141,9 +141,9 @@ const describeAnyway = deriveOnce((listed: ListedSkill): ListedSkill => ({
 }));
 
 /**
- * Lists the skills that the tools list for the model of a client. If its own list has no
- * room for all skills that are left to it, all of these are described like any others:
- * twice is better than never.
+ * Lists the skills that the tools list for the model of a client. If the skills that are
+ * left to its own list exceed that, all of them are described like any others: twice is
+ * better than never.
  */
 export function listForClient(
   catalog: SkillCatalog,
@@ -223,9 +223,8 @@ export function fitList(
   skills: readonly ListedSkill[],
   limit: number = DEFAULT_DESCRIPTION_LIMIT,
 ): string {
-  const room = limit - formatMore(skills.length).length;
   const fitting = fitSkills(skills, {
-    room,
+    limit: limit - formatMore(skills.length).length,
     lengthOf: (listed) => formatSkill(listed).length,
   });
   const missing = skills.length - fitting.length;
@@ -233,41 +232,41 @@ export function fitList(
   return missing > 0 ? list + formatMore(missing) : list;
 }
 
-interface ListRoom {
-  readonly room: number;
+interface ListSize {
+  /** The limit of the sum of all lengths. */
+  readonly limit: number;
   readonly lengthOf: (listed: ListedSkill) => number;
 }
 
 /**
- * Returns the skills of a list for which there is room, with descriptions that fill it.
- * While the user's own skills need more, the project's take at most a quarter of the
- * room, and never more than they need.
+ * Returns the skills that fit into a list, with descriptions that fill it. While the user's
+ * own skills need more, the project's get at most a quarter, and never more than they need.
  */
 export function fitSkills(
   skills: readonly ListedSkill[],
-  { room, lengthOf }: ListRoom,
+  { limit, lengthOf }: ListSize,
 ): ListedSkill[] {
   const needOf = (list: readonly ListedSkill[]) =>
     list.reduce((sum, listed) => sum + lengthOf(listed), 0);
   const users = skills.filter(({ skill }) => !isAmongProjects(skill));
   const projects = skills.filter(({ skill }) => isAmongProjects(skill));
-  const reserved = Math.min(room / 4, needOf(projects));
-  // The room that the user's shortened skills leave stays free. If the project's got it,
-  // less room could make their descriptions longer.
-  const left = Math.max(reserved, room - needOf(users));
+  const reserved = Math.min(limit / 4, needOf(projects));
+  // What the user's skills leave once they are shortened stays free. If the project's got
+  // it, a lower limit could make their descriptions longer.
+  const rest = Math.max(reserved, limit - needOf(users));
   return [
-    ...fitSection(users, { room: room - reserved, lengthOf }),
-    ...fitSection(projects, { room: left, lengthOf }),
+    ...fitSection(users, { limit: limit - reserved, lengthOf }),
+    ...fitSection(projects, { limit: rest, lengthOf }),
   ];
 }
 
 /**
- * Returns the skills of one section of a list for which there is room: the names first,
- * then the descriptions of pinned skills, then those of the others.
+ * Returns the skills that fit into a section of a list: the names first, then the
+ * descriptions of pinned skills, then those of the others.
  */
 function fitSection(
   skills: readonly ListedSkill[],
-  list: ListRoom,
+  list: ListSize,
 ): readonly ListedSkill[] {
   const shortenAll = (pinnedLength: number, otherLength: number) =>
     skills.map((listed) => {
@@ -289,9 +288,9 @@ function fitSection(
 
 function takeFitting(
   skills: readonly ListedSkill[],
-  { room, lengthOf }: ListRoom,
+  { limit, lengthOf }: ListSize,
 ): readonly ListedSkill[] {
-  let rest = room;
+  let rest = limit;
   const end = skills.findIndex((listed) => {
     rest -= lengthOf(listed);
     return rest < 0;

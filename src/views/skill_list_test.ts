@@ -125,26 +125,26 @@ const LENGTHS = {
 
 for (const [format, lengthOf] of Object.entries(LENGTHS)) {
   Deno.test(`fitSkills() fits any skills as ${format}: in order, a project's in a quarter while the user's are cut, and none shorter in more room`, () => {
-    const fit = (own: ListedSkill[], project: ListedSkill[], room: number) => {
-      const fitted = fitSkills([...own, ...project], { room, lengthOf });
+    const fit = (own: ListedSkill[], project: ListedSkill[], limit: number) => {
+      const fitted = fitSkills([...own, ...project], { limit, lengthOf });
       const needOf = (list: ListedSkill[]) =>
         list.reduce((sum, listed) => sum + lengthOf(listed), 0);
-      assert.ok(needOf(fitted) <= room);
+      assert.ok(needOf(fitted) <= limit);
       const { global = [], project: theirs = [] } = Object.groupBy(
         fitted,
         ({ skill }) => skill.scope,
       );
       assert.deepEqual(fitted, [...global, ...theirs]);
       const isWhole = needOf(global) === needOf(own);
-      assert.ok(isWhole || needOf(theirs) <= room / 4);
+      assert.ok(isWhole || needOf(theirs) <= limit / 4);
       return [measure(own, global), measure(project, theirs)]
         .flatMap((measured) => Object.values(measured));
     };
     const any = [anyOf("global"), anyOf("project"), fc.nat(5_000)] as const;
     fc.assert(
-      fc.property(...any, (own, project, room) => {
-        const before = fit(own, project, room);
-        const after = fit(own, project, room + 1);
+      fc.property(...any, (own, project, limit) => {
+        const before = fit(own, project, limit);
+        const after = fit(own, project, limit + 1);
         assert.ok(before.every((value, index) => value <= after[index]!));
       }),
       { numRuns: 500 },

@@ -143,8 +143,8 @@ function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
 function formatBrief(tool: SkillTool, view: ToolView): string {
   const { profile: { cutsDescriptionsAt = Infinity }, options } = view;
   const start = `${formatStart(tool, view)}\n\nSkills:`;
-  const room = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
-  return start + fitList(listFor(view), room);
+  const limit = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
+  return start + fitList(listFor(view), limit);
 }
 
 /** Lists skills for a client. Those that were not measured get what the contracts say. */

@@ -16,11 +16,7 @@ import {
 } from "../problems.ts";
 import { findPolicyProblem } from "../skills/catalog.ts";
 import { keyOfText, keysOf } from "../skills/names.ts";
-import type {
-  SkillCatalog,
-  SkillRootReport,
-  SkillScope,
-} from "../skills/types.ts";
+import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
@@ -82,9 +78,8 @@ function findAdvice(
   catalog: SkillCatalog,
   { toolset }: ToolOptions,
 ): string | undefined {
-  const reason = findEmptyListReason(catalog);
-  const counts = toolset !== "skill";
-  return reason ?? (counts ? summarizeNearMisses(catalog) : undefined);
+  return findEmptyListReason(catalog) ??
+    (toolset === "skill" ? undefined : summarizeNearMisses(catalog));
 }
 
 /** Formats a list of skills in the wording of the contract of the tool `skill`. */
@@ -116,8 +111,8 @@ export async function searchSkills(
   const found = listByName(await index.search(words));
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));
-  const room = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
-  const shownProjects = projects.slice(0, room);
+  const limit = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
+  const shownProjects = projects.slice(0, limit);
   const shownUsers = users.slice(0, MAX_RESULTS - shownProjects.length);
   return [...shownUsers, ...shownProjects];
 }
@@ -153,10 +148,12 @@ function explainMissing(
   return [...new Set(missing.map((it) => explain(it, options)))];
 }
 
+/** Something that is skipped, and how the model is told of it. */
 interface NotServed {
   readonly problems: readonly Problem[];
   /** Whose it is, by where it really lies. */
   readonly scope: SkillScope;
+  /** What it is, after "The project has a". */
   readonly what: string;
   /** Its path in the project, with slashes, if it is the project's. */
   readonly projectPath?: string | undefined;
@@ -206,7 +203,7 @@ function listSkippedEntries(
     const { scope } = report;
     const name = basename(file);
     if (!keysOf({ name, scope }).includes(key)) continue;
-    const projectPath = `${pathOfRoot(report)}/${name}`;
+    const projectPath = `${pathOfRoot(report.root)}/${name}`;
     const what = SKILL_OF_NAME;
     entries.push({ problems: [problem], scope, what, projectPath });
   }
@@ -220,13 +217,13 @@ function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
     if (problem === undefined || status === "missing") return [];
     const part = status === "found" ? " in part" : "";
     const what = `folder of skills that is skipped${part}`;
-    const projectPath = pathOfRoot({ root });
+    const projectPath = pathOfRoot(root);
     return [{ problems: [problem], scope, what, projectPath }];
   });
 }
 
 /** Returns how a root is known in its project, such as `.claude/skills`. */
-function pathOfRoot({ root: { path } }: Pick<SkillRootReport, "root">): string {
+function pathOfRoot({ path }: SkillRoot): string {
   return `${basename(dirname(path))}/${basename(path)}`;
 }
 

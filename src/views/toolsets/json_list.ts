@@ -17,7 +17,7 @@ import {
   listForModel,
 } from "../skill_list.ts";
 
-/** The maximum size of a list of skills as JSON, in bytes. A message has room for two. */
+/** The maximum size of a list of skills as JSON, in bytes. A message can contain it twice. */
 const MAX_JSON_SIZE = 4 * 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export function fitJsonList(
     const escaped = JSON.stringify(formatIndentedJson([entryOf(listed)]));
     return encoder.encode(escaped).length;
   });
-  return fitSkills(listForModel(catalog), { room: MAX_JSON_SIZE, lengthOf });
+  return fitSkills(listForModel(catalog), { limit: MAX_JSON_SIZE, lengthOf });
 }
 
 /** Creates the result of a tool that lists skills, and says what is missing and why. */
