@@ -221,7 +221,16 @@ export function finishLine(
   { value, lines }: YamlEntry,
 ): string | undefined {
   const line = `${field}: ${value}`.trimEnd();
-  if (lines.length > 1) return line === lines[0] ? undefined : line;
+  if (lines.length === 1) return finishValue(field, value, line);
+  // Only the spelling of the field can be finished, because the value goes on below.
+  return line === lines[0] ? undefined : line;
+}
+
+function finishValue(
+  field: string,
+  value: string,
+  line: string,
+): string | undefined {
   const read = parseMapping(line)?.[field];
   const isText = typeof read === "string";
   const text = isText ? read : withoutQuotes(value);
