@@ -1,7 +1,7 @@
 /**
- * Finds what the user most likely meant, but what no scan finds, for `--list` and
- * `--check`: skills in folders that are not searched, and files with almost the right
- * name. A running server looks only into its folders.
+ * Finds what the user most likely meant as skills and the scan of a server does not find,
+ * for `--list` and `--check`: skills in folders that are not searched, and files with
+ * almost the right name.
  *
  * @module
  */
@@ -60,10 +60,12 @@ export async function listMissed(
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Problem[]> {
   const { roots, folders, values } = settings;
-  // A user who named other folders, in which something is, needs no hint about these.
-  const isNothing = values.check ? !folders.some(isThere) : served.size === 0 &&
-    problems.every(({ rule }) => rule === "folder-missing");
-  const places = folders.length === 0 || isNothing
+  const areFoldersEmpty = values.check
+    ? !folders.some(isThere)
+    : served.size === 0 &&
+      problems.every(({ rule }) => rule === "folder-missing");
+  // A user who named folders with something in them needs no hint about other places.
+  const places = folders.length === 0 || areFoldersEmpty
     ? listUnsearchedPlaces(settings)
     : [];
   const shallow = [...roots, ...places.map(({ root }) => root)];
@@ -98,16 +100,17 @@ const MOVE = 'move its skills to the folder "skills" beside it';
 const ADD_A_PLUGIN =
   "Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it";
 
-/** A folder where skills are put, in another one. */
+/** A folder where skills are put, in a base folder. */
 interface Place {
   readonly base: string | undefined;
   readonly folder: string;
   /** What to do. Default: add it with `--skill-dir`. */
   readonly hint?: string;
-  /** Whether its skills lie at any level. Default: whether there is no hint. */
+  /** Whether its skills lie at any level. Default: `false`. */
   readonly recursive?: boolean;
 }
 
+/** Lists the places where installers, clients, and people put skills. */
 function listPlaces(settings: Settings): Place[] {
   const { home } = settings;
   const here = currentFolder();
@@ -117,8 +120,8 @@ function listPlaces(settings: Settings): Place[] {
     ...anywhere(join(".agents", "skills"), "add --agents"),
     ...Object.values(MCP_CLIENTS).flatMap(({ ownSkills = [] }) => ownSkills)
       .filter((folder) => !SHARED_FOLDERS.includes(dirname(join(folder))))
-      .map((folder) => ({ base: home, folder })),
-    { base: here, folder: "skills" },
+      .map((folder) => ({ base: home, folder, recursive: true })),
+    { base: here, folder: "skills", recursive: true },
     {
       base: home,
       folder: join(".claude", "plugins", "cache"),
@@ -137,11 +140,11 @@ function listPlaces(settings: Settings): Place[] {
   ];
 }
 
-/** Lists these places, except those that the client lists itself. */
+/** Lists the places that are not searched, and that the client does not list itself. */
 function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
   const { home, roots, values } = settings;
   return listPlaces(settings).flatMap((place) => {
-    const { base, folder, hint, recursive = hint === undefined } = place;
+    const { base, folder, hint, recursive = false } = place;
     if (base === undefined) return [];
     const path = base === home
       ? inHome(folder, settings.options)!
@@ -203,7 +206,10 @@ function listDeeperProblems(
   });
 }
 
-/** Counts folders by the folder directly in the root that holds them, or all together if these are many. */
+/**
+ * Counts folders by the folder directly in the root that holds them, or all together if
+ * there are many of those.
+ */
 function countByHolder(
   root: string,
   folders: readonly string[],
