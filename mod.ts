@@ -121,10 +121,10 @@ import { TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { notifyWhenChanged } from "./src/views/paging.ts";
 import {
-  hostFor,
+  adapterFor,
   type ProgramToolServer,
   type SkillToolServer,
-} from "./src/views/tool_hosts.ts";
+} from "./src/views/tool_servers.ts";
 import { listTools } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
@@ -136,7 +136,7 @@ export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
 export type {
   ProgramToolServer,
   SkillToolServer,
-} from "./src/views/tool_hosts.ts";
+} from "./src/views/tool_servers.ts";
 export type * from "./src/skills/types.ts";
 
 /**
@@ -782,12 +782,12 @@ export function registerSkillTools(
 ): void {
   const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
   const tools = listTools(toolOptions);
-  const host = hostFor(server, registry, toolOptions);
-  for (const tool of tools) host.register(tool);
+  const adapter = adapterFor(server, registry, toolOptions);
+  for (const tool of tools) adapter.register(tool);
   notifyWhenChanged(
     registry,
-    (catalog) => host.listSent(catalog),
-    () => host.update(),
+    (catalog) => adapter.listSent(catalog),
+    () => adapter.update(),
   );
 }
 

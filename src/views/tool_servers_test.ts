@@ -27,27 +27,27 @@ import { Inbox } from "../../tests/testing/waiting.ts";
 import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
 import { join } from "../files/paths.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "./profiles.ts";
-import { hostFor } from "./tool_hosts.ts";
+import { adapterFor } from "./tool_servers.ts";
 import { listToolEntries } from "./tools.ts";
 import { TOOLSETS } from "./toolsets/toolsets.ts";
 
 /** A server of the SDK with a tool of its own, and a registry of skills. */
-function createHost(place: Place) {
+function createServer(place: Place) {
   const registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  const host = new McpServer({ name: "host", version: "1.0.0" });
-  host.registerTool(
+  const server = new McpServer({ name: "other", version: "1.0.0" });
+  server.registerTool(
     "time",
     { description: "Return the time" },
     () => ({ content: [{ type: "text", text: "noon" }] }),
   );
-  return { registry, host };
+  return { registry, server };
 }
 
 /** Connects a client to a server of the SDK. */
-async function connect(host: McpServer): Promise<Client> {
+async function connect(server: McpServer): Promise<Client> {
   const client = new Client({ name: "test", version: "1.0.0" });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await host.connect(ours);
+  await server.connect(ours);
   await client.connect(theirs);
   return client;
 }
@@ -55,10 +55,10 @@ async function connect(host: McpServer): Promise<Client> {
 Deno.test("registerSkillTools() lets tools join those of an McpServer, and keeps their descriptions current", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  const { registry, host } = createHost(place);
+  const { registry, server } = createServer(place);
   await registry.refresh();
-  registerSkillTools(host, registry, { toolset: "skill" });
-  const client = await connect(host);
+  registerSkillTools(server, registry, { toolset: "skill" });
+  const client = await connect(server);
   const notifications = new Inbox<string>();
   client.setNotificationHandler(
     ToolListChangedNotificationSchema,
@@ -94,11 +94,11 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
   Deno.test(`registerSkillTools() registers the tools of ${toolset} as clients without a profile see them`, async () => {
     using place = new Place();
     place.skill("skills", "git");
-    const { registry, host } = createHost(place);
+    const { registry, server } = createServer(place);
     await registry.refresh();
     const options = { toolset, allowShell: false };
-    registerSkillTools(host, registry, options);
-    const client = await connect(host);
+    registerSkillTools(server, registry, options);
+    const client = await connect(server);
     const { tools: [, ...tools] } = await client.listTools();
     const { catalog } = registry;
     const profile = DEFAULT_PROFILE;
@@ -125,11 +125,11 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
     { path: join(place.path, "skills"), scope: "global" },
   ]);
   await registry.refresh();
-  const host = new McpServer2({ name: "host", version: "1.0.0" });
-  registerSkillTools(host, registry, { toolset: "agentskills" });
+  const server = new McpServer2({ name: "other", version: "1.0.0" });
+  registerSkillTools(server, registry, { toolset: "agentskills" });
   const client = new Client({ name: "test", version: "1.0.0" });
   const [ours, theirs] = InMemoryTransport2.createLinkedPair();
-  await host.connect(ours);
+  await server.connect(ours);
   await client.connect(theirs as unknown as InMemoryTransport);
   const warnings: unknown[] = [];
   const { warn } = console;
@@ -154,10 +154,10 @@ Deno.test("registerSkillTools() lists the skills for any profile in the descript
   using place = new Place();
   place.skill("skills", "git");
   for (const profile of Object.keys(CLIENT_PROFILES)) {
-    const { registry, host } = createHost(place);
+    const { registry, server } = createServer(place);
     await registry.refresh();
-    registerSkillTools(host, registry, { profile });
-    const client = await connect(host);
+    registerSkillTools(server, registry, { profile });
+    const client = await connect(server);
     const { tools } = await client.listTools();
     assert.match(
       tools.at(-1)!.description!,
@@ -170,22 +170,22 @@ Deno.test("registerSkillTools() lists the skills for any profile in the descript
 
 Deno.test("registerSkillTools() needs no toolset, and refuses an unknown one, as an unknown profile, with a list of them", () => {
   using place = new Place();
-  const { registry, host } = createHost(place);
+  const { registry, server } = createServer(place);
   const options = { toolset: "toString" as "skill" };
   assert.throws(
-    () => registerSkillTools(host, registry, options),
+    () => registerSkillTools(server, registry, options),
     /^TypeError: Invalid toolset "toString": expected one of skill, skilljack/,
   );
   for (const profile of ["Codex", "toString"]) {
     assert.throws(
-      () => registerSkillTools(host, registry, { profile }),
+      () => registerSkillTools(server, registry, { profile }),
       {
         name: "TypeError",
         message: /^Invalid profile ".*": expected one of default, claude-code/,
       },
     );
   }
-  registerSkillTools(host, registry, { logLoads: true, toolset: undefined });
+  registerSkillTools(server, registry, { logLoads: true, toolset: undefined });
 });
 
 for (const version of [1, 2]) {
@@ -217,16 +217,19 @@ for (const version of [1, 2]) {
 
 Deno.test("registerSkillTools() refuses another server, and a second tool of a name", () => {
   using place = new Place();
-  const { registry, host } = createHost(place);
-  const low = host.server as unknown as McpServer;
+  const { registry, server } = createServer(place);
+  const low = server.server as unknown as McpServer;
   for (const other of [low, null, undefined]) {
     assert.throws(() => registerSkillTools(other as McpServer, registry), {
       name: "TypeError",
       message: /the server is not an McpServer .*; pass one/,
     });
   }
-  registerSkillTools(host, registry);
-  assert.throws(() => registerSkillTools(host, registry), /already registered/);
+  registerSkillTools(server, registry);
+  assert.throws(
+    () => registerSkillTools(server, registry),
+    /already registered/,
+  );
 });
 
 Deno.test("a client learns that the list changed if what it is sent changed, such as the location of a skill", async () => {
@@ -247,40 +250,40 @@ Deno.test("a client learns that the list changed if what it is sent changed, suc
   assert.match(await describe(), /<location>global<\/location>/);
 });
 
-Deno.test("hostFor() compares what was sent to each kind of client that listed the tools, and to any client before that", async () => {
+Deno.test("adapterFor() compares what was sent to each kind of client that listed the tools, and to any client before that", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  const { registry } = createHost(place);
+  const { registry } = createServer(place);
   const catalog = await registry.refresh();
   const server = new TestDispatcher();
   const options = { toolset: "skill" } as const;
-  const host = hostFor(server, registry, options);
-  host.register(TOOLSETS.skill[0]!);
+  const adapter = adapterFor(server, registry, options);
+  adapter.register(TOOLSETS.skill[0]!);
   const { codex, "claude-code": claude } = CLIENT_PROFILES;
   const sentTo = (...profiles: (typeof DEFAULT_PROFILE)[]) =>
     profiles.flatMap((profile) =>
       listToolEntries({ profile, catalog, options })
     );
-  assert.deepEqual(host.listSent(catalog), sentTo(DEFAULT_PROFILE));
+  assert.deepEqual(adapter.listSent(catalog), sentTo(DEFAULT_PROFILE));
   const list = async (client: string) =>
     await server.ask("tools/list", {}, { ...CONTEXT, client });
   for (const client of [codex!.clientName, `${codex!.clientName}-x`]) {
     assert.deepEqual(await list(client), { tools: sentTo(codex!) });
-    assert.deepEqual(host.listSent(catalog), sentTo(codex!));
+    assert.deepEqual(adapter.listSent(catalog), sentTo(codex!));
   }
   await list(claude!.clientName);
-  assert.deepEqual(host.listSent(catalog), sentTo(codex!, claude!));
-  host.update();
+  assert.deepEqual(adapter.listSent(catalog), sentTo(codex!, claude!));
+  adapter.update();
   assert.deepEqual(server.changed, ["tools"]);
   registry.close();
 });
 
-Deno.test("hostFor() refuses a call of a tool that is not registered, and names those that are", () => {
+Deno.test("adapterFor() refuses a call of a tool that is not registered, and names those that are", () => {
   using place = new Place();
-  const { registry } = createHost(place);
+  const { registry } = createServer(place);
   const server = new TestDispatcher();
-  const host = hostFor(server, registry, { toolset: "skilljack" });
-  for (const tool of TOOLSETS.skilljack) host.register(tool);
+  const adapter = adapterFor(server, registry, { toolset: "skilljack" });
+  for (const tool of TOOLSETS.skilljack) adapter.register(tool);
   const end = 'the tools are "skill", "skill-resource"';
   const cases = [
     ["", '""'],
@@ -301,18 +304,18 @@ Deno.test("hostFor() refuses a call of a tool that is not registered, and names 
   );
 });
 
-Deno.test("hostFor() updates only the tools of an McpServer that list skills, since the SDK tells clients of each update", () => {
+Deno.test("adapterFor() updates only the tools of an McpServer that list skills, since the SDK tells clients of each update", () => {
   using place = new Place();
-  const { registry } = createHost(place);
+  const { registry } = createServer(place);
   for (const [toolset, tools] of Object.entries(TOOLSETS)) {
     const updated: string[] = [];
     const registerTool = (name: string) => ({
       update: () => updated.push(name),
     });
     const options = { toolset: toolset as "skill" };
-    const host = hostFor({ registerTool }, registry, options);
-    for (const tool of tools) host.register(tool);
-    host.update();
+    const adapter = adapterFor({ registerTool }, registry, options);
+    for (const tool of tools) adapter.register(tool);
+    adapter.update();
     const listing = tools.filter(({ describe }) => describe);
     assert.deepEqual(updated, listing.map(({ name }) => name));
   }

@@ -39,8 +39,8 @@ export interface ProgramToolServer {
   notifyListChanged(list: "tools"): void;
 }
 
-/** What shows tools to clients. */
-interface ToolHost {
+/** Adapts a kind of server to the tools. */
+interface ToolAdapter {
   /** Registers a tool. Clients can call it from then on. */
   register(tool: SkillTool): void;
   /** Lists the entries of the tools that clients are sent while a catalog is current. */
@@ -50,20 +50,20 @@ interface ToolHost {
 }
 
 /**
- * Returns what shows tools to the clients of a server.
+ * Returns the adapter of a server.
  *
  * @throws {TypeError} If tools cannot be registered on the server.
  */
-export function hostFor(
+export function adapterFor(
   server: SkillToolServer | ProgramToolServer,
   registry: SkillSource,
   options: ToolOptions,
-): ToolHost {
+): ToolAdapter {
   if (server instanceof RequestDispatcher) {
-    return createProgramHost(server, registry, options);
+    return createProgramAdapter(server, registry, options);
   }
   if (isObject(server) && "registerTool" in server) {
-    return createSdkHost(server as SkillToolServer, registry, options);
+    return createSdkAdapter(server as SkillToolServer, registry, options);
   }
   throw new TypeError(
     "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
@@ -71,11 +71,11 @@ export function hostFor(
 }
 
 /** Shows tools on a server of this program. Each client sees them in its own way. */
-function createProgramHost(
+function createProgramAdapter(
   server: RequestDispatcher,
   registry: SkillSource,
   options: ToolOptions,
-): ToolHost {
+): ToolAdapter {
   const tools: SkillTool[] = [];
   /** The profiles of the clients that know the list. */
   const profiles = new Set<ClientProfile>();
@@ -132,11 +132,11 @@ type RegisteredTool = ReturnType<SkillToolServer["registerTool"]>;
  * Shows tools on a server of the SDK, as the profile of the options, or else clients that
  * were not measured, see them.
  */
-function createSdkHost(
+function createSdkAdapter(
   server: SkillToolServer,
   registry: SkillSource,
   options: ToolOptions,
-): ToolHost {
+): ToolAdapter {
   const profile = profileFor(undefined, options);
   const entryOf = (tool: SkillTool, catalog: SkillCatalog) =>
     toEntry(tool, { profile, catalog, options, describesParameters: false });
