@@ -20,8 +20,8 @@ import {
   findNameFault,
   listMissingFields,
   listYamlFaults,
+  MAX_CLEAN_NAME_LENGTH,
   MAX_FAULTS,
-  MAX_NAME_LENGTH,
   meantBy,
   NO_END,
   toEndFault,
@@ -297,7 +297,9 @@ function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
   const { value = "" } = findEntry("name", entries) ?? {};
   const name = withoutQuotes(value) ?? value;
   return {
-    name: isText(name) && name.length <= MAX_NAME_LENGTH ? name : undefined,
+    name: isText(name) && name.length <= MAX_CLEAN_NAME_LENGTH
+      ? name
+      : undefined,
     isRepaired: false,
     isHiddenFromModel: mentionsHiding(text),
     isHiddenFromUser: false,

@@ -274,7 +274,7 @@ function toListFault(field: RequiredField, { line }: YamlEntry): Fault {
 }
 
 /** The maximum length of a clean name, in characters. */
-export const MAX_NAME_LENGTH = 200;
+export const MAX_CLEAN_NAME_LENGTH = 200;
 
 /** Describes a name under which no skill can be served. */
 export function findNameFault(
@@ -286,7 +286,7 @@ export function findNameFault(
   if (reason === undefined) return undefined;
   const entry = findEntry("name", listEntries(yaml));
   const valid = validName(name);
-  const finished = valid === undefined || valid.length > MAX_NAME_LENGTH
+  const finished = valid === undefined || valid.length > MAX_CLEAN_NAME_LENGTH
     ? undefined
     : writeText("name", valid);
   const advice = tellToWrite(finished, entry, "write another name");
@@ -299,8 +299,10 @@ function findNameReason(
 ): string | undefined {
   const name = cleanName(written);
   const isLong = written.length > MAX_LENGTHS.name ||
-    name.length > MAX_NAME_LENGTH;
-  if (isLong) return `the name has more than ${MAX_NAME_LENGTH} characters`;
+    name.length > MAX_CLEAN_NAME_LENGTH;
+  if (isLong) {
+    return `the name has more than ${MAX_CLEAN_NAME_LENGTH} characters`;
+  }
   if (name === "") return "the name has no visible characters";
   if (isQualified(name)) {
     return 'the name begins with "project:" or "global:", which say whose a skill is';

@@ -46,14 +46,16 @@ export function listMeantTexts(
   const continued = joined && !HIDING_LINE_BREAK.test(joined) &&
     parseMapping(description.lines.join("\n")) === undefined;
   const single = refused.flatMap((entry) => {
-    const text = textOnly(entry);
+    const text = findMeantText(entry);
     return text === undefined ? [] : [{ entry, text }];
   });
   return continued ? [...single, { entry: description, text: joined }] : single;
 }
 
 /** Returns the text that a value on one line means, if it can mean nothing else. */
-function textOnly({ key, separator, value }: YamlEntry): string | undefined {
+function findMeantText(
+  { key, separator, value }: YamlEntry,
+): string | undefined {
   const isOneLine = isSeparated({ separator, value }) &&
     !HIDING_LINE_BREAK.test(value);
   if (!isOneLine) return undefined;
