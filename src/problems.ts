@@ -1,6 +1,6 @@
 /**
- * Problems: what is wrong with a file or folder, and how to fix it. Every room
- * describes them in the same way, from the scan to the report.
+ * Problems: what is wrong with a file or folder, and how to fix it, from the scan to the
+ * report.
  *
  * @module
  */
@@ -80,8 +80,8 @@ type SkippingRule = {
 }[ProblemRule];
 
 /**
- * What the model reads of a rule because of which something is skipped, where nothing of
- * the file may be quoted. `docs/check.md` has these sentences, too.
+ * Why something is skipped, by the rule, as the model reads it where nothing of the file
+ * may be quoted. `docs/check.md` has these sentences, too.
  */
 export const SENTENCES: Readonly<Record<SkippingRule, string>> = {
   "folder-missing": "a folder on the command line does not exist",

@@ -136,7 +136,7 @@ function listEmptyFolders(
   // A skill is checked by one path, and several folders can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);
   if (folders.length === 0 && looked.length > 0) return [];
-  // A file among skills need not be a skill, nor need a folder whose name says so.
+  // Among skills, neither a file nor a folder such as `_old` is expected to be one.
   const isEmpty = (folder: string) =>
     !attempt(() => Deno.statSync(folder).isFile) &&
     !(isNamedSkills(dirname(folder)) && isMarkedAsNoSkill(folder)) &&

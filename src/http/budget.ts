@@ -102,7 +102,7 @@ export class Slots {
     );
   }
 
-  /** Whether a client that can have a part has room for a reply. */
+  /** Whether there is room for a reply to a client that can have a part of it. */
   hasRoom(client: string, part = 1): boolean {
     return this.#unsent.isUnusedBy(client) ||
       this.#unsent.isLeftFor(client, part);

@@ -38,7 +38,7 @@ interface JudgedSkill extends PolicyDecision {
   readonly scope: SkillScope;
 }
 
-/** A folder with a `SKILL.md`, valid or not, and what was decided on it. */
+/** The same, once it is known what the folders around it hide. */
 export interface DecidedSkill extends JudgedSkill {
   readonly hiddenFrom: SkillHiding;
 }
@@ -124,7 +124,7 @@ function ownHiding({ state, read: { parsed } }: JudgedSkill): SkillHiding {
   return strictest(STATES[state].hiddenFrom, byFlag);
 }
 
-/** Lists the real paths of the folders that an early end of the scan left unread. */
+/** Lists the real paths of the folders that were not read, for want of time or by an error. */
 function listUnread({ visits, reading }: DecisionInput): string[] {
   const unvisited = visits.flatMap((visit) => visit.unread);
   return [...reading.unread, ...unvisited]
@@ -188,7 +188,8 @@ export class HiddenFolders {
   hidingOf(realPath: string, skillFolder: string): SkillHiding {
     if (this.#hidden.size + this.#unlisted.size === 0) return "nobody";
     const folders = withFoldersAbove(realPath);
-    // A skill that nobody found can only be a folder in such a folder, not a file in it.
+    // An unlisted folder may hold skills that nobody found. They are folders, so a file
+    // directly in it is in none of them.
     if (folders.slice(2).some((it) => this.#unlisted.has(it))) {
       return "everyone";
     }

@@ -1,6 +1,6 @@
 /**
- * The data types of skills, which the rooms above and the library share: roots, skills,
- * and catalogs.
+ * The data types of skills, which the source and users of the library share: roots,
+ * skills, and catalogs.
  *
  * @module
  */
@@ -178,7 +178,7 @@ export interface SkillRootReport {
   readonly realPath?: string | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
-  /** What it has that may be meant as a skill, as far as its folders were listed: up to 1,000. */
+  /** What in it may be meant as a skill, in the folders that were listed, up to 1,000. */
   readonly nearMisses?: readonly NearMiss[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Tells the model how many files and folders may be meant as the user's skills but are
- * not served, and how to fix that. It does not name them, because they are not in skills.
- * Those of a project are for people alone: what a stranger put there must not make the
+ * not served, and how to fix that. It does not name them, because the model gets no path
+ * outside of skills. Those of a project are for people alone: what a stranger put there must not make the
  * server give advice.
  *
  * @module

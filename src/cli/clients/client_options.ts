@@ -16,8 +16,8 @@ import type { ClientProfile } from "../../views/profiles.ts";
 import type { McpClient } from "./clients.ts";
 
 /**
- * Adds to the user's options what a client needs, so that its model sees every skill,
- * once, and says why. What the user chose stays. Folders of the project are relative,
+ * Adds to the user's options what a client needs so that its model sees every skill once.
+ * The notes say why. What the user chose stays. Folders of the project are relative,
  * because each start can be in another project.
  */
 export function addClientOptions(

@@ -68,7 +68,7 @@ export async function runShellCommand(
   // The process ID may soon belong to another process.
   stop.onabort = null;
   const isLate = limit.aborted;
-  // Windows does not tell the children of a process that has exited.
+  // Windows does not list the children of a process that has exited.
   if (!isWindows) await endProcesses(shell.pid);
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
   const output = `${stdout}\n${stderr}`;
