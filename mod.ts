@@ -212,7 +212,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #unread: string[] = [];
   /** The real paths of the folders that were not listed because of the limit. */
   readonly #unlisted: string[] = [];
-  /** The main files of folders that may have been groups. */
+  /** The `SKILL.md` of each folder that would otherwise be a group. */
   readonly #files = new Map<SearchedFolder, FoundFile>();
   readonly #isRoot: (realPath: string) => boolean;
   readonly #listed = new Set<string>();

@@ -32,7 +32,6 @@ const ROOT = resolve(import.meta.dirname!, "..");
 /** How often each value is measured. */
 const ROUNDS = { start: 15, call: 300, burst: 5, change: 3, scan: 7 };
 
-/** The number of calls in a burst. */
 const BURST = 2_000;
 
 /** How long to wait for a notification, in milliseconds. */

@@ -19,7 +19,6 @@ import { SHARED_FOLDERS } from "../src/skills/roots.ts";
 /** The program that checks and packs bundles. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2/mcpb";
 
-/** A platform of a bundle. */
 interface Platform {
   /** The name in the bundle's file name. */
   readonly name: string;

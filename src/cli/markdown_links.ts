@@ -12,13 +12,13 @@ import { editDistance, quote } from "../text.ts";
 
 const MAX_LINKS = 20;
 
-/** Fenced code, which may be in a list or a quotation. Without an end, it reaches to that of the text. */
+/** Fenced code, which may be in a list or a quotation, or extend to the end of the text. */
 const FENCED_CODE =
   /^[ \t>*+\-\d.)]*(?<fence>`{3,}|~{3,})[^]*?(?:\n[ \t>]*\k<fence>[ \t]*$|$(?![^]))/;
 
 const SPAN = /(?<!\\)(?<ticks>`{1,2})[^`\n]+\k<ticks>/;
 
-/** A comment. Without an end, it reaches to that of the text. */
+/** A comment, which may extend to the end of the text. */
 const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
 
 /** Whichever begins first hides the others inside it. */

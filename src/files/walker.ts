@@ -43,7 +43,7 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   onUnlisted?(folder: Folder, reason: "unwanted" | "limit"): void;
   /** Notes an entry beyond the limit. */
   onUnvisited?(realPath: string): void;
-  /** Looks at an entry. Returns the folder that it is, to walk on there. */
+  /** Looks at an entry. If it is a folder to walk through, returns that. */
   onEntry(
     entry: Deno.DirEntry,
     folder: Folder,
@@ -76,7 +76,7 @@ export function walk<Folder extends PlacedFolder>(
 class Walk<Folder extends PlacedFolder> {
   readonly #steps: WalkSteps<Folder>;
   readonly #slice: TimeSlice;
-  /** Each visit appends the folders to walk on in. */
+  /** The folders to visit. A visit appends those in its folder. */
   readonly #queue: Folder[];
   #entriesLeft: number;
   #firstBeyond: FoundEntry<Folder> | undefined;

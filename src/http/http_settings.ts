@@ -106,7 +106,7 @@ function splitArguments(text: string): string[] {
 
 const MIN_TOKEN_LENGTH = 16;
 
-/** A token, with a name before it or not. No token contains a colon. */
+/** A token, and the name before it, if there is one. No token contains a colon. */
 const TOKEN = /^(?:([a-z0-9-]{1,32}):)?([\w.~+/-]+=*)$/;
 
 /** Splits the tokens at commas, which no token contains. No message contains a token. */

@@ -214,7 +214,7 @@ function readFields(
   };
 }
 
-/** Takes a name or a description that YAML reads as a number or a boolean as it is written. */
+/** Reads a name or a description as it is written if YAML takes it for a number or a boolean. */
 function readScalars(
   parsed: unknown,
   yaml: string,

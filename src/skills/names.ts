@@ -23,7 +23,7 @@ const CLEAN_NAME = /^[!-%'-~]+(?: [!-%'-~]+)*$/;
 /** Characters that are blank although they are not whitespace. */
 const BLANKS = /[\u2800\u{13441}\u{13442}\u{1d159}]/gu;
 
-/** What escaping for XML writes, however often. */
+/** Escapes of XML, even if they were escaped again. */
 const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
 
 /**

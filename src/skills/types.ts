@@ -99,7 +99,7 @@ export interface SkillPolicy {
 
 /** A skill. */
 export interface Skill {
-  /** The name in its frontmatter, cleaned: on one line, without escapes and what cannot be seen. */
+  /** The name in its frontmatter, cleaned: on one line, without escapes and invisible characters. */
   readonly name: string;
   /** The description in its frontmatter, without invisible characters. */
   readonly description: string;

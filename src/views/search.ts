@@ -176,7 +176,7 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value);
 }
 
-/** Returns how much a word counts that some of all skills contain, as in BM25. */
+/** Returns how rare a word is, as in BM25, if a number of all skills contain it. */
 function rarityOf(count: number, total: number): number {
   return Math.log(1 + (total - count + 0.5) / (count + 0.5));
 }

@@ -23,7 +23,7 @@ export interface McpClient {
   readonly title: string;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
-  /** The folder in the home folder that a variable of the client moves, with this file. */
+  /** Its folder in the home folder, which a variable moves together with this file. */
   readonly ownFolder?: { readonly name: string; readonly variable: string };
   readonly projectFile?: string;
   /** The format of these files. Default: "json". */
@@ -75,7 +75,7 @@ const WITH_DOLLAR = /\$[\w{]/;
 /** The beginning of variables and files for OpenCode and Kilo Code, in the whole file. */
 const ENV_OR_FILE = /\{(?:env|file):/;
 
-/** What clients show by their documentation. It was not measured. */
+/** What clients show according to their documentation. It was not measured. */
 const SAID_TO_SHOW = {
   skills:
     "the skills in .agents/skills and .claude/skills, as its documentation says",
