@@ -212,7 +212,7 @@ function listProblems(
   ];
   const found = [
     ...failures.filter((failure) => !isTurnedOff(failure, input)),
-    ...skills.filter(hasProblems).flatMap(problemsOf),
+    ...skills.filter((skill) => !isOff(skill)).flatMap(problemsOf),
   ];
   const { global = [], project = [] } = Object.groupBy(
     found,
@@ -220,10 +220,6 @@ function listProblems(
   );
   return [...global, ...project].slice(0, MAX_PROBLEMS)
     .map(({ problem }) => problem);
-}
-
-function hasProblems(skill: DecidedSkill): boolean {
-  return !isOff(skill) && skill.read.parsed.problems.length > 0;
 }
 
 function problemsOf(

@@ -16,10 +16,7 @@ import type { VisitedFolder } from "./record.ts";
 
 const MAX_NEAR_MISSES = 1_000;
 
-/** A listed folder that is not a skill, at a number of levels below its root. */
-type Folder = Pick<VisitedFolder, "root" | "path" | "realPath"> & {
-  readonly depth: number;
-};
+type Folder = Pick<VisitedFolder, "root" | "path" | "realPath" | "depth">;
 
 /** The near misses in all roots of a scan. Each folder counts once. */
 export class NearMisses {

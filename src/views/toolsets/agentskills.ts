@@ -17,7 +17,6 @@ import {
   readContent,
   withSkill,
 } from "../loading.ts";
-import type { ListedSkill } from "../skill_list.ts";
 import { createJsonList, fitJsonList } from "./json_list.ts";
 import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
 import { TOOL_NAMES } from "../options.ts";
@@ -30,13 +29,12 @@ const listTool = defineTool({
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
   call: (_input, { registry: { catalog }, options }) => {
-    const entryOf = ({ skill, name, description }: ListedSkill) => [name, {
-      description,
-      skill_dir: directoryOf(skill, options),
-    }];
-    const metadata = fitJsonList(catalog, entryOf).map(entryOf);
-    const list = Object.fromEntries(metadata);
-    return createJsonList(list, metadata.length, catalog);
+    const entries = fitJsonList(catalog, ({ skill, name, description }) => [
+      name,
+      { description, skill_dir: directoryOf(skill, options) },
+    ]);
+    const list = Object.fromEntries(entries);
+    return createJsonList(list, entries.length, catalog);
   },
 });
 

@@ -21,22 +21,23 @@ import {
 const MAX_JSON_SIZE = 4 * 1024 * 1024;
 
 /**
- * Returns the skills that fit into a list as JSON, with shorter descriptions if they do
- * not fit otherwise.
+ * Returns the entries of the skills that fit into a list as JSON, with shorter descriptions
+ * if they do not fit otherwise.
  *
  * @param entryOf Returns what the list contains for a skill.
  */
-export function fitJsonList(
+export function fitJsonList<Entry extends object>(
   catalog: SkillCatalog,
-  entryOf: (listed: ListedSkill) => object,
-): ListedSkill[] {
+  entryOf: (listed: ListedSkill) => Entry,
+): Entry[] {
   const encoder = new TextEncoder();
   const lengthOf = deriveOnce((listed: ListedSkill) => {
     // The list is a text in a message, which is JSON in JSON.
     const escaped = JSON.stringify(formatIndentedJson([entryOf(listed)]));
     return encoder.encode(escaped).length;
   });
-  return fitSkills(listForModel(catalog), { limit: MAX_JSON_SIZE, lengthOf });
+  return fitSkills(listForModel(catalog), { limit: MAX_JSON_SIZE, lengthOf })
+    .map(entryOf);
 }
 
 /** Creates the result of a tool that lists skills, and says what is missing and why. */

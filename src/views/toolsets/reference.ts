@@ -6,11 +6,7 @@
 
 import * as z from "npm:zod@^4/mini";
 import { loadWhole } from "../loading.ts";
-import {
-  findNoSkillsReason,
-  formatSkill,
-  type ListedSkill,
-} from "../skill_list.ts";
+import { findNoSkillsReason, formatSkill } from "../skill_list.ts";
 import { createJsonList, fitJsonList } from "./json_list.ts";
 import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
@@ -35,11 +31,10 @@ const listTool = defineTool({
     })),
   }),
   call: (_input, { registry: { catalog } }) => {
-    const entryOf = ({ name, description }: ListedSkill) => ({
-      name,
-      description,
-    });
-    const skills = fitJsonList(catalog, entryOf).map(entryOf);
+    const skills = fitJsonList(
+      catalog,
+      ({ name, description }) => ({ name, description }),
+    );
     const result = createJsonList(skills, skills.length, catalog);
     return { ...result, structuredContent: { skills } };
   },
