@@ -132,7 +132,8 @@ export class Exchanges {
         : await this.#send(response, client, slots === this.#trialSlots);
     };
     if (isQuick) return (await respondIn(this.#quickSlots))!;
-    // The reply may be small, and clients that leave theirs unread must not delay it.
+    // The reply may be small, and clients that leave theirs unread must not delay it. If it
+    // is not, the request is handled again once there is room.
     const reply = client === "" ? await respondIn(this.#trialSlots) : undefined;
     return reply ?? (await respondIn(this.#slots))!;
   }
@@ -183,23 +184,23 @@ export class Exchanges {
   /**
    * Passes a stream on as fast as the client reads it. What waits is unsent. The stream
    * ends if something waits for too long, if too much waits for a listener, or if less
-   * than a part leaves while another request needs the room.
+   * than a part is sent in its time while another request needs the room.
    */
   #passOn(response: Response, client: string, listener?: DisposableStack) {
     const { unsent, listeners, replyMs, partMs } = this.#limits;
-    let [waiting, since, left] = [0, 0, 0];
+    let [waiting, waitingSince, sent] = [0, 0, 0];
     const count = (size: number) => {
-      if (waiting === 0) since = Date.now();
+      if (waiting === 0) waitingSince = Date.now();
       waiting += size;
       this.#slots.addUnsent(client, size);
       if (listener && waiting > unsent / listeners) end();
       return size;
     };
     const timer = setInterval(() => {
-      const time = waiting > 0 ? Date.now() - since : 0;
-      const isSlow = time >= partMs && left < PART_SIZE;
+      const time = waiting > 0 ? Date.now() - waitingSince : 0;
+      const isSlow = time >= partMs && sent < PART_SIZE;
       if (time >= replyMs || isSlow && this.#slots.isRoomNeeded) end();
-      left = 0;
+      sent = 0;
     }, partMs);
     let controller!: TransformStreamDefaultController;
     const start = (it: TransformStreamDefaultController) => {
@@ -214,7 +215,7 @@ export class Exchanges {
     const transform = (part: Uint8Array) => {
       // A copy, so that the rest can be freed while Deno has a part.
       controller.enqueue(part.slice());
-      left += part.length;
+      sent += part.length;
       count(-part.length);
     };
     const stream = new TransformStream(
