@@ -226,8 +226,8 @@ function problemsOf(
   { read: { parsed, fileName }, listings, scope }: DecidedSkill,
 ) {
   const file = childPath(listings[0]!.path, fileName);
-  return parsed.problems.map((problem) => ({
-    problem: { file, ...problem },
+  return parsed.faults.map((fault) => ({
+    problem: { file, ...fault },
     scope,
   }));
 }

@@ -135,7 +135,7 @@ function readSkill(
       mainFolder: folder.realPath,
       parsed: {
         ...readSkillText(""),
-        problems: [
+        faults: [
           skillFaultOf(error, options.project.scopeOf(folder.realPath)),
         ],
       },

@@ -61,7 +61,7 @@ Deno.test("readSkills() reads each real folder once, says why one cannot be read
   assert.equal(opens.count, 2);
   assert.deepEqual([failures, unread], [[], []]);
   const parsed = [...skills.values()].map(({ parsed }) =>
-    parsed.frontmatter?.name ?? parsed.problems[0]!.rule
+    parsed.frontmatter?.name ?? parsed.faults[0]!.rule
   );
   assert.deepEqual(parsed, ["good", "frontmatter-missing", "not-a-file"]);
 });

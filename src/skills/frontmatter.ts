@@ -71,7 +71,7 @@ export interface SkillText extends Hiding {
   readonly frontmatter?: SkillFrontmatter | undefined;
   /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
-  readonly problems: readonly Fault[];
+  readonly faults: readonly Fault[];
   /** The clean name, or what can be read of it if the file is skipped. */
   readonly name?: string | undefined;
 }
@@ -99,9 +99,9 @@ export interface SkillText extends Hiding {
  *   16 KiB. The message names the line, and how to fix it.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
-  const { frontmatter, problems } = readSkillText(text);
+  const { frontmatter, faults } = readSkillText(text);
   if (frontmatter !== undefined) return frontmatter;
-  const { reason, line = 1, hint, lines = [] } = problems[0]!;
+  const { reason, line = 1, hint, lines = [] } = faults[0]!;
   const sentence = oneLine(
     `Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`,
   );
@@ -210,7 +210,7 @@ function readFields(
     name,
     isRepaired: repairs.length > 0,
     ...hiding,
-    problems: [...repairs, ...faults],
+    faults: [...repairs, ...faults],
   };
 }
 
@@ -291,7 +291,7 @@ function withoutNul(text: string): string {
 }
 
 /** Returns what is known of a skipped file. Any mention of the flag hides it from the model. */
-function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
+function toSkippedText(text: string, faults: readonly Fault[]): SkillText {
   const start = withoutNul(text);
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));
   const { value = "" } = findEntry("name", entries) ?? {};
@@ -303,7 +303,7 @@ function toSkippedText(text: string, problems: readonly Fault[]): SkillText {
     isRepaired: false,
     isHiddenFromModel: mentionsHiding(text),
     isHiddenFromUser: false,
-    problems,
+    faults,
   };
 }
 

@@ -49,14 +49,14 @@ Deno.test("the log and the tool print finished lines at the beginning of a line,
 
 Deno.test("readSkillText() describes at most 20 faults of a kind", () => {
   const lines = Array.from({ length: 21 }, (_, index) => `field${index}: a: b`);
-  const { problems } = readSkillText(`---\n${lines.join("\n")}\n---\n`);
-  const repaired = problems.filter(({ rule }) => rule === "yaml-repaired");
+  const { faults } = readSkillText(`---\n${lines.join("\n")}\n---\n`);
+  const repaired = faults.filter(({ rule }) => rule === "yaml-repaired");
   assert.equal(repaired.length, 20);
 });
 
 Deno.test("readSkillText() prints no line for a field that is on no line of its own", () => {
   const fields = "name: a, description: d, disable-model-invocation: maybe";
-  const [problem] = readSkillText(`---\n{${fields}}\n---\n`).problems;
+  const [problem] = readSkillText(`---\n{${fields}}\n---\n`).faults;
   assert.deepEqual([problem!.rule, problem!.line], ["flags", undefined]);
   assert.match(problem!.hint, /write "disable-model-invocation: true"$/);
 });
@@ -110,7 +110,7 @@ Deno.test("no line to copy looks like the log, hides something, or is a command"
     fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
       for (const start of ["---\n", ""]) {
         const text = `${start}${lines.join("\n")}\n---\n`;
-        for (const { hint, lines = [] } of readSkillText(text).problems) {
+        for (const { hint, lines = [] } of readSkillText(text).faults) {
           assert.equal(hint.endsWith(":"), lines.length > 0, hint);
           for (const finished of lines) {
             assert.doesNotMatch(

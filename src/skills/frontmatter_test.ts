@@ -76,10 +76,10 @@ for (const [value, finished] of repairs) {
       `name: a\ndescription: ${value}\nallowed-tools: [Read] # x: y\nmetadata: {"a":{"b":["c"]}}`;
     for (const end of ["\n", "\r\n", "\r"]) {
       const text = `---\n${yaml}\n---\nText\n`.replaceAll("\n", end);
-      const { frontmatter, isRepaired, problems } = readSkillText(text);
+      const { frontmatter, isRepaired, faults } = readSkillText(text);
       assert.equal(isRepaired, true);
       assert.deepEqual(
-        problems.map(({ rule, line, hint, lines }) => [
+        faults.map(({ rule, line, hint, lines }) => [
           rule,
           line,
           hint,
@@ -102,7 +102,7 @@ for (const [value, finished] of repairs) {
 Deno.test("readSkillText() says in its own words what is wrong with YAML", () => {
   const sentenceOf = (field: string) =>
     readSkillText(`---\nname: a\ndescription: d\n${field}\n---\n`)
-      .problems[0]!.sentence;
+      .faults[0]!.sentence;
   assert.equal(sentenceOf("\tx: y"), "a line is indented with a tab");
   assert.equal(sentenceOf("name: b"), "a field is there twice");
   assert.equal(sentenceOf('license: "MIT'), "a quotation mark is open");
@@ -147,9 +147,9 @@ for (const value of notRepaired) {
       const others = ["name", "description"].filter((it) => it !== field)
         .map((it) => `${it}: a\n`).join("");
       const text = `---\n${others}${field}: ${value}\nx: y\n---\n`;
-      const { frontmatter, problems } = readSkillText(text);
+      const { frontmatter, faults } = readSkillText(text);
       assert.equal(frontmatter, undefined, text);
-      const [problem] = problems;
+      const [problem] = faults;
       assert.equal(problem!.rule, "yaml");
       const reason =
         /^the (?:YAML is malformed: .|value of ".+" needs quotes$|field ".+" is already)/;
@@ -169,8 +169,8 @@ Deno.test("readSkillText() repairs nothing in frontmatter that parses", () => {
     ]
   ) {
     const yaml = `name: a\ndescription: ${value}`;
-    const { isRepaired, problems } = readSkillText(`---\n${yaml}\n---\n`);
-    assert.deepEqual([isRepaired, problems], [false, []], value);
+    const { isRepaired, faults } = readSkillText(`---\n${yaml}\n---\n`);
+    assert.deepEqual([isRepaired, faults], [false, []], value);
   }
 });
 
@@ -195,7 +195,7 @@ Deno.test("readSkillText() reads flags as people write them, and hides what is n
       const isHidden = [read.isHiddenFromModel, read.isHiddenFromUser];
       const said = [expected !== false, expected !== true];
       assert.deepEqual(isHidden, isServed ? said : [true, false], text);
-      const hasProblem = read.problems.some(({ rule }) => rule === "flags");
+      const hasProblem = read.faults.some(({ rule }) => rule === "flags");
       assert.equal(hasProblem, isServed && expected === undefined, text);
       assert.equal(read.name, "a");
     }

@@ -34,10 +34,10 @@ for (const [field, value, text, finished] of meant) {
     );
     assert.equal(read.frontmatter?.[field], text);
     assert.deepEqual([read.isRepaired, read.isHiddenFromUser], [true, true]);
-    const [problem, ...others] = read.problems;
+    const [fault, ...others] = read.faults;
     assert.deepEqual(others, []);
-    assert.deepEqual([problem!.rule, problem!.line], ["yaml-repaired", 3]);
-    assert.deepEqual(problem!.lines, finished && [finished]);
+    assert.deepEqual([fault!.rule, fault!.line], ["yaml-repaired", 3]);
+    assert.deepEqual(fault!.lines, finished && [finished]);
   });
 }
 
@@ -47,7 +47,7 @@ Deno.test("readSkillText() takes no name and no description from what is no text
     assert.equal(readSkillText(text).frontmatter, undefined, value);
   }
   const list = readSkillText("---\nname: a\ndescription:\n  - b\n---\n");
-  assert.equal(list.problems[0]!.reason, 'the field "description" is a list');
+  assert.equal(list.faults[0]!.reason, 'the field "description" is a list');
   assert.equal(
     readSkillText("---\nname: yes\ndescription: d\n---\n").isRepaired,
     false,
@@ -86,8 +86,8 @@ Deno.test("no flag appears or vanishes by a repair", () => {
         "disable-model-invocation: true",
       );
       assert.deepEqual(
-        { ...read, problems: [] },
-        { ...read, problems: [], isHiddenFromUser, isHiddenFromModel },
+        { ...read, faults: [] },
+        { ...read, faults: [], isHiddenFromUser, isHiddenFromModel },
       );
       const { description = "" } = read.frontmatter ?? {};
       assert.doesNotMatch(description, /invocable|invocation/);

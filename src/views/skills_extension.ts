@@ -93,8 +93,8 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   const main = await registry.readFile(skill, SKILL_MD);
-  const { frontmatter, isRepaired, problems } = readSkillText(decodeText(main));
-  if (frontmatter === undefined) throw toError(problems[0]!);
+  const { frontmatter, isRepaired, faults } = readSkillText(decodeText(main));
+  if (frontmatter === undefined) throw toError(faults[0]!);
   const current = { ...skill, frontmatter, isRepaired };
   const unlisting = findUnlistingFault(current, contents, main.text);
   if (unlisting !== undefined) throw toError(unlisting);
