@@ -27,8 +27,8 @@ import {
   listByName,
   listedDescription,
   type ListedSkill,
-  listKey,
   PLAIN_NAME,
+  sortKeyOf,
 } from "./skill_list.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -134,7 +134,7 @@ function createPrompts(
     description: listedDescription(skill),
   };
   if (toolset === "skill") value.arguments = PROMPT_ARGUMENTS;
-  return [{ key: listKey(skill, name), value }];
+  return [{ key: sortKeyOf(skill, name), value }];
 }
 
 const MAX_NEAR_NAMES = 5;

@@ -38,7 +38,7 @@ import {
   listByName,
   listedDescription,
   type ListedSkill,
-  listKey,
+  sortKeyOf,
 } from "./skill_list.ts";
 
 const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
@@ -115,8 +115,8 @@ function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
     description: "All files of the skill",
   };
   return [
-    { key: listKey(skill, `${name}/${SKILL_MD}`), value: main },
-    { key: listKey(skill, `${name}/`), value: files },
+    { key: sortKeyOf(skill, `${name}/${SKILL_MD}`), value: main },
+    { key: sortKeyOf(skill, `${name}/`), value: files },
   ];
 }
 

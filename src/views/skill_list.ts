@@ -31,7 +31,7 @@ const LAST_RANK_OF_USER = Math.max(
  * Returns the rank of a skill in lists: the user's own first, by their states. A
  * project's skill precedes them only if it is pinned by a rule for projects.
  */
-function listRank({ state, scope, policyRule }: Skill): number {
+function rankOf({ state, scope, policyRule }: Skill): number {
   const { rank } = STATES[state];
   if (scope !== "project") return rank;
   const isPreferred = state === "pinned" && policyRule?.scope === "project";
@@ -40,7 +40,7 @@ function listRank({ state, scope, policyRule }: Skill): number {
 
 /** Whether a skill is listed among the project's, after the user's own. */
 export function isAmongProjects(skill: Skill): boolean {
-  return listRank(skill) > LAST_RANK_OF_USER;
+  return rankOf(skill) > LAST_RANK_OF_USER;
 }
 
 /**
@@ -48,13 +48,13 @@ export function isAmongProjects(skill: Skill): boolean {
  * identifies the item there, such as the name of a prompt. It is shorter than a URI,
  * because cursors contain it.
  */
-export function listKey(skill: Skill, id: string): string {
-  return `${listRank(skill)} ${id}`;
+export function sortKeyOf(skill: Skill, id: string): string {
+  return `${rankOf(skill)} ${id}`;
 }
 
 /** Puts skills in list order. Of equal rank, they stay in their order. */
 function inListOrder(skills: Iterable<Skill>): Skill[] {
-  return [...skills].sort((a, b) => listRank(a) - listRank(b));
+  return [...skills].sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** A skill as lists show it. */

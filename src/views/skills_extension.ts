@@ -28,7 +28,7 @@ import { TimeSlice } from "../time_slice.ts";
 import { decodeText } from "./loading.ts";
 import { type ListItem, loadPage, serveList } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";
-import { listKey } from "./skill_list.ts";
+import { sortKeyOf } from "./skill_list.ts";
 
 /** The name of the extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -42,7 +42,7 @@ export function registerSkillsExtension(
     name: "skills",
     itemsOf: ({ served }) =>
       Array.from(served.values(), (value) => ({
-        key: listKey(value, qualifiedName(value)),
+        key: sortKeyOf(value, qualifiedName(value)),
         value,
       })),
     // For what is left out, `skills/get` and `--list` say why.

@@ -94,7 +94,7 @@ Use the exact skill name (case-insensitive) to load a skill.`;
 const MAX_RESULTS = 20;
 
 /** The skills that the model can find. The others have no influence on the results. */
-const indexOf = deriveOnce(({ skills }: SkillCatalog) =>
+const searchIndexOf = deriveOnce(({ skills }: SkillCatalog) =>
   SkillIndex.create(skills.values().filter(isForModel))
 );
 
@@ -107,7 +107,7 @@ export async function searchSkills(
   words: string,
   catalog: SkillCatalog,
 ): Promise<ListedSkill[]> {
-  const index = await indexOf(catalog);
+  const index = await searchIndexOf(catalog);
   const found = listByName(await index.search(words));
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));

@@ -60,7 +60,7 @@ export function createClientConfig(
   refuseVariables([launch.command, ...launch.args, folder ?? ""], client);
   const entry = {
     ...client.entry?.(launch) ?? launch,
-    ...formatEnvironment(client, folder),
+    ...environmentOf(client, folder),
   };
   const { mainModule } = program;
   notes.push(...listLaunchNotes(client, { launch, entry, mainModule }));
@@ -68,7 +68,7 @@ export function createClientConfig(
 }
 
 /** Returns the field that passes on where the client's own folder is, if it is searched. */
-function formatEnvironment(
+function environmentOf(
   { ownFolder }: McpClient,
   folder: string | undefined,
 ): object {
