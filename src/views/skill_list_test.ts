@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
+import { STATE_NAMES } from "../policy/states.ts";
 import type { Skill, SkillScope } from "../skills/types.ts";
 import { byCodeUnits } from "../text.ts";
 import { Session } from "../../tests/testing/client.ts";
@@ -8,7 +9,9 @@ import {
   fitList,
   fitSkills,
   formatSkill,
+  listByName,
   type ListedSkill,
+  sortKeyOf,
 } from "./skill_list.ts";
 
 /** Creates listed skills, by default with descriptions of 300 characters. */
@@ -32,6 +35,17 @@ function lengthsIn(list: string, start: string): number[] {
   const lengths = lines.map((line) => line.split(": ")[1]?.length ?? 0);
   return [...new Set(lengths)];
 }
+
+Deno.test("sortKeyOf() orders skills of every state and scope as other lists do", () => {
+  const skills = STATE_NAMES.flatMap((state) =>
+    (["project", "global"] as const).flatMap((scope) =>
+      listed("s", 1, { state, scope, description: "" })
+    )
+  ).map(({ skill }) => skill);
+  const sorted = skills
+    .toSorted((a, b) => byCodeUnits(sortKeyOf(a, ""), sortKeyOf(b, "")));
+  assert.deepEqual(sorted, listByName(skills).map(({ skill }) => skill));
+});
 
 Deno.test("fitList() fills the room with descriptions of one length", () => {
   for (const count of [200, 300, 400, 800]) {
