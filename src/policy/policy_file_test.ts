@@ -97,7 +97,9 @@ rule: []
         meant("project")
       }`,
       `(line 7): "state" is missing; ${form}`,
-      `(line 8): the value "disabled" of "state" is malformed; write one of these: on, pinned, name-only, manual, off`,
+      `(line 8): the value "disabled" of "state" is malformed; write one of these: ${
+        STATE_NAMES.join(", ")
+      }`,
       `(line 8): the value of "skill" is malformed; ${names}`,
       `(line 9): the value "off" of "rule" is malformed; ${form}`,
       `(line 10): there is no key "skil, inn, mode"; write "skill" or "in", if you meant that`,

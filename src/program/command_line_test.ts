@@ -136,7 +136,7 @@ const misuses: [string[], string | RegExp][] = [
   [["--skill-dir"], "--skill-dir requires a value: expected a folder"],
   [
     ["--print-config"],
-    /^--print-config requires a value: expected one of claude-code, .*, kilo$/,
+    /^--print-config requires a value: expected one of claude-code, .*, [\w-]+$/,
   ],
   [["list"], 'Cannot find the folder "list": did you mean --list?'],
   [["check", "."], 'Cannot find the folder "check": did you mean --check?'],
