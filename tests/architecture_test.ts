@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "../src/files/paths.ts";
+import { createSettings } from "../src/program/settings.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 
 const read = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
@@ -148,6 +149,22 @@ Deno.test(`each file of the source but mod.ts has at most ${MAX_FILE_LINES} line
     .filter((path) => path !== "mod.ts" && !path.startsWith("tools/"))
     .filter((path) => countLines(read(path)) > MAX_FILE_LINES);
   assert.deepEqual(long, []);
+});
+
+/** Where options are declared, and derived from the command line. */
+const OPTION_SOURCES = [
+  "src/program/settings.ts",
+  "src/skills/types.ts",
+  "src/views/options.ts",
+];
+
+Deno.test("each option that the command line sets is read somewhere", () => {
+  const { options } = createSettings({ values: {}, positionals: [] });
+  const text = SOURCE.filter((path) => !OPTION_SOURCES.includes(path))
+    .map(read).join("\n");
+  const unread = Object.keys(options)
+    .filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
+  assert.deepEqual(unread, []);
 });
 
 for (const [kind, example] of Object.entries(EXAMPLES)) {
