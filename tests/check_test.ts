@@ -12,6 +12,8 @@ import {
 } from "../src/problems.ts";
 import { YAML_SENTENCES } from "../src/skills/frontmatter_faults.ts";
 import { validName } from "../src/skills/names.ts";
+import { registerSkillsExtension } from "../src/views/skills_extension.ts";
+import { TestDispatcher } from "./testing/dispatcher.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { followHints } from "./testing/fixes.ts";
 import { diskError, DiskSpy, OpenSpy, Place } from "./testing/folders.ts";
@@ -77,7 +79,17 @@ function readText(row: string): { folder: string; text: string } {
   };
 }
 
-/** Checks a skill with this text. */
+/** Whether hosts get a skill in the folder `skills`. */
+async function isListed(place: Place): Promise<boolean> {
+  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const server = new TestDispatcher();
+  registerSkillsExtension(server, registry);
+  const { skills } = await server.ask("skills/list");
+  return (skills as unknown[]).length > 0;
+}
+
+/** Checks a skill with this text. Hosts get it unless what is reported says otherwise. */
 async function checkText(
   folder: string,
   text: string,
@@ -85,6 +97,9 @@ async function checkText(
   using place = new Place();
   place.skill("skills", folder, text);
   const problems = await problemsIn("--check", join(place.path, "skills"));
+  const effects = problems.map(({ rule }) => RULES[rule as ProblemRule]);
+  const mayBeListed = effects.every((it) => /^(?:error|warning)$/.test(it));
+  assert.equal(await isListed(place), mayBeListed, text);
   // Users of the library print them as they are.
   for (const problem of problems) {
     assert.ok(!Object.values(problem).includes(undefined), problem.reason);

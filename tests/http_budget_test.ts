@@ -5,22 +5,21 @@ import { lacks } from "./testing/needs.ts";
 
 const OTHER_TOKEN = "another-token-of-another-client";
 
-/** Creates a skill whose files are 9.5 MB together. */
+/** Creates a skill with a file of 9.5 MB. */
 function largePlace(): Place {
   const place = filesPlace();
-  const folder = "home/.claude/skills/large";
   place.skill("home/.claude/skills", "large");
-  for (let index = 0; index < 10; index++) {
-    place.file(`${folder}/${index}.txt`, "x".repeat(950_000));
-  }
+  place.file("home/.claude/skills/large/a.txt", "x".repeat(9_500_000));
   return place;
 }
+
+const LARGE_FILES = ["--max-file-size", "16"];
 
 const READ = {
   jsonrpc: "2.0",
   id: 1,
   method: "resources/read",
-  params: { uri: "skill://large/" },
+  params: { uri: "skill://large/a.txt" },
 };
 
 const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
@@ -75,7 +74,8 @@ Deno.test("clients that read nothing, or are gone, do not stop others", {
 }, async () => {
   using place = largePlace();
   const env = { SKILL_SERVER_TOKEN: `${TOKEN},${OTHER_TOKEN}` };
-  await using server = await HttpServer.start(place, { env });
+  const options = { env, args: LARGE_FILES };
+  await using server = await HttpServer.start(place, options);
   const unread = await Promise.all(
     Array.from({ length: 40 }, () => send(server, READ)),
   );
@@ -94,7 +94,7 @@ Deno.test("clients that read nothing, or are gone, do not stop others", {
 
 Deno.test("a server whose client is gone while it is served goes on", async () => {
   using place = largePlace();
-  await using server = await HttpServer.start(place);
+  await using server = await HttpServer.start(place, { args: LARGE_FILES });
   for (let count = 0; count < 30; count++) {
     (await send(server, READ)).close();
   }
