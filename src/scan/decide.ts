@@ -10,7 +10,7 @@ import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
-import { pluginOf } from "../skills/names.ts";
+import { pluginOf, SKILL_MD } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
   SkillHiding,
@@ -174,7 +174,7 @@ export class HiddenFolders {
   hidingOfFile({ realPath, read: { mainFolder } }: JudgedSkill): SkillHiding {
     return mainFolder === realPath
       ? "nobody"
-      : this.hidingOf(mainFolder, realPath);
+      : this.hidingOf(childPath(mainFolder, SKILL_MD), realPath);
   }
 
   /**

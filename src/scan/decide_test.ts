@@ -3,7 +3,12 @@ import { dirname, resolve } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { TimeSlice } from "../time_slice.ts";
 import { listWatchedFolders } from "./watched_folders.ts";
-import { type DecidedSkill, decideSkills, type Decisions } from "./decide.ts";
+import {
+  type DecidedSkill,
+  decideSkills,
+  type Decisions,
+  HiddenFolders,
+} from "./decide.ts";
 import { readSkillText } from "../skills/frontmatter.ts";
 import { Policy } from "../policy/policy.ts";
 import { Project } from "../skills/roots.ts";
@@ -259,4 +264,17 @@ Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and 
   const [last, ...others] = skills.slice(-MAX_WATCHED_FOLDERS).reverse()
     .map(({ realPath }) => realPath);
   assert.deepEqual([...folders], ["/subscribed", last, "/store", ...others]);
+});
+
+Deno.test("HiddenFolders hides a SKILL.md behind a link from whom reading it is refused", () => {
+  const hidden = new HiddenFolders([], [], ["/unlisted"]);
+  for (const folder of ["/unlisted", "/unlisted/x", "/listed"]) {
+    const read = { mainFolder: folder };
+    const skill = { realPath: "/skills/git", read } as unknown as DecidedSkill;
+    assert.equal(
+      hidden.hidingOfFile(skill),
+      hidden.hidingOf(`${folder}/SKILL.md`, "/skills/git"),
+      folder,
+    );
+  }
 });
