@@ -45,7 +45,7 @@ const RESOURCE = paramsOf({ uri: URI });
 
 const FLAG = z.optional(z.boolean());
 
-const MAX_SUBSCRIPTIONS = 256;
+const MAX_RESOURCES = 256;
 
 const SUBSCRIPTION_FILTER = z.object({
   toolsListChanged: FLAG,
@@ -53,8 +53,8 @@ const SUBSCRIPTION_FILTER = z.object({
   resourcesListChanged: FLAG,
   resourceSubscriptions: z.optional(
     z.array(URI).check(z.refine(
-      ({ length }) => length <= MAX_SUBSCRIPTIONS,
-      `it has more than ${MAX_SUBSCRIPTIONS} entries; listen with several requests`,
+      ({ length }) => length <= MAX_RESOURCES,
+      `it has more than ${MAX_RESOURCES} entries; listen with several requests`,
     )),
   ),
 });

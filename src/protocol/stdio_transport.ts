@@ -30,7 +30,7 @@ const WRITE_SIZE = 256 * 1024;
 const MAX_UNSENT_SIZE = 4 * 1024 * 1024;
 
 /** What a line takes besides its characters, counted as characters. */
-const LINE_SIZE = 256;
+const LINE_OVERHEAD = 256;
 
 /** How long to wait for each write after the end, in milliseconds. */
 const WRITE_GRACE_MS = 2_000;
@@ -105,7 +105,7 @@ export class StdioTransport {
       this.#written = this.#written.then(() => this.#write());
     }
     this.#unsent.push(line);
-    this.#unsentSize += LINE_SIZE + line.length;
+    this.#unsentSize += LINE_OVERHEAD + line.length;
     return this.#written;
   }
 
@@ -165,7 +165,7 @@ export class StdioTransport {
 
   async #write(): Promise<void> {
     const text = this.#unsent.join("");
-    const size = LINE_SIZE * this.#unsent.length + text.length;
+    const size = LINE_OVERHEAD * this.#unsent.length + text.length;
     this.#unsent = [];
     try {
       if (this.#isClosed) return;
