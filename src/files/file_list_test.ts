@@ -98,8 +98,10 @@ for (const maxEntries of [undefined, 3]) {
         place.file(name, "");
       }
       const outside = place.link("../outside", "links/docs");
+      let isSwapped = false;
       using _disk = new DiskSpy((path, operation) => {
-        if (path !== file || operation !== "lstatSync") return undefined;
+        if (isSwapped || path !== file || operation !== "lstatSync") return;
+        isSwapped = true;
         exchange(join(place.path, "git", "docs"), outside);
       });
       const listed = await list(place, { maxEntries });
