@@ -30,11 +30,12 @@ import { isMarkedAsNoSkill, isNamedSkills } from "../skills/near_misses.ts";
 import type {
   Skill,
   SkillCatalog,
+  SkillFiles,
   SkillRegistryOptions,
   SkillRootReport,
   SkillSource,
 } from "../skills/types.ts";
-import { byCodeUnits } from "../text.ts";
+import { byCodeUnits, count } from "../text.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 import { listMissed, toNamedMiss } from "./unsearched.ts";
 
@@ -164,6 +165,24 @@ function listChecked(
   ]);
 }
 
+/** Describes a skill whose folder may be meant as one of several skills. */
+function findSkillsInside(
+  { file }: Skill,
+  { files }: SkillFiles,
+): Problem | undefined {
+  const inside = files.filter(({ path }) => SKILL_IN_SKILL.test(path));
+  if (inside.length === 0) return undefined;
+  const folders = count(inside.length, "folder");
+  return {
+    rule: "not-served",
+    file,
+    reason: `beside it, ${folders} with a ${SKILL_MD} are files of its skill`,
+    hint: "move it into a folder of its own, unless that is what they are for",
+  };
+}
+
+const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
+
 /** Describes a skill, and checks its files if the command line asks for it. */
 async function inspect(
   skill: Skill,
@@ -174,9 +193,14 @@ async function inspect(
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
   const main = contents && await registry.readFile(skill, SKILL_MD)
     .then(({ text }) => text, () => "");
-  const problems = contents && check
+  const around = contents && findSkillsInside(skill, contents);
+  const checked = contents && check
     ? await checkSkill(skill, { registry, contents })
     : [];
+  // The folder of several skills must not be renamed for the sake of one.
+  const problems = around
+    ? [around, ...checked.filter(({ rule }) => rule !== "name-folder")]
+    : checked;
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   // The checks of what is in the files, which only `--check` makes, can find one more.
   const unlisting = contents && (findUnlistingFault(skill, contents, main) ??

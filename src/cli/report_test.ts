@@ -36,7 +36,7 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
   assert.match(
     list.text,
-    /^Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings$/m,
+    /^Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings\. To look/m,
   );
   const first = join(place.path, "project/.claude/skills/git/SKILL.md")
     .replaceAll("\\", "/");

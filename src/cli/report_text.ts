@@ -157,10 +157,11 @@ function formatAdvice(
   { checked, problems, roots, skills }: Report,
   home: string | undefined,
 ): [sentence?: string, ...lines: string[]] {
-  if (checked !== undefined || problems.length > 0) return [];
+  if (checked !== undefined) return [];
   if (skills.some((skill) => !isOff(skill))) {
     return ["To look for problems in their texts and files, use --check."];
   }
+  if (problems.length > 0) return [];
   if (skills.length > 0) return ["The policy turns off all of them."];
   // Roots that options name are last, and the user's follow the project's.
   const root = roots.findLast(({ status }) => status === "found") ??

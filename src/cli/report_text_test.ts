@@ -30,7 +30,7 @@ Skills (5)
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
   fix: start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
 
-Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings
+Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To look for problems in their texts and files, use --check.
 `,
   );
 });

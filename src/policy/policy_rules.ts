@@ -109,7 +109,7 @@ export function listUnusedFaults(
   const reasons = matched.length === 0
     ? ["this rule matches no skill"]
     : unused.map((name) => `the name ${quote(name)} matches no skill`);
-  const hint = "check its spelling, or remove it";
+  const hint = "check its spelling, unless it is for skills that are not here";
   return reasons
     .map((reason) => ({ rule: "policy-unused", line, reason, hint }));
 }
