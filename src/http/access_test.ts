@@ -24,7 +24,8 @@ Deno.test("isLoopback() accepts only loopback addresses", () => {
   for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
     assert.ok(isLoopback(tcp(address)), address);
   }
-  for (const address of ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"]) {
+  const others = ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1", "::1:2"];
+  for (const address of [...others, "192.127.0.1", "2001:db8::1"]) {
     assert.ok(!isLoopback(tcp(address)), address);
   }
   assert.ok(!isLoopback(undefined));
