@@ -145,4 +145,10 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
   // What is known costs nothing, and the next scan continues.
   const second = await read([visit], { known: first.skills });
   assert.equal(second.skills.size, 4);
+  // Nor does it matter whether the time is over.
+  for (const name of ["e", "f", "g"]) place.skill("skills", name);
+  const more = visitOf(place, ["e", "f", "g", ...names], "project");
+  const third = await read([more], { known: second.skills });
+  assert.equal(third.skills.size, 6);
+  assert.deepEqual(third.unread, [join(place.path, "skills", "g")]);
 });
