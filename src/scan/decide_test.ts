@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, resolve } from "../files/paths.ts";
-import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { TimeSlice } from "../time_slice.ts";
-import { listWatchedFolders } from "./watched_folders.ts";
 import {
   type DecidedSkill,
   decideSkills,
@@ -244,26 +242,6 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     resolve("/mine/y/SKILL.md"),
     resolve("/project/skills/x/SKILL.md"),
   ]);
-});
-
-const LISTING = { root: MINE, depth: 1 };
-
-Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and the skills modified last", () => {
-  const skills = Array.from({ length: 300 }, (_, modified) => {
-    const realPath = `/skills/${modified}`;
-    // A SKILL.md that is a link into another folder.
-    const mainFolder = modified === 299 ? "/store" : realPath;
-    const read = { mainFolder, modified };
-    return { realPath, read, listings: [LISTING] } as unknown as DecidedSkill;
-  });
-  const folders = listWatchedFolders(skills, {
-    roots: [],
-    policyFile: undefined,
-    subscribed: ["/subscribed"],
-  });
-  const [last, ...others] = skills.slice(-MAX_WATCHED_FOLDERS).reverse()
-    .map(({ realPath }) => realPath);
-  assert.deepEqual([...folders], ["/subscribed", last, "/store", ...others]);
 });
 
 Deno.test("HiddenFolders hides a SKILL.md behind a link from whom reading it is refused", () => {
