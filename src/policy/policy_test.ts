@@ -241,6 +241,23 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "a folder of a rule that is a link covers what its path lists, and its real folder",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const data = place.folder("data");
+    const link = place.link("data", "code");
+    // The skills are links to elsewhere.
+    const realDirectory = "/store/git";
+    for (const folder of [data, link]) {
+      const skill = subject(join(folder, "git"), { realDirectory });
+      const state = await stateOf([{ in: link, state: "off" }], skill);
+      assert.equal(state, "off", folder);
+    }
+  },
+);
+
 Deno.test("the policies in docs/policy.md do what the page says", async () => {
   using place = new Place();
   const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));
