@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   type ScanOptions,
+  scanSkillRoots,
   type SkillPolicy,
   SkillRegistry,
   type SkillRoot,
@@ -56,6 +57,23 @@ Deno.test(
     assert.deepEqual([catalog.problems, catalog.shadowed, lines], [[], [], []]);
     assert.deepEqual(catalog.roots.map(({ skills }) => skills), [0, 1]);
     assert.deepEqual(catalog.off.map(({ name }) => name), ["evil", "git"]);
+  },
+);
+
+Deno.test(
+  "what cannot be read is off if a rule names the folder where it really lies, or the one that lists it",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.link("nowhere", "store/dangling");
+    const link = place.link("store", "skills");
+    for (const folder of [link, join(place.path, "store")]) {
+      const policy: SkillPolicy = { rules: [{ in: folder, state: "off" }] };
+      const { problems } = await scanSkillRoots([root(link)], { policy });
+      assert.deepEqual(problems, [], folder);
+    }
+    const { problems } = await scanSkillRoots([root(link)]);
+    assert.deepEqual(problems.map(({ rule }) => rule), ["link-broken"]);
   },
 );
 
