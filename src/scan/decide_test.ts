@@ -246,13 +246,17 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
 
 Deno.test("HiddenFolders hides a SKILL.md behind a link from whom reading it is refused", () => {
   const hidden = new HiddenFolders([], [], ["/unlisted"]);
-  for (const folder of ["/unlisted", "/unlisted/x", "/listed"]) {
-    const read = { mainFolder: folder };
-    const skill = { realPath: "/skills/git", read } as unknown as DecidedSkill;
-    assert.equal(
-      hidden.hidingOfFile(skill),
-      hidden.hidingOf(`${folder}/SKILL.md`, "/skills/git"),
-      folder,
-    );
+  const cases: [folder: string, hiding: string][] = [
+    // A file directly in an unlisted folder is in no skill that nobody found.
+    ["/unlisted", "nobody"],
+    ["/unlisted/x", "everyone"],
+    ["/listed", "nobody"],
+  ];
+  for (const [mainFolder, hiding] of cases) {
+    const realPath = "/skills/git";
+    const skill = { realPath, read: { mainFolder } } as unknown as DecidedSkill;
+    assert.equal(hidden.hidingOfFile(skill), hiding, mainFolder);
+    const file = `${mainFolder}/SKILL.md`;
+    assert.equal(hidden.hidingOf(file, realPath), hiding, file);
   }
 });
