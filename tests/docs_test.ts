@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
-import { MAX_FILE_DEPTH } from "../src/files/boundary.ts";
+import { isVisible, MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
 import { MAX_LENGTHS } from "../src/limits.ts";
 import {
@@ -104,6 +104,21 @@ for (const [what, [limit, pattern, files]] of Object.entries(DEPTHS)) {
     assert.deepEqual(silent, []);
   });
 }
+
+Deno.test("docs/security.md lists the names with a dot that are served", () => {
+  const page = read("docs/security.md").replaceAll(/\s+/g, " ");
+  const [, list = ""] = /but for those that templates (.*?) any ending\./
+    .exec(page) ?? [];
+  const listed = Array.from(list.matchAll(/`(.+?)`/g), ([, name]) => name!);
+  assert.deepEqual(listed.filter((name) => !isVisible(name)), []);
+  const source = read("src/files/boundary.ts");
+  const [, names = ""] = /TEMPLATE_NAMES[^`]*`([^`]*)`/.exec(source) ?? [];
+  const configs = [".eslintrc", ".prettierrc"];
+  assert.deepEqual(
+    listed.sort(),
+    [...names.trim().split(/\s+/), ...configs].sort(),
+  );
+});
 
 const PROTOCOL = read("docs/protocol.md");
 
