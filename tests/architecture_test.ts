@@ -1,11 +1,12 @@
 // Whether docs/architecture.md is true of the source, and names every place to touch.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "../src/files/paths.ts";
 import { createSettings } from "../src/program/settings.ts";
 import { REPOSITORY } from "./testing/environment.ts";
+import { read } from "./testing/pages.ts";
+import { listFiles, listModules, MODULES } from "./testing/sources.ts";
 
-const read = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
 const PAGE = read("docs/architecture.md");
 
 /** An entry of each kind that the page has a list for. Each is the last, or rare. */
@@ -22,21 +23,7 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "request of MCP": /completion\/complete|registerCompletions?\b/,
 };
 
-/** Lists the files of a folder, with those of its folders. */
-function listFiles(folder: string): string[] {
-  return readdirSync(join(REPOSITORY, folder), { withFileTypes: true })
-    .flatMap((entry) => {
-      const path = `${folder}/${entry.name}`;
-      return entry.isDirectory() ? listFiles(path) : [path];
-    });
-}
-
-const SOURCE = [
-  "mod.ts",
-  "skill_server.ts",
-  "http.ts",
-  ...["src", "tools"].flatMap(listFiles),
-].filter((path) => /(?<!_test)\.ts$/.test(path));
+const SOURCE = [...MODULES, ...listModules("tools")];
 
 const DOCS = ["README.md", ...listFiles("docs")]
   .filter((path) => path.endsWith(".md") && path !== "docs/architecture.md");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isVisible, MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
 import { MAX_LENGTHS } from "../src/limits.ts";
@@ -18,6 +18,7 @@ import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Wire } from "./testing/server.ts";
+import { MODULES } from "./testing/sources.ts";
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): string[] {
@@ -68,10 +69,6 @@ for (const [what, limit, pages] of MAX_WORDS) {
   });
 }
 
-const SOURCES = readdirSync(join(REPOSITORY, "src"), { recursive: true })
-  .map((path) => `src/${path}`.replaceAll("\\", "/"))
-  .filter((path) => /(?<!_test)\.ts$/.test(path)).sort();
-
 const WORDS = "zero one two three four five six seven eight nine ten".split(
   " ",
 );
@@ -93,7 +90,7 @@ const DEPTHS: Readonly<Record<string, [number, RegExp, string[]]>> = {
 
 for (const [what, [limit, pattern, files]] of Object.entries(DEPTHS)) {
   Deno.test(`pages and comments say how many levels deep ${what} goes, which are ${limit}`, () => {
-    const said = [...PAGES, "mod.ts", ...SOURCES].flatMap((path) =>
+    const said = [...PAGES, ...MODULES].flatMap((path) =>
       Array.from(read(path).matchAll(pattern), ([, number]) => {
         const index = WORDS.indexOf(number!);
         return { path, levels: index < 0 ? Number(number) : index };

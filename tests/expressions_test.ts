@@ -1,26 +1,17 @@
 // No regular expression of the source takes more than linear time, whatever the text.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "../src/files/paths.ts";
-import { REPOSITORY } from "./testing/environment.ts";
 import { listExpressions, listTexts } from "./testing/expressions.ts";
+import { read } from "./testing/pages.ts";
+import { MODULES } from "./testing/sources.ts";
 import { assertLinearTime } from "./testing/waiting.ts";
-
-/** Lists the modules of the server. */
-function listModules(): string[] {
-  const inside = readdirSync(join(REPOSITORY, "src"), { recursive: true })
-    .map((path) => `src/${path}`);
-  return ["mod.ts", "skill_server.ts", "http.ts", ...inside]
-    .filter((path) => /(?<!_test)\.ts$/.test(path));
-}
 
 /** Does what may be done with an expression: searches a whole text for all matches. */
 function searchAll(text: string, { source, flags }: RegExp): void {
   text.replaceAll(new RegExp(source, `${flags.replace("g", "")}g`), "");
 }
 
-for (const path of listModules()) {
-  const text = readFileSync(join(REPOSITORY, path), "utf8");
+for (const path of MODULES) {
+  const text = read(path);
   const expressions = listExpressions(path, text);
   if (expressions.length === 0) continue;
   Deno.test(`each regular expression of ${path} takes linear time`, async () => {

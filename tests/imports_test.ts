@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/files/paths.ts";
-import { REPOSITORY } from "./testing/environment.ts";
+import { read } from "./testing/pages.ts";
+import { listModules, MODULES } from "./testing/sources.ts";
 
 const SKILLS = ["text", "files", "skills"];
 const SCAN = [...SKILLS, "policy", "scan"];
@@ -27,18 +28,9 @@ interface Import {
   isStatic: boolean;
 }
 
-/** Lists the modules of the program, by path. */
-function listModules(folder = "src"): string[] {
-  return [...Deno.readDirSync(join(REPOSITORY, folder))].flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory) return listModules(path);
-    return /(?<!_test)\.ts$/.test(entry.name) ? [path] : [];
-  });
-}
-
 /** Lists the local imports of a module, including dynamic ones. */
 function importsOf(module: string): Import[] {
-  const text = Deno.readTextFileSync(join(REPOSITORY, module));
+  const text = read(module);
   const pattern =
     /^(?:import|export)\s+(type\s)?[^;]*?from\s+"(\.[^"]+)"|\bimport\(\s*"(\.[^"]+)"/gm;
   return [...text.matchAll(pattern)].map(([, type, path, dynamic]) => ({
@@ -65,7 +57,7 @@ function loadedWith(module: string, loaded = new Set<string>()): Set<string> {
 
 Deno.test("the modules in src/ import only from rooms below their own", () => {
   assert.ok(importsOf("mod.ts").length > 20);
-  const wrong = listModules().flatMap((module) =>
+  const wrong = listModules("src").flatMap((module) =>
     importsOf(module).map(({ path }) => path)
       .filter((path) => path.endsWith(".ts"))
       .filter((path) => !ROOMS[roomOf(module)]!.includes(roomOf(path)))
@@ -86,7 +78,7 @@ Deno.test("no module imports itself through others, not even types", () => {
     }
     finished.add(module);
   };
-  for (const module of listModules()) follow(module, []);
+  for (const module of listModules("src")) follow(module, []);
   assert.deepEqual(circles, []);
 });
 
@@ -125,15 +117,14 @@ Deno.test("no module that the start loads imports node:fs, which takes 20 ms", (
   const loaded = modules.flatMap((module) => [...loadedWith(module)]);
   assert.ok(loaded.includes("src/program/settings.ts"));
   const slow = [...modules, ...loaded].filter((path) =>
-    Deno.readTextFileSync(join(REPOSITORY, path)).includes('from "node:fs"')
+    read(path).includes('from "node:fs"')
   );
   assert.deepEqual(slow, []);
 });
 
 Deno.test("only paths.ts imports @std/path, whose main module takes a tenth of the start", () => {
-  const modules = ["mod.ts", "skill_server.ts", "http.ts", ...listModules()];
-  const importing = modules.filter((module) =>
-    Deno.readTextFileSync(join(REPOSITORY, module)).includes("jsr:@std/path")
+  const importing = MODULES.filter((module) =>
+    read(module).includes("jsr:@std/path")
   );
   assert.deepEqual(importing, ["src/files/paths.ts"]);
 });

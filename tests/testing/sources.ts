@@ -1,0 +1,25 @@
+// The files of the repository, and those of them that are its source.
+import { readdirSync } from "node:fs";
+import { join } from "../../src/files/paths.ts";
+import { REPOSITORY } from "./environment.ts";
+
+/** Lists the paths of the files in a folder of the repository, at any depth. */
+export function listFiles(folder: string): string[] {
+  return readdirSync(join(REPOSITORY, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? listFiles(path) : [path];
+    });
+}
+
+/** Lists the paths of the modules in a folder, at any depth, without tests. */
+export function listModules(folder: string): string[] {
+  return listFiles(folder).filter((path) => /(?<!_test)\.ts$/.test(path))
+    .sort();
+}
+
+/** The modules at the top: the library, and the two programs. */
+export const TOP_MODULES = ["mod.ts", "skill_server.ts", "http.ts"];
+
+/** All modules that are published. */
+export const MODULES = [...TOP_MODULES, ...listModules("src")];
