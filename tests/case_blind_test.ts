@@ -1,3 +1,4 @@
+// Where a file system ignores the case of names, nothing hidden has another spelling.
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
 import { CaseBlindPlace } from "./testing/case_blind.ts";

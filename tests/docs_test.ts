@@ -1,3 +1,5 @@
+// What the pages say: their links, their length, and the facts in them. The commands of
+// the pages are in pages_test.ts.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { isVisible, MAX_FILE_DEPTH } from "../src/files/boundary.ts";

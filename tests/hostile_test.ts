@@ -1,3 +1,5 @@
+// Everything in a home folder that an attacker could add, at once: the server reveals
+// nothing, and keeps serving.
 import assert from "node:assert/strict";
 import { skillUri } from "../mod.ts";
 import { join } from "../src/files/paths.ts";

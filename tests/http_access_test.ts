@@ -1,3 +1,4 @@
+// Whom the process over HTTP refuses, and with which settings it does not start.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:http2";

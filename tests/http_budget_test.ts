@@ -1,3 +1,4 @@
+// Clients over HTTP that take much, or are gone: the process serves the others.
 import assert from "node:assert/strict";
 import { filesPlace, type Place } from "./testing/folders.ts";
 import { HttpServer, TOKEN } from "./testing/http.ts";

@@ -1,3 +1,4 @@
+// Which modules import, and load, which others.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/files/paths.ts";
 import { read } from "./testing/pages.ts";

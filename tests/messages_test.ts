@@ -1,3 +1,4 @@
+// Any message on stdio, however odd or long: each request gets one reply that fits.
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { filesPlace, Place, skillMd } from "./testing/folders.ts";

@@ -1,5 +1,5 @@
-// Long tasks pause between operations on the disk, and do
-// not repeat work. The tests count operations instead of measuring time.
+// Long tasks pause between operations on the disk, and do not repeat work. The tests count
+// operations instead of measuring time.
 
 import assert from "node:assert/strict";
 import { registerSkillTools, SkillRegistry } from "../mod.ts";

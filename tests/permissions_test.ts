@@ -1,3 +1,4 @@
+// What the server does without a home folder, and without some of its permissions.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";

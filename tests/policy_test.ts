@@ -1,3 +1,4 @@
+// A policy in a registry and in a server: what a change does, and what it turns off.
 import assert from "node:assert/strict";
 import {
   type ScanOptions,

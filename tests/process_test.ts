@@ -1,3 +1,4 @@
+// How the server on stdio ends, and what it does if nobody reads what it writes.
 import assert from "node:assert/strict";
 import { Session } from "./testing/client.ts";
 import { Place } from "./testing/folders.ts";

@@ -1,3 +1,4 @@
+// Rules of the library that hold for any input, which is drawn at random.
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import {

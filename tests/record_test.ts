@@ -1,3 +1,4 @@
+// Whether docs/terminal.svg is up to date.
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
 import { record } from "../tools/record.ts";

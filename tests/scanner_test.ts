@@ -1,3 +1,5 @@
+// scanSkillRoots() in mod.ts: what it returns and its limits. Which skills it finds is a
+// table in scans_test.ts.
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";

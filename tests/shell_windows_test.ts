@@ -1,3 +1,4 @@
+// The tool that runs commands, with the shell of Windows.
 import assert from "node:assert/strict";
 import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";

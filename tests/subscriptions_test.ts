@@ -1,3 +1,5 @@
+// subscriptions/listen of the modern era. What a change updates is in
+// src/views/subscriptions_test.ts.
 import assert from "node:assert/strict";
 import { filesPlace } from "./testing/folders.ts";
 import {

@@ -1,3 +1,4 @@
+// A random walk over the states of a disk, and the walks that once found a fault.
 import assert from "node:assert/strict";
 import { lacks } from "./testing/needs.ts";
 import { FOUND } from "./walk/found.ts";

@@ -1,3 +1,5 @@
+// Who sees a skill, and its files in the skill around it, as a table: in each state, and in
+// each arrangement of the two. Each view agrees.
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";

@@ -1,3 +1,4 @@
+// Paths as Windows reads them, and folders as Windows has them.
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
