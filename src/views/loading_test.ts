@@ -19,6 +19,7 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
 import { join } from "../files/paths.ts";
+import { readTogether } from "./loading.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -42,6 +43,24 @@ function resourceCaller(registry: SkillRegistry) {
   return (path: string, skill = "git") =>
     call("skill-resource", { skill, path });
 }
+
+Deno.test("readTogether() reads files of 2 MiB in total, and none of more", async () => {
+  const fileOf = (path: string, size: number) => ({ path, size, version: "1" });
+  const files = [fileOf("a", 2 ** 20), fileOf("b", 2 ** 20)];
+  const read: string[] = [];
+  const readAll = (more: number) =>
+    readTogether([...files, fileOf("c", more)], ({ path }) => {
+      read.push(path);
+      return Promise.resolve(path);
+    });
+  assert.deepEqual(await readAll(0), ["a", "b", "c"]);
+  read.length = 0;
+  await assert.rejects(
+    readAll(1),
+    /^Error: Cannot read 3 files at once: .* the limit is 2097152; /,
+  );
+  assert.deepEqual(read, []);
+});
 
 Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
   using place = filesPlace();
