@@ -233,6 +233,12 @@ Deno.test("Exchanges.respond() gives up what a connection that is gone has", asy
   await server.settled({ bodies: 4_096 + 100 });
   partial.close();
   await server.settled({});
+  const framing = "Transfer-Encoding: chunked";
+  const chunked = await server.send("1\r\n{\r\n", { framing });
+  // A part counts as 256 bytes, however small it is.
+  await server.settled({ bodies: 4_096 + 256 });
+  chunked.close();
+  await server.settled({});
   const handled = await server.send(wait);
   await eventually(() => server.works.length === 1, "the request");
   const waiting = await server.send(wait);
