@@ -177,6 +177,21 @@ Deno.test("StdioTransport closes at the end of the input when the last replies a
   assert.deepEqual(pipe.sent.takeAll(), [pong(1)]);
 });
 
+Deno.test("StdioTransport takes no message once it ends, although it waits for replies", async () => {
+  const pipe = new Pipe();
+  const replies = Promise.withResolvers<void>();
+  pipe.transport.onend = () => replies.promise;
+  pipe.transport.end();
+  for (const line of [JSON.stringify(ping(1)), "nonsense", ""]) {
+    await pipe.write(`${line}\n`);
+  }
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual(pipe.received.takeAll(), []);
+  assert.deepEqual(pipe.sent.takeAll(), []);
+  replies.resolve();
+  await pipe.end();
+});
+
 Deno.test("StdioTransport closes two seconds after the end if nothing can be written", () =>
   withGracePeriod(10, async () => {
     for (const onend of [() => new Promise<void>(() => {}), undefined]) {
