@@ -3,7 +3,7 @@ import { join } from "../files/paths.ts";
 import { findUnlistingFault } from "./checks.ts";
 import type { Skill } from "./types.ts";
 
-Deno.test("findUnlistingFault() allows at most 16 MiB, and names an unreadable skill directory", () => {
+Deno.test("findUnlistingFault() allows at most 512 files, 2,048 files and folders, and 16 MiB, and names an unreadable skill directory", () => {
   const skill = {
     directory: join("skills", "git"),
     frontmatter: { name: "git", description: "d" },
@@ -13,19 +13,27 @@ Deno.test("findUnlistingFault() allows at most 16 MiB, and names an unreadable s
     reason: "it is locked",
     hint: "unlock",
   };
-  const faultFor = (size: number, ...leftOut: string[]) =>
+  const least = { files: 1, entries: 1, size: 0 };
+  const faultFor = (
+    { files, entries, size }: typeof least,
+    ...leftOut: string[]
+  ) =>
     findUnlistingFault(skill, {
-      files: [{ path: "SKILL.md", size, version: "" }],
+      files: Array.from({ length: files }, (_, index) => {
+        return { path: `${index}`, size: index === 0 ? size : 0, version: "" };
+      }),
       folders: [],
       leftOut: leftOut.map((file) => ({ file, ...problem })),
-      entries: 1,
+      entries,
     }, "");
-  const limit = 16 * 2 ** 20;
-  assert.equal(faultFor(limit, "a/", "b.md"), undefined);
-  assert.equal(faultFor(0, "")?.rule, "unreadable");
-  const fault = faultFor(limit + 1)!;
-  assert.deepEqual([fault.rule, fault.reason], [
-    "size",
-    "the skill has more than 512 files, 2048 files and folders, or 16 MiB",
-  ]);
+  const most = { files: 512, entries: 2_048, size: 16 * 2 ** 20 };
+  assert.equal(faultFor(most, "a/", "b.md"), undefined);
+  assert.equal(faultFor(least, "")?.rule, "unreadable");
+  for (const key of ["files", "entries", "size"] as const) {
+    const { rule, reason } = faultFor({ ...most, [key]: most[key] + 1 })!;
+    assert.deepEqual([rule, reason], [
+      "size",
+      "the skill has more than 512 files, 2048 files and folders, or 16 MiB",
+    ], key);
+  }
 });
