@@ -10,7 +10,7 @@ import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -81,6 +81,35 @@ Deno.test(
     }
   },
 );
+
+Deno.test("what lies in a folder that could not be listed is hidden, although it can be read later", async () => {
+  using place = new Place();
+  place.skill("project/skills", "outer");
+  place.file("project/skills/outer/docs/notes.md", "notes");
+  place.skill("project/skills/outer/group", "inner");
+  const path = join(place.project, "skills");
+  const roots = [{ path, scope: "project", recursive: true } as const];
+  using registry = new SkillRegistry(roots, {
+    workingDirectory: place.project,
+    log: () => {},
+  });
+  {
+    using _disk = new DiskSpy((path, operation) =>
+      path.endsWith("group") && operation === "readDirSync"
+        ? diskError()
+        : undefined
+    );
+    await registry.refresh();
+  }
+  const skill = registry.find("outer")!;
+  const { text } = await registry.readFile(skill, "docs/notes.md");
+  assert.equal(text, "notes");
+  const reading = registry.readFile(skill, "group/inner/SKILL.md");
+  await assert.rejects(reading, /the skill serves no such file/);
+  await registry.refresh();
+  const inner = await registry.readFile(skill, "group/inner/SKILL.md");
+  assert.match(inner.text!, /About inner/);
+});
 
 Deno.test("no skill can take the prefix of a scope", async () => {
   using place = new Place();
