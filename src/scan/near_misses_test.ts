@@ -85,3 +85,15 @@ Deno.test(
     assert.deepEqual(paths, ["SKILL.txt"]);
   },
 );
+
+Deno.test("a scan notes what a project's root and one of the user's have in common for the user's", async () => {
+  using place = new Place();
+  place.file("skills/up/SKILL.txt", "");
+  const folder = join(place.path, "skills");
+  const { roots } = await scanSkillRoots([
+    root(folder, { scope: "project" }),
+    root(folder),
+  ]);
+  const counts = roots.map(({ nearMisses = [] }) => nearMisses.length);
+  assert.deepEqual(counts, [0, 1]);
+});
