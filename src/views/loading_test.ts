@@ -44,6 +44,25 @@ function resourceCaller(registry: SkillRegistry) {
     call("skill-resource", { skill, path });
 }
 
+Deno.test("a call scans at once if the skill changed, and waits for other scans if its name is unknown", async () => {
+  using place = filesPlace();
+  using registry = await openSkills(place);
+  const refresh = registry.refresh.bind(registry);
+  const intervals: (number | undefined)[] = [];
+  registry.refresh = (options) => {
+    intervals.push(options?.minIntervalMs);
+    return refresh(options);
+  };
+  const load = toolCaller(registry, { toolset: "skill" });
+  await load("skill", { name: "git" });
+  assert.deepEqual(intervals.splice(0), []);
+  place.file(`${SKILLS}/git/SKILL.md`, skillMd("git", "Changed"));
+  assert.match(textOf(await load("skill", { name: "git" })), /Changed/);
+  assert.deepEqual(intervals.splice(0), [0]);
+  await load("skill", { name: "none" });
+  assert.deepEqual(intervals, [100]);
+});
+
 Deno.test("readTogether() reads files of 2 MiB in total, and none of more", async () => {
   const fileOf = (path: string, size: number) => ({ path, size, version: "1" });
   const files = [fileOf("a", 2 ** 20), fileOf("b", 2 ** 20)];
