@@ -89,6 +89,12 @@ Deno.test("each module in src/ with code, and with more than 100 lines, has its 
   assert.deepEqual(missing, []);
 });
 
+Deno.test("each file in tests/ begins with a comment that says what it is about", () => {
+  const silent = listFiles("tests").filter((path) => path.endsWith(".ts"))
+    .filter((path) => !/^\/[/*]/.test(read(path)));
+  assert.deepEqual(silent, []);
+});
+
 /** The maximum number of lines of a function, and of a file but `mod.ts`. */
 const MAX_FUNCTION_LINES = 40;
 const MAX_FILE_LINES = 400;

@@ -1,3 +1,5 @@
+// The ways to start the server that a release has: from a URL, as a bundle, and as an
+// executable.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync } from "node:fs";

@@ -1,3 +1,4 @@
+// The server on stdio under load: its memory, and its open files.
 import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
 import { Place, skillMd } from "../testing/folders.ts";

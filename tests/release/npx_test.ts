@@ -1,3 +1,4 @@
+// What other programs that npx downloads make of the printed configuration.
 import assert from "node:assert/strict";
 import { printedLaunch } from "../testing/command_line.ts";
 import { environment } from "../testing/environment.ts";

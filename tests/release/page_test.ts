@@ -1,3 +1,4 @@
+// The page of the server over HTTP, in a real browser.
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
 import { Tab } from "../testing/browser.ts";
