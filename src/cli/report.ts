@@ -183,6 +183,20 @@ function findSkillsInside(
 
 const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
 
+/** Lists the problems with a skill: all of them, or what shows without reading its files. */
+async function listProblems(
+  skill: Skill,
+  contents: SkillFiles,
+  { registry, check }: { registry: SkillSource; check: boolean },
+): Promise<Problem[]> {
+  const around = findSkillsInside(skill, contents);
+  const checked = check ? await checkSkill(skill, { registry, contents }) : [];
+  // The folder of several skills must not be renamed for the sake of one.
+  return around
+    ? [around, ...checked.filter(({ rule }) => rule !== "name-folder")]
+    : checked;
+}
+
 /** Describes a skill, and checks its files if the command line asks for it. */
 async function inspect(
   skill: Skill,
@@ -193,14 +207,9 @@ async function inspect(
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
   const main = contents && await registry.readFile(skill, SKILL_MD)
     .then(({ text }) => text, () => "");
-  const around = contents && findSkillsInside(skill, contents);
-  const checked = contents && check
-    ? await checkSkill(skill, { registry, contents })
+  const problems = contents
+    ? await listProblems(skill, contents, { registry, check })
     : [];
-  // The folder of several skills must not be renamed for the sake of one.
-  const problems = around
-    ? [around, ...checked.filter(({ rule }) => rule !== "name-folder")]
-    : checked;
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   // The checks of what is in the files, which only `--check` makes, can find one more.
   const unlisting = contents && (findUnlistingFault(skill, contents, main) ??
