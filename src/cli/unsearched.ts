@@ -200,7 +200,8 @@ function listDeeperProblems(
     return [...countByHolder(root.path, inRoot)].map(([file, number]) => {
       const skills = count(number, "skill");
       const reason = `it has ${skills} deeper than the server looks`;
-      const hint = `move them up, or ${formatSkillDirHint(file, settings)}`;
+      const moved = number === 1 ? "it" : "them";
+      const hint = `move ${moved} up, or ${formatSkillDirHint(file, settings)}`;
       return { rule: "not-searched", file, reason, hint };
     });
   });

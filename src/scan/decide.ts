@@ -190,9 +190,8 @@ export class HiddenFolders {
     const folders = withFoldersAbove(realPath);
     // An unlisted folder may hold skills that nobody found. They are folders, so a file
     // directly in it is in none of them.
-    if (folders.slice(2).some((it) => this.#unlisted.has(it))) {
-      return "everyone";
-    }
+    const [_file, _folder, ...above] = folders;
+    if (above.some((it) => this.#unlisted.has(it))) return "everyone";
     const end = folders.indexOf(skillFolder);
     const between = end === -1 ? folders : folders.slice(0, end);
     return strictest(

@@ -134,8 +134,11 @@ function checkName(skill: CheckedSkill): Fault[] {
     faults.push({ rule: "name-characters", reason, ...advice });
   }
   if (valid !== undefined && valid !== normalizeText(folder)) {
-    const other = `the folder name ${quote(folder)}`;
-    const reason = `the name ${quote(valid)} differs from ${other}`;
+    const reason = name === valid
+      ? `the name ${quote(valid)} differs from the folder name ${quote(folder)}`
+      : `the folder name ${quote(folder)} differs from ${
+        quote(valid)
+      }, the valid form of the name`;
     const rename = `rename the folder to ${quote(valid)}, unless that exists`;
     // It would not help to write a name that hosts refuse.
     const isValid = validName(folder) === folder;
