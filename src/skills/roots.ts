@@ -135,12 +135,17 @@ function toRoot(folder: string, options: SkillRootOptions): SkillRoot {
   };
 }
 
-/** Returns roots without duplicates: the same path, searched in the same way. */
+/**
+ * Returns roots without duplicates: the same path, searched in the same way. One that must
+ * exist replaces one that need not.
+ */
 export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
-  return roots.filter((root, index) => {
-    const isSame = (other: SkillRoot) =>
-      other.path === root.path && other.recursive === root.recursive;
-    return roots.findIndex(isSame) === index;
+  return roots.flatMap((root) => {
+    const same = roots.filter(({ path, recursive }) =>
+      path === root.path && recursive === root.recursive
+    );
+    if (same[0] !== root) return [];
+    return [same.find(({ mustExist }) => mustExist) ?? root];
   });
 }
 
