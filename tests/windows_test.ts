@@ -40,8 +40,6 @@ function otherSpellings(skill: string): string[] {
     "\\\\.\\C:\\Windows\\win.ini",
     `\\\\?\\${join(skill, "docs", "help.md")}`,
     `\\\\localhost\\${skill.replace(":", "$")}\\docs\\help.md`,
-    "\\docs\\help.md",
-    "/docs/help.md",
     "..\\other\\SKILL.md",
     "docs\\..\\..\\other\\SKILL.md",
     "docs\\..\\.env",
