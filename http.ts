@@ -115,10 +115,6 @@ async function handleRequest(
   request: Request,
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {
-  // Over HTTP/2, replies that a client does not read would wait in memory without limit.
-  // Without a body, none does.
-  const isHttp2 = !request.headers.has("host");
-  if (isHttp2) return new Response(null, { status: 505 });
   const address = info?.remoteAddr;
   const refused = access.findHostRefusal(request, address);
   if (refused !== undefined) return refused;

@@ -14,6 +14,7 @@
 
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
+import { MAX_FILE_MIB } from "../src/program/command_line.ts";
 import { SHARED_FOLDERS } from "../src/skills/roots.ts";
 
 /** The program that checks and packs bundles. */
@@ -56,7 +57,7 @@ const USER_CONFIG = {
     required: false,
     default: 1,
     min: 1,
-    max: 100,
+    max: MAX_FILE_MIB,
   },
 };
 

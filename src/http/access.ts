@@ -74,13 +74,19 @@ export class AccessControl {
   }
 
   /**
-   * Returns an error response if a request is for an unknown host, or from a
-   * page on an unknown host.
+   * Returns an error response if a request is for an unknown host, or from a page on an
+   * unknown host, or if it comes over HTTP/2 without TLS: there, replies that a client
+   * does not read would wait in memory without limit. A response without a body does not.
    */
   findHostRefusal(request: Request, address?: Deno.Addr): Response | undefined {
     const { headers, url } = request;
+    const target = URL.parse(url);
     // HTTP/2 has no Host header.
-    const host = headers.get("host") ?? URL.parse(url)?.host;
+    const isHttp2 = !headers.has("host");
+    if (isHttp2 && target?.protocol === "http:") {
+      return new Response(null, { status: 505 });
+    }
+    const host = headers.get("host") ?? target?.host;
     const origin = headers.get("origin");
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
     const isKnownHost = this.#acceptsAnyHost ||

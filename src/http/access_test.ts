@@ -18,7 +18,10 @@ const tcp = (hostname: string): Deno.NetAddr => ({
 });
 
 const request = (url: string, headers: Record<string, string> = {}) =>
-  new Request(url, { method: "POST", headers });
+  new Request(url, {
+    method: "POST",
+    headers: { host: new URL(url).host, ...headers },
+  });
 
 Deno.test("isLoopback() accepts only loopback addresses", () => {
   for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
@@ -84,6 +87,14 @@ Deno.test("AccessControl.findHostRefusal() accepts any host if there is a token,
   }
   const local = { origin: "http://localhost:5173" };
   assert.equal(access.findHostRefusal(request(url, local)), undefined);
+});
+
+Deno.test("AccessControl.findHostRefusal() refuses HTTP/2 only without TLS", () => {
+  const access = createAccess({ hosts: ["skills.example.com"] });
+  for (const [scheme, status] of [["http", 505], ["https", undefined]]) {
+    const call = new Request(`${scheme}://skills.example.com/mcp`);
+    assert.equal(access.findHostRefusal(call)?.status, status);
+  }
 });
 
 Deno.test("AccessControl logs each reason for refusing requests once, without text of the client's", () => {

@@ -60,7 +60,7 @@ const MIN_DESCRIPTION_LIMIT = 300;
 const MAX_SECONDS = 2_000_000;
 
 /** The maximum size of files, in MiB: what hosts accept of a skill in total. */
-const MAX_FILE_MIB = 16;
+export const MAX_FILE_MIB = 16;
 
 /** Converts a number of MiB to bytes, if it is valid. */
 export function parseMebibytes(value: string | undefined): number | undefined {

@@ -111,14 +111,14 @@ export function isLookalike(name: string): boolean {
   const words = name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const folded = name.normalize("NFKC").replace(/\s/g, "")
     .replace(LIKE_COLON, ":");
-  return isQualified(folded) || Array.from(name).some(isFormOfLetter) ||
+  const others = name.match(/[^\p{ASCII}]/gu) ?? [];
+  return isQualified(folded) || others.some(isFormOfLetter) ||
     words.some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
 }
 
 /** Whether a character is a compatibility form of an ASCII letter, such as a bold one. */
 function isFormOfLetter(character: string): boolean {
-  const folded = character.normalize("NFKC");
-  return folded !== character && /^[a-z]$/i.test(folded);
+  return /^[a-z]$/i.test(character.normalize("NFKC"));
 }
 
 /** Lists the keys of a skill: that of its name, plain and qualified by its scope and its plugin. */
