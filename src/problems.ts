@@ -74,7 +74,6 @@ export const RULES = {
 /** The ID of a rule in `docs/check.md`. */
 export type ProblemRule = keyof typeof RULES;
 
-/** A rule because of which something is not served at all. */
 type SkippingRule = {
   [Rule in ProblemRule]: (typeof RULES)[Rule] extends "skipped" ? Rule : never;
 }[ProblemRule];
@@ -137,7 +136,6 @@ export interface Problem extends Fault {
   readonly file: string;
 }
 
-/** Whether a problem has a certain effect. */
 export function hasEffect({ rule }: Fault, effect: Effect): boolean {
   return RULES[rule] === effect;
 }

@@ -171,7 +171,6 @@ export function oneLine(text: string): string {
   return withoutInvisible(text).replace(IRREGULAR_SPACE, " ").trim();
 }
 
-/** Truncates a text to a number of characters. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = "...";

@@ -48,7 +48,6 @@ async function turnEventLoop(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await nextTurn();
 }
 
-/** Waits for the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

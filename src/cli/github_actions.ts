@@ -10,7 +10,6 @@
 import { readEnvironment } from "../program/settings.ts";
 import { escapeInvisible } from "../text.ts";
 
-/** Whether this process runs in GitHub Actions. */
 export function isInActions(): boolean {
   return readEnvironment("GITHUB_ACTIONS") === "true";
 }

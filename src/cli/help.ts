@@ -14,7 +14,6 @@ import {
 } from "../program/running_program.ts";
 import { DEFAULT_FOLDERS } from "../skills/roots.ts";
 
-/** Lists how each option is written, and what it does. */
 export function listOptionHelp(): [usage: string, help: string][] {
   return Object.entries<Option>(OPTIONS).map(
     ([name, { value, short, help }]) => {

@@ -25,7 +25,6 @@ interface ModelViewOptions extends ToolOptions {
   readonly notes: readonly string[];
 }
 
-/** Formats what the model of a client sees as lines of text or JSON. */
 export function formatModelView(
   client: string,
   catalog: SkillCatalog,

@@ -15,7 +15,6 @@ import {
   logged,
 } from "../text.ts";
 
-/** Formats a value as lines of JSON. */
 export function formatJson(value: unknown): string[] {
   return formatIndentedJson(value).trimEnd().split("\n");
 }

@@ -78,7 +78,6 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   if (check) problems.push(...listEmptyFolders(checked, problems, settings));
   return {
     version: config.version,
-    /** The number of skills that were checked. */
     checked: check ? checked.size : undefined,
     policy,
     roots: catalog.roots.filter((it) => !isUnnamedAndMissing(it, settings))
@@ -95,7 +94,6 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/** Returns the field with the path relative to the working directory, if it lies there. */
 function relativePathOf({ file }: Problem): { relativePath?: string } {
   const relativePath = pathFromHere(file);
   return relativePath === undefined ? {} : { relativePath };

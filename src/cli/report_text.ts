@@ -16,7 +16,6 @@ import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
 import { pathFromHere, type Report } from "./report.ts";
 
-/** Formats a report as lines. */
 export function formatReport(
   report: Report,
   { values: { list }, home }: Pick<Settings, "values" | "home">,
@@ -34,7 +33,6 @@ export function formatReport(
   return joinSections(sections);
 }
 
-/** Joins the sections that have lines, with a blank line between them. */
 function joinSections(sections: readonly (readonly string[])[]): string[] {
   return sections.filter((lines) => lines.length > 0)
     .flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);

@@ -42,7 +42,6 @@ export interface BoundEntry extends Located {
   readonly above: readonly string[];
 }
 
-/** What belongs to a folder. */
 export class Boundary {
   readonly #options: BoundaryOptions;
 

@@ -19,7 +19,6 @@ import type { SkillFile, SkillFiles } from "./served_files.ts";
 import { type FolderSnapshot, isExposed } from "./snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
 
-/** The maximum number of entries that are visited to list the files of a skill. */
 export const MAX_WALKED_ENTRIES = 20_000;
 
 const TOO_DEEP: Fault = {
@@ -57,7 +56,6 @@ interface ListedFolder extends BoundEntry, PlacedFolder {
   readonly prefix: string;
 }
 
-/** The list of what a served folder contains. */
 export class FileList implements WalkSteps<ListedFolder> {
   readonly maxEntries: number;
   readonly #options: ServedFolderOptions;

@@ -40,7 +40,6 @@ export interface FileContent extends SkillFileContent {
   readonly isCertain: boolean;
 }
 
-/** What was read last, so that an unchanged file is not read again. */
 export class KnownFiles {
   /** Up to 2 MiB. */
   readonly contents = new KnownValues<FileContent>(2 * 1024 * 1024);

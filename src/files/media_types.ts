@@ -43,7 +43,6 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/webm": "webm",
 };
 
-/** Returns the media type that the extension of a file implies, if any. */
 export function mediaTypeOfName(path: string): string | undefined {
   const [, extension = ""] = /\.([a-z0-9]+)$/i.exec(path) ?? [];
   const name = extension.toLowerCase();

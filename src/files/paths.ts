@@ -9,7 +9,6 @@ import * as windows from "jsr:@std/path@^1/windows";
 import { attempt } from "../attempt.ts";
 import { normalizeText, quote } from "../text.ts";
 
-/** Whether the operating system is Windows. */
 export const isWindows = Deno.build.os === "windows";
 
 /**
@@ -98,7 +97,6 @@ export function currentFolder(): string | undefined {
   return attempt(() => Deno.cwd());
 }
 
-/** Returns the real path of a file or folder, if it exists and can be resolved. */
 export function realPathIfThere(path: string): string | undefined {
   return attempt(() => Deno.realPathSync(path));
 }
@@ -166,7 +164,6 @@ export function comparablePath(path: string): string {
   return isCaseBlind ? text.toLowerCase() : text;
 }
 
-/** Whether a path is one of the folders or lies in one. See {@linkcode isAtOrBelow}. */
 export function isAtOrBelowAny(
   realPath: string,
   folders: readonly string[],
@@ -174,7 +171,6 @@ export function isAtOrBelowAny(
   return folders.some((folder) => isAtOrBelow(realPath, folder));
 }
 
-/** Splits a path into the names in it. */
 export function namesIn(path: string): string[] {
   return path.split(isWindows ? /[\\/]/ : "/");
 }

@@ -81,7 +81,6 @@ export class Rescans {
     Deno.unrefTimer(this.#timer);
   }
 
-  /** Scans in the background. */
   #rescan(): void {
     this.#refresh().catch((error) => {
       this.#log(

@@ -30,7 +30,6 @@ import {
 } from "./reading.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
 
-/** Access to the files of a folder. */
 export class ServedFolder {
   readonly #options: ServedFolderOptions;
   readonly #known: KnownFiles;

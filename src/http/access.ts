@@ -21,7 +21,6 @@ import {
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 
-/** What to do instead of serving other machines without a token. */
 const ADVICE =
   'set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
 
@@ -32,13 +31,11 @@ const UNKNOWN_HOST =
 const WRONG_TOKEN =
   "The bearer token is missing or wrong: send one of SKILL_SERVER_TOKEN in the header Authorization";
 
-/** A token, and whose it is. */
 export interface AccessToken {
   readonly token: string;
   readonly name?: string | undefined;
 }
 
-/** Who can connect. */
 export interface AccessOptions {
   /** The tokens of which clients must send one, if there are any. */
   readonly tokens: readonly AccessToken[];
@@ -46,7 +43,6 @@ export interface AccessOptions {
   readonly hosts: readonly string[];
 }
 
-/** Refuses requests from clients that have no access. */
 export class AccessControl {
   readonly #tokens: readonly AccessToken[];
   readonly #hosts: string[];
@@ -54,7 +50,6 @@ export class AccessControl {
   readonly #log: (line: string) => void;
   readonly #logged = new Set<string>();
 
-  /** Creates an access control from the settings and the log for refused requests. */
   constructor({ tokens, hosts }: AccessOptions, log: (line: string) => void) {
     this.#tokens = tokens;
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
@@ -62,7 +57,6 @@ export class AccessControl {
     this.#log = log;
   }
 
-  /** Whether clients must send a token. */
   get requiresToken(): boolean {
     return this.#tokens.length > 0;
   }

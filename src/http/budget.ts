@@ -21,17 +21,14 @@ export class Amount {
   readonly #byClient = new Map<string, number>();
   #total = 0;
 
-  /** Creates an amount of which nothing is taken. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** How much is taken. */
   get total(): number {
     return this.#total;
   }
 
-  /** Whether nothing is taken for a client. */
   isUnusedBy(client: string): boolean {
     return !this.#byClient.has(client);
   }
@@ -84,7 +81,6 @@ export class Slots {
     this.#unsent = new Amount(unsent);
   }
 
-  /** The number of requests that are handled. */
   get handled(): number {
     return this.#handled.total;
   }

@@ -51,7 +51,6 @@ const PART_SIZE = 64 * 1024;
  */
 type Handle = (request: Request, message: unknown) => Promise<Response>;
 
-/** Exchanges requests and replies with clients. */
 export class Exchanges {
   readonly #limits: typeof LIMITS;
   readonly #bodies: Amount;
@@ -65,7 +64,6 @@ export class Exchanges {
   readonly #trialSlots: Slots;
   readonly #listeners: Amount;
 
-  /** Creates exchanges that share one budget. */
   constructor(limits: typeof LIMITS = LIMITS) {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
@@ -75,7 +73,6 @@ export class Exchanges {
     this.#listeners = new Amount(limits.listeners);
   }
 
-  /** What is used of the budget. */
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
     const handled = this.#slots.handled + this.#quickSlots.handled +
       this.#trialSlots.handled;
@@ -247,7 +244,6 @@ function endingOf(
   return ending;
 }
 
-/** Refuses a request because too many others wait. */
 function crowded(): Response {
   const message = "The server is busy: try again in a second";
   return createRefusal(503, message, { "Retry-After": "1" });

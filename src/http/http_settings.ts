@@ -16,7 +16,6 @@ import { createSettings, type Settings } from "../program/settings.ts";
 import { quote } from "../text.ts";
 import type { AccessOptions, AccessToken } from "./access.ts";
 
-/** The settings of the server, and who can connect to it. */
 export type HttpSettings = Settings & { readonly access: AccessOptions };
 
 /**
@@ -77,7 +76,6 @@ function refuseServeOptions(args: readonly string[]): void {
   );
 }
 
-/** The environment variables that hold settings. */
 export const VARIABLES = [
   "SKILL_SERVER_TOKEN",
   "SKILL_SERVER_HOSTS",

@@ -13,7 +13,6 @@
 
 import { hash } from "node:crypto";
 
-/** Returns the page. */
 export function servePage(): Response {
   const [script, style] = ["script", "style"].map(hashOf);
   const headers = {

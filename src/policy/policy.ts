@@ -44,7 +44,6 @@ import {
 } from "./policy_rules.ts";
 import { STATE_NAMES, STATES } from "./states.ts";
 
-/** What a policy decides. */
 export interface PolicyDecision {
   readonly state: SkillState;
   readonly policyRule?: SkillPolicyRule | undefined;

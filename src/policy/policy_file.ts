@@ -52,7 +52,6 @@ const RULE = z.strictObject({
 
 const POLICY = z.strictObject({ rules: z.array(RULE) });
 
-/** The rules in a policy file, and its text. */
 export interface LoadedPolicy {
   readonly text: string;
   readonly rules: readonly SkillPolicyRule[];

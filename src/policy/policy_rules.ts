@@ -20,13 +20,11 @@ import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 import { quote } from "../text.ts";
 
-/** The maximum number of faults of a policy that are reported. */
 export const MAX_POLICY_FAULTS = 20;
 
 /** A fault of a policy. All of them break the same rule. */
 type PolicyFault = Omit<Fault, "rule">;
 
-/** Thrown if a policy cannot be used. */
 export class PolicyError extends Error {
   readonly faults: readonly Fault[];
 

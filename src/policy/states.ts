@@ -33,10 +33,8 @@ export const STATES: Readonly<Record<SkillState, StateEffects>> = {
   off: { ...ON, strictness: 3, hiddenFrom: "everyone" },
 };
 
-/** The names of the states, as messages list them. */
 export const STATE_NAMES = Object.keys(STATES) as readonly SkillState[];
 
-/** Returns the strictest of several ways of hiding. */
 export function strictest(...hidings: SkillHiding[]): SkillHiding {
   if (hidings.includes("everyone")) return "everyone";
   return hidings.includes("model") ? "model" : "nobody";

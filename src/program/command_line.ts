@@ -21,7 +21,6 @@ export interface Option {
   readonly short?: string;
   /** What stands for its value in the help. */
   readonly value?: string;
-  /** What it does. */
   readonly help: string;
   /** The only values that it accepts. */
   readonly choices?: readonly string[];
@@ -50,7 +49,6 @@ export const CLIENT_NAMES = [
   "kilo",
 ] as const;
 
-/** A client of `--print-config`. */
 export type ClientName = typeof CLIENT_NAMES[number];
 
 /** The minimum length limit, in characters. It leaves room to say what a tool does. */
@@ -243,7 +241,6 @@ type Values = ReturnType<
   typeof parseArgs<{ options: typeof OPTIONS }>
 >["values"];
 
-/** A parsed command line. */
 export interface CommandLine {
   values: { [Name in keyof Values]: Values[Name] | undefined };
   positionals: string[];

@@ -10,7 +10,6 @@ const END_SIGNALS: readonly Deno.Signal[] = isWindows
   ? ["SIGINT", "SIGBREAK"]
   : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 
-/** Calls a function when the process is asked to end. */
 export function onEndSignal(listener: () => void): void {
   for (const signal of END_SIGNALS) Deno.addSignalListener(signal, listener);
 }

@@ -6,7 +6,6 @@
 
 import { fileURLToPath } from "node:url";
 
-/** How the server runs. */
 export interface Program {
   /** The file that runs: Deno, or the server as an executable. */
   readonly executable: string;
@@ -17,7 +16,6 @@ export interface Program {
   readonly os: typeof Deno.build.os;
 }
 
-/** Describes the process. */
 export function runningProgram(): Program {
   const isExecutable = Deno.build.standalone;
   return {

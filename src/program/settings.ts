@@ -42,7 +42,6 @@ import {
   UsageError,
 } from "./command_line.ts";
 
-/** What the command line and the environment ask for. */
 export interface Settings {
   /** The options, with absolute paths, and the size limit of the environment. */
   readonly values: CommandLine["values"];
@@ -83,7 +82,6 @@ export function createSettings(command: CommandLine): Settings {
   return { values, home, folders, warnings, ...derived };
 }
 
-/** Logs what was ignored. */
 export function logWarnings({ warnings }: Settings): void {
   for (const warning of warnings) log(warning);
 }
@@ -100,7 +98,6 @@ export function withOptions(
   return { ...settings, values, ...derived };
 }
 
-/** Derives what the options and the folders mean for the registry and the tools. */
 function deriveSettings(
   values: Settings["values"],
   folders: readonly string[],

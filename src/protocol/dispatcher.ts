@@ -21,7 +21,6 @@ import {
 } from "./requests.ts";
 import type { Permit } from "./semaphore.ts";
 
-/** A server's description of itself. */
 export interface ServerDescription {
   readonly serverInfo: { name: string; title: string; version: string };
   readonly capabilities: ServerCapabilities;
@@ -31,7 +30,6 @@ export interface ServerDescription {
   readonly ttlMs: number;
 }
 
-/** What a handler knows about the request that it handles. */
 export interface RequestContext {
   readonly id: RequestId;
   /** Aborted when the client cancels the request or disconnects. */
@@ -61,7 +59,6 @@ export abstract class RequestDispatcher {
   protected readonly description: ServerDescription;
   readonly #handlers = new Map<string, Handler<Method>>();
 
-  /** Creates a server that handles no requests. */
   constructor(description: ServerDescription) {
     this.description = description;
   }

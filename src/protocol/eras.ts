@@ -20,10 +20,8 @@ export const LEGACY_VERSIONS: readonly string[] = [
   "2024-10-07",
 ];
 
-/** The protocol versions of the modern era that the server supports. */
 export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
-/** Whether the server supports a protocol version, in one of the eras. */
 export function isKnownVersion(version: string): boolean {
   return [...LEGACY_VERSIONS, ...MODERN_VERSIONS].includes(version);
 }
@@ -46,7 +44,6 @@ const MODERN_METHODS = /^(server\/discover|subscriptions\/listen)$/;
 /** Methods whose results a modern client can cache: those that list and read. */
 const CACHEABLE_METHODS = /\/(discover|list|read)$|^skills\/get$/;
 
-/** Whether a request belongs to the modern era. */
 export function isModern({ method, params }: JSONRPCRequest): boolean {
   if (MODERN_METHODS.test(method)) return true;
   const meta = metaOf(params);
@@ -106,7 +103,6 @@ export function unknownToModern(method: string): Error {
   return unknownMethod(method, hint);
 }
 
-/** Creates the JSON-RPC error for a version that a modern client cannot use. */
 export function unsupportedVersion(requested: string): Error {
   const message = "Unsupported protocol version";
   const data = { supported: MODERN_VERSIONS, requested: echo(requested) };

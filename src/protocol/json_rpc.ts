@@ -240,7 +240,6 @@ export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 
-/** Creates the JSON-RPC error for a method that does not exist. */
 export function unknownMethod(
   method: string,
   hint = "the capabilities of the server say what it can do",
@@ -249,7 +248,6 @@ export function unknownMethod(
   return rpcError(CODES.methodNotFound, message);
 }
 
-/** Creates the JSON-RPC error "invalid params". */
 export function invalidParams(message: string, data?: unknown): Error {
   return rpcError(CODES.invalidParams, message, data);
 }

@@ -21,7 +21,6 @@ export class Listener implements Disposable {
   readonly unsent = new Set<string>();
   readonly #subscriptions = new Map<string, Promise<End>>();
 
-  /** Creates a listener that gets nothing yet. */
   constructor(_meta?: Record<string, unknown>) {
     this._meta = _meta;
   }

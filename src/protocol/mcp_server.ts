@@ -113,7 +113,6 @@ export class McpServer extends RequestDispatcher {
   #transport: StdioTransport | undefined;
   #ready: Promise<unknown> = Promise.resolve();
 
-  /** Creates a server that handles only the protocol's own requests. */
   constructor(description: ServerDescription) {
     super(description);
     this.setRequestHandler("ping", () => ({}));

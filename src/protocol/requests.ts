@@ -16,7 +16,6 @@ import en from "npm:zod@^4/v4/locales/en.js";
 import { MAX_LENGTHS } from "../limits.ts";
 import { escapeInvisible, quote } from "../text.ts";
 
-/** Creates the schema of a text with a maximum length, in characters. */
 export function textUpTo(limit: number): z.ZodMiniString {
   const message = `it has more than ${limit} characters; pass a shorter one`;
   return z.string().check(z.refine(({ length }) => length <= limit, message));
@@ -105,10 +104,8 @@ export const REQUESTS = {
   }),
 };
 
-/** A method of {@linkcode REQUESTS}. */
 export type Method = keyof typeof REQUESTS;
 
-/** The params of the requests with a method. */
 export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
 
 // The small variant of zod has no messages.

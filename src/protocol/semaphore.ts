@@ -12,7 +12,6 @@ export class Permit implements Disposable {
   readonly #onRelease: () => void;
   #isReleased = false;
 
-  /** Creates a permit that calls back when it is released. */
   constructor(onRelease: () => void) {
     this.#onRelease = onRelease;
   }

@@ -38,7 +38,6 @@ const WRITE_GRACE_MS = 2_000;
 /** How long to wait until a full pipe may have room again, in milliseconds. */
 const RETRY_MS = 10;
 
-/** What the transport reads from. */
 export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
 /** What the transport, or a command, writes to. */
@@ -79,7 +78,6 @@ export class StdioTransport {
   /** Runs after the end, until something is written. */
   #grace: ReturnType<typeof setTimeout> | undefined;
 
-  /** Creates a transport that reads nothing until it runs. */
   constructor(
     input: ByteReader = Deno.stdin,
     output: ByteWriter = Deno.stdout,

@@ -43,7 +43,6 @@ export interface DecidedSkill extends JudgedSkill {
   readonly hiddenFrom: SkillHiding;
 }
 
-/** What a scan decided. */
 export interface Decisions {
   /** All folders with a `SKILL.md`, in the order of the paths that list them. */
   readonly skills: readonly DecidedSkill[];

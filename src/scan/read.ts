@@ -44,7 +44,6 @@ import {
 /** How much of the instructions is kept for searching, in bytes. */
 const EXCERPT_SIZE = 800;
 
-/** How to read skills. */
 export type ReadOptions = Pick<
   ScanStart,
   "project" | "maxFileSize" | "known" | "slice"

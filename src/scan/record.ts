@@ -31,14 +31,12 @@ export interface VisitedFolder extends PlacedFolder {
   readonly file?: FoundFile | undefined;
 }
 
-/** Whether a folder is in a group. */
 export function isInGroup(
   { root, depth }: Pick<VisitedFolder, "root" | "depth">,
 ): boolean {
   return !root.recursive && depth > 1;
 }
 
-/** What visiting a root found. */
 export interface RootVisit {
   readonly report: SkillRootReport;
   /** The folders that may be skills, in their order. There are none in a refused root. */
@@ -50,7 +48,6 @@ export interface RootVisit {
   readonly failures: readonly Failure[];
 }
 
-/** What a scan starts from. */
 export interface ScanStart {
   readonly roots: readonly SkillRoot[];
   readonly project: Project;
@@ -134,7 +131,6 @@ export interface ReadSkill {
   readonly isSettled: boolean;
 }
 
-/** What a scan read. */
 export interface Reading {
   /** What each `SKILL.md` says, valid or not, by the real path of its folder. */
   readonly skills: ReadonlyMap<string, ReadSkill>;

@@ -29,14 +29,12 @@ export function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
-/** Finds what is wrong with the policy. */
 export function findPolicyProblem(
   { problems }: SkillCatalog,
 ): Problem | undefined {
   return problems.find(({ rule }) => rule === "policy");
 }
 
-/** Returns the keys whose values differ between two maps. */
 export function differingKeys<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,

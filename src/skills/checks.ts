@@ -54,7 +54,6 @@ const MAX_MIB = 16;
 /** The maximum number of files and folders of a skill that `skills/list` lists. */
 export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
-/** A skill, and what is known about it. */
 export interface CheckedSkill extends Skill {
   readonly contents: SkillFiles;
   /** The text of its `SKILL.md`, which is empty if it was not read. */
@@ -67,7 +66,6 @@ export type Check = (
   skill: CheckedSkill,
 ) => (Fault | Problem)[] | Fault | undefined;
 
-/** All of these checks. */
 export const CHECKS: readonly Check[] = [
   checkName,
   checkDescription,
@@ -249,7 +247,6 @@ function checkFiles({ directory, contents }: CheckedSkill): Problem[] {
   return problems;
 }
 
-/** Returns the total size of files, in bytes. */
 export function totalSize(files: readonly SkillFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }

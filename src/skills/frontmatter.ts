@@ -65,7 +65,6 @@ interface Hiding {
   readonly isHiddenFromUser: boolean;
 }
 
-/** What a `SKILL.md` says. */
 export interface SkillText extends Hiding {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter | undefined;
@@ -322,7 +321,6 @@ const FLAGS = [
   { field: "user-invocable", hides: "isHiddenFromUser", hidingValue: false },
 ] as const;
 
-/** Whether a field is a flag. */
 export function isFlag(field: string): boolean {
   return FLAGS.some((flag) => flag.field === field);
 }

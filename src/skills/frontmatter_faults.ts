@@ -168,7 +168,6 @@ function findSentence(reason: string, line: string): string | undefined {
   return SECOND_COLON.test(line) ? YAML_SENTENCES.colon : undefined;
 }
 
-/** Returns the field that an entry means. */
 export function meantBy({ key }: YamlEntry): string {
   return fieldOf(key) ?? key;
 }

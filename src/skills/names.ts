@@ -280,7 +280,6 @@ export function skillFileUri(skill: Skill, path: string): string {
     : skillUri(qualifiedName(skill), path);
 }
 
-/** Returns the URI of the `SKILL.md` of a skill. */
 export function skillMdUri(skill: Skill): string {
   return skillFileUri(skill, SKILL_MD);
 }

@@ -57,7 +57,6 @@ const ARCHIVE: Fault = {
   hint: "unpack it into a folder of its own, and remove it",
 };
 
-/** Whether a folder is named `skills`. */
 export function isNamedSkills(folder: string): boolean {
   return basename(folder).toLowerCase() === "skills";
 }

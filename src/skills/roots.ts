@@ -30,7 +30,6 @@ import type {
   SkillScope,
 } from "./types.ts";
 
-/** The default time between two rescans, in seconds. */
 export const DEFAULT_REFRESH_SECONDS = 30;
 
 /** The maximum number of folders and links that are visited below a root. */

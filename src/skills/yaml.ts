@@ -65,7 +65,6 @@ export function toYamlFault(
 /** The fields without which a skill cannot be served. */
 export const REQUIRED_FIELDS = ["name", "description"] as const;
 
-/** One of {@linkcode REQUIRED_FIELDS}. */
 export type RequiredField = (typeof REQUIRED_FIELDS)[number];
 
 /** The fields of the frontmatter that have a meaning. */
@@ -154,7 +153,6 @@ export function listEntries(yaml: string): YamlEntry[] {
   return entries;
 }
 
-/** Finds the entry of a field. */
 export function findEntry(
   field: string,
   entries: readonly YamlEntry[],

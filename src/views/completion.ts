@@ -14,7 +14,6 @@ import { listByName } from "./skill_list.ts";
 
 const MAX_COMPLETIONS = 100;
 
-/** Sets the request handler of completion. */
 export function registerCompletion(
   server: RequestDispatcher,
   registry: SkillSource,

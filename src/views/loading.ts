@@ -33,7 +33,6 @@ const UNKNOWN_NAME_INTERVAL_MS = 100;
 /** What is known of the client that a request comes from. */
 export type Requester = Pick<RequestContext, "client" | "sender">;
 
-/** What a call of a tool works with. */
 export interface ToolContext
   extends Pick<RequestContext, "signal" | "permit">, Requester {
   readonly registry: SkillSource;
@@ -190,7 +189,6 @@ function fill(
     : `${filled.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
 }
 
-/** Returns the whole `SKILL.md` of a skill. */
 export async function loadWhole(
   name: string,
   context: ToolContext,
@@ -202,7 +200,6 @@ export async function loadWhole(
   });
 }
 
-/** Creates the result of a tool that consists of texts. */
 export function createTextResult(...texts: string[]): CallToolResult {
   return { content: texts.map((text) => ({ type: "text", text })) };
 }

@@ -24,7 +24,6 @@
 
 import type { SkillToolOptions } from "./options.ts";
 
-/** What a client shows the model. */
 export interface ClientProfile {
   /** The client's `clientInfo.name`, without a suffix that starts with a hyphen. */
   readonly clientName: string;
@@ -97,7 +96,6 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
 /** The name that `--as` and `--profile` accept for clients without a profile. */
 export const OTHER_CLIENTS = "default";
 
-/** The names that `--profile` accepts. */
 export const PROFILE_NAMES = [OTHER_CLIENTS, ...Object.keys(CLIENT_PROFILES)];
 
 /** Returns the profile with a name that an option accepts, or else the default. */

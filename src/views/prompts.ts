@@ -41,7 +41,6 @@ const PROMPT_ARGUMENTS = [{
   required: false,
 }];
 
-/** Sets the request handlers of the prompts, and notifies clients of changes. */
 export function registerPrompts(
   server: RequestDispatcher,
   registry: SkillSource,

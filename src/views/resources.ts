@@ -60,7 +60,6 @@ const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
   },
 ];
 
-/** Sets the request handlers of the resources, and notifies clients of changes. */
 export function registerResources(
   server: RequestDispatcher,
   registry: SkillSource,

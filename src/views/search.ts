@@ -67,7 +67,6 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 const WORDS =
   /(?=([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]{2})).|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv;
 
-/** An index of skills. */
 export class SkillIndex {
   readonly #skills: Skill[] = [];
   /**

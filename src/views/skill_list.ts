@@ -17,7 +17,6 @@ import { deriveOnce } from "./derive_once.ts";
 import type { ClientProfile } from "./profiles.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
 
-/** Whether the user can load a skill. */
 export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
 }

@@ -30,10 +30,8 @@ import { type ListItem, loadPage, serveList } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";
 import { sortKeyOf } from "./skill_list.ts";
 
-/** The name of the extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
-/** Sets the request handlers of the extension. */
 export function registerSkillsExtension(
   server: RequestDispatcher,
   registry: SkillSource,

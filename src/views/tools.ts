@@ -61,12 +61,10 @@ export interface ToolView {
   readonly describesParameters?: boolean;
 }
 
-/** Lists the entries of the tools in `tools/list` for a client. */
 export function listToolEntries(view: ToolView): Tool[] {
   return listTools(view.options).map((tool) => toEntry(tool, view));
 }
 
-/** Returns the entry of a tool in `tools/list`. */
 export function toEntry(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
   const { description, parameter = "" } = formatTexts(tool, view);

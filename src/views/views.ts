@@ -38,7 +38,6 @@ const CAPABILITIES = {
 /** The maximum time for which a client is allowed to cache results, in seconds. */
 const MAX_TTL_SECONDS = 5;
 
-/** Creates the description of the server for clients of both eras of the protocol. */
 export function createDescription(
   registry: SkillSource,
   { toolset, refreshSeconds = DEFAULT_REFRESH_SECONDS }:

@@ -29,7 +29,6 @@ import { addClientOptions } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
 
-/** A client's configuration, and what the user should know about it. */
 export interface ClientConfig {
   readonly text: string;
   /** What the user should know, and where to add it. */
@@ -99,7 +98,6 @@ function refuseVariables(
   }
 }
 
-/** Says how the entry starts, and how to add it in a terminal. */
 function listLaunchNotes(
   client: McpClient,
   { launch, entry, mainModule = "" }: {
@@ -149,7 +147,6 @@ interface UrlConfigOptions {
   readonly hasToken: boolean;
 }
 
-/** The names of the options that an entry for a URL depends on. */
 const URL_OPTIONS = ["print-config", "url"];
 
 /**
@@ -216,7 +213,6 @@ function listUrlNotes({ pathname }: URL): string[] {
   ];
 }
 
-/** Says where the token comes from, and who can read it. */
 function listTokenNotes(
   { title, tokenAdvice }: McpClient,
   { needsToken, isSafe }: { needsToken: boolean; isSafe: boolean },
@@ -264,7 +260,6 @@ function configFor(
   };
 }
 
-/** Formats an entry as the configuration of a client, with what it asks its user for. */
 export function formatConfig(
   { format = "json", section = "mcpServers" }: McpClient,
   skills: object,

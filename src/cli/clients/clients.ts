@@ -9,7 +9,6 @@
 
 import type { ClientName } from "../../program/command_line.ts";
 
-/** A command that starts the server. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
@@ -86,7 +85,6 @@ function bearer(token: string): object {
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 
-/** The command of Claude Code that adds an entry. */
 function addJson({ entry }: { entry: object }): string {
   return `claude mcp add-json --scope user skills '${JSON.stringify(entry)}'`;
 }
@@ -103,7 +101,6 @@ const OPENCODE: Omit<McpClient, "title" | "file"> = {
   tokenFields: bearer("{env:SKILL_SERVER_TOKEN}"),
 };
 
-/** The clients by the names that `--print-config` accepts. */
 export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
   /** @see {@link https://code.claude.com/docs/en/mcp} */
   "claude-code": {

@@ -112,7 +112,6 @@ export const shellTool = defineTool({
     }),
 });
 
-/** The tools of the toolset. */
 export const AGENTSKILLS_TOOLS: readonly SkillTool[] = [
   listTool,
   loadTool,

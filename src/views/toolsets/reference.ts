@@ -51,5 +51,4 @@ const readTool = defineTool({
   call: ({ name }, context) => loadWhole(name, context),
 });
 
-/** The tools of the toolset. */
 export const REFERENCE_TOOLS: readonly SkillTool[] = [listTool, readTool];

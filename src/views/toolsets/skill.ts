@@ -54,5 +54,4 @@ ${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
     }),
 });
 
-/** The tools of the toolset. */
 export const SKILL_TOOLS: readonly SkillTool[] = [loadTool];

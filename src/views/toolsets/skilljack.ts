@@ -71,5 +71,4 @@ const readTool = defineTool({
     }),
 });
 
-/** The tools of the toolset. */
 export const SKILLJACK_TOOLS: readonly SkillTool[] = [loadTool, readTool];

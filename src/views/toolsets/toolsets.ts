@@ -14,7 +14,6 @@ import { SKILL_TOOLS } from "./skill.ts";
 import { SKILLJACK_TOOLS } from "./skilljack.ts";
 import type { SkillTool } from "./tool.ts";
 
-/** The tools of each toolset. */
 export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   skill: SKILL_TOOLS,
   skilljack: SKILLJACK_TOOLS,
@@ -22,7 +21,6 @@ export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   agentskills: AGENTSKILLS_TOOLS,
 };
 
-/** The names of the toolsets. */
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as Toolset[];
 
 /** Whether the options ask for the tool that runs shell commands. */
