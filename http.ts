@@ -30,7 +30,7 @@ import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
 import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
-import { wait } from "./src/time_slice.ts";
+import { wait } from "./src/tasks.ts";
 import { createDescription, registerViews } from "./src/views/views.ts";
 
 const REQUEST_GRACE_MS = 400;

@@ -53,30 +53,33 @@ import { ServedFolder } from "./src/files/served_folder.ts";
 import { type FolderSnapshot, isExposed } from "./src/files/snapshot.ts";
 import { walk, type WalkSteps } from "./src/files/walker.ts";
 import { Policy } from "./src/policy/policy.ts";
-import { decideSkills, type Decisions, subjectOf } from "./src/scan/decide.ts";
+import {
+  decideSkills,
+  type Decisions,
+  listWatchedFolders,
+  subjectOf,
+} from "./src/scan/decide.ts";
 import { nameSkills } from "./src/scan/name.ts";
-import { NearMisses } from "./src/scan/near_misses.ts";
 import { readSkills } from "./src/scan/read.ts";
 import {
   createFailure,
   type Failure,
+  findTrouble,
   isInGroup,
   type Reading,
   type RootVisit,
   type ScanStart,
   toRefusedVisit,
+  TroubledScans,
   type VisitedFolder,
 } from "./src/scan/record.ts";
-import { findTrouble, TroubledScans } from "./src/scan/trouble.ts";
-import { listWatchedFolders } from "./src/scan/watched_folders.ts";
-import { SharedTask } from "./src/shared_task.ts";
 import {
   differingKeys,
   EMPTY_CATALOG,
   logProblems,
 } from "./src/skills/catalog.ts";
-import { LinkRules } from "./src/skills/links.ts";
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
+import { NearMisses } from "./src/skills/near_misses.ts";
 import {
   NAME_IS_NOT_UTF_8,
   ROOT_IS_A_FILE,
@@ -86,6 +89,7 @@ import {
 import {
   byOwner,
   DEFAULT_REFRESH_SECONDS,
+  LinkRules,
   MAX_FOLDERS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
@@ -116,8 +120,8 @@ import type {
   SkillSource,
   SkillViewer,
 } from "./src/skills/types.ts";
+import { SharedTask, TimeSlice, wait } from "./src/tasks.ts";
 import { log } from "./src/text.ts";
-import { TimeSlice, wait } from "./src/time_slice.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
 import { notifyWhenChanged } from "./src/views/paging.ts";
 import {

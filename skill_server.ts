@@ -22,7 +22,7 @@ import { McpServer } from "./src/protocol/mcp_server.ts";
 import { StdioTransport } from "./src/protocol/stdio_transport.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
-import { wait } from "./src/time_slice.ts";
+import { wait } from "./src/tasks.ts";
 import { registerSubscriptions } from "./src/views/subscriptions.ts";
 import { findNoShellReason } from "./src/views/toolsets/shell.ts";
 import { wantsShell } from "./src/views/toolsets/toolsets.ts";

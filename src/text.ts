@@ -62,6 +62,17 @@ export function logged(): Promise<unknown> {
 /** The maximum length of a quoted value, in characters. It is longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
+/**
+ * The maximum lengths of texts that clients send, in characters. The first function that
+ * looks at such a text refuses a longer one.
+ */
+export const MAX_LENGTHS = {
+  name: 1_024,
+  path: 4_096,
+  uri: 65_536,
+  cursor: 1_024,
+};
+
 /** The maximum length of what a reply repeats of what a client sent, in characters. */
 const MAX_ECHO_LENGTH = 1_000;
 

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { isVisible, MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
-import { MAX_LENGTHS } from "../src/limits.ts";
 import {
   isModern,
   LEGACY_VERSIONS,
@@ -15,6 +14,7 @@ import {
 import { CODES, MAX_LINE_LENGTH } from "../src/protocol/json_rpc.ts";
 import { REQUESTS } from "../src/protocol/requests.ts";
 import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
+import { MAX_LENGTHS } from "../src/text.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";

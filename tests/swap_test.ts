@@ -13,9 +13,9 @@ import {
   SkillFileError,
   SkillRegistry,
 } from "../mod.ts";
-import { sha256 } from "../src/files/digests.ts";
-import { isSettled } from "../src/files/file_status.ts";
+import { sha256 } from "../src/files/known_files.ts";
 import { basename, isAtOrBelow, join, relative } from "../src/files/paths.ts";
+import { isSettled } from "../src/files/snapshot.ts";
 import { nextId } from "./testing/client.ts";
 import {
   DiskSpy,

@@ -6,10 +6,10 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
-import { quoteWord } from "../program/command_words.ts";
 import {
   commandWords,
   type Program,
+  quoteWord,
   runningProgram,
 } from "../program/running_program.ts";
 import { DEFAULT_FOLDERS } from "../skills/roots.ts";

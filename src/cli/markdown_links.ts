@@ -6,9 +6,8 @@
 
 import { attempt } from "../attempt.ts";
 import { normalize } from "../files/paths.ts";
-import { MAX_LENGTHS } from "../limits.ts";
 import type { Fault } from "../problems.ts";
-import { editDistance, quote } from "../text.ts";
+import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
 
 const MAX_LINKS = 20;
 

@@ -16,8 +16,7 @@ import {
 import { listForModel } from "../views/skill_list.ts";
 import { listToolEntries, type ToolView } from "../views/tools.ts";
 import { createInstructions } from "../views/views.ts";
-import { withoutCommands } from "./github_actions.ts";
-import { formatJson } from "./print.ts";
+import { formatJson, withoutCommands } from "./print.ts";
 
 interface ModelViewOptions extends ToolOptions {
   readonly json: boolean | undefined;

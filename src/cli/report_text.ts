@@ -9,11 +9,11 @@
 import { basename, dirname, join } from "../files/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
 import { isError } from "../problems.ts";
-import { withTilde } from "../program/command_words.ts";
+import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { RENAME } from "../skills/catalog.ts";
 import { byCodeUnits, count } from "../text.ts";
-import { annotation, isInActions, withoutCommands } from "./github_actions.ts";
+import { annotation, isInActions, withoutCommands } from "./print.ts";
 import { pathFromHere, type Report } from "./report.ts";
 
 export function formatReport(

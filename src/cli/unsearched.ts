@@ -22,7 +22,7 @@ import {
 } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
 import type { Problem } from "../problems.ts";
-import { quoteWord, withTilde } from "../program/command_words.ts";
+import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import {

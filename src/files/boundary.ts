@@ -11,7 +11,7 @@
  * @module
  */
 
-import { MAX_LENGTHS } from "../limits.ts";
+import { MAX_LENGTHS } from "../text.ts";
 import { LINK_OUTSIDE, SkillFileError } from "./faults.ts";
 import {
   childPath,

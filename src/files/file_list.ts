@@ -13,10 +13,9 @@ import {
   MAX_FILE_DEPTH,
 } from "./boundary.ts";
 import { isAbsence, SkillFileError } from "./faults.ts";
-import { versionOf } from "./file_status.ts";
 import { confirmPlace, requireReadable, statLocated } from "./reading.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
-import { type FolderSnapshot, isExposed } from "./snapshot.ts";
+import { type FolderSnapshot, isExposed, versionOf } from "./snapshot.ts";
 import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
 
 export const MAX_WALKED_ENTRIES = 20_000;

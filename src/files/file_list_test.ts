@@ -4,9 +4,9 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { Boundary } from "./boundary.ts";
 import { faultOf } from "./faults.ts";
 import { FileList, type ServedFolderOptions } from "./file_list.ts";
-import { versionOf } from "./file_status.ts";
 import { join } from "./paths.ts";
 import type { SkillFiles } from "./served_files.ts";
+import { versionOf } from "./snapshot.ts";
 
 /** Lists the folder `git` of a place. */
 async function list(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type FileContent, KnownFiles } from "./known_files.ts";
+import { type FileContent, KnownFiles, sha256 } from "./known_files.ts";
 
 /** Describes the content of a file. */
 function contentOf(path: string, size: number): FileContent {
@@ -30,4 +30,11 @@ Deno.test("KnownFiles keeps up to 2 MiB of contents, and forgets all earlier one
   assert.equal(knownAfter("/c", 1), "/c");
   assert.equal(knownAfter("/d", 2 * half - 1), "/c /d");
   assert.equal(knownAfter("/e", 1), "/e");
+});
+
+Deno.test("sha256() returns the digest of the bytes with its algorithm", () => {
+  assert.equal(
+    sha256(new TextEncoder().encode("abc")),
+    "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+  );
 });

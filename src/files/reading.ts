@@ -11,6 +11,7 @@
  * @module
  */
 
+import type { Fault } from "../problems.ts";
 import {
   IS_A_FOLDER,
   NOT_A_FILE,
@@ -18,10 +19,14 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
-import type { Fault } from "../problems.ts";
-import { type FileStatus, hasSameVersion, isSettled } from "./file_status.ts";
 import { dirname, isThere, mayRead } from "./paths.ts";
-import { type FolderSnapshot, PathSnapshot } from "./snapshot.ts";
+import {
+  type FileStatus,
+  type FolderSnapshot,
+  hasSameVersion,
+  isSettled,
+  PathSnapshot,
+} from "./snapshot.ts";
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;

@@ -7,7 +7,6 @@
 
 import { attempt } from "../attempt.ts";
 import { type BoundEntry, isVisible, splitPath } from "./boundary.ts";
-import { sha256 } from "./digests.ts";
 import {
   isAbsence,
   LINK_OUTSIDE,
@@ -19,8 +18,7 @@ import {
   MAX_WALKED_ENTRIES,
   type ServedFolderOptions,
 } from "./file_list.ts";
-import { isSettled, versionOf } from "./file_status.ts";
-import type { FileContent, KnownFiles } from "./known_files.ts";
+import { type FileContent, type KnownFiles, sha256 } from "./known_files.ts";
 import { basename, childPath } from "./paths.ts";
 import {
   type Located,
@@ -29,6 +27,7 @@ import {
   statLocated,
 } from "./reading.ts";
 import type { SkillFile, SkillFiles } from "./served_files.ts";
+import { isSettled, versionOf } from "./snapshot.ts";
 
 export class ServedFolder {
   readonly #options: ServedFolderOptions;

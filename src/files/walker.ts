@@ -7,7 +7,7 @@
  */
 
 import { childPath } from "./paths.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice } from "../tasks.ts";
 import {
   byRealPath,
   confirmPlace,

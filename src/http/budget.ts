@@ -10,7 +10,7 @@
  */
 
 import { Permit } from "../protocol/semaphore.ts";
-import { nextTurn, SLICE_MS, TURNS } from "../time_slice.ts";
+import { nextTurn, SLICE_MS, TURNS } from "../tasks.ts";
 
 /** The part of each amount that a client can have. */
 const SHARE = 1 / 4;

@@ -10,8 +10,11 @@ import {
   parseCommandLine,
   UsageError,
 } from "../program/command_line.ts";
-import { quoteWord } from "../program/command_words.ts";
-import { commandWords, runningProgram } from "../program/running_program.ts";
+import {
+  commandWords,
+  quoteWord,
+  runningProgram,
+} from "../program/running_program.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import { quote } from "../text.ts";
 import type { AccessOptions, AccessToken } from "./access.ts";

@@ -13,12 +13,11 @@ import {
   isWindows,
   resolvePath,
 } from "../files/paths.ts";
-import { MAX_LENGTHS } from "../limits.ts";
 import type { Fault } from "../problems.ts";
 import { isQualified, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { MAX_LENGTHS, quote } from "../text.ts";
 
 export const MAX_POLICY_FAULTS = 20;
 

@@ -1,10 +1,12 @@
 /**
- * How the program that runs was started.
+ * How the program that runs was started, and the words of commands, as people write them
+ * in a shell.
  *
  * @module
  */
 
 import { fileURLToPath } from "node:url";
+import { isAtOrBelow, isWindows, join, relative } from "../files/paths.ts";
 
 export interface Program {
   /** The file that runs: Deno, or the server as an executable. */
@@ -64,4 +66,25 @@ const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
 
 function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
+}
+
+/** Shortens a path in the home folder, in the form that options accept. */
+export function withTilde(path: string, home: string | undefined): string {
+  return home !== undefined && isAtOrBelow(path, home)
+    ? join("~", relative(home, path))
+    : path;
+}
+
+/** A path that needs no quotes. Only on Windows, a shell keeps the character `\`. */
+const PLAIN_PATH = isWindows ? /^[\w~./:\\,@=+-]+$/ : /^[\w~./:,@=+-]+$/;
+
+/** The characters that have a meaning even in double quotes. */
+const SPECIAL = isWindows ? /[$`]/ : /["$`\\!]/;
+
+/** Quotes a path as one word of a command line, if it needs quotes. */
+export function quoteWord(path: string): string {
+  if (PLAIN_PATH.test(path)) return path;
+  return SPECIAL.test(path)
+    ? `'${path.replaceAll("'", String.raw`'\''`)}'`
+    : `"${path}"`;
 }

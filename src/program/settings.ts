@@ -6,7 +6,6 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { MAX_LENGTHS } from "../limits.ts";
 import {
   basename,
   currentFolder,
@@ -33,7 +32,7 @@ import type {
   SkillRoot,
   SkillRootOptions,
 } from "../skills/types.ts";
-import { log, quote } from "../text.ts";
+import { log, MAX_LENGTHS, quote } from "../text.ts";
 import type { ToolOptions, Toolset } from "../views/options.ts";
 import {
   type CommandLine,

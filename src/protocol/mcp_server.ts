@@ -22,7 +22,7 @@ import type {
   RequestId,
   Result,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { wait } from "../time_slice.ts";
+import { wait } from "../tasks.ts";
 import {
   type ListName,
   type RequestContext,

@@ -13,8 +13,7 @@
 
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
-import { MAX_LENGTHS } from "../limits.ts";
-import { escapeInvisible, quote } from "../text.ts";
+import { escapeInvisible, MAX_LENGTHS, quote } from "../text.ts";
 
 export function textUpTo(limit: number): z.ZodMiniString {
   const message = `it has more than ${limit} characters; pass a shorter one`;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice } from "../tasks.ts";
 
 /** Allows one task to run. It can be released more than once, and by `using`. */
 export class Permit implements Disposable {

@@ -12,7 +12,7 @@
  */
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { wait } from "../time_slice.ts";
+import { wait } from "../tasks.ts";
 import {
   ID_SEARCH_LENGTH,
   MAX_LINE_LENGTH,

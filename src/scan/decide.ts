@@ -1,11 +1,18 @@
 /**
  * The third step of a scan: decides on what was read: whose each skill is, in which state
- * it is served, and what is hidden.
+ * it is served, what is hidden, and which folders are worth watching.
  *
  * @module
  */
 
-import { basename, childPath, withFoldersAbove } from "../files/paths.ts";
+import {
+  basename,
+  childPath,
+  dirname,
+  realPathIfThere,
+  withFoldersAbove,
+} from "../files/paths.ts";
+import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
@@ -14,17 +21,19 @@ import { pluginOf, SKILL_MD } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
   SkillHiding,
+  SkillRootReport,
   SkillScope,
   SkillViewer,
   SkippedSkill,
 } from "../skills/types.ts";
-import type {
-  Failure,
-  Reading,
-  ReadSkill,
-  RootVisit,
-  ScanStart,
-  VisitedFolder,
+import {
+  type Failure,
+  isInGroup,
+  type Reading,
+  type ReadSkill,
+  type RootVisit,
+  type ScanStart,
+  type VisitedFolder,
 } from "./record.ts";
 
 const MAX_PROBLEMS = 1_000;
@@ -261,4 +270,36 @@ function listSkipped(
         projectPath: project.pathIn(file),
       };
     });
+}
+
+/**
+ * Lists the folders to watch, by their real paths, the most important ones first:
+ * what is being edited is noticed at once, and the rest by the next scan of the timer.
+ *
+ * @param skills The folders with a `SKILL.md`.
+ * @param others The roots, the policy file, and the folders that clients subscribed to.
+ */
+export function listWatchedFolders(
+  skills: readonly DecidedSkill[],
+  { roots, policyFile, subscribed }: {
+    roots: readonly SkillRootReport[];
+    policyFile: string | undefined;
+    subscribed: readonly string[];
+  },
+): Set<string> {
+  const lastModified = skills
+    .toSorted((a, b) => b.read.modified - a.read.modified)
+    .slice(0, MAX_WATCHED_FOLDERS);
+  const folders = new Set(roots.flatMap(({ realPath }) => realPath ?? []));
+  if (policyFile !== undefined) {
+    folders.add(realPathIfThere(policyFile) ?? policyFile);
+  }
+  for (const folder of subscribed) folders.add(folder);
+  for (const { realPath, listings } of lastModified) {
+    if (isInGroup(listings[0]!)) folders.add(dirname(realPath));
+  }
+  for (const { realPath, read } of lastModified) {
+    folders.add(realPath).add(read.mainFolder);
+  }
+  return folders;
 }

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
+import { root } from "../../tests/testing/registry.ts";
 import { dirname, resolve } from "../files/paths.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
+import { Policy } from "../policy/policy.ts";
+import { readSkillText } from "../skills/frontmatter.ts";
+import { Project } from "../skills/roots.ts";
+import type { SkillPolicyRule, SkillRoot } from "../skills/types.ts";
+import { TimeSlice } from "../tasks.ts";
 import {
   type DecidedSkill,
   decideSkills,
   type Decisions,
   HiddenFolders,
+  listWatchedFolders,
 } from "./decide.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
-import { Policy } from "../policy/policy.ts";
-import { Project } from "../skills/roots.ts";
-import type { SkillPolicyRule, SkillRoot } from "../skills/types.ts";
 import type { ReadSkill, RootVisit, VisitedFolder } from "./record.ts";
 
 const PROJECT = resolve("/project");
@@ -259,4 +262,24 @@ Deno.test("HiddenFolders hides a SKILL.md behind a link from whom reading it is 
     const file = `${mainFolder}/SKILL.md`;
     assert.equal(hidden.hidingOf(file, realPath), hiding, file);
   }
+});
+
+const LISTING = { root: root("/mine"), depth: 1 };
+
+Deno.test("listWatchedFolders() prefers folders that clients subscribed to, and the skills modified last", () => {
+  const skills = Array.from({ length: 300 }, (_, modified) => {
+    const realPath = `/skills/${modified}`;
+    // A SKILL.md that is a link into another folder.
+    const mainFolder = modified === 299 ? "/store" : realPath;
+    const read = { mainFolder, modified };
+    return { realPath, read, listings: [LISTING] } as unknown as DecidedSkill;
+  });
+  const folders = listWatchedFolders(skills, {
+    roots: [],
+    policyFile: undefined,
+    subscribed: ["/subscribed"],
+  });
+  const [last, ...others] = skills.slice(-MAX_WATCHED_FOLDERS).reverse()
+    .map(({ realPath }) => realPath);
+  assert.deepEqual([...folders], ["/subscribed", last, "/store", ...others]);
 });

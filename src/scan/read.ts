@@ -12,13 +12,13 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../files/faults.ts";
-import { isSettled, versionOf } from "../files/file_status.ts";
 import { basename, childPath, dirname } from "../files/paths.ts";
 import {
   type Located,
   readLocated,
   requireReadable,
 } from "../files/reading.ts";
+import { isSettled, versionOf } from "../files/snapshot.ts";
 import { type PlacedFolder, proofOf } from "../files/walker.ts";
 import {
   mentionsHiding,

@@ -8,7 +8,7 @@ import {
 } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../files/paths.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice } from "../tasks.ts";
 import { Project } from "../skills/roots.ts";
 import { type ReadOptions, readSkills } from "./read.ts";
 import type { SkillScope } from "../skills/types.ts";

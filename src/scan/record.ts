@@ -1,6 +1,7 @@
 /**
  * The record of a scan, which grows from step to step: what it starts from, what it
- * visits, and what it reads.
+ * visits, what it reads, and whether it counts, although something is temporarily
+ * unreadable.
  *
  * @module
  */
@@ -12,15 +13,16 @@ import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../problems.ts";
 import type { SkillText } from "../skills/frontmatter.ts";
 import { ROOT_IS_MISSING, skillFaultOf } from "../skills/root_faults.ts";
-import type { FoundFile } from "../skills/skill_file.ts";
 import type { Project } from "../skills/roots.ts";
+import type { FoundFile } from "../skills/skill_file.ts";
 import type {
   SkillCatalog,
   SkillRoot,
   SkillRootReport,
   SkillScope,
 } from "../skills/types.ts";
-import type { TimeSlice } from "../time_slice.ts";
+import type { TimeSlice } from "../tasks.ts";
+import { quote } from "../text.ts";
 
 /** A folder that a root lists, and that may be a skill. */
 export interface VisitedFolder extends PlacedFolder {
@@ -137,4 +139,50 @@ export interface Reading {
   /** The real paths of folders that could not be read just now, or for which there was no time. */
   readonly unread: readonly string[];
   readonly failures: readonly Failure[];
+}
+
+/** Says what is temporarily unreadable of the user's own, if anything is. */
+export function findTrouble(
+  visits: readonly RootVisit[],
+  reading: Reading,
+): string | undefined {
+  const failures = [
+    ...visits.flatMap((visit) => visit.failures),
+    ...reading.failures,
+  ];
+  const trouble = failures
+    .find((failure) => failure.isTemporary && failure.scope === "global");
+  return trouble && `${quote(trouble.problem.file)}: ${trouble.problem.reason}`;
+}
+
+/** The maximum number of scans in a row that do not count. */
+const MAX_VOID_SCANS = 4;
+
+/**
+ * Tells which scans count, so that skills do not disappear because they are unreadable for
+ * a moment. What stays unreadable is accepted with the fifth such scan in a row.
+ */
+export class TroubledScans {
+  readonly #log: (line: string) => void;
+  #voidScans = 0;
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  /** Decides whether a scan with this trouble, if any, counts, and remembers it. */
+  accept(trouble: string | undefined): boolean {
+    if (trouble === undefined) {
+      this.#voidScans = 0;
+      return true;
+    }
+    if (this.#voidScans === MAX_VOID_SCANS) return true;
+    if (this.#voidScans === 0) {
+      this.#log(
+        `Cannot read ${trouble}; the skills stay as they were, and the next attempt follows in a second`,
+      );
+    }
+    this.#voidScans++;
+    return false;
+  }
 }

@@ -7,8 +7,7 @@
  */
 
 import type { Fault, ProblemRule } from "../problems.ts";
-import { MAX_LENGTHS } from "../limits.ts";
-import { quote, withoutInvisible } from "../text.ts";
+import { MAX_LENGTHS, quote, withoutInvisible } from "../text.ts";
 import {
   cleanName,
   isLookalike,
@@ -16,8 +15,8 @@ import {
   SKILL_MD,
   validName,
 } from "./names.ts";
-import type { SkillScope } from "./types.ts";
 import { isLinkText, toLinkTextFault } from "./root_faults.ts";
+import type { SkillScope } from "./types.ts";
 import {
   fieldOf,
   findEntry,

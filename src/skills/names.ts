@@ -10,8 +10,12 @@
  */
 
 import { namesIn } from "../files/paths.ts";
-import { MAX_LENGTHS } from "../limits.ts";
-import { normalizeText, oneLine, withoutInvisible } from "../text.ts";
+import {
+  MAX_LENGTHS,
+  normalizeText,
+  oneLine,
+  withoutInvisible,
+} from "../text.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */

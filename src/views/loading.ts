@@ -21,7 +21,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { echo, escapeInvisible, log, quote } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice } from "../tasks.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 
 /** Whatever the tools read is for the model. */

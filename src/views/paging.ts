@@ -9,7 +9,7 @@ import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { byCodeUnits, echo, quote, stringifyJson } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice } from "../tasks.ts";
 import { deriveOnce } from "./derive_once.ts";
 
 /** The maximum number of entries on a page. Many clients read only the first page. */

@@ -9,7 +9,7 @@
 
 import type { Skill } from "../skills/types.ts";
 import { editDistance, normalizeText } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { TimeSlice } from "../tasks.ts";
 import { useOf } from "./skill_list.ts";
 
 /** How much of a query is used, and of a name, description, or excerpt, in characters. */

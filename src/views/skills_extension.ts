@@ -8,7 +8,7 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { sha256 } from "../files/digests.ts";
+import { sha256 } from "../files/known_files.ts";
 import { mediaTypeOfName } from "../files/media_types.ts";
 import type { Fault } from "../problems.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
@@ -23,8 +23,8 @@ import {
   skillMdUri,
 } from "../skills/names.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
+import { TimeSlice } from "../tasks.ts";
 import { echo, escapeInvisible, quote } from "../text.ts";
-import { TimeSlice } from "../time_slice.ts";
 import { decodeText } from "./loading.ts";
 import { type ListItem, loadPage, serveList } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";

@@ -5,12 +5,11 @@
  */
 
 import type { McpServer } from "../protocol/mcp_server.ts";
-import { SharedTask } from "../shared_task.ts";
 import { differingKeys } from "../skills/catalog.ts";
 import { MAX_LISTED_ENTRIES } from "../skills/checks.ts";
 import { servedKey, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/types.ts";
-import { TimeSlice } from "../time_slice.ts";
+import { SharedTask, TimeSlice } from "../tasks.ts";
 import { requireResource } from "./resources.ts";
 
 const ALL_SKILLS = "skill://";

@@ -12,8 +12,11 @@ import {
   MCP_PATH,
   UsageError,
 } from "../../program/command_line.ts";
-import { quoteWord } from "../../program/command_words.ts";
-import { type Program, runningProgram } from "../../program/running_program.ts";
+import {
+  type Program,
+  quoteWord,
+  runningProgram,
+} from "../../program/running_program.ts";
 import type { Settings } from "../../program/settings.ts";
 import { SHARED_FOLDERS } from "../../skills/roots.ts";
 import {

@@ -7,7 +7,7 @@
 
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../files/paths.ts";
-import { MAX_LENGTHS } from "../../limits.ts";
+import { MAX_LENGTHS } from "../../text.ts";
 import {
   createTextResult,
   directoryOf,
@@ -17,9 +17,9 @@ import {
   readContent,
   withSkill,
 } from "../loading.ts";
+import { TOOL_NAMES } from "../options.ts";
 import { createJsonList, fitJsonList } from "./json_list.ts";
 import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
-import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({

@@ -10,7 +10,7 @@
 import { attempt } from "../../attempt.ts";
 import { isWindows } from "../../files/paths.ts";
 import { oneLine } from "../../text.ts";
-import { wait } from "../../time_slice.ts";
+import { wait } from "../../tasks.ts";
 
 /** The default time limit for a shell command, in seconds. */
 export const DEFAULT_SHELL_TIMEOUT = 60;

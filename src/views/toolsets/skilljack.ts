@@ -5,10 +5,9 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { MAX_LENGTHS } from "../../limits.ts";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
-import { escapeInvisible } from "../../text.ts";
+import { escapeInvisible, MAX_LENGTHS } from "../../text.ts";
 import {
   loadWhole,
   pathInSkill,
@@ -17,8 +16,8 @@ import {
   withSkill,
 } from "../loading.ts";
 import { summarizeNearMisses } from "../near_miss_summary.ts";
-import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
 import { TOOL_NAMES } from "../options.ts";
+import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({

@@ -9,9 +9,9 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import * as z from "npm:zod@^4/mini";
-import { MAX_LENGTHS } from "../../limits.ts";
 import { textUpTo } from "../../protocol/requests.ts";
 import type { SkillCatalog } from "../../skills/types.ts";
+import { MAX_LENGTHS } from "../../text.ts";
 import type { ToolContext } from "../loading.ts";
 import type { ToolOptions } from "../options.ts";
 import type { ListedSkill } from "../skill_list.ts";

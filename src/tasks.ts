@@ -1,13 +1,15 @@
 /**
- * Time slices: long tasks pause between them and let other tasks run.
- *
- * A slice is measured in time, not in items, because the same operation takes
- * microseconds on one disk and tens of milliseconds on another.
+ * How tasks share the one thread: long ones pause between slices of time, and what several
+ * callers ask for runs once.
  *
  * @module
  */
 
-/** The maximum time for which a task blocks the event loop, in milliseconds. */
+/**
+ * The maximum time for which a task blocks the event loop, in milliseconds. A number of
+ * items would not do, because the same operation takes microseconds on one disk and tens
+ * of milliseconds on another.
+ */
 export const SLICE_MS = 20;
 
 /**
@@ -63,5 +65,30 @@ export async function wait(
     await Promise.race([promise, done ?? promise]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Runs a task once at a time. Calls while it runs share the next run, because the
+ * running one may have missed the latest changes.
+ */
+export class SharedTask<T> {
+  #running: Promise<T> | undefined;
+  #next: Promise<T> | undefined;
+
+  /** Runs the task, or returns the result of the next run. */
+  run(task: () => Promise<T>): Promise<T> {
+    if (this.#running === undefined) {
+      this.#running = task().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    // An error of the running task concerns only its own callers.
+    this.#next ??= this.#running.catch(() => {}).then(() => {
+      this.#next = undefined;
+      return this.run(task);
+    });
+    return this.#next;
   }
 }
