@@ -50,7 +50,6 @@ export function listBrokenLinks(
     .map(([first]) => toLinkFault(first!, files));
 }
 
-/** Lists the path of a file, and those of the folders around it. */
 function withFolders(path: string): string[] {
   const names = path.split("/");
   return names.map((_, index) => names.slice(0, index + 1).join("/"));

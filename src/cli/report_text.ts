@@ -88,7 +88,6 @@ function formatEffects(
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
 const MAX_PADDING = 80;
 
-/** Formats rows as padded columns, one line for each. Without rows, there is no table. */
 function formatTable(title: string, rows: readonly string[][]): string[] {
   if (rows.length === 0) return [];
   const widths = rows[0]!.map((_, column) => {

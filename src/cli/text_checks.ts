@@ -176,7 +176,6 @@ function checkBody({ text, excerpt }: CheckedSkill): Fault | undefined {
   return { rule: "body-empty", reason, hint: "write there what to do" };
 }
 
-/** Reports a `SKILL.md` that takes much room in the context of a model. */
 function checkLength({ text }: CheckedSkill): Fault | undefined {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
   if (length <= MAX_SKILL_LINES) return undefined;

@@ -224,7 +224,6 @@ function countByHolder(
   return counts;
 }
 
-/** Says what is wrong with the near misses, as far as they are likely mistakes. */
 function listNearMissProblems(
   reports: readonly SkillRootReport[],
 ): Problem[] {

@@ -152,7 +152,6 @@ export function isLoopback(address: Deno.Addr | undefined): boolean {
   return /^(127\.|::1$|::ffff:127\.)/.test(hostnameOf(address) ?? "");
 }
 
-/** Returns the IP address of a client, or the one that a server listens at, if it is known. */
 function hostnameOf(address?: Deno.Addr): string | undefined {
   return address !== undefined && "hostname" in address
     ? address.hostname
@@ -169,7 +168,6 @@ export function createRefusal(
   return Response.json(body, { status, headers });
 }
 
-/** Returns the token that a client sent, or "" if it sent none. */
 function tokenOf({ headers }: Request): string {
   const authorization = headers.get("authorization") ?? "";
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";

@@ -175,7 +175,6 @@ export class Slots {
     enter!();
   }
 
-  /** Returns the client that gets the next slot, if one is free. */
   #findNext(): string | undefined {
     const clients = this.#waitingClients();
     const part = partOf(clients);

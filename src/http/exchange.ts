@@ -291,7 +291,6 @@ async function readText(
   return text + decoder.decode();
 }
 
-/** Returns the message in a body, or `undefined` if it is not JSON. */
 function parse(text: string): unknown {
   return attempt(() => JSON.parse(text));
 }

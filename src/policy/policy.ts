@@ -155,7 +155,6 @@ export class Policy {
     this.#rules = active;
   }
 
-  /** The base of relative folders in rules. */
   get #base(): BaseFolders {
     return this.file === undefined
       ? this.#options

@@ -302,7 +302,6 @@ function formatParseError(message: string): string {
     : `--${name} requires a value: expected ${expectationOf(option)}`;
 }
 
-/** Says what the value of an option must be, if it is not of the right kind. */
 function findValueAdvice(value: string, option: Option): string | undefined {
   const { choices, isValid = () => true } = option;
   const isGiven = value.trim() !== "";

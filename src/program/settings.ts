@@ -316,7 +316,6 @@ function readHomeFolders(
   return folders;
 }
 
-/** Whether a path is absolute, and not longer than paths can be. */
 function isPossibleFolder(path: string): boolean {
   return path.length <= MAX_LENGTHS.path && isAbsolute(path);
 }

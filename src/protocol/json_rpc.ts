@@ -142,7 +142,6 @@ export function parseMessage(
     : { message: value as JSONRPCMessage };
 }
 
-/** Says why a message takes too much to be parsed. */
 function findSizeReason(line: string): string | undefined {
   if (line.length > MAX_LINE_LENGTH) {
     return `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;

@@ -314,31 +314,21 @@ export interface SkillFilesOptions extends SkillViewer {
 
 /** @ignore What the views know of a `SkillRegistry`, which documents it. */
 export interface SkillSource {
-  /** The catalog of the last completed scan. */
   readonly catalog: SkillCatalog;
-  /** Finds a skill by its name or qualified name, ignoring case. */
   find(name: string): Skill | undefined;
-  /** Lists the files of a skill. */
   listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
-  /** Reads a file of a skill. */
   readFile(
     skill: Skill,
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent>;
-  /** Returns the digest and the size of the current content of a file of a skill. */
   digest(
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  /** Lists the rules of the policy, and the names in them, that match nothing in the last scan. */
   listUnusedRules(): Problem[];
-  /** Scans the roots again. */
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
-  /** Adds a listener for changes. Returns a function that removes it. */
   onChange(listener: SkillChangeListener): () => void;
-  /** Adds a subscriber to the scans. */
   addSubscriber(subscriber: ScanSubscriber): void;
-  /** Asks the subscribers again which folders to watch. */
   watchFolders(): void;
 }

@@ -101,7 +101,6 @@ export const listForUser = deriveOnce((catalog: SkillCatalog) =>
   listByName(catalog.served.values().filter(isForUser))
 );
 
-/** Creates the prompt that takes a name. Its description lists the skills. */
 function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
   const skills = listForUser(catalog)
     .filter(({ skill }) => skill.prefix === undefined);

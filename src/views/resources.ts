@@ -84,7 +84,6 @@ export function registerResources(
   });
 }
 
-/** Returns the JSON-RPC error for a resource that does not exist or cannot be read. */
 function toResourceError(
   error: Error & { code?: unknown },
   uri: string,

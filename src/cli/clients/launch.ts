@@ -52,7 +52,6 @@ function serverArguments({ values, folders }: Settings): string[] {
   return [...flags, ...folders];
 }
 
-/** Whether a path is the root or the home folder, or contains the home folder. */
 function exposesHome(path: string, { home }: Settings): boolean {
   return path === dirname(path) || (home !== undefined &&
     [home, realPathOf(home)].some((folder) => isAtOrBelow(folder, path)));
