@@ -1,9 +1,9 @@
 /**
- * How the clients over HTTP share one thread: the slots in which requests are handled,
- * the room for replies that are not sent, and other amounts.
+ * How the clients over HTTP share one thread: the permits to handle a request, the room for
+ * replies that are not sent, and other amounts.
  *
  * The client "" stands for all clients where they cannot be told apart, and can have
- * everything. Any other gets a quarter of each amount. It can have more slots, and room
+ * everything. Any other gets a quarter of each amount. It can have more permits, and room
  * for replies, while no other waits for them.
  *
  * @module
@@ -62,22 +62,22 @@ export class Amount {
 }
 
 /**
- * The slots in which requests are handled. Clients that wait for one take turns, but only
- * while there is room for the reply. A client without any slot or unsent reply always has
- * room for one.
+ * A semaphore that clients share. Those that wait for a permit take turns, but only while
+ * there is room for the reply. A client without any permit or unsent reply always has room
+ * for one.
  */
-export class Slots {
+export class SharedSemaphore {
   readonly #handled: Amount;
   readonly #unsent: Amount;
-  /** The waiting requests by client. The client that got a slot last is the last one. */
+  /** The waiting requests by client. The client that got a permit last is the last one. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #isAdmitting = false;
-  /** How long the requests that got slots since the last pause took, in milliseconds. */
+  /** How long the requests that got permits since the last pause took, in milliseconds. */
   #worked = 0;
 
-  /** Creates a number of slots, and room for unsent replies in bytes. */
-  constructor(slots: number, unsent = Infinity) {
-    this.#handled = new Amount(slots);
+  /** Creates a number of permits, and room for unsent replies in bytes. */
+  constructor(permits: number, unsent = Infinity) {
+    this.#handled = new Amount(permits);
     this.#unsent = new Amount(unsent);
   }
 
@@ -105,11 +105,11 @@ export class Slots {
   }
 
   /**
-   * Waits for a slot.
+   * Waits for a permit.
    *
    * @throws {unknown} The reason of the signal, if it is aborted.
    */
-  async enter(client: string, signal: AbortSignal): Promise<Permit> {
+  async acquire(client: string, signal: AbortSignal): Promise<Permit> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const queue = this.#waiting.get(client) ?? new Set();
@@ -137,7 +137,7 @@ export class Slots {
   }
 
   /**
-   * Gives slots to the requests that can have one. Each starts before the next one is
+   * Gives permits to the requests that can have one. Each starts before the next one is
    * chosen, so that other requests can arrive. Otherwise, many requests of one client
    * would go first.
    */
@@ -167,12 +167,12 @@ export class Slots {
   #give(client: string | undefined): void {
     if (client === undefined) return;
     const queue = this.#waiting.get(client)!;
-    const [enter] = queue;
-    queue.delete(enter!);
+    const [start] = queue;
+    queue.delete(start!);
     this.#waiting.delete(client);
     if (queue.size > 0) this.#waiting.set(client, queue);
     this.#handled.add(client, 1);
-    enter!();
+    start!();
   }
 
   #findNext(): string | undefined {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { Amount, Slots } from "./budget.ts";
+import { Amount, SharedSemaphore } from "./budget.ts";
 import type { Permit } from "../protocol/semaphore.ts";
 
 /** Lets those enter who can. */
@@ -10,16 +10,16 @@ async function settle(): Promise<void> {
   }
 }
 
-/** A request that waits for a slot, has one, or is over. */
+/** A request that waits for a permit, has one, or is over. */
 class Visit {
   permit?: Permit;
   isGone = false;
   readonly client: string;
   readonly #abort = new AbortController();
 
-  constructor(slots: Slots, client: string, onEnter?: () => void) {
+  constructor(permits: SharedSemaphore, client: string, onEnter?: () => void) {
     this.client = client;
-    slots.enter(client, this.#abort.signal).then((permit) => {
+    permits.acquire(client, this.#abort.signal).then((permit) => {
       this.permit = permit;
       onEnter?.();
     }, () => this.isGone = true);
@@ -31,31 +31,31 @@ class Visit {
   }
 }
 
-const enterAll = (slots: Slots, client: string, count: number) =>
-  Array.from({ length: count }, () => new Visit(slots, client));
+const acquireAll = (permits: SharedSemaphore, client: string, count: number) =>
+  Array.from({ length: count }, () => new Visit(permits, client));
 
 const handledOf = (visits: readonly Visit[]) =>
   visits.filter(({ permit }) => permit !== undefined).length;
 
-Deno.test("Slots.enter() gives a client that is the only one all slots, and another all but a quarter", async () => {
+Deno.test("SharedSemaphore.acquire() gives a client that is the only one all permits, and another all but a quarter", async () => {
   for (const [client, count] of [["", 8], ["a", 6]] as const) {
-    const slots = new Slots(8, 100);
-    const visits = enterAll(slots, client, 10);
+    const permits = new SharedSemaphore(8, 100);
+    const visits = acquireAll(permits, client, 10);
     await settle();
-    assert.deepEqual([handledOf(visits), slots.handled], [count, count]);
+    assert.deepEqual([handledOf(visits), permits.handled], [count, count]);
     for (const visit of visits) visit.leave();
     await settle();
-    assert.equal(slots.handled, 0);
+    assert.equal(permits.handled, 0);
   }
 });
 
-Deno.test("Slots.enter() gives each client a quarter in turns while others wait", async () => {
-  const slots = new Slots(8, 100);
-  const many = enterAll(slots, "a", 20);
+Deno.test("SharedSemaphore.acquire() gives each client a quarter in turns while others wait", async () => {
+  const permits = new SharedSemaphore(8, 100);
+  const many = acquireAll(permits, "a", 20);
   await settle();
   const order: string[] = [];
   const others = ["b", "c", "b", "c", "b"].map((client) =>
-    new Visit(slots, client, () => order.push(client))
+    new Visit(permits, client, () => order.push(client))
   );
   await settle();
   assert.deepEqual(order, ["b", "c"]);
@@ -64,57 +64,60 @@ Deno.test("Slots.enter() gives each client a quarter in turns while others wait"
     many.splice(many.findIndex(({ permit }) => permit), 1);
     await settle();
   }
-  // Of the four slots, none went to the client that has a quarter.
+  // Of the four permits, none went to the client that has a quarter.
   assert.equal(handledOf(many), 2);
   assert.deepEqual(order, ["b", "c", "b", "c"]);
   for (const visit of [...many, ...others]) visit.leave();
 });
 
-Deno.test("Slots.enter() waits for room for the reply, but not if the client has none unsent", async () => {
-  const slots = new Slots(8, 100);
-  slots.addUnsent("a", 300);
-  const [large] = enterAll(slots, "a", 1);
-  const [other] = enterAll(slots, "b", 1);
+Deno.test("SharedSemaphore.acquire() waits for room for the reply, but not if the client has none unsent", async () => {
+  const permits = new SharedSemaphore(8, 100);
+  permits.addUnsent("a", 300);
+  const [large] = acquireAll(permits, "a", 1);
+  const [other] = acquireAll(permits, "b", 1);
   await settle();
-  assert.deepEqual([large!.permit, slots.handled], [undefined, 1]);
+  assert.deepEqual([large!.permit, permits.handled], [undefined, 1]);
   assert.ok(other!.permit);
-  slots.addUnsent("a", -280);
+  permits.addUnsent("a", -280);
   await settle();
   assert.ok(large!.permit);
 });
 
-Deno.test("Slots.isRoomNeeded is true only while someone waits for room who has no more than a part", async () => {
-  const slots = new Slots(1, 100);
-  slots.addUnsent("a", 300);
-  const [own] = enterAll(slots, "a", 1);
+Deno.test("SharedSemaphore.isRoomNeeded is true only while someone waits for room who has no more than a part", async () => {
+  const permits = new SharedSemaphore(1, 100);
+  permits.addUnsent("a", 300);
+  const [own] = acquireAll(permits, "a", 1);
   await settle();
-  assert.deepEqual([own!.permit, slots.isRoomNeeded], [undefined, false]);
-  const others = enterAll(slots, "b", 2);
+  assert.deepEqual([own!.permit, permits.isRoomNeeded], [undefined, false]);
+  const others = acquireAll(permits, "b", 2);
   await settle();
-  // The second one waits for a slot.
-  assert.deepEqual([handledOf(others), slots.isRoomNeeded], [1, false]);
-  slots.addUnsent("b", 20);
-  assert.equal(slots.isRoomNeeded, true);
-  slots.addUnsent("a", -290);
-  assert.equal(slots.isRoomNeeded, false);
+  // The second one waits for a permit.
+  assert.deepEqual([handledOf(others), permits.isRoomNeeded], [1, false]);
+  permits.addUnsent("b", 20);
+  assert.equal(permits.isRoomNeeded, true);
+  permits.addUnsent("a", -290);
+  assert.equal(permits.isRoomNeeded, false);
   for (const visit of [own!, ...others]) visit.leave();
 });
 
-Deno.test("Slots.enter() gives up for who is gone", async () => {
-  const slots = new Slots(1, 100);
-  const [first, second, third] = enterAll(slots, "", 3);
+Deno.test("SharedSemaphore.acquire() gives up for who is gone", async () => {
+  const permits = new SharedSemaphore(1, 100);
+  const [first, second, third] = acquireAll(permits, "", 3);
   await settle();
   second!.leave();
   first!.permit!.release();
   await settle();
   assert.deepEqual([second!.isGone, second!.permit], [true, undefined]);
   assert.ok(third!.permit);
-  await assert.rejects(slots.enter("", AbortSignal.abort(new Error("gone"))), {
-    message: "gone",
-  });
+  await assert.rejects(
+    permits.acquire("", AbortSignal.abort(new Error("gone"))),
+    {
+      message: "gone",
+    },
+  );
 });
 
-Deno.test("Slots lets everyone in who stays, and never more than there are", async () => {
+Deno.test("SharedSemaphore lets everyone in who stays, and never more than there are", async () => {
   const step = fc.record({
     client: fc.constantFrom("a", "b", "c", "d", "e"),
     action: fc.constantFrom("enter", "enter", "enter", "leave", "send", "read"),
@@ -123,7 +126,7 @@ Deno.test("Slots lets everyone in who stays, and never more than there are", asy
   const steps = fc.array(step, { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
-      const slots = new Slots(8, 100);
+      const permits = new SharedSemaphore(8, 100);
       const visits: Visit[] = [];
       const unsent = new Map<string, number>();
       const of = (client: string) =>
@@ -141,31 +144,31 @@ Deno.test("Slots lets everyone in who stays, and never more than there are", asy
       for (const { client, action, pick } of steps) {
         const handled = of(client).filter(({ permit }) => permit);
         if (action === "enter") {
-          visits.push(new Visit(slots, client, () => check(client)));
+          visits.push(new Visit(permits, client, () => check(client)));
         } else if (action === "leave") {
           const [gone] = visits.splice(pick % (visits.length || 1), 1);
           gone?.leave();
         } else if (action === "send" && handled.length > 0) {
           const size = 1 + pick % 60;
           unsent.set(client, (unsent.get(client) ?? 0) + size);
-          slots.addUnsent(client, size);
+          permits.addUnsent(client, size);
           handled[0]!.leave();
           visits.splice(visits.indexOf(handled[0]!), 1);
         } else if (action === "read") {
-          slots.addUnsent(client, -(unsent.get(client) ?? 0));
+          permits.addUnsent(client, -(unsent.get(client) ?? 0));
           unsent.delete(client);
         }
         if (pick % 3 > 0) continue;
         await settle();
         earlier = [...visits];
-        assert.equal(slots.handled, handledOf(visits));
+        assert.equal(permits.handled, handledOf(visits));
         // Whoever has nothing gets something.
         const isIdle = (visit: Visit) =>
           isWaiting(visit) && handledOf(of(visit.client)) === 0 &&
           !unsent.has(visit.client);
-        assert.ok(slots.handled === 8 || !visits.some(isIdle));
+        assert.ok(permits.handled === 8 || !visits.some(isIdle));
       }
-      for (const [client, size] of unsent) slots.addUnsent(client, -size);
+      for (const [client, size] of unsent) permits.addUnsent(client, -size);
       while (visits.length > 0) {
         await settle();
         const index = visits.findIndex(({ permit }) => permit);
@@ -173,7 +176,7 @@ Deno.test("Slots lets everyone in who stays, and never more than there are", asy
         visits.splice(index, 1)[0]!.leave();
       }
       await settle();
-      assert.deepEqual([slots.handled, slots.unsent], [0, 0]);
+      assert.deepEqual([permits.handled, permits.unsent], [0, 0]);
     }),
     { numRuns: 150 },
   );

@@ -1,23 +1,23 @@
 /**
  * The exchange of a request and its reply over HTTP, within the budget of its client:
- * the body is read, waits for a slot, and is handled, and the reply is sent as fast as
+ * the body is read, waits for a permit, and is handled, and the reply is sent as fast as
  * the client reads it.
  *
  * @module
  */
 
-import { attempt } from "../attempt.ts";
+import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import { parseMessage } from "../protocol/json_rpc.ts";
 import { LISTEN } from "../protocol/requests.ts";
-import { isObject } from "../text.ts";
 import { createRefusal } from "./access.ts";
-import { Amount, Slots } from "./budget.ts";
+import { Amount, SharedSemaphore } from "./budget.ts";
 
 const MIB = 1024 * 1024;
 
 /** The budget. Sizes are in bytes, and times in milliseconds. */
 export const LIMITS = {
   /** Requests that are handled at a time. */
-  slots: 8,
+  handled: 8,
   /** The size of all requests that wait or are handled. */
   waiting: 16 * MIB,
   /** The size of all unsent large replies. With more, the next ones wait. */
@@ -36,7 +36,7 @@ const REQUEST_SIZE = 4 * 1024;
 /** What a part of a body counts as at least, in bytes. Smaller ones cost as much work. */
 const MIN_PART_SIZE = 256;
 
-/** The size of a body that is parsed before it has a slot, in bytes. A ping is smaller. */
+/** The size of a body that is parsed before it has a permit, in bytes. A ping is smaller. */
 const PEEK_SIZE = 4 * 1024;
 
 const LONG_LISTENER =
@@ -46,40 +46,47 @@ const LONG_LISTENER =
 const PART_SIZE = 64 * 1024;
 
 /**
- * Handles a message: the parsed body, or `undefined` if it is not JSON. The signal of the
- * request is aborted if the client is gone.
+ * Handles a message. The signal of the request is aborted if the client is gone.
  */
-type Handle = (request: Request, message: unknown) => Promise<Response>;
+type Handle = (request: Request, message: JSONRPCMessage) => Promise<Response>;
+
+/** A request that was read. */
+interface Incoming {
+  readonly request: Request;
+  readonly client: string;
+  readonly text: string;
+  readonly handle: Handle;
+}
 
 export class Exchanges {
   readonly #limits: typeof LIMITS;
   readonly #bodies: Amount;
-  readonly #slots: Slots;
-  /** The slots of pings and listeners, which never wait for other requests. */
-  readonly #quickSlots: Slots;
+  readonly #permits: SharedSemaphore;
+  /** The permits of pings and listeners, which never wait for other requests. */
+  readonly #quickPermits: SharedSemaphore;
   /**
-   * The slots of clients that cannot be told apart, which wait for room only if a reply
+   * The permits of clients that cannot be told apart, which wait for room only if a reply
    * is large.
    */
-  readonly #trialSlots: Slots;
+  readonly #trialPermits: SharedSemaphore;
   readonly #listeners: Amount;
 
   constructor(limits: typeof LIMITS = LIMITS) {
     this.#limits = limits;
     this.#bodies = new Amount(limits.waiting);
-    this.#slots = new Slots(limits.slots, limits.unsent);
-    this.#quickSlots = new Slots(limits.slots);
-    this.#trialSlots = new Slots(limits.slots);
+    this.#permits = new SharedSemaphore(limits.handled, limits.unsent);
+    this.#quickPermits = new SharedSemaphore(limits.handled);
+    this.#trialPermits = new SharedSemaphore(limits.handled);
     this.#listeners = new Amount(limits.listeners);
   }
 
   get used(): Record<"bodies" | "handled" | "unsent" | "listeners", number> {
-    const handled = this.#slots.handled + this.#quickSlots.handled +
-      this.#trialSlots.handled;
+    const handled = this.#permits.handled + this.#quickPermits.handled +
+      this.#trialPermits.handled;
     return {
       bodies: this.#bodies.total,
       handled,
-      unsent: this.#slots.unsent,
+      unsent: this.#permits.unsent,
       listeners: this.#listeners.total,
     };
   }
@@ -90,49 +97,61 @@ export class Exchanges {
     client: string,
     handle: Handle,
   ): Promise<Response> {
+    using counted = new DisposableStack();
     try {
-      return await this.#respond(request, client, handle);
+      const text = await this.#read(request, client, counted);
+      return await this.#respond({ request, client, text, handle });
     } catch (error) {
       if (error instanceof Response) return error;
       throw error;
     }
   }
 
-  /** @throws {Response} If the request is refused, or the client is gone. */
-  async #respond(
-    request: Request,
-    client: string,
-    handle: Handle,
-  ): Promise<Response> {
-    using counted = new DisposableStack();
-    const text = await this.#read(request, client, counted);
-    const isQuick = text.length <= PEEK_SIZE &&
-      ["ping", LISTEN].includes(methodOf(parse(text)));
-    const respondIn = async (slots: Slots) => {
-      using work = new DisposableStack();
-      const { signal } = endingOf(request, work);
-      work.use(await slots.enter(client, signal));
-      const message = parse(text);
-      const { url, method, headers } = request;
-      const passed = new Request(url, { method, headers, signal });
-      const isListener = methodOf(message) === LISTEN;
-      // It is kept as long as the listener lasts.
-      if (isListener && !isQuick) throw createRefusal(413, LONG_LISTENER);
-      if (isListener && !this.#listeners.take(client, 1)) throw crowded();
-      using listener = new DisposableStack();
-      if (isListener) listener.defer(() => this.#listeners.add(client, -1));
-      const response = await handle(passed, message);
-      signal.throwIfAborted();
-      // Only a request gets a stream, and a notification gets no body.
-      return isListener && response.body !== null
-        ? this.#passOn(response, client, listener.move())
-        : await this.#send(response, client, slots === this.#trialSlots);
-    };
-    if (isQuick) return (await respondIn(this.#quickSlots))!;
+  async #respond(incoming: Incoming): Promise<Response> {
+    if (isQuick(incoming.text)) {
+      return (await this.#respondWith(this.#quickPermits, incoming))!;
+    }
     // The reply may be small, and clients that leave theirs unread must not delay it. If it
     // is not, the request is handled again once there is room.
-    const reply = client === "" ? await respondIn(this.#trialSlots) : undefined;
-    return reply ?? (await respondIn(this.#slots))!;
+    const reply = incoming.client === ""
+      ? await this.#respondWith(this.#trialPermits, incoming)
+      : undefined;
+    return reply ?? (await this.#respondWith(this.#permits, incoming))!;
+  }
+
+  /**
+   * Handles a request once it has a permit. Returns nothing if the reply is large, and must
+   * wait for room.
+   *
+   * @throws {Response} If the request is refused, or the client is gone.
+   */
+  async #respondWith(
+    permits: SharedSemaphore,
+    { request, client, text, handle }: Incoming,
+  ): Promise<Response | undefined> {
+    using work = new DisposableStack();
+    const { signal } = endingOf(request, work);
+    work.use(await permits.acquire(client, signal));
+    const message = parse(text);
+    const isListener = methodOf(message) === LISTEN;
+    using listener = new DisposableStack();
+    if (isListener) this.#addListener(client, text, listener);
+    const { url, method, headers } = request;
+    const passed = new Request(url, { method, headers, signal });
+    const response = await handle(passed, message);
+    signal.throwIfAborted();
+    // Only a request gets a stream, and a notification gets no body.
+    return isListener && response.body !== null
+      ? this.#passOn(response, client, listener.move())
+      : await this.#send(response, client, permits === this.#trialPermits);
+  }
+
+  /** Counts a listener until it is disposed of. */
+  #addListener(client: string, text: string, listener: DisposableStack): void {
+    // It is kept as long as the listener lasts.
+    if (text.length > PEEK_SIZE) throw createRefusal(413, LONG_LISTENER);
+    if (!this.#listeners.take(client, 1)) throw crowded();
+    listener.defer(() => this.#listeners.add(client, -1));
   }
 
   /** Reads a body, which counts until it is disposed of. */
@@ -157,7 +176,7 @@ export class Exchanges {
     counted.defer(() => clearTimeout(timer));
     take(REQUEST_SIZE);
     const text = await readText(request, ending.signal, { bodySize, take });
-    // Waiting for a slot has no time limit.
+    // Waiting for a permit has no time limit.
     clearTimeout(timer);
     return text;
   }
@@ -171,7 +190,7 @@ export class Exchanges {
     if (response.body === null) return response;
     const reply = await response.bytes();
     if (reply.length <= PART_SIZE) return new Response(reply, response);
-    if (isTrial && !this.#slots.hasRoom(client)) return undefined;
+    if (isTrial && !this.#permits.hasRoom(client)) return undefined;
     // If the stream ends before, Deno closes the connection.
     response.headers.set("content-length", `${reply.length}`);
     const parts = ReadableStream.from(partsOf(reply));
@@ -189,14 +208,14 @@ export class Exchanges {
     const count = (size: number) => {
       if (waiting === 0) waitingSince = Date.now();
       waiting += size;
-      this.#slots.addUnsent(client, size);
+      this.#permits.addUnsent(client, size);
       if (listener && waiting > unsent / listeners) end();
       return size;
     };
     const timer = setInterval(() => {
       const time = waiting > 0 ? Date.now() - waitingSince : 0;
       const isSlow = time >= partMs && sent < PART_SIZE;
-      if (time >= replyMs || isSlow && this.#slots.isRoomNeeded) end();
+      if (time >= replyMs || isSlow && this.#permits.isRoomNeeded) end();
       sent = 0;
     }, partMs);
     let controller!: TransformStreamDefaultController;
@@ -291,11 +310,19 @@ async function readText(
   return text + decoder.decode();
 }
 
-function parse(text: string): unknown {
-  return attempt(() => JSON.parse(text));
+/** @throws {Response} If there is no message in a body. */
+function parse(text: string): JSONRPCMessage {
+  const parsed = parseMessage(text);
+  if ("message" in parsed) return parsed.message;
+  throw Response.json(parsed.errorResponse, { status: 400 });
 }
 
-function methodOf(message: unknown): string {
-  const method = isObject(message) ? message.method : undefined;
-  return typeof method === "string" ? method : "";
+function methodOf(message: JSONRPCMessage): string | undefined {
+  return "method" in message ? message.method : undefined;
+}
+
+/** Whether a request never waits for others. */
+function isQuick(text: string): boolean {
+  return text.length <= PEEK_SIZE &&
+    ["ping", LISTEN].includes(methodOf(parse(text)) ?? "");
 }

@@ -107,9 +107,13 @@ class TestServer implements AsyncDisposable {
   }
 }
 
-const WAIT = { method: "wait" };
-const QUICK = { method: "quick" };
-const LISTEN = { method: "subscriptions/listen" };
+/** A message with a method, as JSON-RPC. */
+const ask = (method: string) => ({ jsonrpc: "2.0", id: 1, method });
+
+const WAIT = ask("wait");
+const QUICK = ask("quick");
+const LISTEN = ask("subscriptions/listen");
+const PING = ask("ping");
 
 /** How much requests with some messages count, in bytes. */
 const sizeOf = (...messages: object[]) =>
@@ -178,7 +182,7 @@ Deno.test("Exchanges.respond() refuses a body of very many small parts", async (
 });
 
 Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
-  await using server = new TestServer({ slots: 1, waiting: 160_000 });
+  await using server = new TestServer({ handled: 1, waiting: 160_000 });
   const first = server.status(WAIT, "a");
   await eventually(() => server.works.length === 1, "the first");
   const rest = Array.from({ length: 8 }, () => server.status(WAIT, "a"));
@@ -201,11 +205,11 @@ Deno.test("Exchanges.respond() refuses what cannot wait", async () => {
   assert.ok(statuses.every((status) => status === 200));
 });
 
-Deno.test("Exchanges.respond() handles a ping and a listener while all slots are taken", async () => {
-  await using server = new TestServer({ slots: 1 });
+Deno.test("Exchanges.respond() handles a ping and a listener while all permits are taken", async () => {
+  await using server = new TestServer({ handled: 1 });
   const slow = server.status(WAIT);
   await eventually(() => server.works.length === 1, "the request");
-  assert.equal(await server.status({ method: "ping" }), 200);
+  assert.equal(await server.status(PING), 200);
   const { body } = await server.fetch(LISTEN);
   const bodies = sizeOf(WAIT);
   await server.settled({ bodies, handled: 1, listeners: 1 });
@@ -215,8 +219,8 @@ Deno.test("Exchanges.respond() handles a ping and a listener while all slots are
   assert.equal(await slow, 200);
 });
 
-Deno.test("Exchanges.respond() limits the time for sending a request, not that of waiting for a slot", async () => {
-  await using server = new TestServer({ slots: 1, bodyMs: 20 });
+Deno.test("Exchanges.respond() limits the time for sending a request, not that of waiting for a permit", async () => {
+  await using server = new TestServer({ handled: 1, bodyMs: 20 });
   const slow = server.status(WAIT);
   await eventually(() => server.works.length === 1, "the request");
   const waiting = server.status(QUICK);
@@ -227,7 +231,7 @@ Deno.test("Exchanges.respond() limits the time for sending a request, not that o
 });
 
 Deno.test("Exchanges.respond() gives up what a connection that is gone has", async () => {
-  await using server = new TestServer({ slots: 1 });
+  await using server = new TestServer({ handled: 1 });
   const wait = JSON.stringify(WAIT);
   const partial = await server.send("{", { framing: "Content-Length: 100" });
   await server.settled({ bodies: 4_096 + 100 });
@@ -247,7 +251,7 @@ Deno.test("Exchanges.respond() gives up what a connection that is gone has", asy
   await server.settled({ handled: 1, bodies: sizeOf(WAIT) });
   handled.close();
   await eventually(() => server.works[0]!.signal.aborted, "the signal");
-  // Its slot is free once its work has ended.
+  // Its permit is free once its work has ended.
   assert.equal(server.exchanges.used.handled, 1);
   server.works[0]!.resolve();
   await server.settled({});
@@ -365,19 +369,28 @@ Deno.test("Exchanges.respond() gives back the listener of who gets no stream", a
   await server.settled({});
 });
 
-Deno.test("Exchanges.respond() passes on a method that is not a string", async () => {
+Deno.test("Exchanges.respond() refuses what is no message, as on stdio", async () => {
   await using server = new TestServer();
-  for (const method of [{ toString: 1 }, ["ping"], 1, null]) {
-    assert.equal(await server.status({ method }), 200, JSON.stringify(method));
+  const cases: [message: object, reason: RegExp][] = [
+    [[QUICK], /^Batches are not supported/],
+    [{ ...QUICK, method: ["ping"] }, /"method" must be a string/],
+    [{ ...QUICK, id: "x".repeat(1_025) }, /"id" must be a string of at most/],
+    [{ ...QUICK, params: { list: Array(10_000).fill(1) } }, /10000 values/],
+  ];
+  for (const [message, reason] of cases) {
+    const response = await server.fetch(message);
+    const { error } = await response.json();
+    assert.deepEqual([response.status, error.code], [400, -32600]);
+    assert.match(error.message, reason);
   }
 });
 
-Deno.test("Exchanges.respond() handles a few pings of a client at a time, and leaves slots for others", async () => {
-  await using server = new TestServer({ slots: 4 });
-  const ping = { method: "ping", isSlow: true };
+Deno.test("Exchanges.respond() handles a few pings of a client at a time, and leaves permits for others", async () => {
+  await using server = new TestServer({ handled: 4 });
+  const ping = { ...PING, isSlow: true };
   const own = Array.from({ length: 5 }, () => server.status(ping, "a"));
   await eventually(() => server.exchanges.used.bodies > 0, "those that wait");
-  const other = server.status({ method: "ping" }, "b");
+  const other = server.status(PING, "b");
   assert.equal(await other, 200);
   assert.equal(await server.status(QUICK, "b"), 200);
   assert.equal(server.works.length, 3);

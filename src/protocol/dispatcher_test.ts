@@ -103,7 +103,7 @@ Deno.test("RequestDispatcher lets one request subscribe to 256 resources, and a 
   assert.deepEqual(listen(256), {});
   assert.throws(() => listen(257), {
     message:
-      'Invalid params: "notifications.resourceSubscriptions": it has more than 256 entries; listen with several requests',
+      'Invalid params: "notifications.resourceSubscriptions": Too big: expected array to have <=256 items',
   });
   server.setRequestHandler("prompts/get", () => ({}));
   const input = { arguments: "x".repeat(1_000_000) };

@@ -14,6 +14,7 @@
  * @module
  */
 
+import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import {
   createMcpHandler,
   type McpRequestContext,
@@ -21,7 +22,7 @@ import {
   type ServerCapabilities,
   type Transport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { isObject, stringifyJson, toWellFormedJson } from "../text.ts";
+import { stringifyJson, toWellFormedJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import {
   cachingOf,
@@ -31,7 +32,6 @@ import {
 } from "./eras.ts";
 import {
   type ErrorObject,
-  findErrorResponse,
   requireReadableSize,
   toErrorObject,
 } from "./json_rpc.ts";
@@ -60,17 +60,18 @@ export class McpHttpServer extends RequestDispatcher {
    * Handles a request. If its signal is aborted, so is that of the handler, and this
    * waits only until the handler has ended.
    *
-   * @param options The parsed body, if it is JSON, and who sent it, for the log.
+   * @param options The message in its body, and who sent it, for the log.
    */
   async fetch(
     request: Request,
-    { message, sender }: { message: unknown; sender?: string | undefined },
+    { message, sender }: {
+      message: JSONRPCMessage;
+      sender?: string | undefined;
+    },
   ): Promise<Response> {
-    const invalid = findErrorResponse(message);
-    if (invalid !== undefined) return Response.json(invalid, { status: 400 });
     const version = request.headers.get("mcp-protocol-version");
     if (version !== null && !isKnownVersion(version)) {
-      const id = isObject(message) ? message.id : undefined;
+      const id = "id" in message ? message.id : undefined;
       const error = toErrorObject(unsupportedVersion(version));
       return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
     }
@@ -78,7 +79,7 @@ export class McpHttpServer extends RequestDispatcher {
     this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
     // A stream that stays open.
-    const isListener = isObject(message) && message.method === LISTEN;
+    const isListener = "method" in message && message.method === LISTEN;
     if (isListener) return response;
     const body = await response.text();
     await handling.ended;

@@ -26,7 +26,7 @@ export const CODES = {
   unsupportedVersion: -32022,
 } as const;
 
-/** The maximum length of a line that is read, in characters. */
+/** The maximum length of a line or body that is read, in characters. */
 export const MAX_LINE_LENGTH = 2 * 1024 * 1024;
 
 /**
@@ -38,13 +38,9 @@ export const MAX_MESSAGE_SIZE = 10 * 1024 * 1024 - 128 * 1024;
 /** The maximum length of an ID that is read, in characters. */
 const MAX_ID_LENGTH = 1_024;
 
-/** The maximum number of values and keys in a message that is read. */
+/** The maximum number of values in a message that is read, and how deep they can be. */
 const MAX_VALUES = 10_000;
-
 const MAX_LEVELS = 100;
-
-const TOO_MANY_VALUES =
-  `it has more than ${MAX_VALUES} values and keys, or more than ${MAX_LEVELS} levels; send a smaller one`;
 
 /**
  * Serializes a message as a line of well-formed Unicode, without a line break. In place
@@ -124,85 +120,64 @@ function findId(line: string): RequestId | undefined {
 }
 
 /**
- * Parses the message in a line. If the line is invalid, returns an error
- * response to send instead.
+ * Parses a message. If the text is none, returns an error response to send instead, with an
+ * ID only if one can be read. The schema of the method checks the rest.
  */
 export function parseMessage(
-  line: string,
+  text: string,
 ): { message: JSONRPCMessage } | { errorResponse: JSONRPCErrorResponse } {
-  const message = findSizeReason(line);
-  if (message !== undefined) {
-    const id = findId(line);
-    return { errorResponse: toResponse(CODES.invalidRequest, message, id) };
+  const sizeReason = findSizeReason(text);
+  if (sizeReason !== undefined) {
+    return refuse(CODES.invalidRequest, sizeReason, findId(text));
   }
-  const value: unknown = attempt(() => JSON.parse(line));
-  const errorResponse = findErrorResponse(value);
-  return errorResponse
-    ? { errorResponse }
-    : { message: value as JSONRPCMessage };
-}
-
-function findSizeReason(line: string): string | undefined {
-  if (line.length > MAX_LINE_LENGTH) {
-    return `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
-  }
-  return hasMoreValues(line, MAX_VALUES)
-    ? `Cannot read the message: ${TOO_MANY_VALUES}`
-    : undefined;
-}
-
-/** Whether JSON has more values than a limit, without parsing it: each begins or follows one. */
-function hasMoreValues(json: string, limit: number): boolean {
-  let values = 0;
-  let isInText = false;
-  for (let index = 0; index < json.length && values <= limit; index++) {
-    const character = json[index]!;
-    if (character === '"') isInText = !isInText;
-    else if (!isInText) values += ",[{".includes(character) ? 1 : 0;
-    else if (character === "\\") index++;
-  }
-  return values > limit;
-}
-
-/**
- * Returns the error response to a value that is not a JSON-RPC message, or that has so
- * many parts that checking them would take long. It has an ID only if one can be read.
- * `undefined` stands for what is not JSON. The schema of the method checks the rest.
- */
-export function findErrorResponse(
-  value: unknown,
-): JSONRPCErrorResponse | undefined {
+  const value: unknown = attempt(() => JSON.parse(text));
   if (value === undefined) {
-    const message = "The message is not JSON: send one object";
-    return toResponse(CODES.parseError, message);
+    return refuse(CODES.parseError, "The message is not JSON: send one object");
   }
   if (Array.isArray(value)) {
     const message = "Batches are not supported: send each message by itself";
-    return toResponse(CODES.invalidRequest, message);
+    return refuse(CODES.invalidRequest, message);
   }
-  const reason = countParts(value) > MAX_VALUES
-    ? TOO_MANY_VALUES
-    : findMessageReason(value);
-  if (reason === undefined) return undefined;
+  const reason = findMessageReason(value);
+  if (reason === undefined) return { message: value as JSONRPCMessage };
   const id = isObject(value) && isId(value.id) ? value.id : undefined;
-  const message = `Cannot read the message: ${reason}`;
-  return toResponse(CODES.invalidRequest, message, id);
+  return refuse(CODES.invalidRequest, `Cannot read the message: ${reason}`, id);
+}
+
+function refuse(code: number, message: string, id?: RequestId) {
+  const error = { code, message };
+  return { errorResponse: { jsonrpc: "2.0", id, error } as const };
+}
+
+function findSizeReason(text: string): string | undefined {
+  if (text.length > MAX_LINE_LENGTH) {
+    return `A message can have at most ${MAX_LINE_LENGTH} characters: send a shorter one`;
+  }
+  return isWithinLimits(text)
+    ? undefined
+    : `Cannot read the message: it has more than ${MAX_VALUES} values, or more than ${MAX_LEVELS} levels; send a smaller one`;
 }
 
 /**
- * Counts the values and keys in a value, until they are too many. Nesting that is too
- * deep counts as too many.
+ * Whether JSON has at most as many values and levels as the limits allow. Each value begins
+ * a list or an object, or follows a comma in one. Parsing would take much more memory.
  */
-function countParts(value: unknown, levels = MAX_LEVELS): number {
-  if (typeof value !== "object" || value === null) return 1;
-  if (levels === 0) return Infinity;
-  const parts = Object.values(value);
-  let count = Array.isArray(value) ? 1 : 1 + parts.length;
-  for (const part of parts) {
-    if (count > MAX_VALUES) break;
-    count += countParts(part, levels - 1);
+function isWithinLimits(json: string): boolean {
+  let values = 0;
+  let levels = 0;
+  let isInText = false;
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index]!;
+    if (character === '"') isInText = !isInText;
+    else if (isInText) index += character === "\\" ? 1 : 0;
+    else if ("]}".includes(character)) levels--;
+    else if (",[{".includes(character)) {
+      values++;
+      if (character !== ",") levels++;
+      if (values > MAX_VALUES || levels > MAX_LEVELS) return false;
+    }
   }
-  return count;
+  return true;
 }
 
 function findMessageReason(value: unknown): string | undefined {
@@ -224,14 +199,6 @@ function isId(value: unknown): value is RequestId {
   return typeof value === "string"
     ? value.length <= MAX_ID_LENGTH
     : Number.isSafeInteger(value);
-}
-
-function toResponse(
-  code: number,
-  message: string,
-  id?: RequestId,
-): JSONRPCErrorResponse {
-  return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
 /** Creates an error with the code of JSON-RPC that its reply contains. */

@@ -98,18 +98,18 @@ Deno.test("parseMessage() reads an ID of 1,024 characters, and repeats none that
   assert.deepEqual(refused, { code: -32600, message, id: undefined });
 });
 
-Deno.test("parseMessage() refuses a message with too many values and keys, or levels, as a whole", () => {
+Deno.test("parseMessage() refuses a message with too many values or levels, as a whole", () => {
   const message =
-    "Cannot read the message: it has more than 10000 values and keys, or more than 100 levels; send a smaller one";
+    "Cannot read the message: it has more than 10000 values, or more than 100 levels; send a smaller one";
   const refused = { code: -32600, message, id: "a" };
   const nested = (levels: number): object =>
     levels === 1 ? [] : [nested(levels - 1)];
-  // Around a list, a message has 11 values and keys, and 2 levels.
+  // Around a list, a message has 5 values, and 2 levels.
   const cases: [most: object, more: object][] = [
-    [{ list: Array(9_989).fill(1) }, { list: Array(9_990).fill(1) }],
+    [{ list: Array(9_995).fill(1) }, { list: Array(9_996).fill(1) }],
     [
-      Object.fromEntries(Array.from({ length: 4_995 }, (_, i) => [`${i}`, 0])),
-      Object.fromEntries(Array.from({ length: 4_996 }, (_, i) => [`${i}`, 0])),
+      Object.fromEntries(Array.from({ length: 9_996 }, (_, i) => [`${i}`, 0])),
+      Object.fromEntries(Array.from({ length: 9_997 }, (_, i) => [`${i}`, 0])),
     ],
     [{ list: nested(98) }, { list: nested(99) }],
     [{ text: "x".repeat(1_000_000) }, { list: nested(2_000) }],

@@ -50,10 +50,7 @@ const SUBSCRIPTION_FILTER = z.object({
   promptsListChanged: FLAG,
   resourcesListChanged: FLAG,
   resourceSubscriptions: z.optional(
-    z.array(URI).check(z.refine(
-      ({ length }) => length <= MAX_RESOURCES,
-      `it has more than ${MAX_RESOURCES} entries; listen with several requests`,
-    )),
+    z.array(URI).check(z.maxLength(MAX_RESOURCES)),
   ),
 });
 

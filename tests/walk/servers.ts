@@ -176,7 +176,8 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
     };
     const options = { method: "POST", headers };
     const request = new Request("http://localhost/mcp", options);
-    const text = await (await server.fetch(request, { message }))!.text();
+    const response = await server.fetch(request, { message: message as never });
+    const text = await response.text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   }, "http");
 }
