@@ -48,14 +48,6 @@ const mcp = new McpHttpServer(
 );
 
 expectAborts();
-// Deno listens after this module, and tells it no port.
-addEventListener("unhandledrejection", (event) => {
-  if (!(event.reason instanceof Deno.errors.AddrInUse)) return;
-  event.preventDefault();
-  exit(
-    "Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or let deno task serve --port 9001 print the command",
-  );
-});
 logWarnings(settings);
 await registry.refresh();
 registerSkillTools(mcp, registry, settings.options);

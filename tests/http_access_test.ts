@@ -62,6 +62,10 @@ Deno.test("a server does not start with invalid settings, or without a token if 
         /^skill-server: Invalid SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
       ],
       [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
+      [
+        { args: ["--tools", "skilljack", "--port", "9001"] },
+        /^skill-server: Cannot use --port after the file: .* write it before the file/,
+      ],
       [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
     ] as [HttpOptions, RegExp][]
   ) {
@@ -69,35 +73,6 @@ Deno.test("a server does not start with invalid settings, or without a token if 
     assert.equal(code, 2);
     assert.match(stderr, message);
   }
-});
-
-Deno.test("a server whose port another program uses says in one line how to choose another one", async () => {
-  using place = filesPlace();
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  const { code, stderr } = await runServer(place, httpCommand({ port }));
-  assert.equal(code, 2);
-  assert.equal(
-    stderr,
-    "skill-server: Cannot listen: another program uses the port; choose another one with --port 9001 before the file of deno serve, or let deno task serve --port 9001 print the command\n",
-  );
-});
-
-Deno.test("deno serve with its own options after the file prints the command that works", async () => {
-  using place = filesPlace();
-  const args = ["--port", "0", "--tools", "skilljack"];
-  const { code, stderr } = await runServer(place, httpCommand({ args }));
-  assert.equal(code, 2);
-  const [, printed] =
-    /^skill-server: Cannot use --port after the file: it is an option of deno serve; run (.*)\n$/
-      .exec(stderr) ?? assert.fail(stderr);
-  const words = printed!.match(/"[^"]*"|'[^']*'|\S+/g)!;
-  const command = words.map((word) => word.replace(/^["'](.*)["']$/, "$1"));
-  assert.ok(command.includes("--no-config"));
-  await using server = await HttpServer.start(place, { command });
-  assert.match(server.url, /^http:\/\/127\.0\.0\.1:/);
-  const { result: { tools } } = await server.ask("tools/list");
-  assert.equal(tools.length, 2);
 });
 
 /** Sends a request with a host or a method that `fetch` forbids, and returns the status. */

@@ -10,11 +10,6 @@ import {
   parseCommandLine,
   UsageError,
 } from "../program/command_line.ts";
-import {
-  commandWords,
-  quoteWord,
-  runningProgram,
-} from "../program/running_program.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import { quote } from "../text.ts";
 import type { AccessOptions, AccessToken } from "./access.ts";
@@ -53,29 +48,14 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
-/**
- * Refuses options of `deno serve` that stand after the file, as in
- * `deno task serve --port 9001`.
- *
- * @throws {UsageError} If there is one, with the command that works.
- */
+/** @throws {UsageError} If an option of `deno serve` stands after the file. */
 function refuseServeOptions(args: readonly string[]): void {
-  const isOfServe = (word: string, index: number) =>
-    /^--(?:port|host)(?:=|$)/.test(word) ||
-    ["--port", "--host"].includes(args[index - 1] ?? "");
-  const moved = args.filter(isOfServe);
-  if (moved.length === 0) return;
-  const rest = args.filter((word, index) => !isOfServe(word, index));
-  const command = commandWords(runningProgram(), {
-    subcommand: "serve",
-    // The last host counts.
-    flags: ["--host=127.0.0.1", ...moved],
-  });
-  const [option] = moved[0]!.split("=");
+  const [option] = args.flatMap((word) =>
+    /^--(?:port|host)\b/.exec(word) ?? []
+  );
+  if (option === undefined) return;
   throw new UsageError(
-    `Cannot use ${option} after the file: it is an option of deno serve; run ${
-      [...command, ...rest].map(quoteWord).join(" ")
-    }`,
+    `Cannot use ${option} after the file: it is an option of deno serve; write it before the file`,
   );
 }
 

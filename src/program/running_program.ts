@@ -32,13 +32,11 @@ export function runningProgram(): Program {
  * Returns the words of a command that starts the program in any folder, up to its own
  * arguments.
  *
- * @param options The subcommand of Deno, and flags. The permissions of an executable are
- *   built in.
+ * @param options Flags of Deno. The permissions of an executable are built in.
  */
 export function commandWords(
   { executable, mainModule, importMap }: Program,
-  { subcommand = "run", allowRead = "--allow-read", flags = [] }: {
-    subcommand?: "run" | "serve";
+  { allowRead = "--allow-read", flags = [] }: {
     allowRead?: string;
     flags?: readonly string[];
   } = {},
@@ -46,7 +44,7 @@ export function commandWords(
   if (mainModule === undefined) return [executable];
   return [
     executable,
-    subcommand,
+    "run",
     // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
     // directory, which can replace the program, even if it is a module from JSR.
     "--no-config",
