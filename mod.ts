@@ -215,7 +215,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   /** The real paths of the folders that could not be listed just now, or were not visited. */
   readonly #unread: string[] = [];
   /** The real paths of the folders that were not listed because of the limit. */
-  readonly #unlisted: string[] = [];
+  readonly #unsearched: string[] = [];
   /** The `SKILL.md` of each folder that would otherwise be a group. */
   readonly #files = new Map<SearchedFolder, FoundFile>();
   readonly #isRoot: (realPath: string) => boolean;
@@ -259,7 +259,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
         },
         folders: this.#folders,
         unread: this.#unread,
-        unlisted: this.#unlisted,
+        unsearched: this.#unsearched,
         failures: this.#failures,
       };
     } catch (error) {
@@ -342,8 +342,8 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   }
 
   /** Notes a folder that may be a skill. The next step finds out. */
-  onUnlisted(folder: SearchedFolder, reason: "unwanted" | "limit"): void {
-    if (reason === "limit") this.#unlisted.push(folder.realPath);
+  onUnsearched(folder: SearchedFolder, reason: "unwanted" | "limit"): void {
+    if (reason === "limit") this.#unsearched.push(folder.realPath);
     if (isInGroup(folder) && !isSkillFolder(folder.path)) return;
     this.#folders.push({ ...folder, file: this.#files.get(folder) });
     if (isInGroup(folder)) this.#nearMisses.addSkill(folder);

@@ -39,8 +39,8 @@ export interface WalkSteps<Folder extends PlacedFolder> {
   isListed(folder: Folder): boolean;
   /** Notes a folder and its entries, before the walk looks at these. */
   onListed(folder: Folder, entries: readonly Deno.DirEntry[]): void;
-  /** Notes a folder that is not listed, because it is unwanted or the limit is reached. */
-  onUnlisted?(folder: Folder, reason: "unwanted" | "limit"): void;
+  /** Notes a folder that is not searched, because it is unwanted or the limit is reached. */
+  onUnsearched?(folder: Folder, reason: "unwanted" | "limit"): void;
   /** Notes an entry beyond the limit. */
   onUnvisited?(realPath: string): void;
   /** Looks at an entry. If it is a folder to walk through, returns that. */
@@ -92,9 +92,9 @@ class Walk<Folder extends PlacedFolder> {
     for (const folder of this.#queue) {
       if (this.#slice.isOver) await this.#slice.pause();
       if (!this.#steps.isListed(folder)) {
-        this.#steps.onUnlisted?.(folder, "unwanted");
+        this.#steps.onUnsearched?.(folder, "unwanted");
       } else if (this.#firstBeyond !== undefined) {
-        this.#steps.onUnlisted?.(folder, "limit");
+        this.#steps.onUnsearched?.(folder, "limit");
       } else {
         await this.#visit(folder);
       }

@@ -40,7 +40,7 @@ class Recorder implements WalkSteps<PlacedFolder> {
     this.folders.push(`${this.#name(path)} ${entries.length}`);
   }
 
-  onUnlisted({ path }: PlacedFolder, reason: string): void {
+  onUnsearched({ path }: PlacedFolder, reason: string): void {
     this.folders.push(`${this.#name(path)} ${reason}`);
   }
 

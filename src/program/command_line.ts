@@ -51,7 +51,7 @@ export const CLIENT_NAMES = [
 
 export type ClientName = typeof CLIENT_NAMES[number];
 
-/** The minimum length limit, in characters. It leaves room to say what a tool does. */
+/** The minimum length limit, in characters. It suffices to say what a tool does. */
 const MIN_DESCRIPTION_LIMIT = 300;
 
 /** The longest interval that a timer supports, in seconds. */

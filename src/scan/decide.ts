@@ -76,8 +76,8 @@ export async function decideSkills(input: DecisionInput): Promise<Decisions> {
     const read = input.reading.skills.get(realPath)!;
     judged.push(judge(read, listings, input));
   }
-  const unlisted = input.visits.flatMap((visit) => visit.unlisted);
-  const hidden = new HiddenFolders(judged, listUnread(input), unlisted);
+  const unsearched = input.visits.flatMap((visit) => visit.unsearched);
+  const hidden = new HiddenFolders(judged, listUnread(input), unsearched);
   const skills = judged.map((skill) => ({
     ...skill,
     hiddenFrom: strictest(ownHiding(skill), hidden.hidingOfFile(skill)),
@@ -143,7 +143,7 @@ function listUnread({ visits, reading }: DecisionInput): string[] {
 export class HiddenFolders {
   readonly #hidden = new Map<string, SkillHiding>();
   /** The real paths of folders in which there may be skills that nobody found. */
-  readonly #unlisted: ReadonlySet<string>;
+  readonly #unsearched: ReadonlySet<string>;
 
   /**
    * Notes what is hidden.
@@ -151,15 +151,15 @@ export class HiddenFolders {
    * @param skills The skills. One whose `SKILL.md` could not be read is hidden from
    *   everyone, because nobody knows what it says.
    * @param unread The real paths of folders that nobody could read, which are hidden, too.
-   * @param unlisted The real paths of folders that were not listed. All folders in them
+   * @param unsearched The real paths of folders beyond a limit. All folders in them
    *   are hidden.
    */
   constructor(
     skills: readonly JudgedSkill[],
     unread: readonly string[],
-    unlisted: readonly string[] = [],
+    unsearched: readonly string[] = [],
   ) {
-    this.#unlisted = new Set(unlisted);
+    this.#unsearched = new Set(unsearched);
     for (const realPath of unread) this.#hidden.set(realPath, "everyone");
     for (const skill of skills) {
       const { realPath, read } = skill;
@@ -194,12 +194,12 @@ export class HiddenFolders {
    * @param skillFolder The real folder of the skill.
    */
   hidingOf(realPath: string, skillFolder: string): SkillHiding {
-    if (this.#hidden.size + this.#unlisted.size === 0) return "nobody";
+    if (this.#hidden.size + this.#unsearched.size === 0) return "nobody";
     const folders = withFoldersAbove(realPath);
-    // An unlisted folder may hold skills that nobody found. They are folders, so a file
+    // An unsearched folder may hold skills that nobody found. They are folders, so a file
     // directly in it is in none of them.
     const [_file, _folder, ...above] = folders;
-    if (above.some((it) => this.#unlisted.has(it))) return "everyone";
+    if (above.some((it) => this.#unsearched.has(it))) return "everyone";
     const end = folders.indexOf(skillFolder);
     const between = end === -1 ? folders : folders.slice(0, end);
     return strictest(

@@ -43,7 +43,7 @@ function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
     }));
   const { scope } = root;
   const report = { root, scope, status: "found", skills: 0 } as const;
-  return { report, folders, unread: [], unlisted: [], failures: [] };
+  return { report, folders, unread: [], unsearched: [], failures: [] };
 }
 
 function readingOf(text: string, mainFolder: string): ReadSkill {
@@ -248,11 +248,11 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
 });
 
 Deno.test("HiddenFolders hides a SKILL.md behind a link from whom reading it is refused", () => {
-  const hidden = new HiddenFolders([], [], ["/unlisted"]);
+  const hidden = new HiddenFolders([], [], ["/unsearched"]);
   const cases: [folder: string, hiding: string][] = [
-    // A file directly in an unlisted folder is in no skill that nobody found.
-    ["/unlisted", "nobody"],
-    ["/unlisted/x", "everyone"],
+    // A file directly in an unsearched folder is in no skill that nobody found.
+    ["/unsearched", "nobody"],
+    ["/unsearched/x", "everyone"],
     ["/listed", "nobody"],
   ];
   for (const [mainFolder, hiding] of cases) {

@@ -69,7 +69,7 @@ function catalogOf(
     report: { root, scope: root.scope, status: "found", skills: 0 },
     folders: [],
     unread: [],
-    unlisted: [],
+    unsearched: [],
     failures: [],
   }));
   return nameSkills({ decisions, visits, problems, previous });

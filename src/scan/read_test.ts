@@ -33,7 +33,7 @@ function visitOf(
     };
   });
   const report = { root: skills, scope, status: "found", skills: 0 } as const;
-  return { report, folders, unread: [], unlisted: [], failures: [] };
+  return { report, folders, unread: [], unsearched: [], failures: [] };
 }
 
 async function read(

@@ -45,8 +45,8 @@ export interface RootVisit {
   readonly folders: readonly VisitedFolder[];
   /** The real paths of folders that could not be looked at, such as all of a refused root. */
   readonly unread: readonly string[];
-  /** The real paths of folders that were not listed, so that nobody knows which skills are in them. */
-  readonly unlisted: readonly string[];
+  /** The real paths of folders beyond the limit, so that nobody knows which skills are in them. */
+  readonly unsearched: readonly string[];
   readonly failures: readonly Failure[];
 }
 
@@ -111,7 +111,7 @@ export function toRefusedVisit(
   const failure = createFailure(reason, path, project);
   const { scope } = failure;
   const report = { root, scope, status, skills: 0 } as const;
-  const visit = { report, folders: [], unread, unlisted: [] };
+  const visit = { report, folders: [], unread, unsearched: [] };
   if (isMissing && !mustExist) return { ...visit, failures };
   return { ...visit, failures: [...failures, failure] };
 }

@@ -60,7 +60,7 @@ function troubleIn(
     report: { root: MINE, scope: "global", status: "found", skills: 0 },
     folders: [],
     unread: [],
-    unlisted: [],
+    unsearched: [],
     failures: [failure],
   }));
   return findTrouble(visits, { skills: new Map(), unread: [], failures: read });

@@ -59,8 +59,8 @@ export function addClientOptions(
 }
 
 /**
- * Says which skills are listed by name only, and what happens if there are more of them
- * than the client's own list has room for, in characters.
+ * Says which skills are listed by name only, and what happens if they need more
+ * characters than the client's own list shows.
  */
 function listNameOnlyNotes(
   { title, listSwitch }: McpClient,
