@@ -236,7 +236,7 @@ export class Exchanges {
     };
     const stream = new TransformStream(
       { start, transform, flush: end, cancel: end },
-      // All that arrives is taken, and counted.
+      // All that arrives is taken, and counted by its size.
       { highWaterMark: Infinity, size: ({ length }) => count(length) },
     );
     return new Response(response.body!.pipeThrough(stream), response);
