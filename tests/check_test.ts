@@ -1,8 +1,7 @@
 // What `--check` and `--list` report, as tables: tests/golden/check.txt has the texts of a
-// SKILL.md, and tests/golden/check_folders.txt what lies in folders. Only what the disk
-// does is here, such as a file that cannot be opened.
+// SKILL.md, and tests/golden/check_folders.txt what lies in folders.
 import assert from "node:assert/strict";
-import { scanSkillRoots, SkillFileError, SkillRegistry } from "../mod.ts";
+import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
 import {
   type Effect,
@@ -16,7 +15,7 @@ import { registerSkillsExtension } from "../src/views/skills_extension.ts";
 import { TestDispatcher } from "./testing/dispatcher.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { followHints } from "./testing/fixes.ts";
-import { diskError, DiskSpy, OpenSpy, Place } from "./testing/folders.ts";
+import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { createEntries } from "./testing/entries.ts";
 import { root } from "./testing/registry.ts";
@@ -46,7 +45,6 @@ function readRows(name: string): { head: string[]; lines: string[] }[] {
 function assertPrinted(
   found: readonly string[],
   expected: readonly string[],
-  row: string,
 ): void {
   const isSame = (text: string, index: number) => {
     const [start = "", end] = expected[index]!.split("…", 2);
@@ -55,7 +53,7 @@ function assertPrinted(
       : text.startsWith(start) && text.endsWith(end);
   };
   if (found.length === expected.length && found.every(isSame)) return;
-  assert.deepEqual(found, expected, `the row ${row}`);
+  assert.deepEqual(found, expected);
 }
 
 /** Reads a text of the table, where "{x*3}" is short for "xxx". */
@@ -107,25 +105,33 @@ async function checkText(
   return problems.map(({ lines = [], ...rest }) => ({ ...rest, lines }));
 }
 
-Deno.test("--check reports what is wrong with a text, and writing the lines that it prints leaves nothing to report", async () => {
+/** Checks the text of a row, and that following what is printed leaves nothing to report. */
+async function checkTextRow(
+  row: string,
+  lines: readonly string[],
+): Promise<void> {
+  const { folder, text } = readText(row);
+  const problems = await checkText(folder, text);
+  const found = problems.map(({ line, reason, hint, lines, ...rest }) => {
+    const fix = [hint, ...lines].join(" ");
+    return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${fix}`;
+  });
+  assertPrinted(found, lines);
+  // Where both required fields are missing, one is left.
+  const isFollowed = problems.every(({ reason, hint }) =>
+    hint.endsWith(":") && !reason.startsWith("the fields")
+  );
+  if (!isFollowed) return;
+  const fixed = followHints(text, problems);
+  const left = (await checkText(folder, fixed)).map(({ rule }) => rule);
+  // A folder whose name hosts refuse has to be renamed, too.
+  const isValid = validName(folder) === folder;
+  assert.deepEqual(left, isValid ? [] : ["name-folder"], fixed);
+}
+
+Deno.test("--check reports what is wrong with a text, and writing the lines that it prints leaves nothing to report", async (test) => {
   for (const { head: [row], lines } of readRows("check.txt")) {
-    const { folder, text } = readText(row!);
-    const problems = await checkText(folder, text);
-    const found = problems.map(({ line, reason, hint, lines, ...rest }) => {
-      const fix = [hint, ...lines].join(" ");
-      return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${fix}`;
-    });
-    assertPrinted(found, lines, row!);
-    // Where both required fields are missing, one is left.
-    const isFollowed = problems.every(({ reason, hint }) =>
-      hint.endsWith(":") && !reason.startsWith("the fields")
-    );
-    if (!isFollowed) continue;
-    const fixed = followHints(text, problems);
-    const left = (await checkText(folder, fixed)).map(({ rule }) => rule);
-    // A folder whose name hosts refuse has to be renamed, too.
-    const isValid = validName(folder) === folder;
-    assert.deepEqual(left, isValid ? [] : ["name-folder"], `fixed: ${row}`);
+    await test.step(row!, () => checkTextRow(row!, lines));
   }
 });
 
@@ -155,7 +161,7 @@ const NOT_SEARCHED = /\[not-searched\]: it has (\d+) .*\n {2}fix: (.*)$/gm;
 async function assertFollowed(
   folders: ServerFolders,
   args: readonly string[],
-  { text, row }: { text: string; row: string },
+  text: string,
 ): Promise<void> {
   const missed = [...text.matchAll(NOT_SEARCHED)];
   const words = missed.flatMap(([, , hint]) => addedWords(hint!));
@@ -167,22 +173,22 @@ async function assertFollowed(
     problems: ReportedProblem[];
   } = JSON.parse(stdout);
   const rules = problems.map(({ rule }) => rule);
-  assert.ok(!rules.includes("not-searched"), row);
+  assert.ok(!rules.includes("not-searched"), text);
   const [, before] = /^Found (\d+) skill/m.exec(text)!;
   const counts = [before, ...missed.map(([, count]) => count)].map(Number);
-  assert.equal(skills.length, counts.reduce((a, b) => a + b), row);
+  assert.equal(skills.length, counts.reduce((a, b) => a + b), text);
 }
 
 const COMMAND = /^(?<folder>\S*) ?\$ (?<command>.*) → (?<summary>.*)$/;
 
 /** Runs the commands of a row, one after another, in its place. */
-async function checkRow(
-  head: readonly string[],
+async function checkFolderRow(
+  row: string,
   lines: readonly string[],
 ): Promise<void> {
   using place = new Place();
-  createEntries(head.join(" "), place);
-  assert.ok(lines.length > 0, `the row ${head.join(" ")} has no command`);
+  createEntries(row, place);
+  assert.ok(lines.length > 0, "there is no command");
   for (const [index, line] of lines.entries()) {
     if (line.startsWith("  ")) continue;
     const { folder, command, summary } = COMMAND.exec(line)!.groups!;
@@ -194,13 +200,10 @@ async function checkRow(
     const args = command!.split(" ");
     const { code, text } = await printedReport(folders, ...args);
     const printed = readPrinted(text, place);
-    const row = [...head, line].join(" ");
-    assertPrinted(printed, [summary!, ...expected], row);
+    assertPrinted([command!, ...printed], [command!, summary!, ...expected]);
     const isFailed = args[0] === "--check" && text.includes(": error[");
-    assert.equal(code, isFailed ? 1 : 0, row);
-    if (args[0] === "--list") {
-      await assertFollowed(folders, args, { text, row });
-    }
+    assert.equal(code, isFailed ? 1 : 0, command);
+    if (args[0] === "--list") await assertFollowed(folders, args, text);
   }
 }
 
@@ -210,98 +213,34 @@ for (const needsLinks of [false, true]) {
       needsLinks ? ", and behind links" : ""
     }, and adding the options that they print finds it`,
     ignore: needsLinks && lacks("links"),
-    fn: async () => {
+    fn: async (test) => {
       for (const { head, lines } of readRows("check_folders.txt")) {
-        if (head.join().includes(" -> ") !== needsLinks) continue;
-        await checkRow(head, lines);
+        const row = head.join(" ");
+        if (row.includes(" -> ") !== needsLinks) continue;
+        await test.step(row, () => checkFolderRow(row, lines));
       }
     },
   });
 }
 
-/** Does something that breaks a rule, and returns the rules of what is reported. */
-type Breach = (place: Place) => Promise<readonly string[]>;
+/** What no text and no folder breaks, but the disk. `src/files/faults_test.ts` has most of it. */
+const RULES_OF_THE_DISK: readonly ProblemRule[] = [
+  "permission",
+  "changed",
+  "too-many",
+  "file-missing",
+  "inaccessible",
+  "unreadable",
+  "size",
+];
 
-/** Returns the rules of what `--check` reports about the folder `skills`. */
-async function check(place: Place): Promise<string[]> {
-  const problems = await problemsIn("--check", join(place.path, "skills"));
-  return problems.map(({ rule }) => rule);
-}
-
-/** Checks a skill with more files than a host accepts. */
-function withManyFiles(place: Place): Promise<readonly string[]> {
-  place.skill("skills", "git");
-  for (let index = 0; index < 512; index++) {
-    place.file(`skills/git/${index}`, "");
-  }
-  return check(place);
-}
-
-/** Checks a skill while a file of it cannot be opened. */
-function withFailure(name: string, error: Error): Breach {
-  return async (place) => {
-    place.skill("skills", "git");
-    place.file("skills/git/key.md", "");
-    using _disk = new DiskSpy((path, operation) =>
-      operation === "openSync" && path.endsWith(name) ? error : undefined
-    );
-    return await check(place);
-  };
-}
-
-/** Checks a skill whose `SKILL.md` grows whenever it was opened. */
-async function withReplacements(place: Place): Promise<readonly string[]> {
-  const file = join(place.skill("skills", "git"), "SKILL.md");
-  const grow = () => Deno.writeTextFileSync(file, "x", { append: true });
-  using _opens = new OpenSpy({ afterOpen: grow });
-  return await check(place);
-}
-
-/** Reads a file that a skill does not have. */
-async function readMissingFile(place: Place): Promise<readonly string[]> {
-  place.skill("skills", "git");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
-  return await registry.readFile(registry.find("git")!, "none.md").then(
-    () => [],
-    (error) => error instanceof SkillFileError ? [error.rule] : [],
-  );
-}
-
-/** Searches a project with more folders than a project may have. */
-async function withManyFolders(place: Place): Promise<readonly string[]> {
-  for (let index = 0; index <= 1_000; index++) place.folder(`skills/${index}`);
-  const folder = root(join(place.path, "skills"), { scope: "project" });
-  const { problems } = await scanSkillRoots([folder]);
-  return problems.map(({ rule }) => rule);
-}
-
-/** What breaks the rules that no row of the tables can break. */
-const BREACHES: Partial<Record<ProblemRule, Breach>> = {
-  "permission": withFailure("SKILL.md", new Deno.errors.PermissionDenied()),
-  "changed": withReplacements,
-  "too-many": withManyFolders,
-  "file-missing": readMissingFile,
-  "inaccessible": withFailure("SKILL.md", diskError()),
-  "unreadable": withFailure("key.md", diskError()),
-  "size": withManyFiles,
-};
-
-for (const [rule, breach] of Object.entries(BREACHES)) {
-  Deno.test(`what breaks the rule ${rule} is reported under it`, async () => {
-    using place = new Place();
-    const rules = await breach(place);
-    assert.ok(rules.includes(rule), `It reports ${JSON.stringify(rules)}`);
-  });
-}
-
-Deno.test("what breaks each rule is in a table, or is something that the disk does", () => {
+Deno.test("a row of a table breaks each rule, unless only the disk can", () => {
   const tables = ["check.txt", "check_folders.txt"].flatMap(readRows)
     .flatMap(({ lines }) => lines);
   const reported = tables.flatMap((line) =>
     /(?:error|warning)\[([\w-]+)\]/.exec(line)?.[1] ?? []
   );
-  const broken = new Set([...reported, ...Object.keys(BREACHES)]);
+  const broken = new Set([...reported, ...RULES_OF_THE_DISK]);
   assert.deepEqual([...broken].sort(), Object.keys(RULES).sort());
 });
 

@@ -203,8 +203,8 @@ Deno.test("scanSkillRoots() refuses a root of the user's with more than 50,000 f
     [["found", 1], ["refused", 0]],
   );
   assert.deepEqual(
-    problems.map(({ file, reason }) => [file, reason]),
-    [[path, "it has more than 50000 folders and links"]],
+    problems.map(({ file, rule, reason }) => [file, rule, reason]),
+    [[path, "too-many", "it has more than 50000 folders and links"]],
   );
 });
 
@@ -228,9 +228,9 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
     assert.deepEqual(paths, ["SKILL.md", ...inner]);
     assert.deepEqual(
       problems.filter(({ file }) => file === skills)
-        .map(({ reason, hint }) => `${reason}; ${hint}`),
+        .map(({ rule, reason, hint }) => `${rule}: ${reason}; ${hint}`),
       [
-        "it has more than 1000 folders and links, and only the first ones are searched; name it as DIR to search all of them",
+        "too-many: it has more than 1000 folders and links, and only the first ones are searched; name it as DIR to search all of them",
       ],
     );
   }
