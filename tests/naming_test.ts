@@ -171,7 +171,7 @@ const INITIALIZE = {
 /** Returns the URIs of which a client learns, after a scan, that they changed. */
 async function change(server: LocalServer): Promise<Set<string>> {
   server.notifications.length = 0;
-  await server.refresh();
+  await server.registry.refresh();
   // Another subscription begins once the files of the others were compared.
   await server.ask(0, "resources/subscribe", { uri: "skill://" });
   const updates = server.notifications

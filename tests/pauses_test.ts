@@ -2,18 +2,15 @@
 // operations instead of measuring time.
 
 import assert from "node:assert/strict";
-import { registerSkillTools, SkillRegistry } from "../mod.ts";
-import { McpServer } from "../src/protocol/mcp_server.ts";
+import { SkillRegistry } from "../mod.ts";
+import { join } from "../src/files/paths.ts";
 import type { Skill, SkillCatalog } from "../src/skills/types.ts";
 import { deriveOnce } from "../src/views/derive_once.ts";
 import { notifyWhenChanged } from "../src/views/paging.ts";
-import { registerSubscriptions } from "../src/views/subscriptions.ts";
-import { createDescription, registerViews } from "../src/views/views.ts";
 import { DiskSpy, LaterClock, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
-import type { Reply } from "./testing/server.ts";
-import { Pipe } from "./testing/transport.ts";
+import { LocalServer } from "./walk/servers.ts";
 
 /** The maximum number of operations on the disk between two pauses: those for one file. */
 const MAX_RUN = 20;
@@ -166,38 +163,8 @@ function createTreeOfLinks(place: Place, skill: string): void {
   }
 }
 
-/** A registry with its views, which a test asks as a client does. */
-class Views implements Disposable {
-  readonly registry: SkillRegistry;
-  readonly #pipe: Pipe;
-  #id = 0;
-
-  private constructor(registry: SkillRegistry) {
-    const options = { toolset: "skill" } as const;
-    const server = new McpServer(createDescription(registry, options));
-    registerSkillTools(server, registry, options);
-    registerViews(server, registry, options);
-    registerSubscriptions(server, registry);
-    this.registry = registry;
-    this.#pipe = new Pipe({ server });
-  }
-
-  static async open(folder: string): Promise<Views> {
-    const registry = new SkillRegistry([root(folder)], { log: () => {} });
-    await registry.refresh();
-    return new Views(registry);
-  }
-
-  async ask(method: string, params: object = {}): Promise<Reply> {
-    const id = ++this.#id;
-    const request = { jsonrpc: "2.0", id, method, params };
-    await this.#pipe.write(`${JSON.stringify(request)}\n`);
-    return await this.#pipe.sent.take((reply) => reply.id === id, method);
-  }
-
-  [Symbol.dispose](): void {
-    this.registry.close();
-  }
+function serve(place: Place): Promise<LocalServer> {
+  return LocalServer.open({ ...place, args: [join(place.path, "skills")] });
 }
 
 Deno.test(
@@ -212,9 +179,9 @@ Deno.test(
         place.skill("skills", name).slice(place.path.length + 1),
       );
     }
-    using views = await Views.open(place.folder("skills"));
+    using server = await serve(place);
     using disk = new DiskSpy();
-    const { result } = await views.ask("skills/list");
+    const { result } = await server.ask(0, "skills/list");
     assert.deepEqual(
       result.skills.map(({ uri }: { uri: string }) => uri),
       ["skill://git/SKILL.md"],
@@ -228,9 +195,9 @@ Deno.test(
 Deno.test("an unknown name does not wait for the files that a client subscribed to", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using views = await Views.open(place.folder("skills"));
-  await views.ask("resources/subscribe", { uri: "skill://" });
-  const { registry } = views;
+  using server = await serve(place);
+  await server.ask(0, "resources/subscribe", { uri: "skill://" });
+  const { registry } = server;
   const listFiles = registry.listFiles.bind(registry);
   const listing = Promise.withResolvers<void>();
   let hasStarted = false;
@@ -240,7 +207,7 @@ Deno.test("an unknown name does not wait for the files that a client subscribed 
     return await listFiles(skill, viewer);
   };
   const params = { name: "skill", arguments: { name: "none" } };
-  const { result } = await views.ask("tools/call", params);
+  const { result } = await server.ask(0, "tools/call", params);
   assert.match(result.content[0].text, /Skill 'none' not found/);
   assert.ok(hasStarted);
   listing.resolve();
@@ -264,7 +231,7 @@ Deno.test("the URIs of many files are created with pauses", async () => {
   for (let index = 0; index < 100; index++) {
     place.file(`skills/git/${index}.md`, "x");
   }
-  using views = await Views.open(place.folder("skills"));
+  using server = await serve(place);
   using encoding = new SlowWork(spyOnEncoding);
   const requests: [string, object][] = [
     ["resources/directory/read", { uri: "skill://git" }],
@@ -274,7 +241,11 @@ Deno.test("the URIs of many files are created with pauses", async () => {
   ];
   for (const [method, params] of requests) {
     encoding.longestRun = 0;
-    assert.equal((await views.ask(method, params)).error, undefined, method);
+    assert.equal(
+      (await server.ask(0, method, params)).error,
+      undefined,
+      method,
+    );
     // The URI of one file has two parts, and that of the skill is created as well.
     assert.ok(encoding.longestRun <= 8, `${method}: ${encoding.longestRun}`);
   }

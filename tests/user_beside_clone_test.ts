@@ -111,7 +111,7 @@ async function viewOfUser(
     (await server.ask(0, "resources/read", { uri })).result?.contents
       .map(({ text }: { text: string }) => text);
   const view: Record<string, unknown> = {};
-  for (const skill of server.catalog.served.values()) {
+  for (const skill of server.registry.catalog.served.values()) {
     if (skill.scope !== "global") continue;
     const uri = skillMdUri(skill);
     const files = await read(uri.slice(0, -"SKILL.md".length));
@@ -157,7 +157,7 @@ Deno.test(
       );
       await assertLoadable(alone);
       await assertLoadable(beside);
-      for (const { skill, by } of beside.catalog.shadowed) {
+      for (const { skill, by } of beside.registry.catalog.shadowed) {
         const isKept = isForModel(by) || !isForModel(skill);
         const isShadowedByProject = skill.scope === "global" &&
           by.scope === "project";

@@ -1,9 +1,5 @@
 // Servers for the walk, in this process, over an in-memory transport and over HTTP.
-import {
-  registerSkillTools,
-  type SkillCatalog,
-  SkillRegistry,
-} from "../../mod.ts";
+import { registerSkillTools, SkillRegistry } from "../../mod.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { McpHttpServer } from "../../src/protocol/http_server.ts";
@@ -11,6 +7,7 @@ import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
 import { registerSubscriptions } from "../../src/views/subscriptions.ts";
 import { createDescription, registerViews } from "../../src/views/views.ts";
+import { MODERN_META } from "../testing/modern.ts";
 import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
@@ -20,14 +17,6 @@ export interface Launch extends ServerFolders {
   readonly env?: Record<string, string>;
   readonly log?: (line: string) => void;
 }
-
-const CLIENT = { name: "walk", version: "1" };
-
-const MODERN = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
-  "io.modelcontextprotocol/clientInfo": CLIENT,
-};
 
 /** What a server sends without being asked. */
 interface Notification {
@@ -45,10 +34,10 @@ export class LocalServer implements Asking, Disposable {
   readonly asks: Asks;
   /** The notifications over stdio. */
   readonly notifications: Notification[] = [];
-  readonly #registry: SkillRegistry;
+  readonly registry: SkillRegistry;
 
   private constructor(settings: Settings, registry: SkillRegistry) {
-    this.#registry = registry;
+    this.registry = registry;
     // Unknown names need not wait for a scan that may be too early for another one.
     const { refresh } = registry;
     registry.refresh = () => refresh.call(registry);
@@ -71,28 +60,14 @@ export class LocalServer implements Asking, Disposable {
     return new LocalServer(settings, registry);
   }
 
-  get catalog(): SkillCatalog {
-    return this.#registry.catalog;
-  }
-
   /** Sends a request over stdio, as tests of a process do. */
   async ask(_id: number, method: string, params: object = {}): Promise<Reply> {
     return await this.asks.stdio!(method, { ...params }) as Reply;
   }
 
-  /** Notices the changes on disk. */
-  async refresh(): Promise<void> {
-    await this.#registry.refresh();
-  }
-
-  /** Starts to watch the disk. Only its events and the timer cause scans then. */
-  watch(): void {
-    this.#registry.watch();
-  }
-
   /** Waits for the end of a scan that nobody has requested yet. */
   nextScan(): Promise<void> {
-    const registry = this.#registry;
+    const { registry } = this;
     const { promise, resolve } = Promise.withResolvers<void>();
     const { refresh } = registry;
     registry.refresh = async (options) => {
@@ -105,7 +80,7 @@ export class LocalServer implements Asking, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#registry.close();
+    this.registry.close();
   }
 }
 
@@ -198,6 +173,6 @@ function createAsks(
   return {
     [transport]: (method, params = {}) => ask(method, params),
     [`modern ${transport}`]: (method, params = {}) =>
-      ask(method, { ...params, _meta: MODERN }),
+      ask(method, { ...params, _meta: MODERN_META }),
   };
 }

@@ -117,7 +117,7 @@ export class Walk implements Disposable {
   async #walk(): Promise<void> {
     using server = await this.#open(this.#launch);
     for (const step of this.#change()) {
-      await server.refresh();
+      await server.registry.refresh();
       this.#checkCatalog(server);
       if (this.#happens(VIEWS_PER_STEP)) await this.#checkViews(server, step);
     }
@@ -128,7 +128,7 @@ export class Walk implements Disposable {
     const { refresh = 1 } = this.#start;
     const args = [`--refresh=${refresh}`, ...this.#launch.args];
     using server = await this.#open({ ...this.#launch, args });
-    server.watch();
+    server.registry.watch();
     let rules = JSON.stringify(this.#world.rules);
     for (const step of this.#change()) {
       // Which policy was the last valid one depends on what the server has read.
@@ -176,7 +176,7 @@ export class Walk implements Disposable {
   }
 
   /** Checks the skills in the catalog, without their files. */
-  #checkCatalog({ catalog }: LocalServer): void {
+  #checkCatalog({ registry: { catalog } }: LocalServer): void {
     assert.deepEqual(
       briefly([
         ...catalog.skills.values(),
