@@ -11,6 +11,7 @@ import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import type { Reply } from "./testing/server.ts";
+import { callFor } from "./testing/tools.ts";
 import { within } from "./testing/waiting.ts";
 
 Deno.test("a legacy client is served over HTTP", async () => {
@@ -171,17 +172,11 @@ Deno.test("over HTTP, a missing resource has the error code of the client's era"
 Deno.test("over HTTP, tools take no absolute path, not even that of a skill's file", async () => {
   using place = filesPlace();
   const directory = join(place.path, "home/.claude/skills/git");
-  for (
-    const [toolset, name, skill, path] of [
-      ["skilljack", "skill-resource", "skill", "path"],
-      ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
-    ] as const
-  ) {
+  for (const toolset of ["skilljack", "agentskills"] as const) {
     const args = ["--tools", toolset];
     await using server = await HttpServer.start(place, { args });
-    const read = async (file: string) => {
-      const values = { [skill]: "git", [path]: file };
-      const call = { name, arguments: values };
+    const read = async (path: string) => {
+      const call = callFor(toolset, "git", path);
       return (await server.ask("tools/call", call)).result;
     };
     for (const file of ["references/API.md", "SKILL.md"]) {

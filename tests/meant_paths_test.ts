@@ -1,8 +1,8 @@
 // Paths as models write them: with a fragment, percent-encoded, with backslashes, or a slash first.
 import assert from "node:assert/strict";
-import { TOOL_NAMES } from "../src/views/options.ts";
 import { Place } from "./testing/folders.ts";
 import { Wire } from "./testing/server.ts";
+import { callFor } from "./testing/tools.ts";
 
 /** What is written, and the file that is meant. */
 const WRITTEN: [path: string, file: string | undefined][] = [
@@ -38,10 +38,7 @@ for (const toolset of ["skilljack", "agentskills"] as const) {
     await using wire = new Wire(place, { args: ["--tools", toolset] });
     await wire.initialize();
     for (const [path, file] of WRITTEN) {
-      const input = toolset === "skilljack"
-        ? { skill: "git", path }
-        : { skill_name: "git", file_name: path };
-      const call = { name: TOOL_NAMES[toolset].read, arguments: input };
+      const call = callFor(toolset, "git", path);
       const { result } = await wire.ask(1, "tools/call", call);
       const [{ text }] = result.content;
       if (file !== undefined) assert.equal(text, `This is ${file}.`, path);

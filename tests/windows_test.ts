@@ -6,6 +6,7 @@ import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { runServer, Wire } from "./testing/server.ts";
+import { callFor } from "./testing/tools.ts";
 
 /** Paths that Windows reads as a file of the skill, or as one outside of it. */
 function otherSpellings(skill: string): string[] {
@@ -94,24 +95,20 @@ Deno.test(
         assert.ok(isMissing, `${method} ${uri}`);
       }
     }
-    for (
-      const [toolset, tool, argument] of [
-        ["skilljack", "skill-resource", "skill"],
-        ["agentskills", "read_reference_file_op", "skill_name"],
-      ] as const
-    ) {
+    for (const toolset of ["skilljack", "agentskills"] as const) {
       const args = ["--tools", toolset];
       await using session = await Session.open(place, { args });
-      const name = toolset === "skilljack" ? "path" : "file_name";
-      const read = (path: string) =>
-        session.text(tool, { [argument]: "git", [name]: path });
+      const read = (path: string) => {
+        const { name, arguments: input } = callFor(toolset, "git", path);
+        return session.text(name, input);
+      };
       assert.equal((await read("docs\\help.md")).text, "Help");
       assert.equal((await read(join(skill, "docs", "help.md"))).text, "Help");
       for (const path of paths) {
         const { text, isError } = await read(path);
         assert.ok(
           isError && !text.includes(SECRET),
-          `${tool} ${path}: ${text}`,
+          `${toolset} ${path}: ${text}`,
         );
       }
     }

@@ -1,7 +1,11 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillRegistry } from "../../mod.ts";
-import { TOOL_NAMES, type ToolOptions } from "../../src/views/options.ts";
+import {
+  TOOL_NAMES,
+  type ToolOptions,
+  type Toolset,
+} from "../../src/views/options.ts";
 import { callTool } from "../../src/views/tools.ts";
 import { TOOLSETS } from "../../src/views/toolsets/toolsets.ts";
 
@@ -18,14 +22,45 @@ export function toolCaller(
   };
 }
 
-/** Loads the skill `git` with the tool of a toolset that does so. */
+/** A call of a tool, as the params of a request. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Record<string, string>;
+}
+
+const PARAMETERS = { load: "name", skill: "skill", path: "path" };
+
+/** The parameters of the tool that loads a skill, and of the one that reads a file of it. */
+const PARAMETERS_OF: Record<Toolset, typeof PARAMETERS> = {
+  skill: PARAMETERS,
+  skilljack: PARAMETERS,
+  reference: PARAMETERS,
+  agentskills: { load: "skill_name", skill: "skill_name", path: "file_name" },
+};
+
+/** Returns the call with which a toolset loads a skill or, if there is a path, reads a file. */
+export function callFor(
+  toolset: Toolset,
+  skill: string,
+  path?: string,
+): ToolCall {
+  const parameters = PARAMETERS_OF[toolset];
+  const { load, read } = TOOL_NAMES[toolset];
+  return path === undefined
+    ? { name: load, arguments: { [parameters.load]: skill } }
+    : {
+      name: read!,
+      arguments: { [parameters.skill]: skill, [parameters.path]: path },
+    };
+}
+
+/** Loads the skill `git`. */
 export function loadGit(
   registry: SkillRegistry,
   options: ToolOptions,
 ): Promise<CallToolResult> {
-  const parameter = options.toolset === "agentskills" ? "skill_name" : "name";
-  const { load } = TOOL_NAMES[options.toolset];
-  return toolCaller(registry, options)(load, { [parameter]: "git" });
+  const { name, arguments: input } = callFor(options.toolset, "git");
+  return toolCaller(registry, options)(name, input);
 }
 
 /** Returns the texts in the result of a tool, one after the other. */

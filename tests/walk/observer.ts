@@ -1,5 +1,6 @@
 // Asks a server for everything that its views show.
-import type { Toolset } from "../../src/views/options.ts";
+import { TOOL_NAMES, type Toolset } from "../../src/views/options.ts";
+import { callFor, type ToolCall } from "../testing/tools.ts";
 import type { Sight } from "./model.ts";
 import {
   canonical,
@@ -20,34 +21,6 @@ export type Ask = (
   // deno-lint-ignore no-explicit-any -- the observer knows what it contains
 ) => Promise<{ result?: any; error?: unknown }>;
 
-/** The tools of a toolset that load skills and read files, and their parameters. */
-interface Tools {
-  load: string;
-  name: string;
-  read?: string;
-  skill?: string;
-  path?: string;
-}
-
-const TOOLS: Record<Toolset, Tools> = {
-  skill: { load: "skill", name: "name" },
-  skilljack: {
-    load: "skill",
-    name: "name",
-    read: "skill-resource",
-    skill: "skill",
-    path: "path",
-  },
-  reference: { load: "read_skill", name: "name" },
-  agentskills: {
-    load: "load_skill_op",
-    name: "skill_name",
-    read: "read_reference_file_op",
-    skill: "skill_name",
-    path: "file_name",
-  },
-};
-
 /** What to ask for in addition to what is listed. */
 interface Guesses {
   /** Names to load by their scope. */
@@ -59,13 +32,13 @@ interface Guesses {
 /** Sees what a client sees, and records everything that it is shown. */
 export class Observer {
   readonly #ask: Ask;
-  readonly #tools: Tools;
+  readonly #toolset: Toolset;
   readonly #modelTokens = new Set<string>();
   readonly #clientTokens = new Set<string>();
 
   constructor(ask: Ask, toolset: string) {
     this.#ask = ask;
-    this.#tools = TOOLS[toolset as Toolset];
+    this.#toolset = toolset as Toolset;
   }
 
   /** Returns the tokens of files that the client or the model may not see. */
@@ -209,16 +182,14 @@ export class Observer {
       const names = description.matchAll(/^<name>(.*)<\/name>$/gm);
       return [...names].map(([, name]) => plainOf(name));
     }
-    const list = JSON.parse(await this.#call(name) ?? "");
+    const list = JSON.parse(await this.#call({ name, arguments: {} }) ?? "");
     return Array.isArray(list)
       ? list.map(({ name }) => plainOf(name))
       : Object.keys(list).map(plainOf);
   }
 
   async #load(name: string): Promise<string | null> {
-    const text = await this.#call(this.#tools.load, {
-      [this.#tools.name]: name,
-    });
+    const text = await this.#call(callFor(this.#toolset, name));
     return text === null ? null : tokenIn(text);
   }
 
@@ -227,10 +198,10 @@ export class Observer {
     name: string,
     paths: readonly string[],
   ): Promise<Contents | null> {
-    const { read, skill = "", path: parameter = "" } = this.#tools;
+    const { read } = TOOL_NAMES[this.#toolset];
     if (read === undefined || await this.#load(name) === null) return null;
     const get = (path: string) =>
-      this.#call(read, { [skill]: name, [parameter]: path });
+      this.#call(callFor(this.#toolset, name, path));
     const files: Contents = {};
     for (const path of new Set(paths)) {
       const text = await get(path);
@@ -248,11 +219,8 @@ export class Observer {
   }
 
   /** Calls a tool and returns its text, or `null` if it failed. */
-  async #call(name: string, input = {}): Promise<string | null> {
-    const { content, isError } = await this.#request("tools/call", {
-      name,
-      arguments: input,
-    });
+  async #call(call: ToolCall): Promise<string | null> {
+    const { content, isError } = await this.#request("tools/call", call);
     return isError ? null : content[0].text;
   }
 
