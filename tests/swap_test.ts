@@ -7,12 +7,7 @@
  */
 
 import assert from "node:assert/strict";
-import {
-  scanSkillRoots,
-  type Skill,
-  SkillFileError,
-  SkillRegistry,
-} from "../mod.ts";
+import { scanSkillRoots, type Skill } from "../mod.ts";
 import { sha256 } from "../src/files/known_files.ts";
 import { basename, isAtOrBelow, join, relative } from "../src/files/paths.ts";
 import { isSettled } from "../src/files/snapshot.ts";
@@ -115,17 +110,33 @@ function readsOf(path: string): typeof REQUESTS {
   return Array(20).fill(["resources/read", { uri: `skill://git/${path}` }]);
 }
 
+/** Files that take long enough for several swaps. */
+const MANY_FILES = Array.from({ length: 100 }, (_, index) => `${index}.md`);
+
+const SECRET_MAIN = skillMd("git", SECRET);
+
+/** What tells of a file outside: its text, its digest, or its size. */
+const TELLTALE = new RegExp(
+  [SECRET, SECRET_MAIN].flatMap((text) => [
+    RegExp.escape(text),
+    sha256(new TextEncoder().encode(text)),
+    `"size":${text.length}\\b`,
+  ]).join("|"),
+);
+
 /** Creates a skill in a project, and a folder outside the project with the same names and more. */
 function placeWithSecrets(): Place {
   const place = new Place();
   const texts = [
     ["project/.claude/skills/git", skillMd("git"), "Help"],
-    [`${SECRET}/git`, skillMd("git", SECRET), SECRET],
+    [`${SECRET}/git`, SECRET_MAIN, SECRET],
   ] as const;
   for (const [folder, main, text] of texts) {
     place.file(`${folder}/SKILL.md`, main);
     place.file(`${folder}/help.md`, text);
-    place.file(`${folder}/docs/help.md`, text);
+    for (const name of ["help.md", ...MANY_FILES]) {
+      place.file(`${folder}/docs/${name}`, text);
+    }
   }
   place.file(`${SECRET}/git/docs/${SECRET}.md`, SECRET);
   place.file(`${SECRET}/git/${SECRET}.md`, SECRET);
@@ -149,97 +160,38 @@ async function askRepeatedly(
 
 for (const path of ["git/docs", "git", ""]) {
   Deno.test(
-    `server reveals nothing outside a skill while .claude/skills/${path} is swapped for an outside link`,
+    `a server reveals nothing outside a skill while .claude/skills/${path} is swapped for an outside link`,
     { ignore: lacks("links", "proc") },
     async () => {
       using place = placeWithSecrets();
       const args = ["--tools", "skilljack", "--no-watch", "--refresh", "0"];
-      const logged: string[] = [];
-      const log = (line: string) => logged.push(line);
+      const shown: unknown[] = [];
+      const log = (line: string) => shown.push(line);
       using server = await LocalServer.open({ ...place, args, log });
+      const { registry } = server;
+      const skill = registry.find("git")!;
       const skills = join(place.project, ".claude", "skills");
       const out = place.link(join(place.path, SECRET, path), "links/out");
       const requests = readsOf("docs/help.md");
-      const [read] = await askRepeatedly(server, { requests, rounds: 1 });
-      assert.match(JSON.stringify(read), /Help/);
       await using _swaps = await SwapProcess.start(join(skills, path), out);
-      const replies = [
+      shown.push(
+        ...await askRepeatedly(server, { requests, rounds: 250 }),
         ...await askRepeatedly(server, { requests: REQUESTS, rounds: 20 }),
-        ...await askRepeatedly(server, { requests, rounds: 60 }),
-      ];
-      const revealing = replies.filter((reply) =>
-        JSON.stringify(reply).includes(SECRET)
       );
-      assert.deepEqual(revealing, []);
-      assert.ok(!logged.join("\n").includes(SECRET), logged.join("\n"));
+      const listed = { path: "docs/help.md", size: 0, version: "" };
+      for (let round = 0; round < 1_000; round++) {
+        shown.push((await registry.listFiles(skill)).files);
+        const digest = registry.digest(skill, listed);
+        shown.push(await digest.catch(({ message }: Error) => message));
+      }
+      const texts = shown.map((it) => JSON.stringify(it));
+      assert.deepEqual(texts.filter((text) => TELLTALE.test(text)), []);
+      for (const own of [/"text":"Help"/, /"digest":/, /"size":4\b/]) {
+        assert.ok(texts.some((text) => own.test(text)), `${own}`);
+      }
     },
   );
 }
-
-Deno.test(
-  "SkillRegistry reads nothing outside a skill whose folder is exchanged with a link",
-  { ignore: lacks("links", "proc") },
-  async () => {
-    using place = placeWithSecrets();
-    const skills = join(place.project, ".claude", "skills");
-    const folder = join(skills, "git");
-    const out = place.link(join(place.path, SECRET, "git"), "links/out");
-    using registry = new SkillRegistry([root(skills, { scope: "project" })]);
-    await registry.refresh();
-    const skill = registry.find("git")!;
-    const listed = { path: "help.md", size: 0, version: "" };
-    await using _swaps = await SwapProcess.start(folder, out);
-    const expected = sha256(new TextEncoder().encode("Help"));
-    let successes = 0;
-    for (let read = 0; read < 5_000; read++) {
-      try {
-        const { text } = await registry.readFile(skill, "help.md");
-        assert.equal(text, "Help");
-        const { digest } = await registry.digest(skill, listed);
-        assert.equal(digest, expected);
-        successes++;
-      } catch (error) {
-        if (!(error instanceof SkillFileError)) throw error;
-      }
-    }
-    assert.ok(successes > 0);
-  },
-);
-
-Deno.test(
-  "SkillRegistry lists no sizes of files outside a skill while a folder in it is exchanged with a link",
-  { ignore: lacks("links", "proc") },
-  async () => {
-    using place = placeWithSecrets();
-    const skills = join(place.project, ".claude", "skills");
-    const names = Array.from({ length: 100 }, (_, index) => `docs/${index}.md`);
-    for (const name of names) {
-      place.file(`project/.claude/skills/git/${name}`, "Help");
-      place.file(`${SECRET}/git/${name}`, SECRET);
-    }
-    const out = place.link(
-      join(place.path, SECRET, "git", "docs"),
-      "links/out",
-    );
-    const { project: workingDirectory, home: homeDirectory } = place;
-    const roots = [root(skills, { scope: "project" })];
-    const options = { workingDirectory, homeDirectory };
-    using registry = new SkillRegistry(roots, options);
-    await registry.refresh();
-    const skill = registry.find("git")!;
-    await using _swaps = await SwapProcess.start(
-      join(skills, "git", "docs"),
-      out,
-    );
-    const sizes = new Set<number>();
-    for (let list = 0; list < 2_000; list++) {
-      const { files } = await registry.listFiles(skill);
-      const inDocs = files.filter(({ path }) => names.includes(path));
-      for (const { size } of inDocs) sizes.add(size);
-    }
-    assert.deepEqual([...sizes], ["Help".length]);
-  },
-);
 
 for (const path of ["skills", ""]) {
   Deno.test(
@@ -261,13 +213,7 @@ for (const path of ["skills", ""]) {
       const areSettled = () => isSettled(Deno.statSync(last));
       await eventually(areSettled, "the folders being settled");
       await using _swaps = await SwapProcess.start(join(inside, path), out);
-      const roots = [
-        {
-          path: join(inside, "skills"),
-          scope: "project",
-          recursive: false,
-        } as const,
-      ];
+      const roots = [root(join(inside, "skills"), { scope: "project" })];
       let scansWithSkills = 0;
       for (let scan = 0; scan < 3_000; scan++) {
         const options = { workingDirectory, homeDirectory };
@@ -280,63 +226,46 @@ for (const path of ["skills", ""]) {
   );
 }
 
-for (const path of ["SKILL.md", "help.md", "docs"]) {
+/** What is swapped for a FIFO, or for a folder of FIFOs, and what is asked meanwhile, how often. */
+const BLOCKING: [path: string, requests: typeof REQUESTS, rounds: number][] = [
+  ["git/SKILL.md", readsOf("SKILL.md"), 60],
+  ["git/help.md", readsOf("help.md"), 60],
+  // What was read already is not opened again.
+  ["git/docs", MANY_FILES.flatMap((name) => readsOf(`docs/${name}`)), 1],
+  ["policy.yaml", readsOf("SKILL.md"), 600],
+];
+
+for (const [path, requests, rounds] of BLOCKING) {
   Deno.test(
-    `server answers requests and exits with its client while git/${path} is swapped for a FIFO, or a folder of FIFOs`,
+    `server answers requests and exits with its client while ${path} is swapped for a FIFO, or a folder of FIFOs`,
     { ignore: lacks("proc") },
     async () => {
       using place = placeWithSecrets();
-      const folder = join(place.project, ".claude", "skills", "git");
-      const fifos = place.folder("fifos", "docs");
-      // What was read already is not opened again, so there are many files.
-      const names = Array.from({ length: 60 }, (_, index) => `${index}.md`);
-      for (const name of names) {
-        place.file(`project/.claude/skills/git/docs/${name}`, "Help");
-      }
-      const others = names.map((name) => `docs/${name}`);
-      if (path !== "docs") others.push(path);
-      runSync("mkfifo", ...others.map((name) => join(fifos, "..", name)));
+      const skills = join(place.project, ".claude", "skills");
+      const policy = join(skills, "policy.yaml");
+      Deno.writeTextFileSync(policy, "rules: []");
+      const fifos = join(place.folder("fifos", "git", "docs"), "../..");
+      const files = [
+        "SKILL.md",
+        "help.md",
+        ...MANY_FILES.map((name) => `docs/${name}`),
+      ];
+      const names = ["policy.yaml", ...files.map((name) => `git/${name}`)];
+      runSync("mkfifo", ...names.map((name) => join(fifos, name)));
       // What is settled is opened in another way.
-      const areSettled = () => isSettled(Deno.statSync(join(folder, "docs")));
+      const areSettled = () => isSettled(Deno.statSync(fifos));
       await eventually(areSettled, "the files being settled");
-      const args = ["--no-watch", "--refresh", "0.01"];
+      const swapped = [join(skills, path), join(fifos, path)] as const;
+      await using _swaps = await SwapProcess.start(...swapped);
+      const args = ["--no-watch", "--refresh", "0.01", "--policy", policy];
       await using wire = new Wire(place, { args });
       await wire.initialize();
-      const requests = path === "docs"
-        ? names.flatMap((name) => readsOf(`docs/${name}`))
-        : readsOf(path);
-      const swapped = [join(folder, path), join(fifos, "..", path)] as const;
-      await using _swaps = await SwapProcess.start(...swapped);
-      const replies = await askRepeatedly(wire, {
-        requests,
-        rounds: 1_200 / requests.length,
-      });
+      const replies = await askRepeatedly(wire, { requests, rounds });
       assert.ok(replies.every(({ result, error }) => result ?? error));
       assert.equal((await wire.endInput()).code, 0);
     },
   );
 }
-
-Deno.test(
-  "server answers requests and exits with its client while its policy file is swapped for a FIFO",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = placeWithSecrets();
-    const file = place.file("policies/policy.yaml", "rules: []");
-    const fifo = join(place.folder("fifos"), "policy.yaml");
-    runSync("mkfifo", fifo);
-    const areSettled = () => isSettled(Deno.statSync(join(fifo, "..")));
-    await eventually(areSettled, "the folders being settled");
-    await using _swaps = await SwapProcess.start(file, fifo);
-    const args = ["--no-watch", "--refresh", "0.01", "--policy", file];
-    await using wire = new Wire(place, { args });
-    await wire.initialize();
-    const requests = readsOf("SKILL.md");
-    const replies = await askRepeatedly(wire, { requests, rounds: 600 });
-    assert.ok(replies.every(({ result, error }) => result ?? error));
-    assert.equal((await wire.endInput()).code, 0);
-  },
-);
 
 /** A file or folder that is swapped for a link, at moments that a test chooses. */
 interface Swap {
