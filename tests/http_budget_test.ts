@@ -57,19 +57,6 @@ async function ask(
   return `${response.status} ${await response.text()}`;
 }
 
-Deno.test("a batch over HTTP is refused, with two clients or one", async () => {
-  using place = filesPlace();
-  for (const token of [TOKEN, `${TOKEN},${OTHER_TOKEN}`]) {
-    const env = { SKILL_SERVER_TOKEN: token };
-    await using server = await HttpServer.start(place, { env });
-    for (const batch of [[], [LIST], Array(100).fill(READ)]) {
-      const reply = await ask(server, batch, TOKEN);
-      assert.match(reply, /^400 .*"Batches are not supported: send each /);
-    }
-    assert.match(await ask(server, LIST, TOKEN), /^200 .*"tools":/s);
-  }
-});
-
 Deno.test("clients that read nothing, or are gone, do not stop others", {
   ignore: lacks("proc"),
 }, async () => {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import {
   listSkills as listEntries,
-  nextId,
   pages,
   Session,
   toolsets,
@@ -98,22 +97,6 @@ for (const toolset of Object.keys(toolsets) as Toolset[]) {
     assert.match(line!, /: 7 in total, such as pinned, usual, quiet$/);
   });
 }
-
-Deno.test("skills/list has the user's own skills on the first page, before 999 of a project", async () => {
-  using place = new Place();
-  for (let index = 0; index < 999; index++) {
-    place.skill(PROJECT, `a-${index}`);
-  }
-  for (let index = 0; index < 10; index++) place.skill(HOME, `mine-${index}`);
-  await using wire = new Wire(place);
-  await wire.initialize();
-  for (const method of ["skills/list", "resources/list", "prompts/list"]) {
-    const { result } = await wire.ask(nextId(), method);
-    const text = JSON.stringify(Object.values(result)[0]);
-    assert.ok(text.indexOf("mine-9") < text.indexOf("a-0"), method);
-    assert.ok(result.nextCursor !== undefined, method);
-  }
-});
 
 Deno.test("every page of a list follows from a cursor that is accepted, however long the names are", async () => {
   using place = new Place();

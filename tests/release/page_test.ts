@@ -3,10 +3,8 @@ import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
 import { Tab } from "../testing/browser.ts";
 import { filesPlace, Place, skillMd } from "../testing/folders.ts";
-import { type HttpOptions, HttpServer } from "../testing/http.ts";
+import { type HttpOptions, HttpServer, TOKEN } from "../testing/http.ts";
 import { lacks } from "../testing/needs.ts";
-
-const TOKEN = "correct-horse-battery-staple";
 
 /** What to say where the token is wrong. */
 const WRONG = "The server does not accept this token. Check it, and try again.";
