@@ -2,7 +2,7 @@
 // over stdio from the entry that --print-config prints, and over HTTP. The links of the
 // clone appear after the entry was printed.
 import assert from "node:assert/strict";
-import { scanSkillRoots, SkillRegistry } from "../mod.ts";
+import { scanSkillRoots } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
@@ -31,12 +31,6 @@ interface Attempt {
   check(ask: Ask): Promise<void>;
 }
 
-const hidden = (name: string) =>
-  skillMd(name, "Theirs").replace(
-    "\n---\n",
-    "\ndisable-model-invocation: true\n---\n",
-  );
-
 async function load(ask: Ask, name: string): Promise<string> {
   return await ask("tools/call", { name: "skill", arguments: { name } });
 }
@@ -46,22 +40,6 @@ async function read(ask: Ask, uri: string): Promise<string> {
 }
 
 const ATTEMPTS: readonly Attempt[] = [
-  {
-    title: "a hidden skill of the same name takes the user's away",
-    prepare: (place) => place.skill(MINE, "deploy", skillMd("deploy", "Mine")),
-    // This folder comes before the user's.
-    attack: (place) =>
-      place.skill("project/.agent/skills", "deploy", hidden("deploy")),
-    check: async (ask) => {
-      assert.match(await ask("tools/list"), /Mine/);
-      assert.match(await load(ask, "deploy"), /Mine/);
-      assert.match(await read(ask, "skill://deploy"), /Mine/);
-      assert.match(await ask("skills/list"), /Mine/);
-      assert.match(await load(ask, "project:deploy"), /not found/);
-      const params = { name: "project:deploy" };
-      assert.match(await ask("prompts/get", params), /Theirs/);
-    },
-  },
   {
     title: "a folder of skills that is a link to the user's costs descriptions",
     // Its entry lists the skills in .claude/skills by name.
@@ -101,52 +79,6 @@ const ATTEMPTS: readonly Attempt[] = [
       }
       assert.ok(!(await load(ask, "keys")).includes(SECRET));
       assert.ok(!(await ask("skills/list")).includes(SECRET));
-    },
-  },
-  {
-    title: "a link to a part of the user's skill hides that part",
-    prepare: (place) => {
-      place.skill(MINE, "outer");
-      place.skill(`${MINE}/outer`, "inner", hidden("inner"));
-      place.file(`${MINE}/outer/inner/help.md`, "Help");
-      // As stow links a skill, with its SKILL.md in another folder.
-      place.file("home/dotfiles/stowed/text/SKILL.md", skillMd("stowed"));
-      place.link("text/SKILL.md", "home/dotfiles/stowed/SKILL.md");
-      place.link("../../dotfiles/stowed", `${MINE}/stowed`);
-    },
-    attack: (place) => {
-      const outer = join(place.path, MINE, "outer");
-      place.link(join(outer, "inner"), `${THEIRS}/inner`);
-      const stowed = join(place.path, MINE, "stowed");
-      place.link(join(stowed, "text"), `${THEIRS}/text`);
-      place.link(stowed, `${THEIRS}/stowed`);
-    },
-    args: ["--tools", "skilljack"],
-    check: async (ask) => {
-      const input = { skill: "outer", path: "inner/help.md" };
-      const call = { name: "skill-resource", arguments: input };
-      assert.match(await ask("tools/call", call), /Help/);
-      assert.match(await load(ask, "stowed"), /About stowed/);
-      assert.match(await ask("tools/list"), /stowed/);
-    },
-  },
-  {
-    title:
-      "a name that looks like the user's gets around the order of the folders",
-    prepare: (place) => {
-      place.skill(MINE, "rd", skillMd("R&D", "Mine"));
-      place.skill(MINE, "git", skillMd("git", "Mine"));
-    },
-    attack: (place) => {
-      place.skill(THEIRS, "rd", skillMd("R&amp;D", "Theirs"));
-      place.skill(THEIRS, "x", skillMd('"global:git"', "Theirs"));
-    },
-    check: async (ask) => {
-      for (const name of ["R&D", "R&amp;D", "git", "global:git"]) {
-        assert.match(await load(ask, name), /Mine/, name);
-      }
-      // These are one name, and the order of the folders decides.
-      assert.match(await load(ask, "project:R&D"), /Theirs/);
     },
   },
 ];
@@ -194,26 +126,18 @@ Deno.test(
         ? new Deno.errors.NotCapable("Requires read access")
         : undefined
     );
-    const rules = [{ in: "vendor2", state: "off" } as const];
-    using registry = new SkillRegistry(
-      [{
-        path: join(place.project, ".agent", "skills"),
-        scope: "project",
-        recursive: false,
-      }, { path: join(place.path, MINE), scope: "global", recursive: false }],
-      {
-        workingDirectory: place.project,
-        homeDirectory: place.home,
-        trustLinks: [
-          join(place.project, "vendor"),
-          join(place.project, "missing"),
-        ],
-        nameOnlyFolders: [join(place.project, "vendor"), denied],
-        policy: { rules },
-        log: () => {},
-      },
-    );
-    const { skills, problems } = await registry.refresh();
+    const vendor = join(place.project, "vendor");
+    const roots = [
+      root(join(place.project, ".agent", "skills"), { scope: "project" }),
+      root(join(place.path, MINE)),
+    ];
+    const { skills, problems } = await scanSkillRoots(roots, {
+      workingDirectory: place.project,
+      homeDirectory: place.home,
+      trustLinks: [vendor, join(place.project, "missing")],
+      nameOnlyFolders: [vendor, denied],
+      policy: { rules: [{ in: "vendor2", state: "off" }] },
+    });
     assert.deepEqual(
       Array.from(skills.values(), ({ name, state }) => [name, state]),
       [["git", "on"]],

@@ -45,43 +45,6 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "the project is the same through a link, as an absolute folder, and below a folder that is searched",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("project/.claude/skills", "theirs");
-    place.link(
-      place.skill("documents", "private"),
-      "project/.claude/skills/out",
-    );
-    place.link(place.project, "linked");
-    const off = policyArgs(place, [{ scope: "project", state: "off" }]);
-    for (
-      const args of [
-        [join(place.path, "linked")],
-        ["--skill-dir", place.path],
-        ["--skill-dir", join(place.path, "linked", ".claude")],
-      ]
-    ) {
-      await using session = await Session.open(place, { args });
-      const found = await session.names();
-      assert.ok(found.includes("theirs"), args.join());
-      assert.equal(
-        found.includes("private"),
-        args[1] === place.path,
-        "only the folder itself serves it, not the link of the project",
-      );
-      const { text } = await session.load("global:theirs");
-      assert.match(text, /not found/);
-      await using closed = await Session.open(place, {
-        args: [...args, ...off],
-      });
-      assert.ok(!(await closed.names()).includes("theirs"), args.join());
-    }
-  },
-);
-
 Deno.test("what lies in a folder that could not be listed is hidden, although it can be read later", async () => {
   using place = new Place();
   place.skill("project/skills", "outer");

@@ -3,12 +3,7 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
-import {
-  createInvalidNames,
-  Place,
-  runSync,
-  skillMd,
-} from "./testing/folders.ts";
+import { createInvalidNames, Place, skillMd } from "./testing/folders.ts";
 import { skillKey } from "../src/skills/names.ts";
 import { lacks } from "./testing/needs.ts";
 import {
@@ -18,7 +13,6 @@ import {
   readSkillFile,
   root,
 } from "./testing/registry.ts";
-import { within } from "./testing/waiting.ts";
 
 Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
   using place = new Place();
@@ -92,16 +86,6 @@ Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for 
   }
 });
 
-Deno.test("scanSkillRoots() prefers SKILL.md to skill.md", {
-  ignore: lacks("case"),
-}, async () => {
-  using place = new Place();
-  place.file("skills/b/skill.md", skillMd("lower"));
-  place.file("skills/b/SKILL.md", skillMd("upper"));
-  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-  assert.deepEqual(names(catalog), ["upper"]);
-});
-
 Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () => {
   using place = new Place();
   place.file("skills/a/skill.md", skillMd("a"));
@@ -109,43 +93,6 @@ Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () 
   const a = catalog.skills.get("a")!;
   assert.deepEqual(await listPaths(a), ["SKILL.md"]);
   assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
-});
-
-Deno.test(
-  "scanSkillRoots() waits for no FIFO and no device, and names nothing that a link leads to",
-  { ignore: lacks("fifos", "links") },
-  async () => {
-    using place = new Place();
-    place.skill("skills", "good");
-    runSync("mkfifo", place.folder("skills", "fifo") + "/SKILL.md");
-    place.link("/dev/zero", "skills/device/SKILL.md");
-    place.link(
-      place.file("secret.md", skillMd("secret")),
-      "skills/out/SKILL.md",
-    );
-    const { skills, problems } = await within(
-      scanSkillRoots([root(join(place.path, "skills"))]),
-      "a scan with a FIFO and a device",
-    );
-    assert.deepEqual([...skills.keys()], ["good"]);
-    assert.deepEqual(problems.map(({ file, rule }) => [file, rule]), [
-      [join(place.path, "skills/device/SKILL.md"), "link-outside"],
-      [join(place.path, "skills/fifo/SKILL.md"), "not-a-file"],
-      [join(place.path, "skills/out/SKILL.md"), "link-outside"],
-    ]);
-    assert.ok(!JSON.stringify(problems).includes("secret"));
-  },
-);
-
-Deno.test("scanSkillRoots() reports a root that is a file, and no problem for a missing one", async () => {
-  using place = new Place();
-  const file = place.file("file", "text");
-  const missing = join(place.path, "none");
-  const catalog = await scanSkillRoots([root(missing), root(file)]);
-  const statuses = catalog.roots.map(({ status }) => status);
-  assert.deepEqual(statuses, ["missing", "refused"]);
-  const problems = catalog.problems.map(({ file, rule }) => [file, rule]);
-  assert.deepEqual(problems, [[file, "not-a-folder"]]);
 });
 
 Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => {

@@ -33,25 +33,31 @@ const ROOTS: Readonly<Record<string, Partial<SkillRoot>>> = {
 /** What a scan does, and an example. */
 const SCANS: Readonly<Record<string, readonly Scan[]>> = {
   "finds skills in groups, one level deep": [{
-    files:
-      "skills/git/, skills/eng/tdd/, skills/eng/review/, skills/eng/more/deep/",
+    files: `skills/git/,
+      skills/eng/tdd/, skills/eng/review/, skills/eng/more/deep/`,
     roots: "skills",
-    found: "git skills/git, review skills/eng/review, tdd skills/eng/tdd",
+    found: `git skills/git,
+      review skills/eng/review, tdd skills/eng/tdd`,
   }],
-  "takes nothing for a group that is hidden, put aside, filled by tools, a skill, or a root":
-    [
-      {
-        files:
-          "skills/.x/a/, skills/_x/b/, skills/disabled/c/, skills/Archive/d/, skills/backup/e/, skills/old/f/, skills/node_modules/g/, skills/outer/, skills/outer/inner/, skills/root/one/, own/, own/folder/part/",
-        roots: "skills, skills/root, own:itself",
-        found: "one skills/root/one, outer skills/outer, own own",
-      },
-      {
-        files: "skills/root/one/, skills/outer/, skills/outer/inner/",
-        roots: "skills:confined",
-        found: "outer skills/outer",
-      },
-    ],
+  "takes nothing for a group that is hidden or put aside": [{
+    files: `skills/.x/a/, skills/_x/b/, skills/disabled/c/,
+      skills/Archive/d/, skills/backup/e/, skills/old/f/`,
+    roots: "skills",
+    found: "",
+  }],
+  "takes nothing for a group that is filled by tools, a skill, or a root": [
+    {
+      files: `skills/node_modules/g/, skills/outer/, skills/outer/inner/,
+        skills/root/one/, own/, own/folder/part/`,
+      roots: "skills, skills/root, own:itself",
+      found: "one skills/root/one, outer skills/outer, own own",
+    },
+    {
+      files: "skills/root/one/, skills/outer/, skills/outer/inner/",
+      roots: "skills:confined",
+      found: "outer skills/outer",
+    },
+  ],
   "prefers a skill directly in a root to those of groups, which go by path": [
     {
       files: "skills/b/git/, skills/a/git/",
@@ -77,25 +83,56 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
         found: "pdf mine/invoice",
       },
     ],
+  "prefers SKILL.md to skill.md": [{
+    files: "skills/b/skill.md=lower, skills/b/SKILL.md=upper",
+    roots: "skills",
+    found: "upper skills/b",
+  }],
+  "reports a root that is a file, but none that is missing": [{
+    files: "file, skills/git/",
+    roots: "none, file, skills",
+    found: "git skills/git",
+    problems: "file not-a-folder",
+  }],
   "serves a configured folder that is a skill, and searches its subfolders": [{
     files: "all/git/, all/git/inner/, all/git/skills/deeper/",
     roots: "all/git:configured",
-    found: "deeper all/git/skills/deeper, git all/git, inner all/git/inner",
+    found: `deeper all/git/skills/deeper,
+      git all/git, inner all/git/inner`,
   }],
-  "searches a recursive root six levels deep, but not what tools fill": [{
-    files:
-      "all/one/, all/a/b/c/d/e/six/, all/a/b/c/d/e/f/seven/, all/skills/.curated/curated/, all/skills/.experimental/experimental/, all/.claude/skills/claude/, all/.git/git/, all/node_modules/package/skills/module/, all/__pycache__/cached/, all/.venv/skills/installed/, all/venv/lib/site-packages/installed-too/, all/venv/",
+  "searches a recursive root six levels deep, also in hidden folders": [{
+    files: `all/one/, all/a/b/c/d/e/six/, all/a/b/c/d/e/f/seven/,
+      all/skills/.curated/curated/, all/.claude/skills/claude/`,
     roots: "all:deep",
-    found:
-      "claude all/.claude/skills/claude, curated all/skills/.curated/curated, experimental all/skills/.experimental/experimental, one all/one, six all/a/b/c/d/e/six, venv all/venv",
+    found: `claude all/.claude/skills/claude,
+      curated all/skills/.curated/curated,
+      one all/one, six all/a/b/c/d/e/six`,
+  }],
+  "does not search what tools fill in a recursive root": [{
+    files: `all/.git/git/, all/__pycache__/cached/, all/venv/,
+      all/node_modules/package/skills/module/, all/.venv/skills/installed/,
+      all/venv/lib/site-packages/installed-too/`,
+    roots: "all:deep",
+    found: "venv all/venv",
   }],
 };
 
-const LINKED =
-  "project/skills/out -> documents/private, project/skills/in -> project/vendor/vendored, project/skills/own -> home/.agents/skills/own, project/skills/store -> trusted/stored, project/root -> documents, documents/private/, project/vendor/vendored/, home/.agents/skills/own/, trusted/stored/";
+/** A project whose links lead out, into it, to the user's skills, and into a store. */
+const LINKED = `
+  project/skills/out -> documents/private, documents/private/,
+  project/skills/in -> project/vendor/vendored, project/vendor/vendored/,
+  project/skills/own -> home/.agents/skills/own, home/.agents/skills/own/,
+  project/skills/store -> trusted/stored, trusted/stored/,
+  project/root -> documents`;
 
-const OUTSIDE =
-  "project/skills/out link-outside, project/skills/own link-outside, project/skills/store link-outside, project/root link-outside";
+const OUTSIDE = `project/skills/out link-outside,
+  project/skills/own link-outside,
+  project/skills/store link-outside,
+  project/root link-outside`;
+
+/** A project with a link out of it, and a link to the project. */
+const LINKED_PROJECT = `linked -> project, project/.claude/skills/theirs/,
+  project/.claude/skills/out -> documents/private, documents/private/`;
 
 /** Where links may lead. */
 const LINKS: Readonly<Record<string, readonly Scan[]>> = {
@@ -111,7 +148,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       roots: "project/skills, project/root",
       trusted: "trusted",
       found: "stored project/skills/store, vendored project/skills/in",
-      problems: OUTSIDE.replace("project/skills/store link-outside, ", ""),
+      problems: OUTSIDE.replace(/project.skills.store link-outside,\s+/, ""),
     },
   ],
   "lets no link of the project change what the user lists": [
@@ -128,45 +165,89 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       found: "git home/skills/git",
     },
   ],
+  "takes a project for the same through a link, and below a folder that is searched":
+    [
+      {
+        files: LINKED_PROJECT,
+        roots: "linked/.claude/skills",
+        found: "theirs linked/.claude/skills/theirs",
+        problems: "linked/.claude/skills/out link-outside",
+      },
+      {
+        files: LINKED_PROJECT,
+        roots: "linked/.claude:deep",
+        found: "theirs linked/.claude/skills/theirs",
+        problems: "linked/.claude/skills/out link-outside",
+      },
+      {
+        // Only the folder itself lists what the link of the project leads to.
+        files: LINKED_PROJECT,
+        roots: ":deep",
+        found: `private documents/private,
+          theirs linked/.claude/skills/theirs`,
+        problems: "linked/.claude/skills/out link-outside",
+      },
+      {
+        files: LINKED_PROJECT,
+        roots: ":deep, linked/.claude/skills",
+        isProjectOff: true,
+        found: "private documents/private",
+      },
+    ],
   "lets no root that a link of the project leads away widen where links may lead":
     [{
-      files:
-        "documents/private/, home/skills/private -> documents/private, project/root -> documents",
+      files: `documents/private/, project/root -> documents,
+        home/skills/private -> documents/private`,
       roots: "project/root:confined, home/skills:confined",
       found: "",
       problems: "home/skills/private link-outside, project/root link-outside",
     }],
   "takes no link in a project for the user's, whichever folder around it is searched":
     [{
-      files:
-        "secret/keys/, project/.claude/skills/theirs/, project/.claude/skills/keys -> secret/keys",
+      files: `secret/keys/, project/.claude/skills/theirs/,
+        project/.claude/skills/keys -> secret/keys`,
       roots: "project:deep",
       found: "theirs project/.claude/skills/theirs",
       problems: "project/.claude/skills/keys link-outside",
     }],
-  "follows links in groups as in roots, and a group can be one": [{
-    files:
-      "home/store/team/git/, home/store/single/, home/skills/team -> home/store/team, home/skills/eng/single -> home/store/single, home/skills/eng/gone -> nowhere, secret/keys/private/, project/skills/keys -> secret/keys, project/skills/group/private -> secret/keys/private",
-    roots: "home/skills, project/skills",
-    found: "git home/skills/team/git, single home/skills/eng/single",
-    problems: "project/skills/group/private link-outside",
-  }],
-  "ignores links that lead to no skill": [
+  "follows links in groups as in roots, and a group can be one": [
     {
-      files:
-        "outside/notes.md, project/skills/README.md -> outside/notes.md, project/skills/docs -> outside, project/skills/deep/dangling -> nowhere",
-      roots: "project/skills, project/skills:deep",
+      files: `home/skills/team -> home/store/team, home/store/team/git/,
+        home/skills/eng/single -> home/store/single, home/store/single/,
+        home/skills/eng/gone -> nowhere`,
+      roots: "home/skills",
+      found: "git home/skills/team/git, single home/skills/eng/single",
+    },
+    {
+      files: `secret/keys/private/, project/skills/keys -> secret/keys,
+        project/skills/group/private -> secret/keys/private`,
+      roots: "project/skills",
       found: "",
+      problems: "project/skills/group/private link-outside",
     },
   ],
+  "ignores links that lead to no skill": [{
+    files: `project/skills/README.md -> outside/notes.md, outside/notes.md,
+      project/skills/docs -> outside,
+      project/skills/deep/dangling -> nowhere`,
+    roots: "project/skills, project/skills:deep",
+    found: "",
+  }],
   "skips a SKILL.md that is a link to nothing, to what is hidden, or out of its skill":
     [{
-      files:
-        "skills/good/, skills/dangling/SKILL.md -> nowhere, skills/loop/SKILL.md -> skills/loop/SKILL.md, skills/hidden/.store/SKILL.md=hidden, skills/hidden/SKILL.md -> skills/hidden/.store/SKILL.md, secret.md=secret, skills/out/SKILL.md -> secret.md, skills/gone -> nowhere",
+      files: `skills/good/, skills/gone -> nowhere,
+        skills/dangling/SKILL.md -> nowhere,
+        skills/loop/SKILL.md -> skills/loop/SKILL.md,
+        skills/hidden/SKILL.md -> skills/hidden/.store/SKILL.md,
+        skills/hidden/.store/SKILL.md=hidden,
+        skills/out/SKILL.md -> secret.md, secret.md=secret`,
       roots: "skills",
       found: "good skills/good",
-      problems:
-        "skills/gone link-broken, skills/dangling/SKILL.md link-broken, skills/hidden/SKILL.md link-outside, skills/loop/SKILL.md link-broken, skills/out/SKILL.md link-outside",
+      problems: `skills/gone link-broken,
+        skills/dangling/SKILL.md link-broken,
+        skills/hidden/SKILL.md link-outside,
+        skills/loop/SKILL.md link-broken,
+        skills/out/SKILL.md link-outside`,
     }],
 };
 
@@ -205,19 +286,26 @@ async function scan(
   };
 }
 
+function onOneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/g, " ");
+}
+
 for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
   for (const [title, rows] of Object.entries(table)) {
     Deno.test({
       name: `a scan ${title}`,
       ignore: needsLinks && lacks("links"),
-      fn: async () => {
+      fn: async (test) => {
         for (const row of rows) {
-          using place = new Place();
-          createEntries(row.files, place);
-          const { found, problems = "" } = row;
-          const title = `${row.roots} with ${row.files}`;
-          const shown = await scan(place, row);
-          assert.deepEqual(shown, { found, problems }, title);
+          const { files, roots, found, problems = "" } = row;
+          await test.step(`${roots} with ${onOneLine(files)}`, async () => {
+            using place = new Place();
+            createEntries(files, place);
+            assert.deepEqual(await scan(place, row), {
+              found: onOneLine(found),
+              problems: onOneLine(problems),
+            });
+          });
         }
       },
     });

@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<string, string | Uint8Array>> = {
  * an empty file.
  */
 export function createEntries(row: string, place: Place): void {
-  for (const entry of row.split(", ")) createEntry(entry, place);
+  for (const entry of row.trim().split(/,\s+/)) createEntry(entry, place);
 }
 
 function createEntry(entry: string, place: Place): void {
