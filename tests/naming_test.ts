@@ -43,7 +43,7 @@ const FOLDERS: Readonly<Record<Owner, string>> = {
   global: "home/skills",
 };
 
-/** What each has: a kind, unless it has no such skill or it is off. */
+/** What each has, if it has such a skill. */
 type Kinds = Readonly<Record<Owner, Kind | undefined>>;
 
 /** Returns whose skill has the name. */
@@ -183,35 +183,41 @@ Deno.test("the table of kinds has each state of a policy", () => {
   assert.deepEqual(STATE_NAMES.filter((state) => !(state in KINDS)), []);
 });
 
+/** Checks whose skill has the name, and that subscribers learn of it if the project's goes. */
+async function checkName(
+  { project, global }: Kinds,
+  order: readonly Owner[],
+): Promise<void> {
+  using place = new Place();
+  write(place, { project, global });
+  using server = await open(place, order);
+  const kinds: Kinds = {
+    project: project?.state === "off" ? undefined : project,
+    global: global?.state === "off" ? undefined : global,
+  };
+  assert.deepEqual(known(await ask(server)), known(expect(kinds, order)));
+  const holder = holderOf(kinds, order);
+  if (holder === undefined) return;
+  const uri = "skill://deploy/SKILL.md";
+  await server.ask(0, "initialize", INITIALIZE);
+  await server.ask(0, "resources/subscribe", { uri });
+  if (project !== undefined) place.remove(`${FOLDERS.project}/deploy`);
+  const updated = await change(server);
+  assert.deepEqual([...updated], holder === "project" ? [uri] : []);
+  const rest = { ...kinds, project: undefined };
+  assert.deepEqual(known(await ask(server)), known(expect(rest, order)));
+}
+
 for (
   const order of [["project", "global"], ["global", "project"]] as Owner[][]
 ) {
-  Deno.test(`each view agrees whose skill has a name, in each state, with the folder of the ${order[0]} first`, async () => {
+  Deno.test(`each view agrees whose skill has a name, in each state, with the folder of the ${order[0]} first`, async (test) => {
     for (const [projectKind, project] of Object.entries(KINDS)) {
       for (const [globalKind, global] of Object.entries(KINDS)) {
-        using place = new Place();
-        write(place, { project, global });
-        using server = await open(place, order);
-        const kinds: Kinds = {
-          project: project?.state === "off" ? undefined : project,
-          global: global?.state === "off" ? undefined : global,
-        };
-        const title = `project: ${projectKind}, global: ${globalKind}`;
-        const expected = expect(kinds, order);
-        assert.deepEqual(known(await ask(server)), known(expected), title);
-
-        // If the project's skill goes, subscribers learn that the name means another one.
-        const holder = holderOf(kinds, order);
-        if (holder === undefined) continue;
-        const uri = "skill://deploy/SKILL.md";
-        await server.ask(0, "initialize", INITIALIZE);
-        await server.ask(0, "resources/subscribe", { uri });
-        if (project !== undefined) place.remove(`${FOLDERS.project}/deploy`);
-        const updated = await change(server);
-        const expectedUpdates = holder === "project" ? [uri] : [];
-        assert.deepEqual([...updated], expectedUpdates, title);
-        const rest = { ...kinds, project: undefined };
-        assert.deepEqual(known(await ask(server)), known(expect(rest, order)));
+        await test.step(
+          `project: ${projectKind}, global: ${globalKind}`,
+          () => checkName({ project, global }, order),
+        );
       }
     }
   });

@@ -228,18 +228,17 @@ for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
   Deno.test({
     name: `each state of a skill shows it to the right viewers: ${title}`,
     ignore: lacks("links"),
-    fn: async () => {
+    fn: async (test) => {
       // What the resources show does not depend on the toolset.
       const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
       let turn = 0;
       for (const [name, state] of Object.entries(STATES)) {
         turn++;
         for (const toolset of toolsets) {
-          try {
-            await check(arrangement, [state, toolset, turn++]);
-          } catch (error) {
-            assert.fail(`${name}, ${toolset}: ${(error as Error).message}`);
-          }
+          await test.step(
+            `${name}, ${toolset}`,
+            () => check(arrangement, [state, toolset, turn++]),
+          );
         }
       }
     },
