@@ -139,7 +139,7 @@ Deno.test(
   },
 );
 
-Deno.test("server skips a skill that Deno is not allowed to read: contract, scenario 10", async () => {
+Deno.test("server skips a skill that Deno is not allowed to read, and says so", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const secret = place.skill("home/.claude/skills", "secret");

@@ -1,6 +1,5 @@
 // How the server on stdio ends, and what it does if nobody reads what it writes.
 import assert from "node:assert/strict";
-import { Session } from "./testing/client.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { serverCommand, spawnServer, Wire } from "./testing/server.ts";
@@ -131,29 +130,3 @@ Deno.test(
     assert.match(reply.result.tools[0].description, /<name>git</);
   },
 );
-
-Deno.test("server logs many shadowed skills as one line, and few by name", async () => {
-  using place = new Place();
-  const names = Array.from({ length: 35 }, (_, index) => `s${index}`);
-  for (const name of names.slice(0, 3)) {
-    place.skill("project/.claude/skills", name);
-    place.skill("home/.claude/skills", name);
-  }
-  await using few = await Session.open(place);
-  await few.names();
-  const lines = await few.end();
-  assert.equal(lines.length, 3);
-  assert.match(
-    lines[0]!,
-    /^skill-server: Shadowed ".*; load it as "global:s0"$/,
-  );
-  for (const name of names) {
-    place.skill("project/.claude/skills", name);
-    place.skill("home/.claude/skills", name);
-  }
-  await using many = await Session.open(place);
-  await many.names();
-  assert.deepEqual(await many.end(), [
-    "skill-server: Shadowed 35 skills: their names are taken by others; use --list to see them",
-  ]);
-});

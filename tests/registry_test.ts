@@ -292,6 +292,31 @@ Deno.test("SkillRegistry logs a problem and a shadowed skill once while they las
   }
 });
 
+Deno.test("SkillRegistry logs many shadowed skills as one line, and few by name", async () => {
+  using place = new Place();
+  const lines: string[] = [];
+  const folders = [place.project, place.home];
+  using registry = new SkillRegistry(folders.map((path) => root(path)), {
+    workingDirectory: place.project,
+    log: (line) => lines.push(line),
+  });
+  const shadow = async (count: number) => {
+    for (let index = 0; index < count; index++) {
+      for (const folder of ["project", "home"]) {
+        place.skill(folder, `s${index}`);
+      }
+    }
+    await registry.refresh();
+    return lines.splice(0);
+  };
+  const few = await shadow(3);
+  assert.equal(few.length, 3);
+  assert.match(few[0]!, /^Shadowed ".*; load it as "global:s0"$/);
+  assert.deepEqual(await shadow(35), [
+    "Shadowed 35 skills: their names are taken by others; use --list to see them",
+  ]);
+});
+
 Deno.test("SkillRegistry.close() stops everything and can be repeated", async () => {
   using place = new Place();
   using registry = open(place, { refreshSeconds: 0.01 });

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
 import { join, relative } from "../src/files/paths.ts";
 import { createEntries } from "./testing/entries.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { listPaths, names, readSkillFile, root } from "./testing/registry.ts";
+import { root } from "./testing/registry.ts";
 
 interface Scan {
   /** What lies in the place of the test. */
@@ -233,6 +233,12 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
     roots: "project/skills, project/skills:deep",
     found: "",
   }],
+  "follows a SKILL.md that is a link into a folder that is trusted": [{
+    files: "skills/git/SKILL.md -> store/git.md, store/git.md=git",
+    roots: "skills",
+    trusted: "store",
+    found: "git skills/git",
+  }],
   "skips a SKILL.md that is a link to nothing, to what is hidden, or out of its skill":
     [{
       files: `skills/good/, skills/gone -> nowhere,
@@ -311,28 +317,3 @@ for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
     });
   }
 }
-
-Deno.test(
-  "scanSkillRoots() follows links from a skill's files to trusted folders",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const store = place.folder("store");
-    place.link(
-      place.file("store/1-git.md", skillMd("git")),
-      "skills/git/SKILL.md",
-    );
-    place.link(place.file("store/2-help.md", "Help"), "skills/git/help.md");
-    const roots = [root(join(place.path, "skills"))];
-    assert.deepEqual(names(await scanSkillRoots(roots)), []);
-    const options = { trustLinks: [store] };
-    const catalog = await scanSkillRoots(roots, options);
-    assert.deepEqual(names(catalog), ["git"]);
-    const skill = catalog.skills.get("git")!;
-    assert.deepEqual(
-      await listPaths(skill, options),
-      ["SKILL.md", "help.md"],
-    );
-    assert.equal(readSkillFile(skill, "help.md", options).text, "Help");
-  },
-);
