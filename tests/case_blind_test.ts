@@ -45,8 +45,7 @@ Deno.test(
       "--skill-dir",
       join(place.home, "team"),
     ];
-    await using wire = new Wire(place, { args });
-    await wire.initialize();
+    await using wire = await Wire.open(place, { args });
     const [entry, ...others] = await listSkills(wire);
     assert.deepEqual(others, []);
     assert.deepEqual(entry!.resources.map(({ uri }) => uri), [

@@ -98,8 +98,7 @@ for (const { title, args = [], client, prepare, attack, check } of ATTEMPTS) {
     prepare(place);
     const launch = await printedLaunch(place, { args: [...args] }, client);
     attack(place);
-    await using wire = new Wire(place, { launch });
-    await wire.initialize();
+    await using wire = await Wire.open(place, { launch });
     await check(asker(wire));
     await using http = await HttpServer.start(place, { args: [...args] });
     await check(async (method, params = {}) =>

@@ -106,8 +106,7 @@ Deno.test("every page of a list follows from a cursor that is accepted, however 
     place.skill(HOME, `s${index}`, skillMd(JSON.stringify(name), "x"));
     place.file(`${HOME}/s0/${"a".repeat(200)}/${"b".repeat(250)}${index}`, "");
   }
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const uri = `skill://${encodeURIComponent(`${"\u6f22".repeat(190)} 0`)}/${
     "a".repeat(200)
   }`;
@@ -202,8 +201,7 @@ Deno.test("in lists, a description counts up to 1,024 characters, and in skills/
       assert.ok(text.includes("é".repeat(1_024)));
     }
   }
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const entries = await listEntries(wire);
   // It is longer than hosts accept, so it is not listed there at all.
   assert.deepEqual(entries.map(({ frontmatter }) => frontmatter.description), [

@@ -35,8 +35,7 @@ function writtenPlace(): Place {
 for (const toolset of ["skilljack", "agentskills"] as const) {
   Deno.test(`the tools of ${toolset} read a path as it is meant, and say what was written if there is none`, async () => {
     using place = writtenPlace();
-    await using wire = new Wire(place, { args: ["--tools", toolset] });
-    await wire.initialize();
+    await using wire = await Wire.open(place, { args: ["--tools", toolset] });
     for (const [path, file] of WRITTEN) {
       const call = callFor(toolset, "git", path);
       const { result } = await wire.ask(1, "tools/call", call);
@@ -53,8 +52,7 @@ for (const toolset of ["skilljack", "agentskills"] as const) {
 
 Deno.test("resources/read reads a URI as it is meant, and returns the URI that was sent", async () => {
   using place = writtenPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const read = async (uri: string) =>
     await wire.ask(1, "resources/read", { uri });
   for (

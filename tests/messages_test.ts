@@ -119,8 +119,7 @@ Deno.test("very long requests get short replies", async () => {
   for (let id = 0; id < 200; id++) {
     place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
   }
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const texts = ["e\u0301".repeat(2e5), "\u0001".repeat(2e5), "x".repeat(1e6)];
   for (const text of texts) {
     const uri = `skill://${text}`;
@@ -145,8 +144,7 @@ Deno.test("very long requests get short replies", async () => {
 
 Deno.test("no single message ends the server, however long its parts are", async () => {
   using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   // Nearly as long as a message can be, and three times as many bytes in UTF-8.
   const long = "漢".repeat(2_000_000);
   const modern = { ...MODERN_META, [META.protocolVersion]: long };
@@ -176,8 +174,7 @@ Deno.test("no single message ends the server, however long its parts are", async
 
 Deno.test("a path that is too long for the disk is a missing file, and no path of the machine is sent", async () => {
   using place = filesPlace();
-  await using wire = new Wire(place, { args: ["--tools", "skilljack"] });
-  await wire.initialize();
+  await using wire = await Wire.open(place, { args: ["--tools", "skilljack"] });
   for (const path of ["x".repeat(300), "x/".repeat(9) + "x".repeat(4_000)]) {
     const call = { name: "skill-resource", arguments: { skill: "git", path } };
     const { result } = await wire.ask(1, "tools/call", call);
@@ -210,8 +207,9 @@ function largePlace(): Place {
 
 Deno.test("content that is too large for a message is refused with advice", async () => {
   using place = largePlace();
-  await using wire = new Wire(place, { args: ["--max-file-size", "16"] });
-  await wire.initialize();
+  await using wire = await Wire.open(place, {
+    args: ["--max-file-size", "16"],
+  });
   const read = async (uri: string) =>
     (await wire.ask(1, "resources/read", { uri })).error!;
   const many = await read("skill://many/");

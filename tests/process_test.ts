@@ -9,8 +9,7 @@ import { eventually, within } from "./testing/waiting.ts";
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const call = (id: number) => ({
     jsonrpc: "2.0",
     id,
@@ -49,8 +48,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
     { ignore: lacks("signals") },
     async () => {
       using place = new Place();
-      await using wire = new Wire(place);
-      await wire.initialize();
+      await using wire = await Wire.open(place);
       await wire.ask(1, "tools/list");
       wire.process.kill(signal);
       assert.equal((await wire.ended).code, 0);

@@ -104,10 +104,9 @@ Deno.test(
     assert.deepEqual(own.sort(), OWN);
     assert.equal(found.match(/^- /gm)!.length, 20);
     const skills = join(place.project, "skills");
-    await using wire = new Wire(place, {
+    await using wire = await Wire.open(place, {
       args: [skills, join(place.home, "skills"), "--no-watch"],
     });
-    await wire.initialize();
     const ask = async (method: string, params = {}) =>
       (await wire.ask(1, method, params)).result;
     const pages = {

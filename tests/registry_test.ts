@@ -340,8 +340,7 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
 Deno.test("a skill that is added to a group is noticed by watching", async () => {
   using place = new Place();
   place.skill("home/.claude/skills/eng", "tdd");
-  await using wire = new Wire(place, { args: ["--refresh", "0"] });
-  await wire.initialize();
+  await using wire = await Wire.open(place, { args: ["--refresh", "0"] });
   place.skill("home/.claude/skills/eng", "review");
   await wire.lines.take(
     (line) => line.includes("prompts/list_changed"),

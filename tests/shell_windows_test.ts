@@ -134,8 +134,7 @@ for (const [when, end] of Object.entries(ENDS)) {
     ignore,
   }, async () => {
     using place = filesPlace();
-    await using wire = new Wire(place, shellOptions());
-    await wire.initialize();
+    await using wire = await Wire.open(place, shellOptions());
     const input = { skill_name: "git", command: LONG };
     const params = { name: TOOL, arguments: input };
     await wire.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params });

@@ -258,8 +258,7 @@ for (const [path, requests, rounds] of BLOCKING) {
       const swapped = [join(skills, path), join(fifos, path)] as const;
       await using _swaps = await SwapProcess.start(...swapped);
       const args = ["--no-watch", "--refresh", "0.01", "--policy", policy];
-      await using wire = new Wire(place, { args });
-      await wire.initialize();
+      await using wire = await Wire.open(place, { args });
       const replies = await askRepeatedly(wire, { requests, rounds });
       assert.ok(replies.every(({ result, error }) => result ?? error));
       assert.equal((await wire.endInput()).code, 0);

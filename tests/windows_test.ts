@@ -74,8 +74,7 @@ Deno.test(
     using place = createPlace();
     const skill = join(place.home, ".claude", "skills", "git");
     const paths = otherSpellings(skill);
-    await using wire = new Wire(place);
-    await wire.initialize();
+    await using wire = await Wire.open(place);
     const entry = (await listSkills(wire)).find(({ uri }) =>
       uri.includes("git")
     );

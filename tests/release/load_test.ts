@@ -64,8 +64,7 @@ Deno.test(
     using place = new Place();
     const skills = "home/.claude/skills";
     place.skill(skills, "good");
-    await using wire = new Wire(place, { args: ["--refresh", "0.05"] });
-    await wire.initialize();
+    await using wire = await Wire.open(place, { args: ["--refresh", "0.05"] });
     await wire.ask(1, "resources/subscribe", { uri: "skill://" });
     // Half of the eight skills appear, and the others disappear.
     const change = async (round: number) => {

@@ -125,6 +125,16 @@ export class Wire implements AsyncDisposable {
     this.#reading = [this.#readLines(), this.#readStderr()];
   }
 
+  /** Starts a server, and initializes it. */
+  static async open(
+    place: ServerFolders,
+    options?: ServerOptions,
+  ): Promise<Wire> {
+    const wire = new Wire(place, options);
+    await wire.initialize();
+    return wire;
+  }
+
   async write(...messages: (string | object)[]): Promise<void> {
     for (const message of messages) {
       const text = typeof message === "string"
