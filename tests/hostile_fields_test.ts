@@ -2,9 +2,10 @@
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
 import { KNOWN_FIELDS } from "../src/skills/yaml.ts";
+import { TOOLSET_NAMES } from "../src/views/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { runServer } from "./testing/server.ts";
-import { toolsets } from "./testing/client.ts";
+import { callFor } from "./testing/tools.ts";
 import { eventually } from "./testing/waiting.ts";
 import { LocalServer } from "./walk/servers.ts";
 
@@ -100,10 +101,12 @@ function assertHarmless(text: string, what: string): void {
 }
 
 Deno.test("no field of the frontmatter adds a line to a tool, a prompt, a list, or an error, and none leaves its element", async () => {
-  const ways = Object.keys(toolsets).flatMap((toolset) =>
-    ["default", "claude-code", "cline"].map((profile) => [toolset, profile])
+  const ways = TOOLSET_NAMES.flatMap((toolset) =>
+    ["default", "claude-code", "cline"].map((profile) =>
+      [toolset, profile] as const
+    )
   );
-  for (const [toolset = "", profile = ""] of ways) {
+  for (const [toolset, profile] of ways) {
     using place = new Place();
     writeSkills(place, "home/.claude/skills");
     writeSkills(place, "project/.claude/skills");
@@ -114,13 +117,8 @@ Deno.test("no field of the frontmatter adds a line to a tool, a prompt, a list, 
     });
     const ask = async (method: string, params: object = {}) =>
       await server.ask(0, method, { ...params });
-    const loads = ["none", "skill-1", HOSTILE].flatMap((name) =>
-      ["skill", "read_skill", "load_skill_op"].map((tool) =>
-        ["tools/call", {
-          name: tool,
-          arguments: tool === "load_skill_op" ? { skill_name: name } : { name },
-        }] as const
-      )
+    const loads = ["none", "skill-1", HOSTILE].map((name) =>
+      ["tools/call", callFor(toolset, name)] as const
     );
     const requests = [
       ["tools/list", {}],

@@ -3,23 +3,23 @@
 import assert from "node:assert/strict";
 import { skillUri } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
-import {
-  listSkills,
-  nextId,
-  pages,
-  toolsets,
-  verify,
-} from "./testing/client.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
+import { TOOLSET_NAMES } from "../src/views/toolsets/toolsets.ts";
+import { listSkills, nextId, pages, verify } from "./testing/client.ts";
 import { isWindows } from "./testing/environment.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { type Asking, runServer } from "./testing/server.ts";
+import { callFor } from "./testing/tools.ts";
 import { LocalServer } from "./walk/servers.ts";
 
 type Params = Record<string, unknown>;
 
 /** Returns every request that refers to a skill. */
-function requestsFor(name: string): [method: string, params: Params][] {
+function requestsFor(
+  name: string,
+  toolset: Toolset,
+): [method: string, params: Params][] {
   const paths = [
     "SKILL.md",
     "file.md",
@@ -40,18 +40,11 @@ function requestsFor(name: string): [method: string, params: Params][] {
   const uris = paths.flatMap((
     path,
   ) => [skillUri(name, path), `skill://${name}/${path}`]);
-  const call = (
-    tool: string,
-    input: Params,
-  ): [string, Params] => ["tools/call", { name: tool, arguments: input }];
+  const read = TOOL_NAMES[toolset].read === undefined ? [] : paths;
   return [
-    call("skill", { name }),
-    call("read_skill", { name }),
-    call("load_skill_op", { skill_name: name }),
-    ...paths.map((path) => call("skill-resource", { skill: name, path })),
-    ...paths.map((file_name) =>
-      call("read_reference_file_op", { skill_name: name, file_name })
-    ),
+    ...[undefined, ...read].map((
+      path,
+    ): [string, Params] => ["tools/call", callFor(toolset, name, path)]),
     ["prompts/get", { name }],
     ["skills/get", { uri: skillUri(name, "SKILL.md") }],
     ["resources/read", { uri: skillUri(name) }],
@@ -66,7 +59,7 @@ function requestsFor(name: string): [method: string, params: Params][] {
   ];
 }
 
-for (const toolset of Object.keys(toolsets)) {
+for (const toolset of TOOLSET_NAMES) {
   Deno.test(`--tools ${toolset} reveals nothing outside a skill and keeps serving the good skill`, async () => {
     using place = hostilePlace();
     const received: string[] = [];
@@ -82,12 +75,11 @@ for (const toolset of Object.keys(toolsets)) {
     for (const list of ["tools", "prompts", "resources", "skills"]) {
       await pages(wire, `${list}/list`);
     }
-    await wire.ask(1, "tools/call", { name: "list_skills" });
-    await wire.ask(1, "tools/call", { name: "load_skill_metadata_op" });
+    await wire.ask(1, "tools/call", { name: TOOL_NAMES[toolset].list });
     const folders = Deno.readDirSync(join(place.home, ".claude/skills"));
     for (const { name } of [...folders, { name: SECRET.slice(0, 3) }]) {
       await Promise.all(
-        requestsFor(name).map(([method, params]) =>
+        requestsFor(name, toolset).map(([method, params]) =>
           wire.ask(nextId(), method, params)
         ),
       );

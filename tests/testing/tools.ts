@@ -23,10 +23,10 @@ export function toolCaller(
 }
 
 /** A call of a tool, as the params of a request. */
-export interface ToolCall {
+export type ToolCall = {
   readonly name: string;
   readonly arguments: Record<string, string>;
-}
+};
 
 const PARAMETERS = { load: "name", skill: "skill", path: "path" };
 

@@ -1,5 +1,6 @@
 // The reference model: for a state of the disk and settings, who may see what. It
 // is written from the rules, not from the code, and it keeps nothing.
+import { attempt } from "../../src/attempt.ts";
 import { basename, dirname, join } from "../../src/files/paths.ts";
 import { STATES } from "../../src/policy/states.ts";
 import type { SkillState as State } from "../../src/skills/types.ts";
@@ -241,7 +242,7 @@ export class Model {
       main,
       frontmatter,
       scope: this.#scopeOf(realPath),
-      isRead: disk.attempt(() => Deno.readTextFileSync(text)) !== undefined,
+      isRead: attempt(() => Deno.readTextFileSync(text)) !== undefined,
     };
     listing.position = ++this.#position;
     const listings = [...known.listings, listing];

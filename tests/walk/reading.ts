@@ -1,14 +1,6 @@
 // The simplest ways to read the disk: paths, globs, and frontmatter.
+import { attempt } from "../../src/attempt.ts";
 import { basename, dirname, join } from "../../src/files/paths.ts";
-
-/** Returns what a function returns, or nothing if it throws an error. */
-export function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
 
 /** Whether a path is a folder or lies in it. */
 export function isWithin(path: string, folder: string): boolean {

@@ -1,9 +1,10 @@
 // What all views show, and what they should show according to the reference model.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
+import { attempt } from "../../src/attempt.ts";
 import { STATES } from "../../src/policy/states.ts";
+import { byCodeUnits } from "../../src/text.ts";
 import { TOOL_NAMES, type Toolset } from "../../src/views/options.ts";
 import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
-import { attempt } from "./reading.ts";
 import type { Sight } from "./model.ts";
 
 /** Contents by path. They are `null` for unreadable files. */
@@ -47,8 +48,6 @@ export const PREFIXES = [...SCOPES, "store", "directory", "nothing"];
 export const READS_FILES = TOOLSET_NAMES
   .filter((toolset) => TOOL_NAMES[toolset].read !== undefined);
 
-export const compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
-
 /** Returns JSON with all keys in order. */
 export function canonical(value: object): string {
   return JSON.stringify(value, (_, value) => {
@@ -56,7 +55,7 @@ export function canonical(value: object): string {
       return value;
     }
     const entries = Object.entries(value);
-    return Object.fromEntries(entries.sort(([a], [b]) => compare(a, b)));
+    return Object.fromEntries(entries.sort(([a], [b]) => byCodeUnits(a, b)));
   });
 }
 
@@ -73,10 +72,8 @@ function readToken(path: string): string | null {
 }
 
 function digest(path: string): string | null {
-  const bytes = attempt(() => Deno.readFileSync(path));
-  return bytes === undefined
-    ? null
-    : `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  return attempt(() => `sha256:${hash("sha256", Deno.readFileSync(path))}`) ??
+    null;
 }
 
 function readAll(
@@ -211,7 +208,7 @@ function inOrder(
   textOf: (sight: Sight) => string,
 ): string[] {
   return sights.sort((a, b) =>
-    rankOf(a) - rankOf(b) || compare(textOf(a), textOf(b))
+    rankOf(a) - rankOf(b) || byCodeUnits(textOf(a), textOf(b))
   ).map(({ name }) => name);
 }
 
