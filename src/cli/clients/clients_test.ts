@@ -34,7 +34,21 @@ function print(args: readonly string[], program: Program = PROGRAM): string {
   return `${command}\n${config.message}${config.text}`;
 }
 
-/** Returns what is printed for each client. */
+/** Returns which lines another program prints than the usual one, after the command. */
+function printDifference(client: string, program: Program): string {
+  const [command = "", ...usual] = print([client]).split("\n");
+  const [, ...lines] = print([client], program).split("\n");
+  const missing = usual.filter((line) => !lines.includes(line));
+  const added = lines.filter((line) => !usual.includes(line));
+  return [
+    command,
+    ...missing.map((line) => `- ${line}`),
+    ...added.map((line) => `+ ${line}`),
+    "",
+  ].join("\n");
+}
+
+/** Returns what is printed for each client, and what differs on other systems. */
 function printAll(): string {
   const url = ["--url", "https://skills.example.com/mcp"];
   const windows: Program = {
@@ -48,13 +62,13 @@ function printAll(): string {
         ? [print([name])]
         : [print([name]), print([name, ...url])]
     ),
-    "With a Deno that npx downloaded\n",
-    print(["cursor"], NPX_PROGRAM),
-    "On Windows\n",
+    "With a Deno that npx downloaded, these lines differ:\n",
+    printDifference("cursor", NPX_PROGRAM),
+    "On Windows, these lines differ:\n",
     ...["claude-code", "codex", "cursor", "vscode"]
-      .map((name) => print([name], windows)),
-    "On macOS\n",
-    print(["vscode"], { ...PROGRAM, os: "darwin" }),
+      .map((name) => printDifference(name, windows)),
+    "On macOS, these lines differ:\n",
+    printDifference("vscode", { ...PROGRAM, os: "darwin" }),
   ].join(`\n${"-".repeat(80)}\n\n`);
 }
 
