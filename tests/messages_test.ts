@@ -172,21 +172,6 @@ Deno.test("no single message ends the server, however long its parts are", async
   assert.equal(wire.stderr, "");
 });
 
-Deno.test("a path that is too long for the disk is a missing file, and no path of the machine is sent", async () => {
-  using place = filesPlace();
-  await using wire = await Wire.open(place, { args: ["--tools", "skilljack"] });
-  for (const path of ["x".repeat(300), "x/".repeat(9) + "x".repeat(4_000)]) {
-    const call = { name: "skill-resource", arguments: { skill: "git", path } };
-    const { result } = await wire.ask(1, "tools/call", call);
-    const uri = `skill://git/${path}`;
-    const { error } = await wire.ask(2, "resources/read", { uri });
-    for (const message of [result.content[0].text, error!.message]) {
-      assert.match(message, /: the skill serves no such file; /);
-      assert.ok(!message.includes(place.path), message);
-    }
-  }
-});
-
 /** Creates a place with skills whose files together exceed the limit for a message. */
 function largePlace(): Place {
   const place = new Place();

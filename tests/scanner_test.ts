@@ -9,7 +9,6 @@ import { lacks } from "./testing/needs.ts";
 import {
   listPaths,
   listSkillFiles,
-  names,
   readSkillFile,
   root,
 } from "./testing/registry.ts";
@@ -93,18 +92,6 @@ Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () 
   const a = catalog.skills.get("a")!;
   assert.deepEqual(await listPaths(a), ["SKILL.md"]);
   assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
-});
-
-Deno.test("scanSkillRoots() accepts larger files with maxFileSize", async () => {
-  using place = new Place();
-  const text = skillMd("large") + "x".repeat(2 ** 20);
-  place.skill("skills", "large", text);
-  const roots = [root(join(place.path, "skills"))];
-  const options = { maxFileSize: 2 ** 21 };
-  const catalog = await scanSkillRoots(roots, options);
-  assert.deepEqual(names(catalog), ["large"]);
-  const skill = catalog.skills.get("large")!;
-  assert.equal(readSkillFile(skill, "SKILL.md", options).text, text);
 });
 
 Deno.test(
