@@ -79,8 +79,8 @@ type SkippingRule = {
 }[ProblemRule];
 
 /**
- * Why something is skipped, by the rule, as the model reads it where nothing of the file
- * may be quoted. `docs/check.md` has these sentences, too.
+ * Why something is skipped, in words that quote nothing of the file, for the model.
+ * `docs/check.md` has these sentences, too.
  */
 export const SENTENCES: Readonly<Record<SkippingRule, string>> = {
   "folder-missing": "a folder on the command line does not exist",
@@ -105,7 +105,6 @@ export const SENTENCES: Readonly<Record<SkippingRule, string>> = {
   "inaccessible": "a file or folder cannot be read",
 };
 
-/** Says why something is skipped, in a sentence that quotes nothing, with the line. */
 export function formatReason({ rule, line, sentence }: Fault): string {
   const said = sentence ?? SENTENCES[rule as SkippingRule] ?? rule;
   return line === undefined ? said : `${said} (line ${line})`;
@@ -140,15 +139,10 @@ export function hasEffect({ rule }: Fault, effect: Effect): boolean {
   return RULES[rule] === effect;
 }
 
-/** Whether a problem is an error, with which `--check` fails. */
 export function isError(fault: Fault): boolean {
   return !hasEffect(fault, "warning");
 }
 
-/**
- * Describes a problem for the log and for the model: a sentence, and then the lines to
- * write, as they are.
- */
 export function formatProblem(
   problem: Problem,
 ): [sentence: string, ...lines: string[]] {

@@ -20,7 +20,7 @@ export const SLICE_MS = 20;
  */
 export const TURNS = 4 * 61;
 
-/** The last pause that has been scheduled, of all tasks. */
+/** The last pause that any task has scheduled. */
 let lastPause: Promise<void> = Promise.resolve();
 
 /**
@@ -76,7 +76,6 @@ export class SharedTask<T> {
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
-  /** Runs the task, or returns the result of the next run. */
   run(task: () => Promise<T>): Promise<T> {
     if (this.#running === undefined) {
       this.#running = task().finally(() => {

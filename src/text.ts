@@ -4,10 +4,9 @@
  * @module
  */
 
-/** Fulfilled when all lines so far have been written. */
 let logging: Promise<unknown> = Promise.resolve();
 
-/** The limit of what waits to be logged, in bytes. What exceeds it is dropped. */
+/** The maximum size of what waits to be logged, in bytes. Beyond it, lines are dropped. */
 const MAX_UNLOGGED_SIZE = 16 * 1024 * 1024;
 
 let unloggedSize = 0;
@@ -17,9 +16,8 @@ let unloggedSize = 0;
  * for the protocol. Does not wait, so that a client that never reads stderr cannot
  * block the server.
  *
- * @param sentence The sentence. Line breaks in it are replaced with spaces, and
- *   commands are escaped: see {@linkcode escapeCommands}.
- * @param lines Lines to copy, which follow it as they are. They must be
+ * @param sentence A sentence, which is put on one line.
+ * @param lines Lines to copy, which follow as they are. They must be
  *   {@linkcode isCopyable}.
  */
 export function log(sentence: string, ...lines: readonly string[]): void {
@@ -38,7 +36,7 @@ const LOG_PREFIX = "skill-server: ";
 /**
  * Whether a line can be printed as it is, at the beginning of a line. It must not look
  * like a line of the log, hide anything, or be a command: GitHub Actions obeys `::` at
- * the beginning of a line. See also {@linkcode escapeCommands}.
+ * the beginning of a line.
  */
 export function isCopyable(line: string): boolean {
   return !/^\s*::/.test(line) && !line.startsWith(LOG_PREFIX.trimEnd()) &&
@@ -73,10 +71,9 @@ export const MAX_LENGTHS = {
   cursor: 1_024,
 };
 
-/** The maximum length of what a reply repeats of what a client sent, in characters. */
+/** How much of a client's text a reply repeats at most, in characters. */
 const MAX_ECHO_LENGTH = 1_000;
 
-/** Truncates what a client sent to what a reply may repeat of it. */
 export function echo(text: string): string {
   return truncate(text, MAX_ECHO_LENGTH);
 }
@@ -102,7 +99,7 @@ const INVISIBLE =
 const JOINER =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Lo}\p{M}])[\u200c\u200d](?=\p{Lo})/u;
 
-/** Invisible characters, with the joiners that are needed in the first group. */
+/** Invisible characters. The first group matches the joiners that writing needs. */
 const INVISIBLE_OR_JOINER = new RegExp(
   `(${JOINER.source})|${INVISIBLE.source}`,
   "gu",
@@ -114,12 +111,7 @@ const HARMLESS = new RegExp(
   "gu",
 );
 
-/**
- * Escapes characters that are invisible or that control a terminal.
- *
- * @param text The text.
- * @param escapeOf Escapes one character. Default: as in JSON.
- */
+/** Escapes the characters that are {@linkcode INVISIBLE}, by default as in JSON. */
 export function escapeInvisible(
   text: string,
   escapeOf: (character: string) => string = escapeUnits,
@@ -203,23 +195,14 @@ export function escapeXml(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
-/**
- * Serializes a value as JSON that is well-formed Unicode. See {@linkcode toWellFormedJson}.
- *
- * @param value A value that `JSON.stringify` can serialize.
- * @param indent The number of spaces per level. Default: everything on one line.
- */
+/** Serializes a value as JSON that is well-formed Unicode. */
 export function stringifyJson(value: unknown, indent?: number): string {
   return toWellFormedJson(JSON.stringify(value, null, indent));
 }
 
 /**
- * Replaces lone surrogates in JSON with U+FFFD.
- *
- * `JSON.stringify` writes a lone surrogate as an escape sequence, and strict
- * parsers then reject the whole text.
- *
- * @param json A result of `JSON.stringify`, or a text that contains one.
+ * Replaces lone surrogates with U+FFFD in what `JSON.stringify` returned. It writes them as
+ * escape sequences, and strict parsers then reject the whole text.
  */
 export function toWellFormedJson(json: string): string {
   // JSON.stringify does not escape surrogates in pairs. An odd number of backslashes
@@ -232,10 +215,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * Serializes a value as indented JSON without characters that are invisible or
- * that control a terminal.
- */
+/** Serializes a value as indented JSON without {@linkcode INVISIBLE} characters. */
 export function formatIndentedJson(value: unknown): string {
   const lines = stringifyJson(value, 2).split("\n");
   return `${lines.map((line) => escapeInvisible(line)).join("\n")}\n`;
@@ -247,9 +227,8 @@ export function byCodeUnits(a: string, b: string): number {
 }
 
 /**
- * Converts a text to a normalization form of Unicode, by default C. Returns a text with more than
- * 30 combining marks in a row unchanged, because no language needs that, and
- * normalization takes time quadratic in their number.
+ * Normalizes a text, unless it has more than 30 combining marks in a row: no language needs
+ * that, and normalization takes time quadratic in their number.
  *
  * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
  */
@@ -263,7 +242,7 @@ export function normalizeText(
 
 /**
  * Returns the words that a misspelled word may stand for, the most similar first: those
- * that it begins, and those that differ by at most two characters.
+ * that begin with it, and those that differ by at most two characters.
  */
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
@@ -292,10 +271,9 @@ export function requireChoice(
 }
 
 /**
- * Returns the number of characters to insert, remove, replace, or swap with the
- * next one to turn one text into the other. Returns a larger number than `limit`
- * if it exceeds the limit: each difference leaves a lower limit for the rest, so
- * the time is linear in the length.
+ * Counts the characters to insert, remove, replace, or swap with the next one to turn one
+ * text into the other. Above the limit, it returns any larger number: each difference
+ * lowers the limit for the rest, so the time is linear in the length.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0;

@@ -67,7 +67,6 @@ export class Boundary {
    * Finds an entry of a folder. There is none if it is hidden, or if it is a link to a
    * folder that contains it.
    *
-   * @param options Whether the entry can be a link. Default: it can.
    * @throws {SkillFileError} If it is a link that leads outside.
    * @throws {Error} If it does not exist.
    */

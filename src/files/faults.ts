@@ -86,7 +86,6 @@ const NO_PERMISSION: Fault = {
     "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out",
 };
 
-/** Describes an error of the file system and how to fix it. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof SkillFileError) {
     const { rule, reason, hint } = error;
@@ -116,7 +115,6 @@ function formatSystemError(
   return oneLine(described);
 }
 
-/** The names and codes of errors that mean that a path does not exist. */
 const ABSENCE = [
   "NotFound",
   "NotADirectory",

@@ -37,14 +37,12 @@ function tooManyEntries(limit: number): Fault {
 
 /** What is served of a folder, and how. */
 export interface ServedFolderOptions {
-  /** The folder's path as configured. */
   readonly directory: string;
-  /** The folder's path with all links resolved. */
   readonly realDirectory: string;
   readonly boundary: Boundary;
   /** Whether other users may be able to swap folders above it. Default: `true`. */
   readonly isShared?: boolean;
-  /** The path of a file in it, and the name under which that is served, whatever its own. */
+  /** The path of a file in it, and the name under which it is served instead of its own. */
   readonly alias?: { readonly file: string; readonly name: string };
   readonly maxFileSize: number | undefined;
   readonly faultOf: (error: unknown) => Fault;

@@ -50,7 +50,6 @@ export function mediaTypeOfName(path: string): string | undefined {
     .find((type) => EXTENSIONS[type]!.split(" ").includes(name));
 }
 
-/** Returns the contents of a resource: the exact text of the file, or its bytes in base64. */
 export function resourceContents(
   uri: string,
   { path, text, bytes }: SkillFileContent,

@@ -40,7 +40,6 @@ const MISREAD_ON_WINDOWS =
   // deno-lint-ignore no-control-regex -- names must not contain control characters
   /[\x00-\x1f<>:"/\\|?*]|[. ]$|^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)/i;
 
-/** Whether the operating system reads a name as something other than the entry with that name. */
 export function isMisread(name: string): boolean {
   return isWindows && MISREAD_ON_WINDOWS.test(name);
 }
@@ -53,14 +52,11 @@ export interface BaseFolders {
   readonly workingDirectory?: string | undefined;
   /** The home folder, if it is known. */
   readonly homeDirectory?: string | undefined;
-  /**
-   * The folders that replace those in the home folder, by the names of these, such as
-   * `.claude`.
-   */
+  /** Folders that stand for those in the home folder, by their names there, such as `.claude`. */
   readonly homeFolders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns a path in the home folder, or in the folder that replaces the first one on it. */
+/** Returns a path in the home folder, or in the folder that stands for its first name. */
 export function inHome(
   path: string,
   { homeDirectory, homeFolders = {} }: BaseFolders,
@@ -140,10 +136,7 @@ export function mayRead(path: string): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/**
- * Whether a path is a folder or lies in it. Compares path strings, which are normalized,
- * without resolving links.
- */
+/** Whether a path is a folder or lies in it, by their normalized texts alone. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   return comparable(path).startsWith(comparable(folder));
 }

@@ -34,16 +34,11 @@ export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 /** A path, and where it really leads. */
 export interface Located {
   readonly path: string;
-  /** The path with all links resolved. */
   readonly realPath: string;
   readonly isLink: boolean;
 }
 
-/**
- * Checks that a file can be read.
- *
- * @throws {SkillFileError} If it is not a regular file, is too large, or was replaced.
- */
+/** @throws {SkillFileError} If it is not a regular file, is too large, or was replaced. */
 export function requireReadable(
   located: Located,
   { status, maxFileSize = DEFAULT_MAX_FILE_SIZE }: {
@@ -85,7 +80,7 @@ const CONFIRM_ROUNDS = 20;
 /** The limit of the random delay before each step of a round, in looks at the path. */
 const MAX_DELAY_LOOKS = 4;
 
-/** Throws an error if a path no longer leads to its real path. */
+/** @throws {SkillFileError} If the path no longer leads to its real path. */
 export function requireInPlace({ path, realPath }: Located): void {
   if (Deno.realPathSync(path) === realPath) return;
   throw new SkillFileError(path, WAS_REPLACED);
@@ -117,16 +112,14 @@ function delayRandomly({ path }: Located): void {
 }
 
 /**
- * Reads the beginning of a regular file, and confirms its place: nothing was swapped if a
- * snapshot of the folders above it holds before the file is opened and after it is read. If
- * it does not, {@linkcode confirmPlace} compares the path and the file in rounds.
+ * Reads the beginning of a regular file, as much as fits into the buffer, and confirms its
+ * place: nothing was swapped if a snapshot of the folders above it holds before the file is
+ * opened and after it is read. If it does not, {@linkcode confirmPlace} compares the path
+ * and the file in rounds.
  *
- * @param located The file.
- * @param options Its status, which it must still have when it is open, a buffer for the
- *   bytes, and the snapshot of a walk. Without one, this takes a snapshot of the folders
- *   above it, and needs to know whether other users may be able to swap these.
- * @returns The bytes, and whether the place is proven. If it is not, they must not be
- *   remembered.
+ * @param options The status that the file must still have, the buffer, and the snapshot of
+ *   a walk, or else whether other users may be able to swap the folders above the file.
+ * @returns The bytes, which must not be remembered unless their place is proven.
  * @throws {SkillFileError} If the file was changed or replaced in the meantime.
  */
 export function readLocated(

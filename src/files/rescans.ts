@@ -33,12 +33,7 @@ export class Rescans {
   #time = 0;
   #isStarted = false;
 
-  /**
-   * Creates it without starting anything.
-   *
-   * @param refresh Scans, and then calls {@linkcode schedule}.
-   * @param options The time between two scans, and whether to watch folders.
-   */
+  /** @param refresh Scans, and then calls {@linkcode schedule}. */
   constructor(
     refresh: () => Promise<unknown>,
     { refreshSeconds, watchFolders, log }: RescanOptions,

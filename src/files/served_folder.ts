@@ -33,19 +33,12 @@ export class ServedFolder {
   readonly #options: ServedFolderOptions;
   readonly #known: KnownFiles;
 
-  /**
-   * Creates the access. Nothing is read yet.
-   *
-   * @param known Files that were read before.
-   */
   constructor(options: ServedFolderOptions, known: KnownFiles) {
     this.#options = options;
     this.#known = known;
   }
 
   /**
-   * Reads the current content of a file.
-   *
    * @param path The path relative to the folder, with `/` as the separator.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   folder, is not a regular file, is too large, or cannot be read.
@@ -89,12 +82,7 @@ export class ServedFolder {
     return content;
   }
 
-  /**
-   * Returns the digest and the size of the current content of a file.
-   *
-   * @param file The file as it was listed.
-   * @throws {SkillFileError} As {@linkcode read} does.
-   */
+  /** @throws {SkillFileError} As {@linkcode read} does. */
   digest(file: SkillFile): { digest: string; size: number } {
     const { digests } = this.#known;
     const path = childPath(this.#options.realDirectory, file.path);
@@ -106,11 +94,6 @@ export class ServedFolder {
     return { digest, size };
   }
 
-  /**
-   * Lists what it contains, and what is left out.
-   *
-   * @param maxEntries How many entries are visited at most.
-   */
   async list(maxEntries: number = MAX_WALKED_ENTRIES): Promise<SkillFiles> {
     return await new FileList(this.#options, maxEntries).create(this.#top());
   }

@@ -83,8 +83,6 @@ export class PathSnapshot {
   #isComplete = true;
 
   /**
-   * Looks at the folders.
-   *
    * @param isShared Whether others may be able to swap folders above it, as in a project.
    *   Then there is no proof if Deno may not look at one of them.
    */

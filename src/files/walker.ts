@@ -108,8 +108,7 @@ class Walk<Folder extends PlacedFolder> {
       this.#steps.onListed(folder, entries);
       for (const entry of this.#takeFitting(folder, entries)) {
         if (this.#slice.isOver) await this.#slice.pause();
-        const child = lookAt(entry, folder, { snapshot, steps: this.#steps });
-        if (child !== undefined) this.#queue.push(child);
+        this.#lookAt(entry, folder, snapshot);
       }
       // If it was swapped in the meantime, its entries may lie elsewhere.
       if (!snapshot.holds()) requireInPlace(folder);
@@ -118,7 +117,20 @@ class Walk<Folder extends PlacedFolder> {
     }
   }
 
-  /** Returns the entries to look at, as many as the limit allows, and notes the others. */
+  #lookAt(
+    entry: Deno.DirEntry,
+    folder: Folder,
+    snapshot: FolderSnapshot,
+  ): void {
+    try {
+      const child = this.#steps.onEntry(entry, folder, snapshot);
+      if (child !== undefined) this.#queue.push(child);
+    } catch (error) {
+      this.#steps.onFailure(error, folder, entry);
+    }
+  }
+
+  /** Takes the entries within the limit, and notes those beyond it. */
   #takeFitting(
     folder: Folder,
     entries: readonly Deno.DirEntry[],
@@ -132,19 +144,6 @@ class Walk<Folder extends PlacedFolder> {
       this.#steps.onUnvisited?.(childPath(folder.realPath, name));
     }
     return fitting;
-  }
-}
-
-function lookAt<Folder extends PlacedFolder>(
-  entry: Deno.DirEntry,
-  folder: Folder,
-  { snapshot, steps }: { snapshot: FolderSnapshot; steps: WalkSteps<Folder> },
-): Folder | undefined {
-  try {
-    return steps.onEntry(entry, folder, snapshot);
-  } catch (error) {
-    steps.onFailure(error, folder, entry);
-    return undefined;
   }
 }
 

@@ -50,11 +50,8 @@ export class FolderWatcher {
   #isClosed = false;
 
   /**
-   * Creates a watcher that watches nothing yet.
-   *
    * @param onEvents Called after events, and after folders were opened, because they
    *   may already have changed. It is expected to call {@linkcode update}.
-   * @param log Logs a line.
    */
   constructor(onEvents: () => void, log: (line: string) => void) {
     this.#onEvents = onEvents;
@@ -62,10 +59,8 @@ export class FolderWatcher {
   }
 
   /**
-   * Replaces the folders to watch.
-   *
-   * @param folders The folders, the most important ones first. Those beyond the
-   *   limit, and those that Deno is not allowed to read, are left out.
+   * Replaces the folders to watch, the most important ones first. Those beyond the limit,
+   * and those that Deno is not allowed to read, are left out.
    */
   update(folders: Iterable<string>): void {
     if (this.#isClosed) return;
