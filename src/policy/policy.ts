@@ -62,11 +62,7 @@ export class Policy {
   /** The folders whose skills are name-only, in comparable form. */
   #nameOnly: ReadonlySet<string> = new Set();
 
-  /**
-   * Creates it from the options of a scan. Nothing is loaded yet.
-   *
-   * @throws {TypeError} If a policy that is passed as an object has an unknown state or scope.
-   */
+  /** @throws {TypeError} If a policy that is passed as an object has an unknown state or scope. */
   constructor(options: ScanOptions) {
     const { policy } = options;
     this.#options = options;
@@ -135,11 +131,7 @@ export class Policy {
     }));
   }
 
-  /**
-   * Makes rules apply.
-   *
-   * @throws {PolicyError} If one of them cannot be used. Then none of them applies.
-   */
+  /** @throws {PolicyError} If one of the rules cannot be used. Then none of them applies. */
   #apply(rules: readonly SkillPolicyRule[], project: Project): void {
     const active: ActiveRule[] = [];
     const faults: Fault[] = [];

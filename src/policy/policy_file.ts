@@ -61,9 +61,7 @@ export interface LoadedPolicy {
  * Loads a policy file, unless it is the same as before. Its names and folders are not
  * checked.
  *
- * @param file The path of the file.
- * @param project The project, whose links must not lead to the file from elsewhere.
- * @param last The policy that was loaded before.
+ * @param project The project. A link in it must not lead to a file outside.
  * @throws {PolicyError} If it cannot be read or is malformed.
  */
 export function loadPolicy(

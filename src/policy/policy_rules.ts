@@ -55,9 +55,7 @@ export interface ActiveRule {
 /**
  * Prepares a rule for a scan.
  *
- * @param rule The rule.
- * @param base The folders that its own folders are relative to.
- * @param project Resolves these folders.
+ * @param base The folders that those of the rule are relative to.
  * @throws {PolicyError} If it cannot be used.
  */
 export function activateRule(

@@ -29,6 +29,7 @@ import type {
 import {
   type Failure,
   isInGroup,
+  listFailures,
   type Reading,
   type ReadSkill,
   type RootVisit,
@@ -108,7 +109,6 @@ function judge(
   return { realPath, read, listings, scope, state, policyRule };
 }
 
-/** Returns what a policy is asked about. */
 export function subjectOf(
   { realPath, read, listings, scope }: Pick<
     JudgedSkill,
@@ -146,8 +146,6 @@ export class HiddenFolders {
   readonly #unsearched: ReadonlySet<string>;
 
   /**
-   * Notes what is hidden.
-   *
    * @param skills The skills. One whose `SKILL.md` could not be read is hidden from
    *   everyone, because nobody knows what it says.
    * @param unread The real paths of folders that nobody could read, which are hidden, too.
@@ -213,12 +211,10 @@ function listProblems(
   skills: readonly DecidedSkill[],
   input: DecisionInput,
 ): Problem[] {
-  const failures = [
-    ...input.visits.flatMap((visit) => visit.failures),
-    ...input.reading.failures,
-  ];
+  const failures = listFailures(input.visits, input.reading)
+    .filter((failure) => !isTurnedOff(failure, input));
   const found = [
-    ...failures.filter((failure) => !isTurnedOff(failure, input)),
+    ...failures,
     ...skills.filter((skill) => !isOff(skill)).flatMap(problemsOf),
   ];
   const { global = [], project = [] } = Object.groupBy(

@@ -45,11 +45,8 @@ export function nameSkills(
     roots: countSkills(visits, valid),
   };
   if (hasSameSkills && isSameRest(rest, previous)) return previous;
-  const { skills, shadowed, served, names, off } = hasSameSkills
-    ? previous
-    : createSkills(valid, known);
-  const revision = previous.revision + 1;
-  return { skills, shadowed, served, names, off, ...rest, revision };
+  const named = hasSameSkills ? previous : createSkills(valid, known);
+  return { ...named, ...rest, revision: previous.revision + 1 };
 }
 
 function isSameRest(
@@ -128,11 +125,8 @@ interface NamedSkill {
 }
 
 /**
- * Names and creates the skills.
- *
- * @param valid The skills, in the order of their roots.
- * @param known Skills by real path. Those that did not change stay the same objects, so
- *   that views recognize them.
+ * Names and creates the skills, which are in the order of their roots. Known ones that did
+ * not change stay the same objects, so that views recognize them.
  */
 function createSkills(
   valid: readonly DecidedSkill[],

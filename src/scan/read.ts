@@ -129,7 +129,12 @@ function readSkill(
   } catch (error) {
     if (isTemporary(error)) throw error;
     return {
-      ...NOTHING_READ,
+      isRead: false,
+      text: "",
+      excerpt: "",
+      fileVersion: "",
+      modified: 0,
+      isSettled: false,
       fileName: found?.name ?? SKILL_MD,
       mainFolder: folder.realPath,
       parsed: {
@@ -215,16 +220,6 @@ function locateSkillFile(
   }
   return { path, realPath, status: Deno.statSync(path), isLink: true };
 }
-
-/** What is known of a `SKILL.md` that cannot be read. */
-const NOTHING_READ = {
-  isRead: false,
-  text: "",
-  excerpt: "",
-  fileVersion: "",
-  modified: 0,
-  isSettled: false,
-};
 
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);

@@ -141,16 +141,19 @@ export interface Reading {
   readonly failures: readonly Failure[];
 }
 
+export function listFailures(
+  visits: readonly RootVisit[],
+  reading: Reading,
+): Failure[] {
+  return [...visits.flatMap(({ failures }) => failures), ...reading.failures];
+}
+
 /** Says what is temporarily unreadable of the user's own, if anything is. */
 export function findTrouble(
   visits: readonly RootVisit[],
   reading: Reading,
 ): string | undefined {
-  const failures = [
-    ...visits.flatMap((visit) => visit.failures),
-    ...reading.failures,
-  ];
-  const trouble = failures
+  const trouble = listFailures(visits, reading)
     .find((failure) => failure.isTemporary && failure.scope === "global");
   return trouble && `${quote(trouble.problem.file)}: ${trouble.problem.reason}`;
 }

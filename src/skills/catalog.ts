@@ -22,7 +22,6 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
-/** Lists all skills that a scan found: served, shadowed, or off. */
 export function listAll(
   { skills, shadowed, off }: Pick<SkillCatalog, "skills" | "shadowed" | "off">,
 ): Skill[] {

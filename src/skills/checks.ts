@@ -174,7 +174,6 @@ function checkInvisible(skill: CheckedSkill): Fault[] {
   });
 }
 
-/** Checks whether JSON can represent the frontmatter exactly, and is not too large. */
 function checkJson(skill: CheckedSkill): Fault | undefined {
   let left = MAX_JSON_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
@@ -206,7 +205,7 @@ function checkCompatibility(skill: CheckedSkill): Fault | undefined {
   return { rule, line, reason, hint };
 }
 
-/** Checks that metadata is a mapping of texts. Most often, a version has no quotes. */
+/** The usual fault is a version without quotes. */
 function checkMetadata(skill: CheckedSkill): Fault[] {
   const rule = "metadata";
   const { metadata = {} } = skill.frontmatter;

@@ -6,10 +6,7 @@
  * values are put in quotes, and it is parsed once more. Anything else that is malformed
  * is skipped, and `frontmatter_faults.ts` says how to fix it.
  *
- * A valid frontmatter costs no more than one match and the YAML parser. No
- * expression takes more than linear time, whatever the text.
- *
- * @see {@link https://agentskills.io/specification#skill-md-format}
+ * A valid frontmatter costs no more than one match and the YAML parser.
  *
  * @module
  */
@@ -68,7 +65,6 @@ interface Hiding {
 export interface SkillText extends Hiding {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter | undefined;
-  /** Whether the frontmatter parses only after a repair. Hosts could not read it. */
   readonly isRepaired: boolean;
   readonly faults: readonly Fault[];
   /** The clean name, or what can be read of it if the file is skipped. */

@@ -274,7 +274,6 @@ function toListFault(field: RequiredField, { line }: YamlEntry): Fault {
 /** The maximum length of a clean name, in characters. */
 export const MAX_CLEAN_NAME_LENGTH = 200;
 
-/** Describes a name under which no skill can be served. */
 export function findNameFault(
   name: string,
   yaml: string,
@@ -310,7 +309,7 @@ function findNameReason(
     : undefined;
 }
 
-/** Describes the required fields that no entry is meant as, in one fault. */
+/** Describes all required fields without an entry in one fault. */
 function listAbsentFields(
   absent: readonly RequiredField[],
   yaml: string,

@@ -52,11 +52,7 @@ export function cleanName(name: string): string {
 /** Joiners are visible in some scripts, but two names must differ in more than these. */
 const JOINERS = /[\u200c\u200d]/g;
 
-/**
- * Returns the key of a name, by which skills are found: the clean name in lowercase.
- *
- * @returns The key in {@linkcode SkillCatalog.skills}.
- */
+/** Returns the key of a name, by which skills are found: the clean name in lowercase. */
 export function skillKey(name: string): string {
   if (name.length > MAX_LENGTHS.name) return "";
   if (CLEAN_NAME.test(name)) return name.toLowerCase();
@@ -125,7 +121,7 @@ function isFormOfLetter(character: string): boolean {
   return /^[a-z]$/i.test(character.normalize("NFKC"));
 }
 
-/** Lists the keys of a skill: that of its name, plain and qualified by its scope and its plugin. */
+/** Lists the keys of a skill's name: plain, and qualified by its scope and by its plugin. */
 export function keysOf(
   { name, scope, plugin }: Pick<Skill, "name" | "scope" | "plugin">,
 ): string[] {
@@ -270,9 +266,7 @@ export function parseSkillUri(
  * shadowed skill, the scope precedes its name, or its plugin with a colon. If the name is
  * a scope, the skill's own scope precedes it.
  *
- * @param skill The skill.
- * @param path The file's path relative to the skill's folder, or an empty
- *   string for the collection of all files.
+ * @param path As {@linkcode skillUri} takes it.
  */
 export function skillFileUri(skill: Skill, path: string): string {
   const { name, scope } = skill;

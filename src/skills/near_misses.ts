@@ -17,7 +17,7 @@ const LIKE_SKILL_MD =
   /^(?:skills\.md|skill(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*)$/i;
 
 /** The name of an archive in which skills are passed on. */
-export const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;
+const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;
 
 export const MARKDOWN = /\.(?:md|markdown)$/i;
 

@@ -85,11 +85,7 @@ const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
 /** Folders of package managers, into which the user's links may lead. */
 const STORES = ["/nix/store", "/gnu/store"];
 
-/**
- * Describes an error of the file system, and how to fix it, with the option that helps.
- *
- * @param scope Whose the file is.
- */
+/** Describes an error as {@linkcode faultOf} does, and adds the option that helps. */
 export function skillFaultOf(error: unknown, scope?: SkillScope): Fault {
   const fault = faultOf(error);
   const target = error instanceof SkillFileError ? error.target : undefined;

@@ -179,8 +179,7 @@ export function byOwner(
   a: { readonly scope: SkillScope },
   b: { readonly scope: SkillScope },
 ): number {
-  const rankOf = (scope: SkillScope) => scope === "global" ? 0 : 1;
-  return rankOf(a.scope) - rankOf(b.scope);
+  return Number(a.scope === "project") - Number(b.scope === "project");
 }
 
 /**
@@ -219,9 +218,9 @@ export class Project {
       : "global";
   }
 
-  /** Whether a link may lead to a real path. From the project, it must not lead out. */
-  allowsLink(link: string, target: string): boolean {
-    return this.scopeOf(link) === "global" || this.#contains(target);
+  /** Whether a link that really lies at a location may lead to a real path. */
+  allowsLink(location: string, target: string): boolean {
+    return this.scopeOf(location) === "global" || this.#contains(target);
   }
 
   #contains(realPath: string): boolean {
@@ -341,14 +340,8 @@ export class LinkRules {
     throw new SkillFileError(path, fault);
   }
 
-  /**
-   * Says why a link may not lead where it does, if it may not.
-   *
-   * @param link Where the link really lies.
-   * @param target The real path of what it leads to.
-   */
-  #findFault(link: string, target: string): Fault | undefined {
-    if (!this.#project.allowsLink(link, target)) return LINK_OUT_OF_PROJECT;
+  #findFault(location: string, target: string): Fault | undefined {
+    if (!this.#project.allowsLink(location, target)) return LINK_OUT_OF_PROJECT;
     const isConfined = this.#confinement !== undefined &&
       !isAtOrBelowAny(target, this.#confinement);
     return isConfined ? LINK_OUT_OF_ROOTS : undefined;

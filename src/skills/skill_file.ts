@@ -9,10 +9,9 @@ import { isAbsence } from "../files/faults.ts";
 import { childPath, isCaseBlind, mayRead } from "../files/paths.ts";
 import { SKILL_MD } from "./names.ts";
 
-/** The allowed names of a skill's main file, starting with the standard one. */
+/** The names of a skill's main file, the preferred one first. */
 const SKILL_FILE_NAMES = [SKILL_MD, "skill.md"];
 
-/** Whether a file with this name is the main file of a skill. */
 export function isSkillFileName(name: string): boolean {
   return SKILL_FILE_NAMES.includes(name) ||
     (isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase());

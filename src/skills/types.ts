@@ -142,7 +142,7 @@ export interface Skill {
   readonly prefix?: string | undefined;
 }
 
-/** A skill whose name another skill has. */
+/** A skill whose plain name loads another skill. */
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;

@@ -113,7 +113,6 @@ export interface YamlEntry {
   readonly separator: string;
 }
 
-/** Whether the key of an entry is followed by a colon and a blank, as YAML demands. */
 export function isSeparated(
   { separator, value }: Pick<YamlEntry, "separator" | "value">,
 ): boolean {
@@ -171,10 +170,7 @@ export function findNested(
   return entry && { ...entry, line: line + entry.line, indentation };
 }
 
-/**
- * Finds the entries on one line that the parser refuses by themselves. Metadata cannot be
- * a text.
- */
+/** Lists the one-line entries that the parser refuses alone. Metadata is never a text. */
 export function listRefused(entries: readonly YamlEntry[]): YamlEntry[] {
   return entries.filter(({ key, lines: [line = "", ...others] }) =>
     key !== "metadata" && others.length === 0 &&
