@@ -52,12 +52,11 @@ export interface PolicyDecision {
 /** The decision without a rule. */
 export const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
-/** The policy that applies now: the last valid one. */
+/** The policy in effect: the last valid one. */
 export class Policy {
   readonly #options: ScanOptions;
   readonly file: string | undefined;
   #loaded: LoadedPolicy | undefined;
-  /** The rules, once there is a valid policy. */
   #rules: readonly ActiveRule[] | undefined;
   /** The folders whose skills are name-only, in comparable form. */
   #nameOnly: ReadonlySet<string> = new Set();
@@ -85,7 +84,7 @@ export class Policy {
     return this.#nameOnly.size > 0 || (this.#rules ?? []).length > 0;
   }
 
-  /** Loads the policy, and resolves its folders. Returns what is wrong with it. */
+  /** Loads the policy, and returns what is wrong with it. */
   async load(project: Project): Promise<readonly Problem[]> {
     const { nameOnlyFolders = [] } = this.#options;
     this.#nameOnly = new Set(
@@ -116,7 +115,6 @@ export class Policy {
     this.#apply(this.#loaded.rules, project);
   }
 
-  /** Says what is wrong with the policy, and what applies until it is fixed. */
   #toProblems(faults: readonly Fault[], project: Project): Problem[] {
     // The folders of the last valid policy may lead elsewhere by now.
     const valid = this.#rules?.map(({ rule }) => rule);

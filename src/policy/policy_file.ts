@@ -121,13 +121,11 @@ function formatBadValue(kind: string, value: unknown): string {
   return `the value${shown} of ${quote(kind)} is malformed`;
 }
 
-/** How to write what takes one text or several. */
 const FORMS: Readonly<Record<string, string>> = {
   skill: 'write a name in quotes, or a list of these, as in ["a", "b"]',
   in: 'write a folder in quotes, or a list of these, as in ["~/a", "~/b"]',
 };
 
-/** Lists what was probably meant by an unknown key or an unknown choice. */
 function listMeant(issue: z.core.$ZodIssue): string[] {
   if (issue.code === "unrecognized_keys") {
     const { shape } = issue.path.length === 0 ? POLICY : RULE;

@@ -44,17 +44,15 @@ export interface PolicySubject {
   readonly paths: readonly string[];
 }
 
-/** A rule that is ready to be matched in one scan. */
+/** A rule with the folders that its own lead to in one scan. */
 export interface ActiveRule {
   readonly rule: SkillPolicyRule;
   readonly matchesName: (key: string) => boolean;
-  /** The folders in comparable form, of which one must contain the skill, if any are named. */
+  /** The folders in comparable form. If there are any, the skill must be in one of them. */
   readonly folders: readonly string[] | undefined;
 }
 
 /**
- * Prepares a rule for a scan.
- *
  * @param base The folders that those of the rule are relative to.
  * @throws {PolicyError} If it cannot be used.
  */
@@ -81,7 +79,6 @@ export function activateRule(
   };
 }
 
-/** Whether a rule matches something by any of its names and paths. */
 export function isMatch(
   active: ActiveRule,
   { names, scope, paths }: PolicySubject,
@@ -118,7 +115,7 @@ export function isAbout(
   return (rule.scope ?? scope) === scope && matchesName(key);
 }
 
-/** Whether a path is one of the folders or lies in one, if any are named. */
+/** Whether a path is one of the folders or lies in one. Without folders, any path does. */
 export function isInAny(
   path: string,
   folders: readonly string[] | undefined,
@@ -127,7 +124,6 @@ export function isInAny(
     folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
-/** Returns the texts of a condition, which can be one text or a list. */
 export function textsOf(
   condition: string | readonly string[] | undefined,
 ): string[] {
@@ -164,7 +160,6 @@ const FOLDER_END = isWindows
   ? /(?<![\\/])[\\/]+(?:\*\*[\\/]*)?$/
   : /(?<!\/)\/+(?:\*\*\/*)?$/;
 
-/** Wildcards, and alternatives in braces. */
 const WILDCARDS = /[*?]|\{[^{}]*,/;
 
 /** Says why the path of a folder cannot be used, from its text alone. */

@@ -40,12 +40,10 @@ export function strictest(...hidings: SkillHiding[]): SkillHiding {
   return hidings.includes("model") ? "model" : "nobody";
 }
 
-/** Whether a skill is hidden from everyone. */
 export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
   return hiddenFrom === "everyone";
 }
 
-/** Whether the model can load a skill. */
 export function isForModel(
   { hiddenFrom }: Pick<Skill, "hiddenFrom">,
 ): boolean {

@@ -132,14 +132,12 @@ function ownHiding({ state, read: { parsed } }: JudgedSkill): SkillHiding {
   return strictest(STATES[state].hiddenFrom, byFlag);
 }
 
-/** Lists the real paths of the folders that were not read, for want of time or by an error. */
 function listUnread({ visits, reading }: DecisionInput): string[] {
   const unvisited = visits.flatMap((visit) => visit.unread);
   return [...reading.unread, ...unvisited]
     .filter((realPath) => !reading.skills.has(realPath));
 }
 
-/** Which folders are hidden from everyone, or from the model. */
 export class HiddenFolders {
   readonly #hidden = new Map<string, SkillHiding>();
   /** The real paths of folders in which there may be skills that nobody found. */
@@ -166,7 +164,6 @@ export class HiddenFolders {
     }
   }
 
-  /** Whether a file or folder that a skill leads to is hidden. See {@linkcode hidingOf}. */
   has(
     realPath: string,
     skillFolder: string,
@@ -187,9 +184,6 @@ export class HiddenFolders {
    * Returns from whom a file or folder is hidden, by the folders between it and the skill
    * that leads there, or by all folders above it if it lies outside the skill. This is the
    * one place that is asked, whichever root or link leads there.
-   *
-   * @param realPath The file or folder.
-   * @param skillFolder The real folder of the skill.
    */
   hidingOf(realPath: string, skillFolder: string): SkillHiding {
     if (this.#hidden.size + this.#unsearched.size === 0) return "nobody";
@@ -272,7 +266,6 @@ function listSkipped(
  * Lists the folders to watch, by their real paths, the most important ones first:
  * what is being edited is noticed at once, and the rest by the next scan of the timer.
  *
- * @param skills The folders with a `SKILL.md`.
  * @param others The roots, the policy file, and the folders that clients subscribed to.
  */
 export function listWatchedFolders(

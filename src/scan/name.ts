@@ -120,7 +120,6 @@ interface NamedSkill {
   readonly decided: DecidedSkill;
   /** Its scope or plugin, if it has only a qualified name. */
   readonly prefix?: string | undefined;
-  /** The skill that has the name instead, if one has. */
   readonly by?: DecidedSkill;
 }
 

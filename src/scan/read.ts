@@ -113,11 +113,7 @@ class ProjectBudget {
   }
 }
 
-/**
- * Reads the skill in a folder, if there is one.
- *
- * @throws {Error} If something is temporarily unreadable.
- */
+/** @throws {Error} If something is temporarily unreadable. */
 function readSkill(
   folder: VisitedFolder,
   options: ReadOptions,
@@ -199,11 +195,7 @@ function hideMentioned(parsed: SkillText, bytes: Uint8Array): SkillText {
     : parsed;
 }
 
-/**
- * Finds out where a `SKILL.md` really lies.
- *
- * @throws {SkillFileError} If it is a folder, or a link to what is not the skill's.
- */
+/** @throws {SkillFileError} If it is a folder, or a link to what is not the skill's. */
 function locateSkillFile(
   { name, path, status }: FoundFile,
   { realPath: realDirectory }: PlacedFolder,

@@ -45,7 +45,7 @@ export interface RootVisit {
   readonly folders: readonly VisitedFolder[];
   /** The real paths of folders that could not be looked at, such as all of a refused root. */
   readonly unread: readonly string[];
-  /** The real paths of folders beyond the limit, so that nobody knows which skills are in them. */
+  /** The real paths of folders beyond the limit. Nobody knows which skills are in them. */
   readonly unsearched: readonly string[];
   readonly failures: readonly Failure[];
 }
@@ -64,7 +64,6 @@ export interface ScanStart {
   readonly slice: TimeSlice;
 }
 
-/** Something in a root that could not be visited or read. */
 export interface Failure {
   readonly problem: Problem;
   /** Where it really lies, even if it is a link. */
@@ -74,7 +73,6 @@ export interface Failure {
   readonly isTemporary: boolean;
 }
 
-/** Describes an error with a root, or with a file or folder in one. */
 export function createFailure(
   error: unknown,
   file: string,

@@ -125,7 +125,6 @@ export function readSkillText(
   return readFields(parsed, { yaml, folder, scope });
 }
 
-/** Finds the YAML between the lines `---`, unless it is too large. */
 export function findYaml(text: string): string | undefined {
   const [frontmatter, yaml] = FRONTMATTER.exec(startOf(text)) ?? [];
   if (frontmatter === undefined || yaml === undefined) return undefined;
@@ -351,7 +350,7 @@ function readFlags(
   return { ...hiding, unclear: unclear.slice(0, MAX_FAULTS) };
 }
 
-/** Reads a boolean as people write it. Returns `undefined` for anything else. */
+/** Reads a boolean as people write it. */
 function toBoolean(value: unknown): boolean | undefined {
   if (typeof value === "object") return undefined;
   const text = String(value).trim().toLowerCase();

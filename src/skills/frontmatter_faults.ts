@@ -241,7 +241,6 @@ function toParserFault(yaml: string, error: Error): Fault {
   return { ...fault, ...advice };
 }
 
-/** Describes the required fields that are missing, misspelled, or not texts. */
 export function listMissingFields(
   missing: readonly RequiredField[],
   { yaml, folder, fields }: {

@@ -30,13 +30,11 @@ const GOES_ON = /^[[{](?:[^[\]{}]|[[{][^[\]{}]*[\]}])*[\]}]./;
 /** A value without quotes that has a colon before a blank or at its end. */
 const HAS_COLON = /^(?!["'*&!|>#[{]).*:(?:[ \t]|$)/;
 
-/** An entry whose value can only be meant as a text, and that text. */
 interface MeantText {
   readonly entry: YamlEntry;
   readonly text: string;
 }
 
-/** Finds the entries whose values can only be meant as texts, among those that YAML refuses. */
 export function listMeantTexts(
   entries: readonly YamlEntry[],
   refused: readonly YamlEntry[],

@@ -130,7 +130,6 @@ export function keysOf(
   return [key, ...prefixes.map((prefix) => `${prefix}:${key}`)];
 }
 
-/** Whether a clean name begins with a scope. */
 export function isQualified(name: string): boolean {
   return QUALIFIED.test(name);
 }
@@ -154,7 +153,6 @@ export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/** Finds a skill by its plain name, or by one qualified by a scope or a plugin. */
 export function findSkill(
   text: string,
   catalog: SkillCatalog,

@@ -21,7 +21,6 @@ const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;
 
 export const MARKDOWN = /\.(?:md|markdown)$/i;
 
-/** Returns the kind of near miss that a file is by its name, if it is one. */
 export function kindOfFile(
   name: string,
   { isInRoot }: { isInRoot: boolean },
@@ -116,7 +115,6 @@ function toFolderFault(document: string | undefined): Fault {
 
 const MAX_NEAR_MISSES = 1_000;
 
-/** A folder that a scan listed. */
 interface Folder {
   readonly root: SkillRoot;
   readonly path: string;

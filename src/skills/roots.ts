@@ -107,11 +107,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   return withoutDuplicates(roots);
 }
 
-/**
- * Returns the roots for a folder that replaces the default ones: itself, and two in it.
- *
- * @param optional The folders that need not exist.
- */
+/** @param optional The paths of the folders that need not exist. */
 function rootsIn(
   folder: string,
   options: SkillRootOptions,
@@ -154,7 +150,6 @@ export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   });
 }
 
-/** Returns the roots that agents share: `<folder>/skills` in the project and in the home folder. */
 function sharedRoots(
   folder: string,
   options: SkillRootOptions,
@@ -195,7 +190,7 @@ export class Project {
    */
   readonly trusted: readonly string[] = [];
 
-  /** Determines the project. Desktop applications start servers in `/`. */
+  /** The root of a disk is no project: desktop applications start servers in `/`. */
   constructor(
     { workingDirectory, homeDirectory, trustLinks = [] }:
       & BaseFolders
@@ -273,7 +268,6 @@ export class Project {
     );
   }
 
-  /** Lists the problems with folders that lead out of the project, or cannot be resolved. */
   listProblems(folders: readonly string[]): Problem[] {
     return [...new Set(folders)].flatMap((file) => {
       const fault = this.#findFault(file);
@@ -300,7 +294,6 @@ export class Project {
 
 interface RootLink {
   readonly path: string;
-  /** The real path of its folder, and its name. */
   readonly location: string;
   /** The real path of the skill around it, if there is one. */
   readonly outer: string | undefined;

@@ -67,7 +67,6 @@ export const REQUIRED_FIELDS = ["name", "description"] as const;
 
 export type RequiredField = (typeof REQUIRED_FIELDS)[number];
 
-/** The fields of the frontmatter that have a meaning. */
 export const KNOWN_FIELDS: readonly string[] = [
   "name",
   "description",
@@ -159,7 +158,6 @@ export function findEntry(
   return entries.find(({ key }) => key === field);
 }
 
-/** Finds an entry of a mapping in an entry, and its indentation. */
 export function findNested(
   key: string,
   { line, lines: [, ...lines] }: YamlEntry,
@@ -264,7 +262,6 @@ export function betweenQuotes(text: string): string | undefined {
   return isOneText ? inner : undefined;
 }
 
-/** Where to write what: a part of a fault. */
 type Advice = Pick<Fault, "line" | "hint" | "lines">;
 
 /** The maximum length of a line that is printed to be copied, in characters. */
