@@ -24,11 +24,7 @@ export function registerCompletion(
   );
 }
 
-/**
- * Completes the name of a skill, or the path of one of its files.
- *
- * @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt.
- */
+/** @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt. */
 async function complete(
   params: Params<"completion/complete">,
   registry: SkillSource,

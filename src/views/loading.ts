@@ -30,7 +30,6 @@ const MODEL = { forModel: true };
 /** The time between two scans because of unknown names, in milliseconds. */
 const UNKNOWN_NAME_INTERVAL_MS = 100;
 
-/** What is known of the client that a request comes from. */
 export type Requester = Pick<RequestContext, "client" | "sender">;
 
 export interface ToolContext
@@ -94,7 +93,6 @@ export function decodeText({ text, bytes }: SkillFileContent): string {
   return text ?? new TextDecoder().decode(bytes);
 }
 
-/** Logs that a client loaded a skill, if the user wants to know. */
 export function logLoad(
   skill: Skill,
   way: string,
@@ -204,7 +202,6 @@ export function createTextResult(...texts: string[]): CallToolResult {
   return { content: texts.map((text) => ({ type: "text", text })) };
 }
 
-/** Reads a file of a skill as a content item of a result. */
 export async function readContent(
   skill: Skill,
   path: string,
@@ -336,12 +333,7 @@ function formatLeftOut(problems: readonly Problem[]): string {
 /** The maximum size of files that are read together, in bytes. A reply takes several times as much. */
 const MAX_SIZE_TOGETHER = 2 * 1024 * 1024;
 
-/**
- * Reads files of a skill for one message.
- *
- * @param read Returns what the message contains for a file.
- * @throws {Error} If they do not fit into one message.
- */
+/** @throws {Error} If the files do not fit into one message. */
 export async function readTogether<T>(
   files: readonly SkillFile[],
   read: (file: SkillFile) => Promise<T>,

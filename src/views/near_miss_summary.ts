@@ -1,8 +1,8 @@
 /**
  * Tells the model how many files and folders may be meant as the user's skills but are
  * not served, and how to fix that. It does not name them, because the model gets no path
- * outside of skills. Those of a project are for people alone: what a stranger put there must not make the
- * server give advice.
+ * outside of skills. Those of a project are for people alone: what a stranger put there
+ * must not make the server give advice.
  *
  * @module
  */
@@ -16,10 +16,8 @@ import type {
 } from "../skills/types.ts";
 import { count, quote } from "../text.ts";
 
-/** A number of things, and what is to be said of them. */
 type Count = [number: number, thing: string, rest: string];
 
-/** Counts what is almost a skill, in one sentence, if there is anything. */
 export function summarizeNearMisses(catalog: SkillCatalog): string | undefined {
   const counts = [...countSkills(catalog), ...countNearMisses(catalog)];
   const parts = counts.filter(([number]) => number > 0)
@@ -88,7 +86,6 @@ function isCounted(
   return path !== root.path && (skills === 0 || document !== undefined);
 }
 
-/** Counts the near misses in the user's folders, and folders that the user named and that cannot be searched. */
 function countNearMisses({ roots }: SkillCatalog): Count[] {
   const misses = roots.filter(({ scope }) => scope === "global")
     .flatMap((report) =>

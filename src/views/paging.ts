@@ -21,7 +21,7 @@ const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 /** The start of a cursor. The key of the previous item follows. */
 const AFTER = "after:";
 
-/** An item of a list: a value and its sort key, which is not empty. */
+/** A value, and its sort key, which is not empty. */
 export interface ListItem<T> {
   readonly key: string;
   readonly value: T;
@@ -34,12 +34,11 @@ export function sortList<T>(items: readonly ListItem<T>[]): ListItem<T>[] {
 }
 
 /**
- * Returns the page of a sorted list that starts at a cursor. A cursor contains
- * the key of the previous item. If the list changes between two pages, the
- * items that remain are neither skipped nor repeated.
+ * Returns the page of a sorted list that starts at a cursor, which contains the key of the
+ * previous item. So if the list changes between two pages, the items that remain are
+ * neither skipped nor repeated.
  *
- * @param options The cursor, and a function that returns the entry of the page
- *   for a value, or `undefined` to leave it out. Default: the value.
+ * @param options.load Returns the entry for a value, or `undefined` to leave it out.
  * @throws {Error} If the cursor is invalid.
  */
 export async function loadPage<T>(
@@ -98,7 +97,6 @@ export function notifyWhenChanged(
   });
 }
 
-/** Serves a paged list derived from the catalog, and notifies clients when it changes. */
 export function serveList<T>(
   server: RequestDispatcher,
   registry: SkillSource,

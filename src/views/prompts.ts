@@ -137,12 +137,7 @@ function createPrompts(
 
 const MAX_NEAR_NAMES = 5;
 
-/**
- * Finds the skill that a prompt loads.
- *
- * @throws {Error} If there is no skill with this name that the user can load. The
- *   message lists similar names.
- */
+/** @throws {Error} If the user can load no such skill. The message lists similar names. */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,

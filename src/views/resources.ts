@@ -97,7 +97,6 @@ function toResourceError(
     : invalidParams(message, { uri: echo(uri) });
 }
 
-/** Creates the resources of a skill: its `SKILL.md` and the collection of its files. */
 function createResources({ skill, name }: ListedSkill): ListItem<Resource>[] {
   // Sizes are omitted, so that a change to a body does not change the list.
   const main: Resource = {
@@ -148,12 +147,7 @@ function withoutFragment(uri: string): string {
   return uri.replace(/#.*$/s, "").replace(/^(skill:\/\/[^/]+\/)\//, "$1");
 }
 
-/**
- * Finds the skill and the path that a URI refers to.
- *
- * @throws {Error} The JSON-RPC error "invalid params" if there is no such
- *   skill.
- */
+/** @throws {Error} The JSON-RPC error "invalid params" if there is no such skill. */
 export function requireResource(
   uri: string,
   { catalog }: SkillSource,
@@ -166,12 +160,7 @@ export function requireResource(
   );
 }
 
-/**
- * Returns what is read for a request.
- *
- * @throws {Error} The JSON-RPC error "invalid params" with the URI if it cannot
- *   be read.
- */
+/** @throws {Error} The JSON-RPC error "invalid params" with the URI if the reading fails. */
 export function readForRequest<T>(
   uri: string,
   reading: Promise<T>,

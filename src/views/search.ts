@@ -22,7 +22,6 @@ const MAX_TEXT_LENGTH = 1_024;
  */
 const MAX_UNKNOWN_WORDS = 8;
 
-/** A part of a skill in which words are found. */
 interface Field {
   readonly wordsOf: (skill: Skill) => string[];
   readonly weight: number;
@@ -153,8 +152,8 @@ export class SkillIndex {
   }
 
   /**
-   * Lists the words that a word begins or, if there are none, that it may be a
-   * misspelling of. Its first character is rarely wrong.
+   * Lists the words that begin with a word, or else those that it may be a misspelling of.
+   * Its first character is rarely wrong.
    */
   async #listSimilar(word: string, slice: TimeSlice): Promise<string[]> {
     const limit = maxMistakes(word);
@@ -175,7 +174,7 @@ function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else list.push(value);
 }
 
-/** Returns how rare a word is, as in BM25, if a number of all skills contain it. */
+/** Returns how rare a word in some of all skills is, as BM25 defines it. */
 function rarityOf(count: number, total: number): number {
   return Math.log(1 + (total - count + 0.5) / (count + 0.5));
 }

@@ -56,7 +56,6 @@ function inListOrder(skills: Iterable<Skill>): Skill[] {
   return [...skills].sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** A skill as lists show it. */
 export interface ListedSkill {
   readonly skill: Skill;
   /** A name that loads it, on one line. */
@@ -86,12 +85,10 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
   description: oneLine(listedDescription(skill)),
 }));
 
-/** Returns what the frontmatter of a skill says about when to use it. */
 export function useOf({ frontmatter: { when_to_use: use } }: Skill): string {
   return typeof use === "string" ? use : "";
 }
 
-/** Adds to a description when to use the skill, if the frontmatter says so. */
 export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
   const { description } = listed.skill;
   const use = oneLine(useOf(listed.skill));
@@ -209,7 +206,6 @@ export function formatSkill({ name, description }: ListedSkill): string {
  */
 export const DEFAULT_DESCRIPTION_LIMIT = 36_000;
 
-/** Returns the last line of a list that lacks some skills. */
 export function formatMore(missing: number): string {
   return `\n(and ${missing} more: pass a name to load one, or words that describe the task to search)`;
 }
@@ -232,7 +228,7 @@ export function fitList(
 }
 
 interface ListSize {
-  /** The limit of the sum of all lengths. */
+  /** The maximum total length. */
   readonly limit: number;
   readonly lengthOf: (listed: ListedSkill) => number;
 }

@@ -62,11 +62,7 @@ export function registerSkillsExtension(
   );
 }
 
-/**
- * Returns the entry of a skill by the URI under which it is listed.
- *
- * @throws {Error} If none is listed under it, or hosts cannot load the skill.
- */
+/** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
 async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
   const { skill } = findResource(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {

@@ -24,7 +24,6 @@ interface Subscription {
   hasBaseline: boolean;
 }
 
-/** Tracks what clients subscribe to, and notifies them of changes. */
 export function registerSubscriptions(
   server: McpServer,
   registry: SkillSource,
@@ -40,11 +39,7 @@ export function registerSubscriptions(
   registry.addSubscriber(files);
 }
 
-/**
- * Finds out what a URI that a client subscribes to refers to.
- *
- * @throws {Error} If there is no such skill.
- */
+/** @throws {Error} If there is no such skill. */
 function resolveUri(
   uri: string,
   registry: SkillSource,
@@ -76,7 +71,6 @@ class SubscribedFiles implements ScanSubscriber {
     return this.#folders;
   }
 
-  /** Lists the files, and notifies the clients of those that changed. */
   async look(): Promise<void> {
     await this.#looks.run(() => this.#look());
   }

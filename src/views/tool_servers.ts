@@ -39,21 +39,14 @@ export interface ProgramToolServer {
   notifyListChanged(list: "tools"): void;
 }
 
-/** Adapts a kind of server to the tools. */
 interface ToolAdapter {
-  /** Registers a tool. Clients can call it from then on. */
   register(tool: SkillTool): void;
   /** Lists the entries of the tools that clients are sent while a catalog is current. */
   listSent(catalog: SkillCatalog): Tool[];
-  /** Tells clients that the entries changed. */
   update(): void;
 }
 
-/**
- * Returns the adapter of a server.
- *
- * @throws {TypeError} If tools cannot be registered on the server.
- */
+/** @throws {TypeError} If tools cannot be registered on the server. */
 export function adapterFor(
   server: SkillToolServer | ProgramToolServer,
   registry: SkillSource,
@@ -128,10 +121,7 @@ type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 
 type RegisteredTool = ReturnType<SkillToolServer["registerTool"]>;
 
-/**
- * Shows tools on a server of the SDK, as the profile of the options, or else clients that
- * were not measured, see them.
- */
+/** Shows tools on a server of the SDK, on which all clients see the same. */
 function createSdkAdapter(
   server: SkillToolServer,
   registry: SkillSource,

@@ -52,7 +52,6 @@ export async function callTool(
   }
 }
 
-/** Who sees a tool, which skills there are, and how the tool is configured. */
 export interface ToolView {
   readonly profile: ClientProfile;
   readonly catalog: SkillCatalog;

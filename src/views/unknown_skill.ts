@@ -82,7 +82,7 @@ function findAdvice(
     (toolset === "skill" ? undefined : summarizeNearMisses(catalog));
 }
 
-/** Formats a list of skills in the wording of the contract of the tool `skill`. */
+/** The wording is that of the contract of the tool `skill`. */
 function formatAvailable(start: string, list: string): string {
   return `${start}
 

@@ -23,8 +23,6 @@ const MAX_JSON_SIZE = 4 * 1024 * 1024;
 /**
  * Returns the entries of the skills that fit into a list as JSON, with shorter descriptions
  * if they do not fit otherwise.
- *
- * @param entryOf Returns what the list contains for a skill.
  */
 export function fitJsonList<Entry extends object>(
   catalog: SkillCatalog,

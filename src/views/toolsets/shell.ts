@@ -21,7 +21,6 @@ const MAX_OUTPUT_LENGTH = 256 * 1024;
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
-/** The Deno flag that grants permission to run the shell. */
 export const ALLOW_SHELL = `--allow-run=${isWindows ? "cmd" : "/bin/sh"}`;
 
 /** Returns the system's shell, which no project can replace, if Deno may run it. */
@@ -115,7 +114,7 @@ function shellWith(line: string, cwd: string): Deno.Command {
   });
 }
 
-/** The variables that tell the dynamic linker what to load into a program. */
+/** The variables of the dynamic linker. */
 const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
 
 /**

@@ -33,7 +33,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly describe?: (list: DescribedList) => string;
   /** If it has the parameter `name`, the list can be in the description of that instead. */
   readonly input: Input;
-  /** The schema of its structured result, if it has one. */
+  /** The schema of its structured result. */
   readonly output?: z.ZodMiniObject;
   /** Hints for clients about its effects. Default: it only reads. */
   readonly annotations?: ToolAnnotations;
