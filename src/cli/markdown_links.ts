@@ -17,7 +17,6 @@ const FENCED_CODE =
 
 const SPAN = /(?<!\\)(?<ticks>`{1,2})[^`\n]+\k<ticks>/;
 
-/** A comment, which may extend to the end of the text. */
 const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
 
 /** Whichever begins first hides the others inside it. */
@@ -71,7 +70,7 @@ function withoutCode(markdown: string): string {
   return markdown.replace(CODE, (code) => code.replace(/[^\n]+/g, ""));
 }
 
-/** Finds the path that a link leads to, with slashes, but none at its end. */
+/** Returns the path with slashes, but none at its end. */
 function pathOf(written: string): string {
   const [encoded = ""] = written.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;

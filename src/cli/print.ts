@@ -58,7 +58,6 @@ export function isInActions(): boolean {
   return readEnvironment("GITHUB_ACTIONS") === "true";
 }
 
-/** Returns the command that shows the lines of a message beside a line of a file. */
 export function annotation(
   severity: string,
   properties: Readonly<Record<string, string | number | undefined>>,

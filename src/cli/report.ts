@@ -151,7 +151,6 @@ const NO_SKILLS: Fault = {
     `add a folder with a ${SKILL_MD}, or pass another folder; --list shows which ones are searched`,
 };
 
-/** Lists the folders of the skills that are not off, and of the files that are skipped. */
 function listChecked(
   { problems }: SkillCatalog,
   found: readonly Skill[],
@@ -181,7 +180,6 @@ function findSkillsInside(
 
 const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
 
-/** Lists the problems with a skill: all of them, or what shows without reading its files. */
 async function listProblems(
   skill: Skill,
   contents: SkillFiles,
@@ -195,7 +193,6 @@ async function listProblems(
     : checked;
 }
 
-/** Describes a skill, and checks its files if the command line asks for it. */
 async function inspect(
   skill: Skill,
   { registry, check }: { registry: SkillSource; check: boolean },
@@ -220,7 +217,6 @@ async function inspect(
     file,
     state,
     hiddenFrom,
-    /** The line of the policy's rule that applies, if there is one. */
     ruleLine: skill.policyRule?.line,
     /** The file of the skill that is served by its name. */
     shadowedBy: shadowing?.by.file,

@@ -64,7 +64,6 @@ function formatTables(report: Report, home: string | undefined): string[] {
   ]);
 }
 
-/** Describes who cannot load a skill by its name, and why. */
 function formatEffects(
   skill: Report["skills"][number],
   home: string | undefined,
@@ -168,7 +167,6 @@ function formatAdvice(
   return [`To add one, save these lines as ${file}:`, ...FIRST_SKILL];
 }
 
-/** Shortens a path in the working directory or the home folder. */
 function showPath(path: string, home: string | undefined): string {
   return pathFromHere(path) ?? withTilde(path, home);
 }

@@ -53,7 +53,6 @@ const TEXT_CHECKS: readonly Check[] = [
   checkLinks,
 ];
 
-/** Checks a skill, and whether its files can be read. */
 export async function checkSkill(
   skill: Skill,
   { registry, contents }: { registry: SkillSource; contents: SkillFiles },
@@ -73,7 +72,6 @@ export async function checkSkill(
   ];
 }
 
-/** Says why a file of a skill cannot be read, or why a `SKILL.md` is not text. */
 async function findReadProblem(
   skill: Skill,
   path: string,
@@ -189,7 +187,6 @@ function checkLinks({ text, contents: { files } }: CheckedSkill): Fault[] {
   return listBrokenLinks(text, files.map(({ path }) => path));
 }
 
-/** Checks skills beside each other: no two have the same name. */
 export function checkTogether(skills: readonly Skill[]): Problem[] {
   const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
   return [...byName.values()].flatMap(([first, ...others]) =>

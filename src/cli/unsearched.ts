@@ -43,7 +43,6 @@ import { MCP_CLIENTS } from "./clients/clients.ts";
 /** The maximum number of lines about one folder, as many as a person reads. */
 const MAX_DEEPER_LINES = 10;
 
-/** A folder where skills are put, and that is not searched. */
 interface UnsearchedPlace {
   readonly root: SkillRoot;
   readonly hint: string;
@@ -100,7 +99,7 @@ const MOVE = 'move its skills to the folder "skills" beside it';
 const ADD_A_PLUGIN =
   "Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it";
 
-/** A folder where skills are put, in a base folder. */
+/** A folder where installers, clients, or people put skills. */
 interface Place {
   readonly base: string | undefined;
   readonly folder: string;
@@ -110,7 +109,6 @@ interface Place {
   readonly recursive?: boolean;
 }
 
-/** Lists the places where installers, clients, and people put skills. */
 function listPlaces(settings: Settings): Place[] {
   const { home } = settings;
   const here = currentFolder();

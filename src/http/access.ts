@@ -61,7 +61,6 @@ export class AccessControl {
     return this.#tokens.length > 0;
   }
 
-  /** Says why the server cannot serve clients at an address, if it cannot. */
   findAddressReason(address: Deno.Addr | undefined): string | undefined {
     if (isLoopback(address) || this.requiresToken) return undefined;
     return `Cannot serve other machines without a token: ${ADVICE}`;
@@ -158,7 +157,6 @@ function hostnameOf(address?: Deno.Addr): string | undefined {
     : undefined;
 }
 
-/** Creates an error response to a request whose ID is unknown. */
 export function createRefusal(
   status: number,
   message: string,

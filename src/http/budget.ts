@@ -15,7 +15,6 @@ import { nextTurn, SLICE_MS, TURNS } from "../tasks.ts";
 /** The part of each amount that a client can have. */
 const SHARE = 1 / 4;
 
-/** An amount of something that clients share. */
 export class Amount {
   readonly #limit: number;
   readonly #byClient = new Map<string, number>();
@@ -51,7 +50,7 @@ export class Amount {
     else this.#byClient.set(client, own);
   }
 
-  /** Takes some for a client. Returns whether it can have as much. */
+  /** Takes some for a client, if it can have as much. */
   take(client: string, size: number): boolean {
     const own = (this.#byClient.get(client) ?? 0) + size;
     const limit = client === "" ? this.#limit : this.#limit * SHARE;
@@ -85,7 +84,7 @@ export class SharedSemaphore {
     return this.#handled.total;
   }
 
-  /** The size of all replies that are not sent, in bytes. */
+  /** The size of all unsent replies, in bytes. */
   get unsent(): number {
     return this.#unsent.total;
   }
@@ -104,11 +103,7 @@ export class SharedSemaphore {
       this.#unsent.isLeftFor(client, part);
   }
 
-  /**
-   * Waits for a permit.
-   *
-   * @throws {unknown} The reason of the signal, if it is aborted.
-   */
+  /** @throws {unknown} The reason of the signal, if it is aborted. */
   async acquire(client: string, signal: AbortSignal): Promise<Permit> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -130,7 +125,6 @@ export class SharedSemaphore {
     return permit;
   }
 
-  /** Adds to what is unsent of a client's replies, or takes from it, in bytes. */
   addUnsent(client: string, size: number): void {
     this.#unsent.add(client, size);
     this.#admit();

@@ -29,7 +29,6 @@ export function servePage(): Response {
   return new Response(PAGE, { headers });
 }
 
-/** Returns the hash of an element, for the Content-Security-Policy. */
 function hashOf(tag: string): string {
   const [, rest] = PAGE.split(`<${tag}>`, 2);
   const [content] = rest!.split(`</${tag}>`, 1);

@@ -60,7 +60,7 @@ const MAX_SECONDS = 2_000_000;
 /** The maximum size of files, in MiB: what hosts accept of a skill in total. */
 export const MAX_FILE_MIB = 16;
 
-/** Converts a number of MiB to bytes, if it is valid. */
+/** Converts a valid number of MiB to bytes. */
 export function parseMebibytes(value: string | undefined): number | undefined {
   const mebibytes = Number(value);
   const size = Math.round(mebibytes * 1024 * 1024);
@@ -74,7 +74,6 @@ const FOLDERS = {
   expected: "a folder",
 } as const;
 
-/** Returns what the options for numbers of seconds have in common. */
 function seconds(min: number) {
   return {
     type: "string",
@@ -246,11 +245,7 @@ export interface CommandLine {
   positionals: string[];
 }
 
-/**
- * Parses the command line.
- *
- * @throws {UsageError} If it is invalid.
- */
+/** @throws {UsageError} If the command line is invalid. */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
   for (const [name, value] of Object.entries(values)) {

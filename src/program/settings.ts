@@ -54,11 +54,7 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-/**
- * Creates settings from the command line and the environment.
- *
- * @throws {UsageError} If the value of an option is invalid.
- */
+/** @throws {UsageError} If the value of an option is invalid. */
 export function createSettings(command: CommandLine): Settings {
   const warnings: string[] = [];
   const bases = readBaseFolders(warnings);
@@ -213,11 +209,7 @@ function skillAround(file: string): string | undefined {
     folders.find((folder) => isNamedSkills(dirname(folder)));
 }
 
-/**
- * Refuses a missing folder with the name of an option.
- *
- * @throws {UsageError} If it is such a folder.
- */
+/** @throws {UsageError} If a folder that is missing has the name of an option. */
 function refuseOptionName(folder: string, path: string): void {
   if (!Object.hasOwn(OPTIONS, folder) || isThere(path)) return;
   throw new UsageError(
@@ -259,11 +251,7 @@ function givenFolders(
   );
 }
 
-/**
- * Returns the absolute path of a file or folder.
- *
- * @throws {UsageError} If the folder that it is relative to is unknown.
- */
+/** @throws {UsageError} If the folder that the path is relative to is unknown. */
 function resolveGiven(path: string, bases: BaseFolders): string {
   try {
     return resolvePath(path, bases);
@@ -320,7 +308,6 @@ function isPossibleFolder(path: string): boolean {
   return path.length <= MAX_LENGTHS.path && isAbsolute(path);
 }
 
-/** Reads which folders relative paths, and paths that begin with `~`, start from. */
 function readBaseFolders(warnings: string[]): BaseFolders {
   const value = HOME_VARIABLES.map(readEnvironment)
     .find((folder) => folder !== undefined);

@@ -24,7 +24,6 @@ import type { Permit } from "./semaphore.ts";
 export interface ServerDescription {
   readonly serverInfo: { name: string; title: string; version: string };
   readonly capabilities: ServerCapabilities;
-  /** Returns what the model should know before it uses the server. */
   readonly instructions: () => string;
   /** How long a client can cache a result, in milliseconds. */
   readonly ttlMs: number;
@@ -77,11 +76,7 @@ export abstract class RequestDispatcher {
     return this.#handlers.has(method);
   }
 
-  /**
-   * Calls the handler of a request.
-   *
-   * @throws {Error} The reply, if there is no handler or the params are invalid.
-   */
+  /** @throws {Error} The reply, if there is no handler or the params are invalid. */
   protected handle(
     { method, params = {} }: JSONRPCRequest,
     context: RequestContext,

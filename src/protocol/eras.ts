@@ -35,10 +35,9 @@ export const META = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 };
 
-/** Methods of the legacy era that do not exist in the modern era. */
+/** Methods that exist only in the legacy era. */
 const LEGACY_METHODS = /^(initialize|ping|resources\/(un)?subscribe)$/;
 
-/** Methods that exist only in the modern era. */
 const MODERN_METHODS = /^(server\/discover|subscriptions\/listen)$/;
 
 /** Methods whose results a modern client can cache: those that list and read. */
@@ -51,7 +50,6 @@ export function isModern({ method, params }: JSONRPCRequest): boolean {
     META.clientInfo in meta;
 }
 
-/** Returns the name of the client in the `_meta` of a modern request, if any. */
 export function clientOf({ params }: JSONRPCRequest): string | undefined {
   const info = metaOf(params)[META.clientInfo];
   return isObject(info) && typeof info.name === "string"
@@ -59,10 +57,7 @@ export function clientOf({ params }: JSONRPCRequest): string | undefined {
     : undefined;
 }
 
-/**
- * Returns the fields that declare to a modern client how to cache the results
- * of a method. Returns none if the results are not cacheable.
- */
+/** Returns the fields that say how a modern client can cache the results of a method. */
 export function cachingOf(
   method: string,
   ttlMs: number,
@@ -70,11 +65,7 @@ export function cachingOf(
   return CACHEABLE_METHODS.test(method) ? { ttlMs, cacheScope: "private" } : {};
 }
 
-/**
- * Requires valid metadata and an available method of a modern request.
- *
- * @throws {Error} If they are invalid. The error is the reply to the request.
- */
+/** @throws {Error} If the metadata or the method of a modern request is invalid. */
 export function requireModern({ method, params }: JSONRPCRequest): void {
   const {
     [META.protocolVersion]: version,
@@ -94,7 +85,6 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
   if (LEGACY_METHODS.test(method)) throw unknownToModern(method);
 }
 
-/** Creates the JSON-RPC error for a method that modern clients cannot use. */
 export function unknownToModern(method: string): Error {
   if (!LEGACY_METHODS.test(method)) return unknownMethod(method);
   const hint = `it exists only up to ${

@@ -38,7 +38,6 @@ import {
 import { LISTEN } from "./requests.ts";
 
 interface Handling {
-  /** Who sent it, for the log. */
   readonly sender: string | undefined;
   /** Fulfilled when its handler has ended. */
   ended?: Promise<unknown>;
@@ -59,8 +58,6 @@ export class McpHttpServer extends RequestDispatcher {
   /**
    * Handles a request. If its signal is aborted, so is that of the handler, and this
    * waits only until the handler has ended.
-   *
-   * @param options The message in its body, and who sent it, for the log.
    */
   async fetch(
     request: Request,
@@ -78,8 +75,8 @@ export class McpHttpServer extends RequestDispatcher {
     const handling: Handling = { sender };
     this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
-    // A stream that stays open.
     const isListener = "method" in message && message.method === LISTEN;
+    // Its stream stays open.
     if (isListener) return response;
     const body = await response.text();
     await handling.ended;

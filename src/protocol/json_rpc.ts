@@ -69,11 +69,7 @@ function serializeWithinLimit(message: JSONRPCMessage): string {
   throw tooLarge(size);
 }
 
-/**
- * Requires a result that clients can read, before its JSON is assembled.
- *
- * @throws {Error} If it is too large.
- */
+/** @throws {Error} If clients could not read a result. Its JSON is not assembled for that. */
 export function requireReadableSize(result: unknown): void {
   // A character takes at most six bytes, and most results are small.
   const limit = sizeOfJson(result, ({ length }) => 6 * length);
@@ -82,7 +78,7 @@ export function requireReadableSize(result: unknown): void {
   if (size > MAX_MESSAGE_SIZE) throw tooLarge(size);
 }
 
-/** Returns the size of a value as JSON, in bytes, from the sizes of its texts. */
+/** Returns the size of a value as JSON, in bytes. */
 function sizeOfJson(value: unknown, sizeOf: (text: string) => number): number {
   let size = 0;
   const rest = JSON.stringify(value, (_key, part) => {
@@ -111,7 +107,6 @@ const LAST_ID = /, ?"id": ?("[^"\\]*"|\d+)\}$/;
 /** How much of the beginning and of the end of a line is searched for an ID, in characters. */
 export const ID_SEARCH_LENGTH = 1024;
 
-/** Finds the ID of a message that is not parsed. */
 function findId(line: string): RequestId | undefined {
   const [, text = ""] = FIRST_ID.exec(line.slice(0, ID_SEARCH_LENGTH)) ??
     LAST_ID.exec(line.slice(-ID_SEARCH_LENGTH).trimEnd()) ?? [];
@@ -120,8 +115,8 @@ function findId(line: string): RequestId | undefined {
 }
 
 /**
- * Parses a message. If the text is none, returns an error response to send instead, with an
- * ID only if one can be read. The schema of the method checks the rest.
+ * Parses a message, whose params the schema of its method checks later. If the text is not
+ * a message, returns an error response to send, with an ID only if one can be read.
  */
 export function parseMessage(
   text: string,
@@ -201,7 +196,6 @@ function isId(value: unknown): value is RequestId {
     : Number.isSafeInteger(value);
 }
 
-/** Creates an error with the code of JSON-RPC that its reply contains. */
 export function rpcError(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
@@ -233,10 +227,8 @@ type ThrownError = Error & {
   data?: unknown;
 };
 
-/** An error as a reply contains it. */
 export type ErrorObject = JSONRPCErrorResponse["error"];
 
-/** Returns what a reply reports about an error, to a client of the modern era or not. */
 export function toErrorObject(
   { code, legacyCode = code, message, data }: ThrownError,
   { isModern = true } = {},

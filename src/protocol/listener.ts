@@ -15,9 +15,8 @@ type End = () => void;
 export class Listener implements Disposable {
   /** The notifications that it gets, once they are acknowledged. */
   filter?: SubscriptionFilter;
-  /** The `_meta` of each notification. */
   readonly _meta: Record<string, unknown> | undefined;
-  /** Which notifications wait for room. */
+  /** The notifications that wait for room. */
   readonly unsent = new Set<string>();
   readonly #subscriptions = new Map<string, Promise<End>>();
 
@@ -25,7 +24,7 @@ export class Listener implements Disposable {
     this._meta = _meta;
   }
 
-  /** How many resources it subscribes to. */
+  /** The number of its subscriptions. */
   get size(): number {
     return this.#subscriptions.size;
   }
@@ -34,12 +33,7 @@ export class Listener implements Disposable {
     return this.#subscriptions.has(uri);
   }
 
-  /**
-   * Subscribes to a resource, unless it already has.
-   *
-   * @param start Starts the subscription.
-   * @throws {Error} If there is no such resource.
-   */
+  /** @throws {Error} If there is no such resource. */
   async subscribe(uri: string, start: () => Promise<End>): Promise<void> {
     const started = this.#subscriptions.get(uri) ?? start();
     this.#subscriptions.set(uri, started);

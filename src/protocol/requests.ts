@@ -54,13 +54,11 @@ const SUBSCRIPTION_FILTER = z.object({
   ),
 });
 
-/** Which notifications a listener gets. */
 export type SubscriptionFilter = z.infer<typeof SUBSCRIPTION_FILTER>;
 
 /** The method of requests that last until they are cancelled. */
 export const LISTEN = "subscriptions/listen";
 
-/** The schemas of the params by method. */
 export const REQUESTS = {
   "initialize": paramsOf({
     protocolVersion: z.string(),

@@ -27,7 +27,6 @@ export class Permit implements Disposable {
   }
 }
 
-/** A task that waits, and how much it needs. */
 interface Waiting {
   readonly units: number;
   readonly start: () => void;

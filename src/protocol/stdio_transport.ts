@@ -26,7 +26,7 @@ const READ_SIZE = 64 * 1024;
 /** How much to write at a time, in bytes. Meanwhile, other requests are handled. */
 const WRITE_SIZE = 256 * 1024;
 
-/** The limit of the output that waits to be written, in characters. */
+/** The maximum length of the output that waits to be written, in characters. */
 const MAX_UNSENT_SIZE = 4 * 1024 * 1024;
 
 /** What a line takes besides its characters, counted as characters. */
@@ -125,7 +125,6 @@ export class StdioTransport {
       .then(() => this.close());
   }
 
-  /** Closes the transport immediately. Can be called more than once. */
   close(): void {
     clearTimeout(this.#grace);
     this.#isClosed = true;

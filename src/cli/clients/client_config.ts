@@ -69,7 +69,6 @@ export function createClientConfig(
   return configFor(client, { entry, notes, folder, os: program.os });
 }
 
-/** Returns the field that passes on where the client's own folder is, if it is searched. */
 function environmentOf(
   { ownFolder }: McpClient,
   folder: string | undefined,
@@ -80,11 +79,7 @@ function environmentOf(
     : {};
 }
 
-/**
- * Refuses an entry that the client would change.
- *
- * @throws {UsageError} If a word contains what the client takes for a variable.
- */
+/** @throws {UsageError} If the client would replace a part of a word as a variable. */
 function refuseVariables(
   words: readonly string[],
   { title, variables }: McpClient,
@@ -234,7 +229,6 @@ function listTokenNotes(
   ];
 }
 
-/** Puts an entry into the form of a client's configuration file, and says where that is. */
 function configFor(
   client: McpClient,
   { entry, inputs, notes, folder, os }: {
@@ -276,7 +270,6 @@ export function formatConfig(
   }
 }
 
-/** Returns the path of a client's configuration file, as the client's documentation has it. */
 function configFile(
   { file }: McpClient,
   os: Program["os"],

@@ -58,10 +58,6 @@ export function addClientOptions(
   return { values: added, notes };
 }
 
-/**
- * Says which skills are listed by name only, and what happens if they need more
- * characters than the client's own list shows.
- */
 function listNameOnlyNotes(
   { title, listSwitch }: McpClient,
   ownSkills: readonly string[],
@@ -80,7 +76,6 @@ function listNameOnlyNotes(
   ];
 }
 
-/** Returns the folders of a client in the project and in the home folder. */
 function placesOf(
   folders: readonly string[],
   bases: BaseFolders,

@@ -45,9 +45,9 @@ export interface McpClient {
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
-  /** The entry that starts the server. Default: the command and its arguments. */
+  /** Creates the entry that starts the server. Default: the command and its arguments. */
   readonly entry?: (launch: Launch) => object;
-  /** The entry for a server over HTTP, if the file can have one. */
+  /** Creates the entry for a server over HTTP, if the file can have one. */
   readonly urlEntry?: (url: string) => object;
   /** How an entry sends the token, by a variable where the client has them. */
   readonly tokenFields?: object;

@@ -58,8 +58,6 @@ function exposesHome(path: string, { home }: Settings): boolean {
 }
 
 /**
- * Lists the folders that the server must read.
- *
  * @throws {UsageError} If one is, or contains, the home folder, although the user
  *   did not name it: a project can contain a link to it.
  */
@@ -133,11 +131,7 @@ function listPolicyPaths(settings: Settings): string[] {
   return paths;
 }
 
-/**
- * Returns the Deno flag that allows reading folders.
- *
- * @throws {UsageError} If it cannot name one of them.
- */
+/** @throws {UsageError} If the flag cannot name one of the folders. */
 function allowRead(folders: readonly string[]): string {
   const odd = folders.find((path) => path.includes(","));
   if (odd === undefined) {
