@@ -8,8 +8,8 @@
  *
  * Clients connect to `/mcp`. At `/`, a page shows the skills.
  * Options come from the command line and from `SKILL_SERVER_ARGS`.
- * `SKILL_SERVER_TOKEN` has the bearer tokens of which clients must send one, such as
- * `alice:TOKEN,bob:TOKEN`. Without one, the server accepts only clients on this
+ * Clients must send one of the bearer tokens in `SKILL_SERVER_TOKEN`, such as
+ * `alice:TOKEN,bob:TOKEN`. Without a token, the server accepts only clients on this
  * machine. `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
  * localhost. The server keeps no state between requests, so any number of processes
  * can share the load.
@@ -138,7 +138,6 @@ function denyMethod(...allowed: string[]): Response {
   return createRefusal(405, reason, { Allow: allowed.join(", ") });
 }
 
-/** Shuts down: lets requests end, closes the streams, and exits. */
 async function end(): Promise<void> {
   await wait(REQUEST_GRACE_MS);
   isClosed = true;

@@ -212,9 +212,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #slice: TimeSlice;
   readonly #folders: VisitedFolder[] = [];
   readonly #failures: Failure[] = [];
-  /** The real paths of the folders that could not be listed just now, or were not visited. */
   readonly #unread: string[] = [];
-  /** The real paths of the folders that were not listed because of the limit. */
   readonly #unsearched: string[] = [];
   /** The `SKILL.md` of each folder that would otherwise be a group. */
   readonly #files = new Map<SearchedFolder, FoundFile>();
@@ -272,11 +270,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     }
   }
 
-  /**
-   * Checks the root.
-   *
-   * @throws {Error} If it does not exist or cannot be searched.
-   */
+  /** @throws {Error} If the root does not exist or cannot be searched. */
   #enterRoot(): SearchedFolder {
     const root = this.#root;
     const { path } = root;
@@ -448,7 +442,7 @@ interface ScanResult {
   readonly project: Project;
   readonly reading: Reading;
   readonly decisions: Decisions;
-  /** The skills that were found. It is the previous catalog if nothing changed. */
+  /** The previous catalog if nothing changed. */
   readonly catalog: SkillCatalog;
   /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
   readonly trouble: string | undefined;
@@ -546,7 +540,6 @@ export class SkillRegistry implements SkillSource {
   /**
    * Reads the current content of a file of a skill.
    *
-   * @param skill The skill.
    * @param path The path relative to the skill's folder, with `/` as the separator.
    * @param viewer Who asks, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
@@ -564,10 +557,8 @@ export class SkillRegistry implements SkillSource {
    * Returns the SHA-256 digest and the size of the current content of a file. The
    * digest is remembered until the file changes.
    *
-   * @param skill The skill.
    * @param file The file, from the list of its files.
-   * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in
-   *   bytes.
+   * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
   async digest(
@@ -675,7 +666,6 @@ export class SkillRegistry implements SkillSource {
     this.close();
   }
 
-  /** Scans the roots: computes the result, accepts it or not, and publishes it. */
   async #scan(): Promise<SkillCatalog> {
     const previous = this.catalog;
     const result = await this.#compute();

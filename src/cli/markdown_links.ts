@@ -5,7 +5,7 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { normalize } from "../files/paths.ts";
+import { basename, normalize } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
 import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
 
@@ -104,11 +104,7 @@ function formatLinkHint(path: string, files: readonly string[]): string {
 
 /** Finds the file that a path most likely means: in another folder, or misspelled. */
 function findNear(path: string, files: readonly string[]): string | undefined {
-  const name = nameIn(path).toLowerCase();
-  return files.find((file) => nameIn(file).toLowerCase() === name) ??
+  const name = basename(path).toLowerCase();
+  return files.find((file) => basename(file).toLowerCase() === name) ??
     files.find((file) => editDistance(path, file, 2) <= 2);
-}
-
-function nameIn(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -18,7 +18,7 @@ import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
 import { pluginOf, SKILL_MD } from "../skills/names.ts";
-import type { Project } from "../skills/roots.ts";
+import { byOwner, type Project } from "../skills/roots.ts";
 import type {
   SkillHiding,
   SkillRootReport,
@@ -207,26 +207,18 @@ function listProblems(
 ): Problem[] {
   const failures = listFailures(input.visits, input.reading)
     .filter((failure) => !isTurnedOff(failure, input));
-  const found = [
-    ...failures,
-    ...skills.filter((skill) => !isOff(skill)).flatMap(problemsOf),
-  ];
-  const { global = [], project = [] } = Object.groupBy(
-    found,
-    ({ scope }) => scope,
+  const ofSkills = skills.filter((skill) => !isOff(skill)).flatMap((skill) =>
+    problemsOf(skill).map((problem) => ({ problem, scope: skill.scope }))
   );
-  return [...global, ...project].slice(0, MAX_PROBLEMS)
+  return [...failures, ...ofSkills].sort(byOwner).slice(0, MAX_PROBLEMS)
     .map(({ problem }) => problem);
 }
 
 function problemsOf(
-  { read: { parsed, fileName }, listings, scope }: DecidedSkill,
-) {
+  { read: { parsed, fileName }, listings }: DecidedSkill,
+): Problem[] {
   const file = childPath(listings[0]!.path, fileName);
-  return parsed.faults.map((fault) => ({
-    problem: { file, ...fault },
-    scope,
-  }));
+  return parsed.faults.map((fault) => ({ file, ...fault }));
 }
 
 function isTurnedOff(
@@ -254,7 +246,7 @@ function listSkipped(
       return {
         names: namesOf(read, paths),
         plugin: pluginOf(paths[0]!),
-        problems: problemsOf(skill).map(({ problem }) => problem),
+        problems: problemsOf(skill),
         scope,
         isForModel: isForModel(skill),
         projectPath: project.pathIn(file),

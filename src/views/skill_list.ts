@@ -51,11 +51,6 @@ export function sortKeyOf(skill: Skill, id: string): string {
   return `${rankOf(skill)} ${id}`;
 }
 
-/** Puts skills in list order. Of equal rank, they stay in their order. */
-function inListOrder(skills: Iterable<Skill>): Skill[] {
-  return [...skills].sort((a, b) => rankOf(a) - rankOf(b));
-}
-
 export interface ListedSkill {
   readonly skill: Skill;
   /** A name that loads it, on one line. */
@@ -97,9 +92,9 @@ export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
   return { ...listed, description: oneLine(both) };
 });
 
-/** Lists skills in list order, by the names that load them. */
+/** Lists skills by the names that load them. Of equal rank, they stay in their order. */
 export function listByName(skills: Iterable<Skill>): ListedSkill[] {
-  return inListOrder(skills).map(toListed);
+  return [...skills].sort((a, b) => rankOf(a) - rankOf(b)).map(toListed);
 }
 
 /**
