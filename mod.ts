@@ -335,7 +335,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     }
   }
 
-  /** Notes a folder that may be a skill. The next step finds out. */
+  /** Notes a folder that may be a skill. In a group, that is one with a `SKILL.md`. */
   onUnsearched(folder: SearchedFolder, reason: "unwanted" | "limit"): void {
     if (reason === "limit") this.#unsearched.push(folder.realPath);
     if (isInGroup(folder) && !isSkillFolder(folder.path)) return;

@@ -44,10 +44,9 @@ export async function print(
     await writeAll(stream, new TextEncoder().encode(escapeCommands(text)));
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return 0;
+    const { message } = error as Error;
     log(
-      `Cannot write the output: ${
-        (error as Error).message
-      }; write it to another file or disk`,
+      `Cannot write the output: ${message}; write it to another file or disk`,
     );
     return 2;
   }

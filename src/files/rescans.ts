@@ -77,11 +77,9 @@ export class Rescans {
   }
 
   #rescan(): void {
-    this.#refresh().catch((error) => {
+    this.#refresh().catch(({ message }: Error) => {
       this.#log(
-        `Cannot look for changes: ${
-          (error as Error).message
-        }; the next attempt follows in a second`,
+        `Cannot look for changes: ${message}; the next attempt follows in a second`,
       );
       this.schedule(0, { isTroubled: true });
     });

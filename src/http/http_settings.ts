@@ -130,9 +130,8 @@ function parseHosts(value: string | undefined): string[] {
       name.includes("*") || URL.parse(`http://${name}`)?.hostname !== name
     );
   if (wrong === undefined) return names;
+  const shown = quote(wrong);
   throw new UsageError(
-    `Invalid SKILL_SERVER_HOSTS ${
-      quote(wrong)
-    }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
+    `Invalid SKILL_SERVER_HOSTS ${shown}: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
   );
 }

@@ -146,10 +146,9 @@ function findNameFault(name: string): PolicyFault | undefined {
     };
   }
   if (!/[{}[\],]/.test(name)) return undefined;
+  const odd = "braces, brackets, or commas, which have no meaning";
   return {
-    reason: `the name ${
-      quote(name)
-    } contains braces, brackets, or commas, which have no meaning`,
+    reason: `the name ${quote(name)} contains ${odd}`,
     hint:
       'write a list of names, as in ["a", "b"], or "?" for any one character',
   };
@@ -171,10 +170,9 @@ function findFolderFault(folder: string): PolicyFault | undefined {
     };
   }
   if (!WILDCARDS.test(folder.replace(FOLDER_END, ""))) return undefined;
+  const odd = "wildcards, which have no meaning";
   return {
-    reason: `the folder ${
-      quote(folder)
-    } contains wildcards, which have no meaning`,
+    reason: `the folder ${quote(folder)} contains ${odd}`,
     hint:
       'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
   };
@@ -195,9 +193,8 @@ function locateFolder(
 ): string[] {
   const path = resolveRuleFolder(folder, base);
   if (path === undefined) {
-    const reason = `the folder ${
-      quote(folder)
-    } is relative to an unknown folder`;
+    const shown = quote(folder);
+    const reason = `the folder ${shown} is relative to an unknown folder`;
     throw new PolicyError({ line, reason, hint: "write an absolute path" });
   }
   try {

@@ -87,10 +87,9 @@ export function requireModern({ method, params }: JSONRPCRequest): void {
 
 export function unknownToModern(method: string): Error {
   if (!LEGACY_METHODS.test(method)) return unknownMethod(method);
-  const hint = `it exists only up to ${
-    LEGACY_VERSIONS[0]
-  }; omit it, or the keys of ${MODERN_VERSIONS[0]} in _meta`;
-  return unknownMethod(method, hint);
+  const [last, next] = [LEGACY_VERSIONS[0], MODERN_VERSIONS[0]];
+  const fix = `omit it, or the keys of ${next} in _meta`;
+  return unknownMethod(method, `it exists only up to ${last}; ${fix}`);
 }
 
 export function unsupportedVersion(requested: string): Error {

@@ -52,9 +52,8 @@ function formatShadowed({ skill, by }: ShadowedSkill): string {
   const advice = skill.prefix === undefined
     ? RENAME
     : `load it as ${quote(qualifiedName(skill))}`;
-  return `Shadowed ${quote(skill.file)}: the name ${name} is taken by ${
-    quote(by.file)
-  }, which takes precedence; ${advice}`;
+  const [file, holder] = [skill.file, by.file].map(quote);
+  return `Shadowed ${file}: the name ${name} is taken by ${holder}, which takes precedence; ${advice}`;
 }
 
 const MAX_NAMED_SHADOWED = 3;

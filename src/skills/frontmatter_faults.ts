@@ -196,6 +196,7 @@ export function toEntryFault(
     ? "put it in quotes that do not occur in it, ' or \""
     : `write a text in quotes after "${field}:"`;
   const reason = formatEntryReason(field, entry);
+  // If the value goes on below, only the spelling of the field is finished.
   const advice = tellToWrite(finished, { line, lines: [first] }, hint);
   return { rule, reason, ...advice };
 }

@@ -228,7 +228,8 @@ function finishValue(
   const text = isText ? read : withoutQuotes(value);
   if (text === undefined || oneLine(text) === "") return undefined;
   if (field === "name") return writeText(field, validName(text) ?? text);
-  const isRead = isText || (read !== undefined && field !== "description");
+  // Other fields can have a flag or a list.
+  const isRead = field === "description" ? isText : read !== undefined;
   return isRead ? line : quoteField(field, text);
 }
 

@@ -306,10 +306,8 @@ async function listFilesOf(
   registry: SkillSource,
 ): Promise<CallToolResult> {
   const { files, leftOut } = await registry.listFiles(skill, MODEL);
-  const paths = files.map(({ path }) => escapeInvisible(path));
-  const list = `Files of the skill ${quote(skill.name)}:\n\n- ${
-    paths.join("\n- ")
-  }`;
+  const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
+  const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
   const note = formatLeftOut(leftOut);
   return createTextResult(note === "" ? list : `${list}\n\n${note}`);
 }

@@ -151,9 +151,8 @@ function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
 }
 
 function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {
-  return `${
-    summarizeSkills(catalog, "Load instructions for a task")
-  }\n${usage}`;
+  const summary = summarizeSkills(catalog, "Load instructions for a task");
+  return `${summary}\n${usage}`;
 }
 
 function limitOf(

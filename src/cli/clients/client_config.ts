@@ -88,10 +88,9 @@ function refuseVariables(
   for (const word of words) {
     const [beginning] = variables.exec(word) ?? [];
     if (beginning === undefined) continue;
+    const shown = quote(word);
     throw new UsageError(
-      `Cannot print an entry with ${
-        quote(word)
-      }: ${title} takes ${beginning} for the beginning of a variable, and replaces it; choose a name without it`,
+      `Cannot print an entry with ${shown}: ${title} takes ${beginning} for the beginning of a variable, and replaces it; choose a name without it`,
     );
   }
 }
@@ -112,10 +111,9 @@ function listLaunchNotes(
     );
   }
   if (isAbsolute(mainModule)) {
+    const file = quote(mainModule);
     notes.push(
-      `The entry starts ${
-        quote(mainModule)
-      }, so print it again if you move or delete that.`,
+      `The entry starts ${file}, so print it again if you move or delete that.`,
     );
   }
   const words = [launch.command, ...launch.args];

@@ -138,9 +138,8 @@ export const MCP_CLIENTS: Readonly<Record<ClientName, McpClient>> = {
     tokenFields: { bearer_token_env_var: "SKILL_SERVER_TOKEN" },
     command: ({ words }) => `codex mcp add skills -- ${words.join(" ")}`,
     urlCommand: ({ url, needsToken }) =>
-      `codex mcp add skills --url ${url}${
-        needsToken ? " --bearer-token-env-var SKILL_SERVER_TOKEN" : ""
-      }`,
+      `codex mcp add skills --url ${url}` +
+      (needsToken ? " --bearer-token-env-var SKILL_SERVER_TOKEN" : ""),
   },
   /** @see {@link https://cursor.com/docs/mcp} */
   "cursor": {

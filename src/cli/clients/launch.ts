@@ -98,12 +98,9 @@ function targetOf(path: string, settings: Settings): string {
   if (exposesHome(path, settings) || !exposesHome(target, settings)) {
     return target;
   }
+  const [from, to] = [path, target].map(quote);
   throw new UsageError(
-    `Cannot print an entry that lets Deno read all of ${quote(target)}, where ${
-      quote(path)
-    } leads: name the folders of the skills, or write ${
-      quote(target)
-    } if you mean it`,
+    `Cannot print an entry that lets Deno read all of ${to}, where ${from} leads: name the folders of the skills, or write ${to} if you mean it`,
   );
 }
 
@@ -120,10 +117,9 @@ function listPolicyPaths(settings: Settings): string[] {
   for (const { path, text } of listRuleFolders(policy, home)) {
     const target = realPathOf(path);
     if (exposesHome(path, settings) || exposesHome(target, settings)) {
+      const rule = quote(text);
       throw new UsageError(
-        `Cannot print an entry for the policy: for its rule ${
-          quote(text)
-        }, Deno would have to read the home folder or one above it; name a folder, as in ~/code`,
+        `Cannot print an entry for the policy: for its rule ${rule}, Deno would have to read the home folder or one above it; name a folder, as in ~/code`,
       );
     }
     paths.push(path, target);
@@ -137,9 +133,6 @@ function allowRead(folders: readonly string[]): string {
   if (odd === undefined) {
     return `--allow-read=${[...new Set(folders)].join(",")}`;
   }
-  throw new UsageError(
-    `Cannot print an entry that lets Deno read only ${
-      quote(odd)
-    }: its path contains a comma; rename it`,
-  );
+  const action = `Cannot print an entry that lets Deno read only ${quote(odd)}`;
+  throw new UsageError(`${action}: its path contains a comma; rename it`);
 }

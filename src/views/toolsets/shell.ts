@@ -90,11 +90,9 @@ function startShell(command: string, directory: string): Deno.ChildProcess {
   try {
     return shellWith(line, directory).spawn();
   } catch (error) {
-    const { message } = error as Error;
+    const reason = oneLine((error as Error).message);
     throw new Error(
-      `Cannot run the command: ${
-        oneLine(message)
-      }; check that the skill's folder still exists`,
+      `Cannot run the command: ${reason}; check that the skill's folder still exists`,
     );
   }
 }
