@@ -377,7 +377,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
       ? this.#links.follow({ path, location, outer })
       : location;
     if (realPath === undefined) return undefined;
-    // Deno replaces what is not UTF-8 in a name, and cannot open the result.
+    // Deno replaces the bytes of a name that are not UTF-8, and cannot open the result.
     if (!this.#isDeep(container) && name.includes("\ufffd") && !isThere(path)) {
       throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
     }
@@ -528,7 +528,7 @@ export class SkillRegistry implements SkillSource {
    * trusted folders do not belong to it. The listing ends after 10 levels and 20,000
    * entries.
    *
-   * @param options Who asks, from whom nested skills can be hidden, and another limit.
+   * @param options The viewer, from whom nested skills can be hidden, and another limit.
    */
   async listFiles(
     skill: Skill,
@@ -541,7 +541,7 @@ export class SkillRegistry implements SkillSource {
    * Reads the current content of a file of a skill.
    *
    * @param path The path relative to the skill's folder, with `/` as the separator.
-   * @param viewer Who asks, from whom nested skills can be hidden.
+   * @param viewer The viewer, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, does not belong to the
    *   skill, is not a regular file, is too large, or cannot be read.
    */

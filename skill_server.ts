@@ -37,7 +37,7 @@ const WATCH_DELAY_MS = 250;
 /** How long to wait for the last messages to be written, in milliseconds. */
 const FLUSH_MS = 100;
 
-/** What a server in a terminal says instead of waiting silently. */
+/** The message in a terminal, where the server would otherwise wait silently. */
 const WELCOME =
   "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
 

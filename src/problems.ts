@@ -8,7 +8,7 @@
 import { oneLine, quote } from "./text.ts";
 
 /**
- * What follows from a problem:
+ * The effect of a problem:
  *
  * - `skipped`: an error because of which something is not served at all
  * - `unlisted`: an error because of which `skills/list` leaves the skill out
@@ -17,7 +17,7 @@ import { oneLine, quote } from "./text.ts";
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
-/** What follows from breaking each rule in `docs/check.md`, by its ID. */
+/** The effect of breaking each rule in `docs/check.md`, by its ID. */
 export const RULES = {
   "folder-missing": "skipped",
   "not-a-folder": "skipped",

@@ -1,5 +1,5 @@
 /**
- * How tasks share the one thread: long ones pause between slices of time, and what several
+ * Tasks on the one thread: long ones pause between slices of time, and one that several
  * callers ask for runs once.
  *
  * @module

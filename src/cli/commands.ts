@@ -1,6 +1,6 @@
 /**
- * What the program does in a terminal instead of serving: `--help`, `--version`,
- * `--list`, `--check`, and `--print-config`.
+ * The commands for a terminal: `--help`, `--version`, `--list`, `--check`, and
+ * `--print-config`.
  *
  * @module
  */

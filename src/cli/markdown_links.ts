@@ -28,7 +28,7 @@ const CODE = new RegExp(
 /** The target of a link or an image, in angle brackets or plain. */
 const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 
-/** What is not the path of a file of the skill: a URL, an absolute path, or a placeholder. */
+/** A link that is not the path of a file: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
 
 interface Link {

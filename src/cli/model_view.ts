@@ -20,7 +20,7 @@ import { formatJson, withoutCommands } from "./print.ts";
 
 interface ModelViewOptions extends ToolOptions {
   readonly json: boolean | undefined;
-  /** What the user should know about the entry for the client. */
+  /** Notes for the user about the entry for the client. */
   readonly notes: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What `--list` and `--check` report, and with `--json` print as it is.
+ * The report of `--list` and `--check`, which `--json` prints as it is.
  *
  * @module
  */
@@ -206,7 +206,7 @@ async function inspect(
     ? await listProblems(skill, contents, { registry, check })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  // The checks of what is in the files, which only `--check` makes, can find one more.
+  // The checks of the files' contents, which only `--check` makes, can find another one.
   const unlisting = contents && (findUnlistingFault(skill, contents, main) ??
     problems.find((problem) => hasEffect(problem, "unlisted")));
   const entry = {

@@ -39,7 +39,7 @@ const MAX_SKILL_LINES = 500;
 /** The known fields but the flags, which the scan reads even if they are misspelled. */
 const KNOWN_TEXTS = KNOWN_FIELDS.filter((field) => !isFlag(field));
 
-/** The checks of the text of a `SKILL.md`. The scan has reported what is wrong with its YAML. */
+/** The checks of the text of a `SKILL.md`. The scan has reported the faults of its YAML. */
 const TEXT_CHECKS: readonly Check[] = [
   checkFileName,
   checkFieldNames,

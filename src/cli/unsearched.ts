@@ -40,7 +40,7 @@ import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import { count, isCopyable } from "../text.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
 
-/** The maximum number of lines about one folder, as many as a person reads. */
+/** The maximum number of lines about one folder. People do not read more. */
 const MAX_DEEPER_LINES = 10;
 
 interface UnsearchedPlace {

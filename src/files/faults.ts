@@ -1,5 +1,5 @@
 /**
- * What can be wrong with a file or folder, and how to fix it.
+ * The faults of files and folders.
  *
  * @module
  */
@@ -15,9 +15,9 @@ export class SkillFileError extends Error {
   readonly hint: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: ProblemRule;
-  /** Where a link leads, if the problem is that. */
+  /** The target of a link, if it leads where it may not. */
   readonly target: string | undefined;
-  /** Creates an error from the path, what is wrong with it, and where it leads. */
+  /** Creates an error about a path, with the target if it is a link. */
   constructor(
     path: string,
     { rule, reason, hint }: Pick<Fault, "rule" | "reason" | "hint">,
@@ -105,8 +105,8 @@ export function faultOf(error: unknown): Fault {
 }
 
 /**
- * Describes an error of the operating system without the path in it, which may be
- * one that only this machine knows.
+ * Describes an error of the operating system without the path in it, which only this
+ * machine may know.
  */
 function formatSystemError(
   { message, name, code = name }: Error & { code?: string },

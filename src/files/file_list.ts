@@ -35,7 +35,7 @@ function tooManyEntries(limit: number): Fault {
   };
 }
 
-/** What is served of a folder, and how. */
+/** A folder, and how it is served. */
 export interface ServedFolderOptions {
   readonly directory: string;
   readonly realDirectory: string;

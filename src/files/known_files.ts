@@ -1,5 +1,5 @@
 /**
- * What was read of files, by their versions, and the digests of files.
+ * The contents and the digests of files that were read, by the versions of the files.
  *
  * @module
  */

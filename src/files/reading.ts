@@ -48,7 +48,7 @@ export function requireReadable(
 ): void {
   const fault = findFault(status, maxFileSize);
   if (fault === undefined) return;
-  // The status may be that of a file outside, of which nothing may be said.
+  // The status may be that of a file outside, which no message may describe.
   confirmPlace(located, status);
   throw new SkillFileError(located.path, fault);
 }

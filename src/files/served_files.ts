@@ -1,5 +1,5 @@
 /**
- * The data types for files: what is listed, what is read, and the options for both.
+ * The data types for listing and reading the files of a folder.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export interface SkillFileContent extends SkillFile {
   readonly text: string | undefined;
 }
 
-/** What a skill's folder contains. */
+/** The contents of a skill's folder. */
 export interface SkillFiles {
   /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];

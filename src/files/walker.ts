@@ -20,7 +20,7 @@ import { FolderSnapshot, PathSnapshot } from "./snapshot.ts";
 export interface PlacedFolder extends Located {
   /** The snapshot of the folder in which it was found, unless a walk begins here. */
   readonly parent: FolderSnapshot | undefined;
-  /** Where a walk begins: whether somebody may be swapping a folder above it. */
+  /** At the top of a walk: whether somebody may be swapping a folder above it. */
   readonly isExposed?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function proofOf(
   return isLink || parent?.isExposed ? undefined : parent;
 }
 
-/** What a walk does with what it finds. */
+/** The steps of a walk, which differ by its purpose. */
 export interface WalkSteps<Folder extends PlacedFolder> {
   readonly maxEntries: number;
   /** Whether to look at an entry. If not, it does not count toward the limit. */

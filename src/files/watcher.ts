@@ -43,7 +43,7 @@ export class FolderWatcher {
   #events = 0;
   #windowStart = 0;
   #lastEvent = -Infinity;
-  /** What the readers of events wait for while too many come. */
+  /** Fulfilled when the readers of events continue, after too many events. */
   #rest: PromiseWithResolvers<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #adjusting: ReturnType<typeof setTimeout> | undefined;

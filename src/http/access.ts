@@ -37,7 +37,7 @@ export interface AccessToken {
 }
 
 export interface AccessOptions {
-  /** The tokens of which clients must send one, if there are any. */
+  /** The tokens. If there are any, clients must send one of them. */
   readonly tokens: readonly AccessToken[];
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * How the clients over HTTP share one thread: the permits to handle a request, the room for
- * replies that are not sent, and other amounts.
+ * The budget that clients over HTTP share: the permits to handle a request, the room for
+ * unsent replies, and other amounts.
  *
  * The client "" stands for all clients where they cannot be told apart, and can have
  * everything. Any other gets a quarter of each amount. It can have more permits, and room

@@ -102,7 +102,7 @@ function parseTokens(value: string | undefined): AccessToken[] {
   throw new UsageError(`Invalid SKILL_SERVER_TOKEN: ${reason}`);
 }
 
-/** Returns what is wrong with tokens, and how to fix it. Invalid tokens are empty. */
+/** Says why tokens cannot be used, if they cannot. Invalid ones are empty. */
 function findTokenReason(tokens: readonly string[]): string | undefined {
   const create = 'create each token with "openssl rand -hex 32"';
   if (tokens.includes("")) {

@@ -35,7 +35,7 @@ export class PolicyError extends Error {
   }
 }
 
-/** What is decided on: a skill, or a folder without a valid one. */
+/** A skill, or a folder without a valid one. */
 export interface PolicySubject {
   /** Its name, or the names that it may have. */
   readonly names: readonly string[];
@@ -154,7 +154,7 @@ function findNameFault(name: string): PolicyFault | undefined {
   };
 }
 
-/** What ends the path of a folder, and adds nothing to its meaning. */
+/** The end of a folder's path that adds nothing to its meaning: slashes, and `**`. */
 const FOLDER_END = isWindows
   ? /(?<![\\/])[\\/]+(?:\*\*[\\/]*)?$/
   : /(?<!\/)\/+(?:\*\*\/*)?$/;

@@ -16,7 +16,7 @@ interface StateEffects {
   readonly isDescribed: boolean;
 }
 
-/** What follows from the usual state. The table says how the others differ. */
+/** The effects of the usual state. The table says how the others differ. */
 const ON: StateEffects = {
   strictness: 0,
   rank: 2,
@@ -24,7 +24,7 @@ const ON: StateEffects = {
   isDescribed: true,
 };
 
-/** What follows from each state. `docs/policy.md` says what that means. */
+/** The effects of each state. `docs/policy.md` explains them. */
 export const STATES: Readonly<Record<SkillState, StateEffects>> = {
   on: ON,
   pinned: { ...ON, rank: 1 },

@@ -19,12 +19,12 @@ export interface Option {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
   readonly short?: string;
-  /** What stands for its value in the help. */
+  /** The placeholder of its value in the help. */
   readonly value?: string;
   readonly help: string;
   /** The only values that it accepts. */
   readonly choices?: readonly string[];
-  /** What its value must be, if there are no choices. */
+  /** A description of a valid value, if there are no choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
   /** The options that it goes with. One of them must be given. */

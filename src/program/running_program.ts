@@ -1,6 +1,5 @@
 /**
- * How the program that runs was started, and the words of commands, as people write them
- * in a shell.
+ * The running program, and the words of commands as people write them in a shell.
  *
  * @module
  */

@@ -48,9 +48,9 @@ export interface Settings {
   readonly home: string | undefined;
   /** The absolute paths of the folders that replace the default ones. */
   readonly folders: readonly string[];
-  /** What these options mean for the registry and the tools. */
+  /** The same options as the registry and the tools take them. */
   readonly options: SkillRegistryOptions & ToolOptions;
-  /** What was ignored, and how to fix it, one line each. */
+  /** The settings that are ignored, and how to fix them, in a line each. */
   readonly warnings: readonly string[];
 }
 
@@ -183,7 +183,7 @@ function createOptions(
 
 /**
  * Lists the folders to check for a path: the skill that a file is in, or the path
- * itself. If nothing is there, it may be the name of skills in what is searched.
+ * itself. If nothing is there, it may be the name of skills in the searched folders.
  */
 function listCheckedFolders(
   path: string,

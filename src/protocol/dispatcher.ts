@@ -1,6 +1,6 @@
 /**
- * What the servers of all transports share: how a server describes itself, and how
- * it handles requests.
+ * The base of the servers on all transports: their description, and the dispatch of
+ * requests to handlers.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a client listens to, and its subscriptions to resources.
+ * The listeners for notifications, and their subscriptions to resources.
  *
  * @module
  */
@@ -8,10 +8,7 @@ import type { SubscriptionFilter } from "./requests.ts";
 
 type End = () => void;
 
-/**
- * What a client listens to: the legacy client, or a modern one with one of its requests
- * to listen.
- */
+/** The legacy client, or a request of a modern client to listen. */
 export class Listener implements Disposable {
   /** The notifications that it gets, once they are acknowledged. */
   filter?: SubscriptionFilter;

@@ -105,7 +105,7 @@ export type Params<Name extends Method> = z.infer<typeof REQUESTS[Name]>;
 // The small variant of zod has no messages.
 z.config(en());
 
-/** How to parse what a client sends: zod calls a missing value one of the wrong type. */
+/** By itself, zod calls a missing value one of the wrong type. */
 export const PARSE_OPTIONS = {
   error: ({ input }: { input?: unknown }): string | undefined =>
     input === undefined ? "it is missing" : undefined,

@@ -29,7 +29,7 @@ const WRITE_SIZE = 256 * 1024;
 /** The maximum length of the output that waits to be written, in characters. */
 const MAX_UNSENT_SIZE = 4 * 1024 * 1024;
 
-/** What a line takes besides its characters, counted as characters. */
+/** The overhead of a line in memory, in characters. */
 const LINE_OVERHEAD = 256;
 
 /** How long to wait for each write after the end, in milliseconds. */
@@ -40,7 +40,6 @@ const RETRY_MS = 10;
 
 export type ByteReader = Pick<typeof Deno.stdin, "read">;
 
-/** What the transport, or a command, writes to. */
 export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 
 /**

@@ -57,7 +57,7 @@ export interface Decisions {
   /** All folders with a `SKILL.md`, in the order of the paths that list them. */
   readonly skills: readonly DecidedSkill[];
   readonly hidden: HiddenFolders;
-  /** What is wrong in the roots, the user's own first. */
+  /** The problems in the roots, the user's own first. */
   readonly problems: readonly Problem[];
   readonly skipped: readonly SkippedSkill[];
 }

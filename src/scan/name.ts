@@ -229,7 +229,7 @@ function chooseHolder(
   pluginSkill: DecidedSkill | undefined,
 ): DecidedSkill {
   const isUsers = ({ scope }: DecidedSkill) => scope === "global";
-  // One that the model may not load must not hide one that it may.
+  // A skill that is hidden from the model must not take the name of a visible one.
   const userHasOne = skills.some((it) => isUsers(it) && isForModel(it));
   const first = skills
     .find((it) => !userHasOne || isUsers(it) || isForModel(it))!;

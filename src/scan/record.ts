@@ -57,9 +57,9 @@ export interface ScanStart {
   /** What is wrong with the policy, and with the folders that options name. */
   readonly problems: readonly Problem[];
   readonly maxFileSize: number | undefined;
-  /** What the last scan that counts found. */
+  /** The catalog of the last scan that counts. */
   readonly previous: SkillCatalog;
-  /** What it read, by the real path of the folder. */
+  /** The skills that it read, by the real paths of their folders. */
   readonly known: ReadonlyMap<string, ReadSkill>;
   readonly slice: TimeSlice;
 }
@@ -132,7 +132,7 @@ export interface ReadSkill {
 }
 
 export interface Reading {
-  /** What each `SKILL.md` says, valid or not, by the real path of its folder. */
+  /** The folders with a `SKILL.md`, valid or not, by their real paths. */
   readonly skills: ReadonlyMap<string, ReadSkill>;
   /** The real paths of folders that could not be read just now, or for which there was no time. */
   readonly unread: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Catalogs: what is in one, how two of them differ, and what the log says of one.
+ * Catalogs: their contents, their differences, and their problems in the log.
  *
  * @module
  */
@@ -43,7 +43,7 @@ export function differingKeys<T>(
   );
 }
 
-/** What to do with a skill that no name loads. The name of its folder does not count. */
+/** The advice for a skill that no name loads. The name of its folder does not count. */
 export const RENAME =
   "no name loads it, so change the name in the SKILL.md of one of the two";
 

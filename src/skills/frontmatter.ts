@@ -284,7 +284,7 @@ function withoutNul(text: string): string {
   return text.slice(0, MAX_FRONTMATTER_SIZE).replaceAll("\0", "");
 }
 
-/** Returns what is known of a skipped file. Any mention of the flag hides it from the model. */
+/** Any mention of the flag hides a skipped file from the model. */
 function toSkippedText(text: string, faults: readonly Fault[]): SkillText {
   const start = withoutNul(text);
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));

@@ -1,7 +1,7 @@
 /**
- * What is wrong with the frontmatter of a `SKILL.md`: from a fault of the text to its
- * line, its cause, and how to fix it. A finished line is printed only if it follows from
- * one line of the file, and the YAML parser reads it. Everything else is said in words.
+ * The faults of the frontmatter of a `SKILL.md`: the line, the cause, and the fix. A
+ * finished line is printed only if it follows from one line of the file, and the YAML
+ * parser reads it. Everything else is said in words.
  *
  * @module
  */
@@ -147,7 +147,7 @@ export function listYamlFaults(
   });
 }
 
-/** What can be wrong with YAML, in words that quote nothing. */
+/** The faults of YAML, in words that quote nothing. */
 export const YAML_SENTENCES = {
   tab: "a line is indented with a tab",
   twice: "a field is there twice",

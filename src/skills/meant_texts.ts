@@ -95,7 +95,7 @@ function mayContinue(line: string): boolean {
  * Returns the text of a number, `true`, or `false` as it is written, without a comment
  * behind it.
  *
- * @param read What YAML reads.
+ * @param read The value that YAML reads.
  */
 export function textAsWritten(
   { key, value }: Pick<YamlEntry, "key" | "value">,

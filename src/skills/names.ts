@@ -1,5 +1,5 @@
 /**
- * What skills are called: their `skill://` URIs and qualified names. If `git` is a
+ * The names of skills, qualified names, and `skill://` URIs. If `git` is a
  * skill of the project, `global:git` is the user's own skill with that name, and
  * `project:git` is another name for the first one. `tools:git` is the one in the folder
  * `tools/skills/git`, which is that of a plugin.

@@ -1,6 +1,6 @@
 /**
- * Near misses: what is not a skill, but may be meant as one. Which names count, which of
- * them a scan notes, when one matters, and how to fix it.
+ * Near misses: files and folders that are not skills, but may be meant as such. A scan
+ * notes them by their names, and a report describes those that are likely mistakes.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What can be wrong with the folders of skills, and which options of the program help.
+ * The faults of the folders of skills, and the options of the program that help.
  *
  * @module
  */

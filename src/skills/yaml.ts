@@ -108,7 +108,7 @@ export interface YamlEntry {
   readonly lines: readonly string[];
   /** The text after the key on the first line. */
   readonly value: string;
-  /** What is between the key and the value: YAML demands a colon and a blank. */
+  /** The text between the key and the value. YAML demands a colon and a blank. */
   readonly separator: string;
 }
 

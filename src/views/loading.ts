@@ -1,5 +1,5 @@
 /**
- * What the model gets of a skill: its `SKILL.md`, its files, and the list of these.
+ * Loads skills for the model: their `SKILL.md`, their files, and the lists of these.
  *
  * @module
  */

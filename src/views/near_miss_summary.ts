@@ -55,7 +55,7 @@ function isCopy(skill: Skill): boolean {
     isForModel(skill);
 }
 
-/** What the model is told of each kind: a noun, which follows a number, and the fix. */
+/** The words for each kind, which follow a number: a noun, and the fix. */
 const COUNTED_MISSES: Readonly<
   Record<Exclude<NearMiss["kind"], "file">, [thing: string, rest: string]>
 > = {

@@ -1,6 +1,6 @@
 /**
- * What MCP clients show the model: the exceptions to the one layout of the list of
- * skills, as data. Nothing else depends on the name of a client.
+ * The profiles of MCP clients by what they show the model: the exceptions to the one layout
+ * of the list of skills, as data. Nothing else depends on the name of a client.
  *
  * The exceptions were measured in November 2026 with the clients from npm and a
  * model endpoint that recorded each request:

@@ -1,6 +1,6 @@
 /**
- * Which skills are listed, in which order, and how: in lines that fit into a limit, as
- * XML in the wording of a tool's contract, or summarized in one line. In every list, the
+ * The lists of skills, their order, and their forms: lines that fit into a limit, XML in
+ * the wording of a tool's contract, and a summary in one line. In every list, the
  * user's own skills precede the project's, so that a cloned repository pushes none of
  * them out. A list prints no name that does not load its skill.
  *
@@ -241,8 +241,8 @@ export function fitSkills(
   const users = skills.filter(({ skill }) => !isAmongProjects(skill));
   const projects = skills.filter(({ skill }) => isAmongProjects(skill));
   const reserved = Math.min(limit / 4, needOf(projects));
-  // What the user's skills leave once they are shortened stays free. If the project's got
-  // it, a lower limit could make their descriptions longer.
+  // The room that the user's skills leave once they are shortened stays free. If the
+  // project's got it, a lower limit could make their descriptions longer.
   const rest = Math.max(reserved, limit - needOf(users));
   return [
     ...fitSection(users, { limit: limit - reserved, lengthOf }),

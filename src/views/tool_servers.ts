@@ -116,7 +116,7 @@ function toStandard(schema: z.ZodMiniObject): z.ZodMiniObject {
   return Object.assign(schema, { "~standard": standard });
 }
 
-/** What a server of the SDK passes with a call, in version 2 one level deeper. */
+/** The context of a call on a server of the SDK. In version 2, it is one level deeper. */
 type SdkContext = Pick<RequestContext, "signal"> & { mcpReq?: SdkContext };
 
 type RegisteredTool = ReturnType<SkillToolServer["registerTool"]>;

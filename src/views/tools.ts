@@ -1,6 +1,6 @@
 /**
- * What clients see of a tool, and calling one. Descriptions list the skills where the
- * client shows them.
+ * The tools as clients see and call them. Descriptions list the skills where the client
+ * shows them.
  *
  * @module
  */
@@ -87,7 +87,7 @@ export function toEntry(tool: SkillTool, view: ToolView): Tool {
 
 interface ToolTexts {
   readonly description: string;
-  /** What follows the description of the parameter `name`. */
+  /** The text to append to the description of the parameter `name`. */
   readonly parameter?: string;
 }
 

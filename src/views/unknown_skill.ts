@@ -1,7 +1,7 @@
 /**
- * What the model gets for a name that it cannot load: why a skill with that name is
- * skipped, and which skills there are. Sentences about a project's skills are the
- * server's own, so that no text of a stranger speaks to the model here.
+ * Answers for names that the model cannot load: why a skill with that name is skipped, and
+ * which skills there are. Sentences about a project's skills are the server's own, so that
+ * no text of a stranger speaks to the model here.
  *
  * @module
  */
@@ -43,10 +43,7 @@ const MAX_SHOWN_NAME_LENGTH = 200;
 /** The maximum length of the list after a search without results, in characters. */
 const MAX_SHORT_LIST_LENGTH = 4_000;
 
-/**
- * Answers a name that the model cannot load. Search results are a result. Everything else
- * is an error that the model can act on.
- */
+/** Search results are a result. Everything else is an error that the model can act on. */
 export async function answerUnknownName(
   name: string,
   catalog: SkillCatalog,
@@ -151,9 +148,9 @@ function explainMissing(
 /** Something that is skipped, and how the model is told of it. */
 interface NotServed {
   readonly problems: readonly Problem[];
-  /** Whose it is, by where it really lies. */
+  /** The owner, by where it really lies. */
   readonly scope: SkillScope;
-  /** What it is, after "The project has a". */
+  /** A noun phrase that follows "The project has a". */
   readonly what: string;
   /** Its path in the project, with slashes, if it is the project's. */
   readonly projectPath?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * What `--print-config` prints: the configuration for an MCP client, and what
- * the user should know about it.
+ * The configuration for an MCP client that `--print-config` prints, with notes for the
+ * user.
  *
  * @module
  */
@@ -34,7 +34,7 @@ import { createLaunch } from "./launch.ts";
 
 export interface ClientConfig {
   readonly text: string;
-  /** What the user should know, and where to add it. */
+  /** Notes for the user, and where to add the text. */
   readonly message: string;
 }
 
@@ -104,7 +104,7 @@ function listLaunchNotes(
   },
 ): string[] {
   const notes: string[] = [];
-  // What npx downloaded may be gone the next day.
+  // A Deno that npx downloaded may be gone the next day.
   if (/[\\/]_npx[\\/]/.test(launch.command)) {
     notes.push(
       "The entry starts the Deno that npx downloaded, so print it again if you empty the cache of npm, or once with an installed Deno (https://deno.com).",

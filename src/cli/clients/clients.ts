@@ -37,11 +37,11 @@ export interface McpClient {
   /** How to turn off the client's own list, if that ends. */
   readonly listSwitch?: string;
   /**
-   * Which of the skills in `.agents/skills` and `.claude/skills` it shows itself, if that
-   * was not measured, and the options that make the server list only their names.
+   * The skills in `.agents/skills` and `.claude/skills` that it shows itself, if that was
+   * not measured, and the options that make the server list only their names.
    */
   readonly shows?: { readonly skills: string; readonly options: string };
-  /** What the client replaces in the texts of its entries, without a way to escape it. */
+  /** The beginning of variables, which the client replaces without a way to escape them. */
   readonly variables?: RegExp;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
@@ -51,9 +51,9 @@ export interface McpClient {
   readonly urlEntry?: (url: string) => object;
   /** How an entry sends the token, by a variable where the client has them. */
   readonly tokenFields?: object;
-  /** What the user sets, or writes, for the token. Default: the environment variable. */
+  /** Tells the user where to put the token. Default: into the environment variable. */
   readonly tokenAdvice?: string;
-  /** What the top level of the file needs for the token. */
+  /** The field `inputs` of the file, which asks for the token. */
   readonly tokenInputs?: readonly object[];
   /** The client's own command that adds an entry, from the entry or the words in it. */
   readonly command?: (
@@ -74,7 +74,7 @@ const WITH_DOLLAR = /\$[\w{]/;
 /** The beginning of variables and files for OpenCode and Kilo Code, in the whole file. */
 const ENV_OR_FILE = /\{(?:env|file):/;
 
-/** What clients show according to their documentation. It was not measured. */
+/** The documentation of these clients says so. It was not measured. */
 const SAID_TO_SHOW = {
   skills:
     "the skills in .agents/skills and .claude/skills, as its documentation says",

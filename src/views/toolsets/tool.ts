@@ -1,5 +1,5 @@
 /**
- * What a tool of a toolset is.
+ * The definition of a tool.
  *
  * @module
  */
@@ -27,7 +27,7 @@ interface DescribedList {
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly name: string;
   readonly title: string;
-  /** What it is for. If its description lists the skills: in brief, without the list. */
+  /** Its description, or, if that lists the skills, a brief one without the list. */
   readonly usage: string;
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
   readonly describe?: (list: DescribedList) => string;
