@@ -218,14 +218,10 @@ async function inspect(
     state,
     hiddenFrom,
     ruleLine: skill.policyRule?.line,
-    /** The file of the skill that is served by its name. */
     shadowedBy: shadowing?.by.file,
-    /** The name to load it by, if it is shadowed and has one. */
     qualifiedName: skill.prefix && qualifiedName(skill),
-    /** The number of its files, and their total size in bytes, unless it is off. */
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
-    /** Why `skills/list` leaves it out, if it does. */
     unlisted: unlisting?.reason,
   };
   return { entry, problems };
