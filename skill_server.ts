@@ -1,8 +1,6 @@
 /**
  * The program: an MCP server that serves skills as tools, prompts, and resources,
  * and through the Skills extension.
- *
- * @module
  */
 
 import * as z from "npm:zod@^4/mini";

@@ -1,8 +1,4 @@
-/**
- * Work that may fail.
- *
- * @module
- */
+/** Work that may fail. */
 
 /** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
 export function attempt<T>(work: () => T): T | undefined {

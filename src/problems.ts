@@ -1,8 +1,6 @@
 /**
  * Problems: what is wrong with a file or folder, and how to fix it, from the scan to the
  * report.
- *
- * @module
  */
 
 import { oneLine, quote } from "./text.ts";

@@ -1,8 +1,6 @@
 /**
  * Tasks on the one thread: long ones pause between slices of time, and one that several
  * callers ask for runs once.
- *
- * @module
  */
 
 /**

@@ -1,15 +1,11 @@
-/**
- * Functions for text: logging, quoting, cleaning, comparing, and serializing it.
- *
- * @module
- */
-
-let logging: Promise<unknown> = Promise.resolve();
+/** Functions for text: logging, quoting, cleaning, comparing, and serializing it. */
 
 /** The maximum size of what waits to be logged, in bytes. Beyond it, lines are dropped. */
 const MAX_UNLOGGED_SIZE = 16 * 1024 * 1024;
 
 let unloggedSize = 0;
+
+let logging: Promise<unknown> = Promise.resolve();
 
 /**
  * Logs a sentence to stderr, after the prefix `skill-server: `. Stdout is reserved

@@ -1,8 +1,6 @@
 /**
  * The commands for a terminal: `--help`, `--version`, `--list`, `--check`, and
  * `--print-config`.
- *
- * @module
  */
 
 import config from "../../deno.json" with { type: "json" };

@@ -1,8 +1,4 @@
-/**
- * The output of `--help`.
- *
- * @module
- */
+/** The output of `--help`. */
 
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";

@@ -1,8 +1,4 @@
-/**
- * The links in the Markdown of a skill that lead to no file of the skill.
- *
- * @module
- */
+/** The links in the Markdown of a skill that lead to no file of the skill. */
 
 import { attempt } from "../attempt.ts";
 import { basename, normalize } from "../files/paths.ts";

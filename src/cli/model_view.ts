@@ -1,8 +1,6 @@
 /**
  * The output of `--list --as CLIENT`: everything that the model of an MCP client
  * sees of the server before it calls a tool.
- *
- * @module
  */
 
 import type { SkillCatalog } from "../skills/types.ts";

@@ -4,8 +4,6 @@
  * escaped already. In GitHub Actions, a command shows a problem beside its line.
  *
  * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
- *
- * @module
  */
 
 import { readEnvironment } from "../program/settings.ts";

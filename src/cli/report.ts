@@ -1,8 +1,4 @@
-/**
- * The report of `--list` and `--check`, which `--json` prints as it is.
- *
- * @module
- */
+/** The report of `--list` and `--check`, which `--json` prints as it is. */
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";

@@ -2,8 +2,6 @@
  * The output of `--list` and `--check` as text: a flat list of what was found, then
  * the problems, and last the summary, where a terminal shows it. In GitHub Actions,
  * problems are annotations.
- *
- * @module
  */
 
 import { basename, dirname, join } from "../files/paths.ts";

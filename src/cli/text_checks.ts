@@ -1,8 +1,6 @@
 /**
  * The checks that only `--check` makes: of the text of a `SKILL.md`, of all files of a
  * skill, and of skills beside each other.
- *
- * @module
  */
 
 import { faultOf } from "../files/faults.ts";

@@ -2,8 +2,6 @@
  * Finds what the user most likely meant as skills and the scan of a server does not find,
  * for `--list` and `--check`: skills in folders that are not searched, and files with
  * almost the right name.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

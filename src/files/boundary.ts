@@ -7,8 +7,6 @@
  * 2. A link counts if its target really lies in the folder, without such names on its
  *    path, or in a trusted folder.
  * 3. What is hidden is hidden by its real path, and so is what a link in it leads to.
- *
- * @module
  */
 
 import { MAX_LENGTHS } from "../text.ts";

@@ -1,8 +1,4 @@
-/**
- * The faults of files and folders.
- *
- * @module
- */
+/** The faults of files and folders. */
 
 import type { Fault, ProblemRule } from "../problems.ts";
 import { oneLine, quote } from "../text.ts";

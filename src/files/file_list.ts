@@ -1,8 +1,4 @@
-/**
- * Lists the files of a served folder, and what is left out.
- *
- * @module
- */
+/** Lists the files of a served folder, and what is left out. */
 
 import type { Fault, Problem } from "../problems.ts";
 import { byCodeUnits } from "../text.ts";

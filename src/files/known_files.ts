@@ -1,8 +1,4 @@
-/**
- * The contents and the digests of files that were read, by the versions of the files.
- *
- * @module
- */
+/** The contents and the digests of files that were read, by the versions of the files. */
 
 import type { SkillFile, SkillFileContent } from "./served_files.ts";
 

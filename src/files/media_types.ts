@@ -1,8 +1,4 @@
-/**
- * Media types of files, and the contents of files as MCP resources.
- *
- * @module
- */
+/** Media types of files, and the contents of files as MCP resources. */
 
 import type { SkillFileContent } from "./served_files.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Path strings: joining, resolving, and comparing them.
- *
- * @module
- */
+/** Path strings: joining, resolving, and comparing them. */
 
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";

@@ -7,8 +7,6 @@
  * 2. `Deno.openSync` blocks the event loop at a FIFO until another process writes
  *    to it. `node:fs` supports `O_NONBLOCK`. Loading it takes 20 ms, so it is used
  *    only where something may have been swapped for a FIFO just now.
- *
- * @module
  */
 
 import type { Fault } from "../problems.ts";

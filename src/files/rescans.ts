@@ -1,8 +1,6 @@
 /**
  * When to scan again: after events in the watched folders, and by a timer. Both only
  * say that it is time to look.
- *
- * @module
  */
 
 import { FolderWatcher } from "./watcher.ts";

@@ -1,8 +1,4 @@
-/**
- * The data types for listing and reading the files of a folder.
- *
- * @module
- */
+/** The data types for listing and reading the files of a folder. */
 
 import type { Problem } from "../problems.ts";
 

@@ -1,8 +1,6 @@
 /**
  * A folder whose files are served: finding, reading, and listing them. What belongs to
  * it is in `boundary.ts`.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

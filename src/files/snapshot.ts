@@ -1,8 +1,6 @@
 /**
  * The status of files: whether one changed, and whether it can have changed unseen. From
  * it, snapshots of folders prove that nothing in a folder was swapped.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

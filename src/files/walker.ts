@@ -2,8 +2,6 @@
  * Walks through a folder and those below it: breadth first, sorted by name, with pauses,
  * and up to a number of entries. The scan of a root and the list of a skill's files are
  * such walks. They differ in what they do at each step.
- *
- * @module
  */
 
 import { childPath } from "./paths.ts";

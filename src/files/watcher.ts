@@ -8,8 +8,6 @@
  * subfolders, and watchers are closed and opened one by one, while no events come. After
  * a folder was moved away, its path counts as watched until every watcher of the path is
  * closed.
- *
- * @module
  */
 
 import { isAtOrBelow, mayRead, realPathIfThere } from "./paths.ts";

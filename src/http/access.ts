@@ -10,8 +10,6 @@
  *    contains no text of the client's.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
- *
- * @module
  */
 
 import { hash, timingSafeEqual } from "node:crypto";

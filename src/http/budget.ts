@@ -5,8 +5,6 @@
  * The client "" stands for all clients where they cannot be told apart, and can have
  * everything. Any other gets a quarter of each amount. It can have more permits, and room
  * for replies, while no other waits for them.
- *
- * @module
  */
 
 import { Permit } from "../protocol/semaphore.ts";

@@ -1,8 +1,6 @@
 /**
  * The settings of the HTTP server. They come from the command line and from the
  * environment, because some hosts have no command line.
- *
- * @module
  */
 
 import {

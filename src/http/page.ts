@@ -7,8 +7,6 @@
  *
  * It is a module, because a text that is read or imported as such is missing where
  * the server runs from a URL or where a registry does not support that.
- *
- * @module
  */
 
 import { hash } from "node:crypto";

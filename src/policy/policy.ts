@@ -10,8 +10,6 @@
  *    first path. So a link can neither evade a rule nor benefit from one.
  * 3. A folder counts by its path and by its real path. One that is missing counts by
  *    its path. If one exists and cannot be resolved, the policy is not valid.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

@@ -1,8 +1,6 @@
 /**
  * Reads and parses a policy file. A file with any error is not used at all, because
  * the invalid rule might be the one that turns off a skill.
- *
- * @module
  */
 
 import * as z from "npm:zod@^4/mini";

@@ -1,8 +1,6 @@
 /**
  * The grammar of a rule of a policy, which names skills and folders: what is wrong with
  * one, and what it matches.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

@@ -2,8 +2,6 @@
  * The options of the command line, and the parser, which says what was probably meant
  * where the command line is invalid. The table of options drives `--help` and
  * docs/options.md, too.
- *
- * @module
  */
 
 import { parseArgs } from "node:util";

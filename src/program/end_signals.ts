@@ -1,8 +1,4 @@
-/**
- * The signals that end the process.
- *
- * @module
- */
+/** The signals that end the process. */
 
 import { isWindows } from "../files/paths.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The running program, and the words of commands as people write them in a shell.
- *
- * @module
- */
+/** The running program, and the words of commands as people write them in a shell. */
 
 import { fileURLToPath } from "node:url";
 import { isAtOrBelow, isWindows, join, relative } from "../files/paths.ts";

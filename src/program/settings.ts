@@ -1,8 +1,6 @@
 /**
  * Turns the command line and the environment into settings, with warnings about what was
  * ignored.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

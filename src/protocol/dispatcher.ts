@@ -1,8 +1,6 @@
 /**
  * The base of the servers on all transports: their description, and the dispatch of
  * requests to handlers.
- *
- * @module
  */
 
 import type {

@@ -3,8 +3,6 @@
  * modern era requires of requests and results.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
- *
- * @module
  */
 
 import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";

@@ -10,8 +10,6 @@
  * Only modern clients can listen for changes, and only for changes to lists.
  * Nothing is kept between the requests of a legacy client, and the handlers do
  * not learn which resources a modern client listens to.
- *
- * @module
  */
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";

@@ -2,8 +2,6 @@
  * JSON-RPC messages as lines of text, their size limits, and their errors.
  *
  * @see {@link https://www.jsonrpc.org/specification}
- *
- * @module
  */
 
 import { Buffer } from "node:buffer";

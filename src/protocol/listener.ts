@@ -1,8 +1,4 @@
-/**
- * The listeners for notifications, and their subscriptions to resources.
- *
- * @module
- */
+/** The listeners for notifications, and their subscriptions to resources. */
 
 import type { SubscriptionFilter } from "./requests.ts";
 

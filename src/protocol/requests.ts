@@ -7,8 +7,6 @@
  * schemas with the SDK's.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/schema}
- *
- * @module
  */
 
 import * as z from "npm:zod@^4/mini";

@@ -1,8 +1,6 @@
 /**
  * A semaphore: a limited number of permits for work that is done at the same time.
  * Named and used like the one of `@std/async`.
- *
- * @module
  */
 
 import { TimeSlice } from "../tasks.ts";

@@ -7,8 +7,6 @@
  * are being written.
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio}
- *
- * @module
  */
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";

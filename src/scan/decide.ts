@@ -1,8 +1,6 @@
 /**
  * The third step of a scan: decides on what was read: whose each skill is, in which state
  * it is served, what is hidden, and which folders are worth watching.
- *
- * @module
  */
 
 import {

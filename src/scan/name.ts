@@ -1,8 +1,4 @@
-/**
- * The fourth step of a scan: which skill has which name, in a catalog.
- *
- * @module
- */
+/** The fourth step of a scan: which skill has which name, in a catalog. */
 
 import { basename, childPath } from "../files/paths.ts";
 import { isForModel, isOff } from "../policy/states.ts";

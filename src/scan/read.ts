@@ -1,8 +1,6 @@
 /**
  * The second step of a scan: what each `SKILL.md` says, which is remembered for the next
  * scan.
- *
- * @module
  */
 
 import { Boundary } from "../files/boundary.ts";

@@ -2,8 +2,6 @@
  * The record of a scan, which grows from step to step: what it starts from, what it
  * visits, what it reads, and whether it counts, although something is temporarily
  * unreadable.
- *
- * @module
  */
 
 import { isTemporary, SkillFileError } from "../files/faults.ts";

@@ -1,8 +1,4 @@
-/**
- * Catalogs: their contents, their differences, and their problems in the log.
- *
- * @module
- */
+/** Catalogs: their contents, their differences, and their problems in the log. */
 
 import { formatProblem, type Problem } from "../problems.ts";
 import { quote } from "../text.ts";

@@ -4,8 +4,6 @@
  * hosts could not load it.
  *
  * @see {@link https://agentskills.io/specification}
- *
- * @module
  */
 
 import { basename, join } from "../files/paths.ts";

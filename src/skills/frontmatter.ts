@@ -7,8 +7,6 @@
  * is skipped, and `frontmatter_faults.ts` says how to fix it.
  *
  * A valid frontmatter costs no more than one match and the YAML parser.
- *
- * @module
  */
 
 import type { Fault } from "../problems.ts";

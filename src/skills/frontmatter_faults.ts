@@ -2,8 +2,6 @@
  * The faults of the frontmatter of a `SKILL.md`: the line, the cause, and the fix. A
  * finished line is printed only if it follows from one line of the file, and the YAML
  * parser reads it. Everything else is said in words.
- *
- * @module
  */
 
 import type { Fault, ProblemRule } from "../problems.ts";

@@ -1,8 +1,6 @@
 /**
  * Values of frontmatter that can only be meant as texts, although YAML refuses them, or
  * reads something else.
- *
- * @module
  */
 
 import {

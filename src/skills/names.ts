@@ -5,8 +5,6 @@
  * `tools/skills/git`, which is that of a plugin.
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
- *
- * @module
  */
 
 import { namesIn } from "../files/paths.ts";

@@ -1,8 +1,6 @@
 /**
  * Near misses: files and folders that are not skills, but may be meant as such. A scan
  * notes them by their names, and a report describes those that are likely mistakes.
- *
- * @module
  */
 
 import { basename, childOn, childPath, dirname } from "../files/paths.ts";

@@ -1,8 +1,4 @@
-/**
- * The faults of the folders of skills, and the options of the program that help.
- *
- * @module
- */
+/** The faults of the folders of skills, and the options of the program that help. */
 
 import { faultOf, SkillFileError } from "../files/faults.ts";
 import { isAtOrBelow } from "../files/paths.ts";

@@ -2,8 +2,6 @@
  * The skill roots: which folders are searched, what belongs to the project, and where
  * its links are allowed to lead. A scope is a property of a real path,
  * whichever root, link, or spelling leads there.
- *
- * @module
  */
 
 import { attempt } from "../attempt.ts";

@@ -1,8 +1,4 @@
-/**
- * The main file of a skill, `SKILL.md`: its names, and whether a folder has one.
- *
- * @module
- */
+/** The main file of a skill, `SKILL.md`: its names, and whether a folder has one. */
 
 import { attempt } from "../attempt.ts";
 import { isAbsence } from "../files/faults.ts";

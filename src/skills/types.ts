@@ -1,8 +1,6 @@
 /**
  * The data types of skills, which the source and users of the library share: roots,
  * skills, and catalogs.
- *
- * @module
  */
 
 import type { BaseFolders } from "../files/paths.ts";

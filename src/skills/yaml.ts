@@ -1,8 +1,6 @@
 /**
  * YAML as people write it: parsing it, finding the entries on its lines even if it is
  * malformed, and finishing a line, so that it is valid.
- *
- * @module
  */
 
 import { parse } from "jsr:@std/yaml@^1/parse";

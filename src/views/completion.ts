@@ -1,8 +1,4 @@
-/**
- * Completes the names of skills, and the paths of their files.
- *
- * @module
- */
+/** Completes the names of skills, and the paths of their files. */
 
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";

@@ -1,8 +1,4 @@
-/**
- * Values that are derived once from each catalog or skill.
- *
- * @module
- */
+/** Values that are derived once from each catalog or skill. */
 
 /**
  * Makes a function derive a value only once from each object, such as a catalog or a

@@ -1,8 +1,4 @@
-/**
- * Loads skills for the model: their `SKILL.md`, their files, and the lists of these.
- *
- * @module
- */
+/** Loads skills for the model: their `SKILL.md`, their files, and the lists of these. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { attempt } from "../attempt.ts";

@@ -3,8 +3,6 @@
  * not served, and how to fix that. It does not name them, because the model gets no path
  * outside of skills. Those of a project are for people alone: what a stranger put there
  * must not make the server give advice.
- *
- * @module
  */
 
 import { isForModel } from "../policy/states.ts";

@@ -1,8 +1,4 @@
-/**
- * The options of the tools, and their names in each toolset.
- *
- * @module
- */
+/** The options of the tools, and their names in each toolset. */
 
 /** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";

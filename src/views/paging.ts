@@ -1,8 +1,6 @@
 /**
  * Lists derived from a catalog: kept until it changes, paged, and with a
  * notification when they change.
- *
- * @module
  */
 
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";

@@ -18,8 +18,6 @@
  * 5. Qwen Code shows tools only after a search unless `alwaysLoadTools` is set.
  * 6. Claude Code's own list of skills ends at about 24,000 characters, Codex's at about
  *    21,000, and Copilot CLI's at about 15,000, including what they add.
- *
- * @module
  */
 
 import type { SkillToolOptions } from "./options.ts";

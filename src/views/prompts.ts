@@ -1,8 +1,4 @@
-/**
- * Serves skills as prompts, which users load by name.
- *
- * @module
- */
+/** Serves skills as prompts, which users load by name. */
 
 import type {
   ContentBlock,

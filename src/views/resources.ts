@@ -1,8 +1,4 @@
-/**
- * Serves skills as MCP resources, to which clients can subscribe.
- *
- * @module
- */
+/** Serves skills as MCP resources, to which clients can subscribe. */
 
 import type {
   ReadResourceResult,

@@ -3,8 +3,6 @@
  * the beginning of the instructions.
  *
  * @see {@link https://en.wikipedia.org/wiki/Okapi_BM25}
- *
- * @module
  */
 
 import type { Skill } from "../skills/types.ts";

@@ -3,8 +3,6 @@
  * the wording of a tool's contract, and a summary in one line. In every list, the
  * user's own skills precede the project's, so that a cloned repository pushes none of
  * them out. A list prints no name that does not load its skill.
- *
- * @module
  */
 
 import { isForModel, STATES } from "../policy/states.ts";

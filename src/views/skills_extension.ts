@@ -3,8 +3,6 @@
  * and their folders.
  *
  * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
- *
- * @module
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";

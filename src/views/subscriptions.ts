@@ -1,8 +1,4 @@
-/**
- * Tells clients of changes to the files that they subscribed to.
- *
- * @module
- */
+/** Tells clients of changes to the files that they subscribed to. */
 
 import type { McpServer } from "../protocol/mcp_server.ts";
 import { differingKeys } from "../skills/catalog.ts";

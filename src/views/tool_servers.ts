@@ -1,8 +1,6 @@
 /**
  * The servers that tools can be registered on: `McpServer` of the SDK, and those of this
  * program. Each shows the tools in its own way.
- *
- * @module
  */
 
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";

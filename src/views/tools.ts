@@ -1,8 +1,6 @@
 /**
  * The tools as clients see and call them. Descriptions list the skills where the client
  * shows them.
- *
- * @module
  */
 
 import type {

@@ -2,8 +2,6 @@
  * Answers for names that the model cannot load: why a skill with that name is skipped, and
  * which skills there are. Sentences about a project's skills are the server's own, so that
  * no text of a stranger speaks to the model here.
- *
- * @module
  */
 
 import { basename, dirname } from "../files/paths.ts";

@@ -2,8 +2,6 @@
  * Everything that clients are given: the server's description of itself, and the
  * handlers of its requests for tools, prompts, resources, completions, and the
  * Skills extension.
- *
- * @module
  */
 
 import config from "../../deno.json" with { type: "json" };

@@ -1,8 +1,6 @@
 /**
  * The configuration for an MCP client that `--print-config` prints, with notes for the
  * user.
- *
- * @module
  */
 
 import { basename, isAbsolute, join } from "../../files/paths.ts";

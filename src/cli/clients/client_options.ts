@@ -1,8 +1,4 @@
-/**
- * The options that the entry for a client needs, and that `--list --as` assumes.
- *
- * @module
- */
+/** The options that the entry for a client needs, and that `--list --as` assumes. */
 
 import {
   type BaseFolders,

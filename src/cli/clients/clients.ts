@@ -3,8 +3,6 @@
  * its configuration, which skills it lists itself, what its entries look like, and
  * its own command that adds one. All are as the vendors document them in November
  * 2026. `tests/golden/clients.txt` shows what is printed.
- *
- * @module
  */
 
 import type { ClientName } from "../../program/command_line.ts";

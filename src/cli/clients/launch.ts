@@ -1,8 +1,6 @@
 /**
  * The command that starts the server the way it is running now, with only the
  * permissions it needs.
- *
- * @module
  */
 
 import {

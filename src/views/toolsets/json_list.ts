@@ -1,8 +1,4 @@
-/**
- * Lists of skills as JSON, in the results of tools.
- *
- * @module
- */
+/** Lists of skills as JSON, in the results of tools. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import type { SkillCatalog } from "../../skills/types.ts";

@@ -1,8 +1,4 @@
-/**
- * The toolset `reference`: lists the skills, and reads one.
- *
- * @module
- */
+/** The toolset `reference`: lists the skills, and reads one. */
 
 import * as z from "npm:zod@^4/mini";
 import { loadWhole } from "../loading.ts";

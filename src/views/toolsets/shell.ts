@@ -3,8 +3,6 @@
  * Linux those in the command's session, on macOS those in its process group, and on
  * Windows its children. A process that starts its own session is left running, and so is
  * everything if this process is killed.
- *
- * @module
  */
 
 import { attempt } from "../../attempt.ts";

@@ -1,8 +1,4 @@
-/**
- * The toolset `skill`: the one tool of the contract, in its wording.
- *
- * @module
- */
+/** The toolset `skill`: the one tool of the contract, in its wording. */
 
 import * as z from "npm:zod@^4/mini";
 import {

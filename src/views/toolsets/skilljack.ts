@@ -1,8 +1,4 @@
-/**
- * The toolset `skilljack`: loads a skill, and reads its files.
- *
- * @module
- */
+/** The toolset `skilljack`: loads a skill, and reads its files. */
 
 import * as z from "npm:zod@^4/mini";
 import { skillMdUri } from "../../skills/names.ts";

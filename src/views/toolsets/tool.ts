@@ -1,8 +1,4 @@
-/**
- * The definition of a tool.
- *
- * @module
- */
+/** The definition of a tool. */
 
 import type {
   CallToolResult,

@@ -1,8 +1,4 @@
-/**
- * The table of the toolsets, each of which has its own file.
- *
- * @module
- */
+/** The table of the toolsets, each of which has its own file. */
 
 import { requireChoice } from "../../text.ts";
 import type { ToolOptions, Toolset } from "../options.ts";
