@@ -52,19 +52,14 @@ interface UnsearchedPlace {
  * deep. A skill counts where it is found first.
  */
 export async function listMissed(
-  { served, problems }: SkillCatalog,
+  catalog: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Problem[]> {
-  const { roots, folders, values } = settings;
-  const areFoldersEmpty = values.check
-    ? !folders.some(isThere)
-    : served.size === 0 &&
-      problems.every(({ rule }) => rule === "folder-missing");
-  // A user who named folders with something in them needs no hint about other places.
-  const places = folders.length === 0 || areFoldersEmpty
-    ? listUnsearchedPlaces(settings)
-    : [];
+  const { roots } = settings;
+  const places = hasUsefulFolders(catalog, settings)
+    ? []
+    : listUnsearchedPlaces(settings);
   const shallow = [...roots, ...places.map(({ root }) => root)];
   const deep = deepen(shallow);
   const searched = [...shallow, ...deep];
@@ -80,6 +75,16 @@ export async function listMissed(
     ...listDeeperProblems(found, deep, settings),
     ...listNearMissProblems(named),
   ];
+}
+
+/** Whether the user named folders that hold something, and needs no hint about other places. */
+function hasUsefulFolders(
+  { served, problems }: SkillCatalog,
+  { folders, values }: Settings,
+): boolean {
+  if (values.check) return folders.some(isThere);
+  return folders.length > 0 &&
+    (served.size > 0 || problems.some(({ rule }) => rule !== "folder-missing"));
 }
 
 /** Returns roots that are searched deep for those that are not, the innermost first. */

@@ -88,8 +88,9 @@ export class PathSnapshot {
     for (const path of withFoldersAbove(realPath)) {
       const status = mayRead(path) && attempt(() => Deno.lstatSync(path));
       if (status) {
-        const isLink = !status.isDirectory;
-        this.#folders.push(new FolderSnapshot(path, status, isLink));
+        // A link proves nothing.
+        const isExposed = !status.isDirectory;
+        this.#folders.push(new FolderSnapshot(path, status, isExposed));
       } else if (isShared) this.#isComplete = false;
     }
   }

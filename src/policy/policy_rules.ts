@@ -12,7 +12,7 @@ import {
   resolvePath,
 } from "../files/paths.ts";
 import type { Fault } from "../problems.ts";
-import { isQualified, skillKey } from "../skills/names.ts";
+import { isScoped, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 import { MAX_LENGTHS, quote } from "../text.ts";
@@ -137,7 +137,7 @@ function findNameFault(name: string): PolicyFault | undefined {
       hint: 'write a name, or "*" for all skills',
     };
   }
-  if (isQualified(name)) {
+  if (isScoped(name)) {
     return {
       reason: `the name ${quote(name)} begins with a scope`,
       hint: 'write the rest of the name, and the scope as "scope:"',

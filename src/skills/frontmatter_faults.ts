@@ -9,7 +9,7 @@ import { MAX_LENGTHS, quote, withoutInvisible } from "../text.ts";
 import {
   cleanName,
   isLookalike,
-  isQualified,
+  isScoped,
   SKILL_MD,
   validName,
 } from "./names.ts";
@@ -299,7 +299,7 @@ function findNameReason(
     return `the name has more than ${MAX_CLEAN_NAME_LENGTH} characters`;
   }
   if (name === "") return "the name has no visible characters";
-  if (isQualified(name)) {
+  if (isScoped(name)) {
     return 'the name begins with "project:" or "global:", which say whose a skill is';
   }
   return scope === "project" && isLookalike(name)

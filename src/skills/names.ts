@@ -75,8 +75,8 @@ export function validName(name: string): string | undefined {
 /** The scopes, as words in names and URIs. */
 export const SCOPES = ["project", "global"] as const;
 
-/** A qualified name. No skill's own name has this form. */
-const QUALIFIED = /^(project|global):(.+)$/is;
+/** A name with a scope. No skill's own name has this form. */
+const SCOPED = /^(project|global):(.+)$/is;
 
 /** The name of a folder for a version, which installers put around the skills of a plugin. */
 const VERSION = /^v?\d+(?:\.\d+)*(?:[-+]|$)/i;
@@ -110,7 +110,7 @@ export function isLookalike(name: string): boolean {
   const folded = name.normalize("NFKC").replace(/\s/g, "")
     .replace(LIKE_COLON, ":");
   const others = name.match(/[^\p{ASCII}]/gu) ?? [];
-  return isQualified(folded) || others.some(isFormOfLetter) ||
+  return isScoped(folded) || others.some(isFormOfLetter) ||
     words.some((word) => LATIN.test(word) && LIKE_LATIN.test(word));
 }
 
@@ -128,13 +128,13 @@ export function keysOf(
   return [key, ...prefixes.map((prefix) => `${prefix}:${key}`)];
 }
 
-export function isQualified(name: string): boolean {
-  return QUALIFIED.test(name);
+export function isScoped(name: string): boolean {
+  return SCOPED.test(name);
 }
 
-/** Returns the key of a text that may be a qualified name. Blanks after a scope do not count. */
+/** Returns the key of a text that may begin with a scope. Blanks after the scope do not count. */
 export function keyOfText(text: string): string {
-  const [, scope, name] = QUALIFIED.exec(cleanName(text)) ?? [];
+  const [, scope, name] = SCOPED.exec(cleanName(text)) ?? [];
   return name === undefined
     ? skillKey(text)
     : `${scope!.toLowerCase()}:${skillKey(name)}`;
@@ -169,7 +169,7 @@ function findByLastPart(
   { skills, shadowed, off, skipped }: SkillCatalog,
 ): Skill | undefined {
   const start = key.lastIndexOf(":") + 1;
-  if (start === 0 || isQualified(key)) return undefined;
+  if (start === 0 || isScoped(key)) return undefined;
   const unloadable = [
     ...off,
     ...skipped.flatMap((it) => it.names.map((name) => ({ ...it, name }))),
