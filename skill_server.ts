@@ -67,7 +67,6 @@ async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Serves a client until it disconnects. Returns the exit code. */
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.

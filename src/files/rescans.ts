@@ -5,7 +5,7 @@
 
 import { FolderWatcher } from "./watcher.ts";
 
-/** The shortest pause between two scans of the timer, in milliseconds, unless the user's interval is shorter. */
+/** The shortest pause of the timer, in milliseconds, unless the user's interval is shorter. */
 const MIN_RESCAN_MS = 1_000;
 
 /**

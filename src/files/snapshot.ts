@@ -15,7 +15,7 @@ export type FileStatus = Pick<
   "dev" | "ino" | "size" | "mtime" | "ctime"
 >;
 
-/** Returns a text that changes when the file does. It identifies the content if the file is {@linkcode isSettled}. */
+/** Returns a text that changes with the file. Of a settled file, it identifies the content. */
 export function versionOf(
   { dev, ino, size, mtime, ctime }: FileStatus,
 ): string {

@@ -45,7 +45,7 @@ export interface RequestContext {
 /** The lists whose changes clients can listen for. */
 export type ListName = "tools" | "prompts" | "resources";
 
-/** Returns the result of a request. If it throws an error, the reply is that error, with its `code` and `data`. */
+/** Returns the result of a request, or throws the error to reply with its `code` and `data`. */
 type Handler<Name extends Method> = (
   params: Params<Name>,
   context: RequestContext,

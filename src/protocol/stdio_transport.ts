@@ -41,9 +41,7 @@ export type ByteReader = Pick<typeof Deno.stdin, "read">;
 export type ByteWriter = Pick<typeof Deno.stdout, "write">;
 
 /**
- * An MCP transport that reads and writes bytes, by default on stdin and stdout.
- *
- * It closes by itself when nobody reads the output, or when the input
+ * A transport closes by itself when nobody reads the output, or when the input
  * has ended and the pending replies are written. It replies to an invalid
  * message with an error, and stays open.
  */

@@ -259,11 +259,9 @@ export class Project {
     }
   }
 
-  /** Resolves folders. Those that cannot be resolved keep their paths. */
+  /** Resolves folders. Those that lead out, or cannot be resolved, keep their paths. */
   resolveAll(folders: readonly string[]): string[] {
-    return folders.map((folder) =>
-      attempt(() => this.resolve(folder)) ?? folder
-    );
+    return folders.map((folder) => attempt(() => this.enter(folder)) ?? folder);
   }
 
   listProblems(folders: readonly string[]): Problem[] {

@@ -97,7 +97,7 @@ export interface SkillPolicy {
 
 /** A skill. */
 export interface Skill {
-  /** The name in its frontmatter, cleaned: on one line, without escapes and invisible characters. */
+  /** The clean name of its frontmatter: on one line, without escapes and invisible characters. */
   readonly name: string;
   /** The description in its frontmatter, without invisible characters. */
   readonly description: string;

@@ -324,7 +324,7 @@ function formatLeftOut(problems: readonly Problem[]): string {
   return `Left out:\n\n${lines.join("\n")}`;
 }
 
-/** The maximum size of files that are read together, in bytes. A reply takes several times as much. */
+/** The maximum size of files that are read together, in bytes. A reply takes much more. */
 const MAX_SIZE_TOGETHER = 2 * 1024 * 1024;
 
 /** @throws {Error} If the files do not fit into one message. */
