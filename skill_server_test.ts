@@ -6,7 +6,11 @@ import { Session } from "./tests/testing/client.ts";
 import { REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
 import { lacks } from "./tests/testing/needs.ts";
-import { serverCommand } from "./tests/testing/server.ts";
+import {
+  runScript,
+  serverCommand,
+  serverScript,
+} from "./tests/testing/server.ts";
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -34,7 +38,7 @@ Deno.test("skill_server.ts runs as the main module, too", async () => {
   assert.deepEqual(await session.names(), ["git"]);
 });
 
-Deno.test("server has exactly one tool, skill, as the contract defines it", async () => {
+Deno.test("server has exactly one tool, skill, in the wording of its contract", async () => {
   using place = new Place();
   place.skill("project/.agent/skills", "zebra");
   place.skill("home/.claude/skills", "git", skillMd("git", "Work with git"));
@@ -103,7 +107,7 @@ Important:
   );
 });
 
-Deno.test("skill loads an existing skill and ignores the case of names: contract, scenarios 1 and 2", async () => {
+Deno.test("skill returns the exact text of a skill, and ignores the case of names", async () => {
   using place = new Place();
   const text = "\ufeff---\r\nname: Café\r\ndescription: d\r\n---\r\nBody ä\n";
   const directory = place.skill("project/.claude/skills", "cafe", text);
@@ -116,7 +120,7 @@ Deno.test("skill loads an existing skill and ignores the case of names: contract
   }
 });
 
-Deno.test("skill reports an unknown skill and lists the available ones: contract, scenario 3; story 2, scenario 1", async () => {
+Deno.test("skill reports an unknown skill and lists the available ones", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git", skillMd("git", "Git workflow"));
   place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
@@ -137,7 +141,7 @@ Use the exact skill name (case-insensitive) to load a skill.`,
   }
 });
 
-Deno.test("skill refuses an empty name and unknown arguments: contract, scenario 4", async () => {
+Deno.test("skill refuses an empty name and unknown arguments", async () => {
   using place = new Place();
   await using session = await Session.open(place);
   const cases: [input: Record<string, unknown>, message: string][] = [
@@ -159,7 +163,7 @@ Deno.test("skill refuses an empty name and unknown arguments: contract, scenario
   }
 });
 
-Deno.test("skill prefers .agent to .claude, and then the project folder to the home folder: contract, scenario 5; stories 1.1, 3.1", async () => {
+Deno.test("skill prefers .agent to .claude, and then the project folder to the home folder", async () => {
   using place = new Place();
   const folders = [
     "project/.agent/skills",
@@ -178,7 +182,7 @@ Deno.test("skill prefers .agent to .claude, and then the project folder to the h
   assert.equal((await session.load("deploy")).isError, true);
 });
 
-Deno.test("server reports new skills and removed ones: contract, scenario 6; story 3, scenarios 3 and 4", async () => {
+Deno.test("server reports new skills and removed ones", async () => {
   using place = new Place();
   await using session = await Session.open(place);
   assert.deepEqual(await session.names(), []);
@@ -200,7 +204,7 @@ Deno.test("server reports new skills and removed ones: contract, scenario 6; sto
   }
 });
 
-Deno.test("server serves each project its own skills and the global ones: stories 1.2, 1.3, and 3.2", async () => {
+Deno.test("server serves each project its own skills and the global ones", async () => {
   using place = new Place();
   for (const folder of ["project", "home", "other"]) {
     place.skill(`${folder}/.claude/skills`, folder);
@@ -215,7 +219,7 @@ Deno.test("server serves each project its own skills and the global ones: storie
   assert.match((await first.load("home")).text, /home.\.claude.skills.home\n/);
 });
 
-Deno.test("server starts without any skill, and skips a folder with no SKILL.md: contract, scenario 7; story 2, scenario 3", async () => {
+Deno.test("server starts without any skill, skips a folder with no SKILL.md, and says what to do", async () => {
   using place = new Place();
   place.folder("home/.claude/skills/empty");
   await using session = await Session.open(place);
@@ -236,35 +240,7 @@ Use the exact skill name (case-insensitive) to load a skill.`,
   assert.deepEqual(await session.end(), []);
 });
 
-Deno.test("without skills, the server says what its folders have instead, in numbers, and a deep search finds what was unpacked", async () => {
-  using place = new Place();
-  const folder = join(place.path, "Documents");
-  place.file("Documents/secret.zip", "");
-  place.file("Documents/other/secret.SKILL", "");
-  place.file("Documents/other/more/secret.txt", "");
-  place.folder("Documents/none");
-  const args = ["--recursive", folder];
-  await using session = await Session.open(place, { args });
-  const description = await session.description();
-  assert.match(
-    description,
-    /There are no skills\. The server noticed 2 archives \(.*\) and 1 folder without a file SKILL\.md \(.*\)\. Tell the user to put skills, /,
-  );
-  assert.doesNotMatch(description, /secret|Documents|--list|terminal/);
-  place.skill("Documents/pdf", "pdf");
-  await session.listChanged();
-  assert.deepEqual(await session.names(), ["pdf"]);
-  assert.doesNotMatch(await session.description(), /archive/);
-});
-
-Deno.test("without skills, the server counts only what its folders have", async () => {
-  using place = new Place();
-  place.file("home/.claude/skills/pdf.zip", "");
-  await using session = await Session.open(place);
-  assert.match(await session.description(), /ed 1 archive \(.*\)\. Tell/);
-});
-
-Deno.test("skill reports why a skill was skipped, where, and how to fix it: contract, scenarios 8 and 9; story 2, scenarios 2 and 4", async () => {
+Deno.test("skill and the log say why a skill was skipped, where, and how to fix it", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   const file = place.file(
@@ -293,25 +269,15 @@ Deno.test("skill reports why a skill was skipped, where, and how to fix it: cont
   assert.match(line, /^skill-server: Skipped ".*half.SKILL\.md" \(line 1\): /);
 });
 
-Deno.test(
-  "skill reports only the requested invalid skill, and nothing about other folders",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "bad", "no frontmatter");
-    place.link("nowhere", "home/.claude/skills/gone");
-    await using session = await Session.open(place);
-    for (const name of ["skills", "skill.md", "SKILL.md", ".claude", "none"]) {
-      const { text } = await session.load(name);
-      assert.ok(text.startsWith(`Skill '${name}' not found.`), text);
-    }
-    const { text } = await session.load("gone");
-    assert.match(
-      text,
-      /^Skipped ".*gone": it is a link to a missing file or folder/,
-    );
-  },
-);
+Deno.test("skill reports only the requested invalid skill, and nothing about other folders", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  await using session = await Session.open(place);
+  for (const name of ["skills", "skill.md", "SKILL.md", ".claude", "none"]) {
+    const { text } = await session.load(name);
+    assert.ok(text.startsWith(`Skill '${name}' not found.`), text);
+  }
+});
 
 Deno.test("skill never returns new content under an old name", async () => {
   using place = new Place();
@@ -322,7 +288,7 @@ Deno.test("skill never returns new content under an old name", async () => {
       [skillMd("other"), /^Skill 'git' not found\..*\n- other: /s],
       ["no frontmatter", /^Skipped ".*" \(line 1\): there is no frontmatter/],
       [
-        "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",
+        skillMd("git", "d", "disable-model-invocation: true\n"),
         /^Skill 'git' not found/,
       ],
     ] as const
@@ -368,11 +334,10 @@ Deno.test("server in a terminal says what it waits for", {
   ignore: lacks("terminal"),
 }, async () => {
   using place = new Place();
-  const [command, options] = serverCommand(place);
-  const words = [command, ...options.args!].map((word) => `'${word}'`);
+  const [, options] = serverCommand(place);
   const child = new Deno.Command("script", {
     ...options,
-    args: ["-qec", words.join(" "), "/dev/null"],
+    args: ["-qec", serverScript(place), "/dev/null"],
     stdin: "piped",
     stdout: "piped",
     stderr: "null",
@@ -394,17 +359,11 @@ Deno.test(
   { ignore: lacks("sh") },
   async () => {
     using place = new Place();
-    const [command, options] = serverCommand(place);
-    const words = [command, ...options.args!].map((word) => `'${word}'`);
-    const { code, stderr } = await new Deno.Command("sh", {
-      ...options,
-      args: ["-c", `${words.join(" ")} < .`],
-      stdout: "null",
-      stderr: "piped",
-    }).output();
+    const script = `${serverScript(place)} < .`;
+    const { code, stderr } = await runScript(place, script);
     assert.equal(code, 2);
     assert.match(
-      new TextDecoder().decode(stderr),
+      stderr,
       /^skill-server: Cannot read messages: .*; start the server from a client\n$/,
     );
   },

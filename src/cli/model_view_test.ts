@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { CLIENT_PROFILES } from "../views/profiles.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { askModern } from "../../tests/testing/modern.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
 
@@ -39,20 +40,10 @@ async function servedTo(place: Place, client: string, args: string[] = []) {
     : await printedLaunch(place, { args }, client);
   await using wire = new Wire(place, launch && { launch });
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
-  const clientInfo = { name, version: "1.0.0" };
-  await wire.ask(1, "initialize", {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo,
-  });
-  const { result: { tools } } = await wire.ask(2, "tools/list");
+  await wire.initialize(name);
+  const { result: { tools } } = await wire.ask(1, "tools/list");
   // The first scan has ended by now, so the instructions name the skills.
-  const { result: { instructions } } = await wire.ask(3, "server/discover", {
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": {},
-    },
-  });
+  const { result: { instructions } } = await askModern(wire, "server/discover");
   // deno-lint-ignore no-explicit-any -- a tool's entry as the server sends it
   const texts = tools.flatMap(({ description, inputSchema }: any) => [
     description,

@@ -5,6 +5,7 @@ import {
   Place,
   policyArgs,
   policyPlace,
+  skillMd,
 } from "../../tests/testing/folders.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
@@ -85,8 +86,8 @@ Deno.test("completion/complete refuses an unknown prompt", async () => {
 
 Deno.test("completion/complete offers a prompt only what users can load, and neither of them what is off", async () => {
   using place = policyPlace("{ skill: b, state: off }");
-  const text = "---\nname: bg\ndescription: d\nuser-invocable: false\n---\n";
-  place.skill("home/.claude/skills", "bg", text);
+  const flag = "user-invocable: false\n";
+  place.skill("home/.claude/skills", "bg", skillMd("bg", "d", flag));
   await using session = await Session.open(place, { args: policyArgs(place) });
   const any: [string, string] = ["name", ""];
   assert.deepEqual(await complete(session, PROMPT, any), ["a", "c"]);

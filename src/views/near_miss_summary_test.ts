@@ -47,16 +47,24 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
   assert.doesNotMatch(told, /The server noticed/);
 });
 
-Deno.test("the tool skill counts near misses only where there is no skill, and answers as its contract says", async () => {
+Deno.test("the tool skill counts near misses only while there is no skill, and then answers in the wording of its contract", async () => {
   using place = new Place();
   place.file("home/.claude/skills/secret.zip", "");
   await using session = await Session.open(place);
   const last =
     "\n\nUse the exact skill name (case-insensitive) to load a skill.";
   const before = (await session.load("report")).text;
-  assert.match(before, /noticed 1 archive \(/);
   assert.ok(before.endsWith(last));
+  for (const text of [before, await session.description()]) {
+    assert.match(
+      text,
+      /There are no skills\. .*ed 1 archive \(.*\)\. Tell the/,
+    );
+    assert.doesNotMatch(text, /secret|--list|terminal/);
+  }
   place.skill("home/.claude/skills", "git");
+  await session.listChanged();
+  assert.doesNotMatch(await session.description(), /archive/);
   const { text } = await session.load("report");
   assert.equal(
     text,

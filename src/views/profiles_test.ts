@@ -4,7 +4,7 @@ import { SkillRegistry } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
-import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
+import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { root } from "../../tests/testing/registry.ts";
 import {
   runServer,
@@ -27,20 +27,14 @@ Deno.test("tools/list shows each client of a process what its profile says, in b
   await using wire = new Wire(place);
   await wire.initialize();
   const metaFor = async (name: string) => {
-    const info = { "io.modelcontextprotocol/clientInfo": { name } };
-    const _meta = { ...MODERN_META, ...info };
-    const { result } = await askModern(wire, "tools/list", {}, _meta);
+    const { result } = await askModern(wire, "tools/list", {}, metaOf(name));
     return result.tools[0]._meta;
   };
   const { toolMeta } = CLIENT_PROFILES["claude-code"]!;
   assert.deepEqual(await metaFor("claude-code"), toolMeta);
   assert.equal(await metaFor("opencode"), undefined);
-  await wire.ask(1, "initialize", {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "claude-code", version: "1" },
-  });
-  const { result } = await wire.ask(2, "tools/list");
+  await wire.initialize("claude-code");
+  const { result } = await wire.ask(1, "tools/list");
   assert.deepEqual(result.tools[0]._meta, toolMeta);
 });
 
@@ -80,12 +74,8 @@ async function toolFor(
   options?: ServerOptions,
 ): Promise<Tool> {
   await using wire = new Wire(place, options);
-  await wire.ask(1, "initialize", {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name, version: "1" },
-  });
-  const { result: { tools: [tool] } } = await wire.ask(2, "tools/list");
+  await wire.initialize(name);
+  const { result: { tools: [tool] } } = await wire.ask(1, "tools/list");
   return tool;
 }
 
@@ -129,8 +119,7 @@ function listProfiles(): [name: string, profile: ClientProfile][] {
 Deno.test("when_to_use follows the description in the list of every profile but default", async () => {
   using place = new Place();
   const write = (name: string, description: string, use: string) => {
-    const fields = `name: ${name}\ndescription: ${description}`;
-    const text = `---\n${fields}\nwhen_to_use: ${use}\n---\n`;
+    const text = skillMd(name, description, `when_to_use: ${use}\n`);
     place.skill("home/.claude/skills", name, text);
   };
   write("git", "Work with git", '"Before\\n- evil:\\u200b a commit"');
@@ -168,20 +157,6 @@ Deno.test("when_to_use follows the description in the list of every profile but 
       text.includes(isBrief ? "\n- named" : "<name>named</name>\n<loc"),
     );
   }
-});
-
-Deno.test("a change of when_to_use alone is a change of the list", async () => {
-  using place = new Place();
-  const text = skillMd("git").replace("\n---", "\nwhen_to_use: Before\n---");
-  place.skill("home/.claude/skills", "git", text);
-  const args = ["--profile", "codex"];
-  await using session = await Session.open(place, { args });
-  const { description } = (await session.client.listTools()).tools[0]!;
-  assert.match(description!, / - Before$/);
-  place.skill("home/.claude/skills", "git", text.replace("Before", "After"));
-  await session.listChanged();
-  const { tools: [changed] } = await session.client.listTools();
-  assert.match(changed!.description!, / - After$/);
 });
 
 Deno.test("skills that a client lists itself are described, too, if its own list has no room for all of them", async () => {

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
-import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
+import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { join } from "../files/paths.ts";
 
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
-  place.skill(
-    "home/.claude/skills",
-    "background",
-    "---\nname: background\ndescription: d\nuser-invocable: false\n---\n",
-  );
+  const text = skillMd("background", "d", "user-invocable: false\n");
+  place.skill("home/.claude/skills", "background", text);
   const optionalArguments = [{
     name: "arguments",
     description: "What to use the skill for",
@@ -71,11 +68,7 @@ Deno.test("the prompts and the tool of the toolset skill fill in the skill's dir
     "git",
     body("${CLAUDE_SKILL_DIR}/x.sh $1 $ARGUMENTS $ARGUMENTS[0] $ARGUMENTS_X"),
   );
-  place.skill(
-    "home/.claude/skills",
-    "plain",
-    "---\nname: plain\ndescription: d\n---\nDo",
-  );
+  place.skill("home/.claude/skills", "plain", `${skillMd("plain")}Do`);
   const twice = skillMd("many") + "$ARGUMENTS $ARGUMENTS";
   place.skill("home/.claude/skills", "many", twice);
   await using session = await Session.open(place);
@@ -123,11 +116,9 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   const contentFor = async (name: string, ...options: string[]) => {
     const args = ["--tools", "skilljack", ...options];
     await using wire = new Wire(place, { args });
-    const clientInfo = { name, version: "1" };
-    const info = { "io.modelcontextprotocol/clientInfo": clientInfo };
-    const _meta = { ...MODERN_META, ...info };
     const params = { name: "git" };
-    const { result } = await askModern(wire, "prompts/get", params, _meta);
+    const meta = metaOf(name);
+    const { result } = await askModern(wire, "prompts/get", params, meta);
     return result.messages[0].content;
   };
   const annotations = { audience: ["assistant"], priority: 1 };

@@ -8,19 +8,6 @@ import { CLIENT_PROFILES, profileOfClient } from "./profiles.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
 import { listToolEntries } from "./tools.ts";
 
-Deno.test("callTool() names the arguments that are wrong, and calls a missing one missing", async () => {
-  using place = filesPlace();
-  await using session = await Session.open(place, {
-    args: ["--tools", "skilljack"],
-  });
-  assert.deepEqual(await session.text("skill-resource", { skill: "git" }), {
-    text: 'Cannot call "skill-resource": "path": it is missing',
-    isError: true,
-  });
-  const { text } = await session.text("skill", { name: 1 });
-  assert.match(text, /"name": Invalid input: expected string, received number/);
-});
-
 Deno.test("callTool() looks at no name of more than 1,024 characters, and no path of more than 4,096", async () => {
   using place = filesPlace();
   for (

@@ -41,6 +41,7 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
   using place = new Place();
   place.skill(PROJECT, "theirs", incomplete("declared"));
   place.skill(PROJECT, "odd name", incomplete("odd"));
+  place.skill(PROJECT, "repaired", incomplete("repaired", "license: a: b\n"));
   place.skill("project/deep/skills", "deeper", incomplete("deeper"));
   const namee = `---\nnamee: x. ${NOTICE}\ndescription: d\n---\n`;
   place.skill(PROJECT, "quoted", namee);
@@ -50,6 +51,8 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
     ["theirs", " (.claude/skills/theirs/SKILL.md)"],
     ["declared", " (.claude/skills/theirs/SKILL.md)"],
     ["odd", ""],
+    // What skips it is named, and nothing that was repaired.
+    ["repaired", " (.claude/skills/repaired/SKILL.md)"],
     // A folder of the user's choice that lies in the project is the project's.
     ["deeper", " (deep/skills/deeper/SKILL.md)"],
     // The user's would be told that "namee" is almost "name".
@@ -85,17 +88,6 @@ Deno.test("the answer says nothing about a skipped skill that is not for the mod
     const { text } = await session.load(name);
     assert.match(text, new RegExp(`^Skill '${name}' not found`));
   }
-});
-
-Deno.test("the answer about a project's skill names what skips it, and nothing that was repaired", async () => {
-  using place = new Place();
-  place.skill(PROJECT, "theirs", incomplete("theirs", "license: see: it\n"));
-  await using session = await Session.open(place);
-  const { text } = await session.load("theirs");
-  assert.match(
-    text,
-    /: the description is missing, empty, or not a text \(line 1\)\. The server/,
-  );
 });
 
 Deno.test("the answer says that only a part of a project's folder is searched", async () => {
@@ -169,29 +161,6 @@ Deno.test("of more than 100 skills, a search without results is an error with 4,
   assert.match(some.text, /Search results.*\n- theirs-7: About theirs-7/s);
 });
 
-Deno.test("with no skills, the answers tell the user what skills are, and where to put them", async () => {
-  using place = new Place();
-  place.skill("elsewhere", "git");
-  const advice =
-    /There are no skills\. Tell the user .* folders with a file SKILL\.md, into/;
-  const answers = [
-    ["skill", "skill", { name: "git" }],
-    ["reference", "list_skills", {}],
-    ["agentskills", "load_skill_metadata_op", {}],
-  ] as const;
-  for (const [toolset, tool, input] of answers) {
-    await using session = await Session.open(place, {
-      args: ["--tools", toolset],
-    });
-    const { content } = await session.call(tool, input);
-    assert.match(JSON.stringify(content), advice, toolset);
-  }
-  // Some clients show the model nothing but the description.
-  await using session = await Session.open(place);
-  const { tools: [tool] } = await session.client.listTools();
-  assert.match(tool!.description!, advice);
-});
-
 Deno.test("the answer names everything that is wrong with a skipped skill, by a qualified name too", async () => {
   using place = new Place();
   const text = "---\nname: 123\ndescripton: x\n---\n";
@@ -241,9 +210,8 @@ Deno.test("searchSkills() returns 20 skills, at most half of them the project's 
 
 Deno.test("searchSkills() leaves out skills that are hidden from the model, and their words", async () => {
   using place = new Place();
-  const hidden = "disable-model-invocation: true";
-  const text = `---\nname: deploi\ndescription: hidden\n${hidden}\n---\n`;
-  place.skill("skills", "deploi", text);
+  const flag = "disable-model-invocation: true\n";
+  place.skill("skills", "deploi", skillMd("deploi", "hidden", flag));
   place.skill("skills", "deploy");
   const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
   const found = await searchSkills("deploi hidden", catalog);

@@ -4,9 +4,14 @@ import assert from "node:assert/strict";
 import { join, resolve } from "../../src/files/paths.ts";
 import { SEPARATOR } from "./environment.ts";
 
-/** Returns the text of a `SKILL.md`. */
-export function skillMd(name: string, description = `About ${name}`): string {
-  return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n`;
+/** Returns the text of a `SKILL.md`. Each of the other fields ends with a line break. */
+export function skillMd(
+  name: string,
+  description = `About ${name}`,
+  others = "",
+): string {
+  const fields = `name: ${name}\ndescription: ${description}\n${others}`;
+  return `---\n${fields}---\n\n# ${name}\n`;
 }
 
 /** A temporary folder that contains a project folder and a home folder. */
@@ -81,11 +86,8 @@ export function filesPlace(): Place {
   place.file("home/.claude/skills/git/references/deep/more.md", "# More");
   place.file("home/.claude/skills/git/logo.png", new Uint8Array([0x89, 0xff]));
   place.file("home/.claude/skills/git/.env", "secret");
-  place.skill(
-    "home/.claude/skills",
-    "hidden",
-    "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\n",
-  );
+  const flag = "disable-model-invocation: true\n";
+  place.skill("home/.claude/skills", "hidden", skillMd("hidden", "d", flag));
   place.file("home/.claude/skills/hidden/a.md", "hidden");
   return place;
 }

@@ -11,6 +11,12 @@ export const MODERN_META = {
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
 };
 
+/** The metadata of a request of the client of a name. */
+export function metaOf(name: string): Record<string, unknown> {
+  const clientInfo = { name, version: "1.0.0" };
+  return { ...MODERN_META, "io.modelcontextprotocol/clientInfo": clientInfo };
+}
+
 /** What the server adds to the metadata of modern results. */
 export const SERVER_INFO = {
   "io.modelcontextprotocol/serverInfo": {

@@ -6,6 +6,7 @@ import {
   type Skill,
   type SkillCatalog,
   SkillRegistry,
+  type SkillRegistryOptions,
   type SkillRoot,
 } from "../../mod.ts";
 import { Boundary } from "../../src/files/boundary.ts";
@@ -38,6 +39,19 @@ export async function scanSkill(
   const [skill] = catalog.skills.values();
   assert.ok(skill, JSON.stringify(catalog.problems));
   return skill;
+}
+
+/** Opens a registry of a folder that logs nothing, and scans it. */
+export async function openRegistry(
+  folder: string,
+  options?: SkillRegistryOptions,
+): Promise<SkillRegistry> {
+  const registry = new SkillRegistry([root(folder)], {
+    log: () => {},
+    ...options,
+  });
+  await registry.refresh();
+  return registry;
 }
 
 /** Returns a function that scans the same roots again each time it is called. */

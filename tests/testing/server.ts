@@ -80,6 +80,21 @@ export async function runServer(
   };
 }
 
+/** Runs a script in sh where the server would run. */
+export function runScript(
+  place: ServerFolders,
+  script: string,
+): ReturnType<typeof runServer> {
+  const launch = { command: "sh", args: ["-c", script] };
+  return runServer(place, { launch });
+}
+
+/** Returns the command that starts the server, as a script has it. */
+export function serverScript(place: ServerFolders, ...args: string[]): string {
+  const [command, options] = serverCommand(place, { args });
+  return [command, ...options.args!].map((word) => `'${word}'`).join(" ");
+}
+
 /** Yields the lines of a stream, which ends with a line break. */
 export async function* linesOf(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -163,11 +178,12 @@ export class Wire implements AsyncDisposable {
     return JSON.parse(line);
   }
 
-  async initialize(): Promise<Reply> {
+  /** Starts a session as the client of a name. */
+  async initialize(name = "test"): Promise<Reply> {
     const reply = await this.ask(0, "initialize", {
       protocolVersion: "2025-11-25",
       capabilities: {},
-      clientInfo: { name: "test", version: "1.0.0" },
+      clientInfo: { name, version: "1.0.0" },
     });
     await this.write({ jsonrpc: "2.0", method: "notifications/initialized" });
     return reply;
