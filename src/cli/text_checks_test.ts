@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
 import { findingsIn } from "../../tests/testing/report.ts";
 import { join } from "../files/paths.ts";
 import type { Skill } from "../skills/types.ts";
@@ -55,8 +54,7 @@ Deno.test("checkTogether() compares names without their case, and names the firs
 Deno.test("checkSkill() reports files that cannot be read anymore, and fails for none", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
+  using registry = await openRegistry(join(place.path, "skills"));
   const skill = registry.find("git")!;
   const contents = await registry.listFiles(skill);
   place.remove("skills/git");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SkillFileError, SkillRegistry } from "../../mod.ts";
+import { SkillFileError } from "../../mod.ts";
 import { ODD } from "../../tests/testing/environment.ts";
 import {
   LaterClock,
@@ -12,8 +12,8 @@ import { lacks } from "../../tests/testing/needs.ts";
 import {
   listPaths,
   listSkillFiles,
+  openRegistry,
   readSkillFile,
-  root,
   scanSkill,
 } from "../../tests/testing/registry.ts";
 import { join } from "./paths.ts";
@@ -174,8 +174,7 @@ Deno.test("ServedFolder.read() remembers a settled file, and returns bytes that 
   using place = new Place();
   place.skill("skills", "git");
   place.file("skills/git/a.md", "abc");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))]);
-  await registry.refresh();
+  using registry = await openRegistry(join(place.path, "skills"));
   const skill = registry.find("git")!;
   const read = async () => (await registry.readFile(skill, "a.md")).bytes;
   using opens = new OpenSpy();
@@ -194,8 +193,7 @@ Deno.test("ServedFolder.read() and ServedFolder.digest() remember only what is s
   const folder = place.skill("skills", "git");
   const file = place.file("skills/git/a.md", "abc");
   const above = place.folder("skills");
-  using registry = new SkillRegistry([root(above)]);
-  await registry.refresh();
+  using registry = await openRegistry(above);
   const skill = registry.find("git")!;
   using opens = new OpenSpy();
   /** Counts how often the file is opened while something changed in the last two seconds. */
@@ -230,11 +228,10 @@ Deno.test({
     for (
       const [project, expected] of [["testdata", 2], ["docs", 1]] as const
     ) {
-      using registry = new SkillRegistry([root(skills)], {
+      using registry = await openRegistry(skills, {
         workingDirectory: join(Deno.cwd(), project),
         homeDirectory: join(Deno.cwd(), "src"),
       });
-      await registry.refresh();
       using opens = new OpenSpy();
       for (let round = 0; round < 2; round++) {
         await registry.readFile(registry.find("git")!, "SKILL.md");

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
 import { join } from "../files/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
 import { PolicyError } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 import type { Fault } from "../problems.ts";
 import { Project } from "../skills/roots.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 
 /** Loads a policy file that is in no project. */
@@ -178,29 +177,21 @@ Deno.test("a policy file that cannot be read is a problem, and the last valid po
   using place = new Place();
   const policy = place.file("policy.yaml", "rules: [{ state: manual }]");
   place.skill("skills", "git");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
-    policy,
-    log: () => {},
-  });
-  await registry.refresh();
-  const { statSync } = Deno;
-  try {
-    Deno.statSync = (path) => {
-      if (path !== policy) return statSync(path);
-      throw new Deno.errors.PermissionDenied("Permission denied (os error 13)");
-    };
-    const { problems } = await registry.refresh();
-    assert.deepEqual(problems, [{
-      rule: "policy",
-      reason: "you have no permission to read it",
-      hint:
-        "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out; until then, the last valid policy applies",
-      file: policy,
-    }]);
-    assert.equal(registry.find("git")!.state, "manual");
-  } finally {
-    Deno.statSync = statSync;
-  }
+  using registry = await openRegistry(join(place.path, "skills"), { policy });
+  using _disk = new DiskSpy((path, operation) =>
+    path === policy && operation === "statSync"
+      ? new Deno.errors.PermissionDenied("Permission denied (os error 13)")
+      : undefined
+  );
+  const { problems } = await registry.refresh();
+  assert.deepEqual(problems, [{
+    rule: "policy",
+    reason: "you have no permission to read it",
+    hint:
+      "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out; until then, the last valid policy applies",
+    file: policy,
+  }]);
+  assert.equal(registry.find("git")!.state, "manual");
 });
 
 Deno.test("loadPolicy() follows no link of the project out of it", {
@@ -233,12 +224,10 @@ Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced
     assert.deepEqual(states.takeAll(), []);
   };
   place.skill("skills", "git");
-  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+  using registry = await openRegistry(join(place.path, "skills"), {
     policy: file,
     refreshSeconds: 0,
-    log: () => {},
   });
-  await registry.refresh();
   registry.onChange(({ catalog }) =>
     states.put(catalog.skills.get("git")?.state ?? "off")
   );

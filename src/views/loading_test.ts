@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
-import {
-  filesPlace,
-  Place,
-  runSync,
-  skillMd,
-} from "../../tests/testing/folders.ts";
+import type { SkillRegistry } from "../../mod.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
 import { FLAGS } from "../../tests/testing/environment.ts";
 import {
@@ -13,10 +8,10 @@ import {
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
-import { askModern, MODERN_META } from "../../tests/testing/modern.ts";
+import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
 import { join } from "../files/paths.ts";
 import { readTogether } from "./loading.ts";
@@ -25,16 +20,8 @@ import { TOOL_NAMES, type Toolset } from "./options.ts";
 const SKILLS = "home/.claude/skills";
 
 /** Opens the skills in the home folder of a place. */
-async function openSkills(
-  place: Place,
-  maxFileSize?: number,
-): Promise<SkillRegistry> {
-  const registry = new SkillRegistry([root(join(place.path, SKILLS))], {
-    ...(maxFileSize && { maxFileSize }),
-    log: () => {},
-  });
-  await registry.refresh();
-  return registry;
+function openSkills({ path }: Place): Promise<SkillRegistry> {
+  return openRegistry(join(path, SKILLS));
 }
 
 /** Returns a function that calls `skill-resource`. */
@@ -119,36 +106,26 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
 
 Deno.test(
   "skill-resource reveals nothing outside the skill, and refuses too many files at once",
-  { ignore: lacks("links", "names") },
+  { ignore: lacks("links") },
   async () => {
     using place = filesPlace();
     const git = `${SKILLS}/git`;
     const outside = place.file("outside.txt", "outside");
     place.link(outside, `${git}/data/there.txt`);
     place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
-    runSync("mkfifo", join(place.path, git, "fifo"));
     for (let i = 0; i < 17; i++) {
       place.file(`${git}/large/${i}`, new Uint8Array(2 ** 20));
     }
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
-    const list = textOf(await read(""));
-    assert.doesNotMatch(list, /there|nowhere/);
-    assert.match(
-      list,
-      /\n\nLeft out:\n\n- "fifo": it is not a regular file$/,
-    );
+    assert.doesNotMatch(textOf(await read("")), /there|nowhere|Left out/);
     const isFolder = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isFolder);
     for (const path of ["none.md", "../../../../outside.txt", ".env"]) {
       assert.match(textOf(await read(path)), /the skill serves no such file/);
     }
     assert.equal((await read("a.md", "hidden")).isError, true);
-    assert.match(textOf(await read("fifo")), /it is not a regular file/);
     assert.equal((await read("large/1")).isError, undefined);
-    // What is left out elsewhere does not concern a folder.
-    const { content } = await read("references");
-    assert.doesNotMatch(JSON.stringify(content), /Left out/);
     const all = await read("large");
     assert.match(textOf(all), /^Cannot read 17 files at once: they have 178/);
     assert.equal(all.isError, true);
@@ -222,11 +199,8 @@ Deno.test("tools scan again only if that can help", async () => {
   assert.equal((await call("notes.md")).isError, undefined);
   assert.equal(scans, 2);
   // The skill is hidden from the model from now on.
-  place.skill(
-    SKILLS,
-    "elsewhere",
-    "---\nname: git\ndescription: d\ndisable-model-invocation: true\n---\n",
-  );
+  const flag = "disable-model-invocation: true\n";
+  place.skill(SKILLS, "elsewhere", skillMd("git", "d", flag));
   const hidden = await call("notes.md");
   assert.match(textOf(hidden), /Skill 'git' not found/);
   assert.equal(hidden.isError, true);
@@ -286,11 +260,7 @@ Deno.test("--log-loads logs the name of a client so that it can pretend nothing"
     'a" loaded "pdf" of project as a tool\nskill-server: \u001b[2Jb\\';
   const args = ["--log-loads"];
   await using wire = new Wire(place, { args });
-  const params = { name: "skill", arguments: { name: "git" } };
-  await askModern(wire, "tools/call", params, {
-    ...MODERN_META,
-    "io.modelcontextprotocol/clientInfo": { name, version: "1" },
-  });
+  await askModern(wire, "tools/call", GIT_CALL, metaOf(name));
   const line = await wire.stderrLines.take(
     (line) => line.includes("loaded"),
     "the line about the skill",
@@ -349,25 +319,7 @@ Deno.test("--log-loads logs what the tools of every toolset load", async () => {
   }
 });
 
-Deno.test("over HTTP, --log-loads logs the address of the client", async () => {
-  using place = filesPlace();
-  await using server = await HttpServer.start(place, { args: ["--log-loads"] });
-  const params = { name: "skill", arguments: { name: "git" } };
-  await server.ask("tools/call", params);
-  await server.askLegacy("tools/call", params);
-  for (let call = 0; call < 2; call++) {
-    const line = await server.stderr.take(
-      (line) => line.includes("loaded"),
-      "a line about the skill",
-    );
-    assert.match(
-      line,
-      /Z (?:"test"|an unnamed client) at 127\.0\.0\.1 loaded the global skill "git" with a tool$/,
-    );
-  }
-});
-
-Deno.test("over HTTP, --log-loads logs whose token the client sent, and no log contains a token", async () => {
+Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, and its name if it has one, and no log contains a token", async () => {
   using place = filesPlace();
   const tokens = { alice: "a".repeat(16), bob: "b".repeat(16) };
   await using server = await HttpServer.start(place, {
@@ -378,16 +330,20 @@ Deno.test("over HTTP, --log-loads logs whose token the client sent, and no log c
     },
   });
   const lines: string[] = [];
-  for (const [name, token] of Object.entries(tokens)) {
-    const client = await modernClient(server, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    await client.callTool(GIT_CALL);
-    await client.close();
-    const whose =
-      ` "test" at ${name}@127.0.0.1 loaded the global skill "git" with a `;
-    lines.push(await server.stderr.take((line) => line.includes(whose), whose));
-  }
+  const takeLine = async (who: string) => {
+    const end = `Z ${who}@127.0.0.1 loaded the global skill "git" with a tool`;
+    lines.push(await server.stderr.take((line) => line.endsWith(end), end));
+  };
+  const headers = { authorization: `Bearer ${tokens.alice}` };
+  const client = await modernClient(server, { headers });
+  await client.callTool(GIT_CALL);
+  await client.close();
+  await takeLine('"test" at alice');
+  const method = "tools/call";
+  const legacy = { jsonrpc: "2.0", id: 1, method, params: GIT_CALL };
+  const authorization = `Bearer ${tokens.bob}`;
+  await (await server.fetch(legacy, { authorization })).text();
+  await takeLine("an unnamed client at bob");
   const named = { authorization: `Bearer alice:${tokens.alice}` };
   const refused = await server.fetch({}, named);
   assert.equal(refused.status, 401);

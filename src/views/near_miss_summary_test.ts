@@ -50,6 +50,7 @@ Deno.test("the list and the answers count what may be meant as a skill, and say 
 Deno.test("the tool skill counts near misses only while there is no skill, and then answers in the wording of its contract", async () => {
   using place = new Place();
   place.file("home/.claude/skills/secret.zip", "");
+  place.file("home/.claude/skills/secret-data/a.csv", "");
   await using session = await Session.open(place);
   const last =
     "\n\nUse the exact skill name (case-insensitive) to load a skill.";
@@ -58,7 +59,7 @@ Deno.test("the tool skill counts near misses only while there is no skill, and t
   for (const text of [before, await session.description()]) {
     assert.match(
       text,
-      /There are no skills\. .*ed 1 archive \(.*\)\. Tell the/,
+      /There are no skills\. The server noticed 1 archive \(.*\) and 1 folder without .*\)\. Tell the/,
     );
     assert.doesNotMatch(text, /secret|--list|terminal/);
   }

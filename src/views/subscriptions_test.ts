@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { join } from "../files/paths.ts";
 import type { McpServer } from "../protocol/mcp_server.ts";
@@ -80,9 +79,7 @@ Deno.test("resources/subscribe refuses unknown URIs", async () => {
 
 Deno.test("registerSubscriptions() asks for other folders to watch if a subscription needs some, and only then", async () => {
   using place = filesPlace();
-  const skills = join(place.home, ".claude", "skills");
-  using registry = new SkillRegistry([root(skills)]);
-  await registry.refresh();
+  using registry = await openRegistry(join(place.home, ".claude", "skills"));
   let requests = 0;
   registry.watchFolders = () => requests++;
   const server = {} as McpServer;

@@ -22,7 +22,7 @@ import {
   REPOSITORY,
 } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { openRegistry, root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
 import { join } from "../files/paths.ts";
@@ -121,10 +121,7 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
 Deno.test("registerSkillTools() adds every tool to a server of version 2 of the SDK, which warns of nothing", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  using registry = new SkillRegistry([
-    { path: join(place.path, "skills"), scope: "global" },
-  ]);
-  await registry.refresh();
+  using registry = await openRegistry(join(place.path, "skills"));
   const server = new McpServer2({ name: "other", version: "1.0.0" });
   registerSkillTools(server, registry, { toolset: "agentskills" });
   const client = new Client({ name: "test", version: "1.0.0" });

@@ -253,3 +253,75 @@ Deno.test(
     }
   },
 );
+
+Deno.test(
+  "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = filesPlace();
+    for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
+      await using session = await Session.open(place, shellOptions(run));
+      const { tools } = await session.client.listTools();
+      assert.deepEqual(tools.at(-1)!.annotations, {
+        title: "Run Shell Command",
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: false,
+        openWorldHint: true,
+      });
+    }
+    const args = ["--tools", "agentskills"];
+    await using session = await Session.open(place, { args });
+    const { tools } = await session.client.listTools();
+    assert.ok(!tools.some(({ name }) => name === "run_shell_command_op"));
+    await session.stderr.take(
+      (line) =>
+        line.includes("run_shell_command_op") && line.includes("--allow-run"),
+      "the line about the tool",
+    );
+    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
+    await using other = await Session.open(place, {
+      args: ["--tools", "skilljack"],
+      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
+    });
+    await assert.rejects(other.call(...shell("true")), /Unknown tool/);
+  },
+);
+
+Deno.test(
+  "--auto-install-deps installs what Python files import before a command that contains py",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = filesPlace();
+    const log = join(place.path, "log");
+    const bin = place.folder("bin");
+    for (const tool of ["pipreqs", "pip"]) {
+      const file = place.file(
+        `bin/${tool}`,
+        `#!/bin/sh\necho ${tool} "$@" >> ${log}\n`,
+      );
+      Deno.chmodSync(file, 0o755);
+    }
+    const options = {
+      ...shellOptions("--allow-run", ["--auto-install-deps"]),
+      env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
+    };
+    await using session = await Session.open(place, options);
+    assert.equal(
+      (await session.text(...shell("echo plain"))).text,
+      "plain\n\n",
+    );
+    assert.throws(() => Deno.readTextFileSync(log), Deno.errors.NotFound);
+    const { text } = await session.text(...shell('echo "a.py"; exit 4'));
+    assert.equal(text, "a.py\n\n\n[exit code 4]");
+    assert.match(
+      Deno.readTextFileSync(log),
+      /^pipreqs --force --savepath \S+ \.\npip install -r \S+\n$/,
+    );
+    place.file("bin/pip", "#!/bin/sh\necho offline\nexit 1\n");
+    assert.equal(
+      (await session.text(...shell("echo a.py"))).text,
+      "a.py\n\nCannot install the packages that the Python files import:\noffline\n",
+    );
+  },
+);

@@ -112,7 +112,7 @@ Deno.test(
   },
 );
 
-Deno.test("skill-resource names what of a folder and of the list of files is left out", async () => {
+Deno.test("skill-resource names what is left out of the list of files, or of the folder that it reads", async () => {
   using place = filesPlace();
   const git = "home/.claude/skills/git";
   place.file(`${git}/references/large.bin`, new Uint8Array(2 ** 20 + 1));
@@ -120,12 +120,10 @@ Deno.test("skill-resource names what of a folder and of the list of files is lef
     args: ["--tools", "skilljack"],
   });
   const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
-  for (const path of ["", "references"]) {
-    const { content } = await session.call("skill-resource", {
-      skill: "git",
-      path,
-    });
+  for (const path of ["", "references", "references/deep"]) {
+    const input = { skill: "git", path };
+    const { content } = await session.call("skill-resource", input);
     const { text } = content.at(-1) as { text: string };
-    assert.ok(text.endsWith(note), text);
+    assert.equal(text.endsWith(note), path !== "references/deep", text);
   }
 });
