@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { dirname, resolve } from "../files/paths.ts";
+import { readOf, visited, visitOf } from "../../tests/testing/scan.ts";
+import { basename, dirname, resolve } from "../files/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { Policy } from "../policy/policy.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillRoot } from "../skills/types.ts";
 import { TimeSlice } from "../tasks.ts";
@@ -14,15 +15,10 @@ import {
   HiddenFolders,
   listWatchedFolders,
 } from "./decide.ts";
-import type { ReadSkill, RootVisit, VisitedFolder } from "./record.ts";
 
 const PROJECT = resolve("/project");
-const MINE: SkillRoot = { path: "/mine", scope: "global", recursive: false };
-const THEIRS: SkillRoot = {
-  path: PROJECT,
-  scope: "project",
-  recursive: false,
-};
+const MINE = root("/mine");
+const THEIRS = root(PROJECT, { scope: "project" });
 
 /** A path that a root lists, and where it leads. */
 interface Listed {
@@ -31,37 +27,10 @@ interface Listed {
   readonly realPath?: string;
 }
 
-function visitOf(root: SkillRoot, listed: readonly Listed[]): RootVisit {
-  const folders = listed.filter((it) => it.root === root)
-    .map(({ path, realPath = path }): VisitedFolder => ({
-      path: resolve(path),
-      realPath: resolve(realPath),
-      root,
-      depth: 1,
-      isLink: false,
-      parent: undefined,
-    }));
-  const { scope } = root;
-  const report = { root, scope, status: "found", skills: 0 } as const;
-  return { report, folders, unread: [], unsearched: [], failures: [] };
-}
-
-function readingOf(text: string, mainFolder: string): ReadSkill {
-  return {
-    fileName: "SKILL.md",
-    mainFolder,
-    parsed: readSkillText(text),
-    isRead: text !== UNREAD,
-    text,
-    excerpt: "",
-    modified: 0,
-    fileVersion: "1",
-    isSettled: true,
-  };
-}
-
 /** Stands for the text of a file that cannot be read. */
 const UNREAD = "unread";
+
+const FLAG = "disable-model-invocation: true\n";
 
 /** Decides on what the roots list, the project's first. All have these texts by real path. */
 async function decide(
@@ -76,18 +45,25 @@ async function decide(
   const { texts = {}, mainFolders = {}, unread = [] } = rest;
   const skills = new Map(
     listed.map(({ path, realPath = path }) => {
-      const name = realPath.split("/").at(-1);
-      const text = texts[realPath] ??
-        `---\nname: ${name}\ndescription: d\n---\n`;
-      const mainFolder = resolve(mainFolders[realPath] ?? realPath);
-      return [resolve(realPath), readingOf(text, mainFolder)];
+      const text = texts[realPath] ?? skillMd(basename(realPath));
+      const read = readOf(text, resolve(mainFolders[realPath] ?? realPath));
+      return [resolve(realPath), { ...read, isRead: text !== UNREAD }];
     }),
   );
   const project = new Project({ workingDirectory: PROJECT });
   const policy = new Policy({ policy: { rules } });
   await policy.load(project);
-  const visits = [THEIRS, MINE].map((root) => visitOf(root, listed));
-  visits[1] = { ...visits[1]!, unread: unread.map((it) => resolve(it)) };
+  const foldersOf = (root: SkillRoot) =>
+    listed.filter((it) => it.root === root).map(({ path, realPath = path }) =>
+      visited(root, resolve(path), resolve(realPath))
+    );
+  const visits = [
+    visitOf(THEIRS, { folders: foldersOf(THEIRS) }),
+    visitOf(MINE, {
+      folders: foldersOf(MINE),
+      unread: unread.map((path) => resolve(path)),
+    }),
+  ];
   const reading = { skills, unread: [], failures: [] };
   const slice = new TimeSlice();
   const findings = { visits, reading, policy, project, slice };
@@ -138,8 +114,7 @@ Deno.test("a hidden folder hides what lies between it and the skill, and from wh
     ],
     {
       texts: {
-        "/mine/outer/flag":
-          "---\nname: flag\ndescription: d\ndisable-model-invocation: true\n---\n",
+        "/mine/outer/flag": skillMd("flag", "d", FLAG),
         "/mine/outer/broken": "no frontmatter",
         "/mine/outer/large": UNREAD,
       },
@@ -202,7 +177,6 @@ Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as
 });
 
 Deno.test("decideSkills() tells what is skipped, by which names, and for whom", async () => {
-  const flag = "disable-model-invocation: true\n";
   const { skipped, problems } = await decide(
     [
       { root: THEIRS, path: "/project/skills/x" },
@@ -215,7 +189,7 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     {
       texts: {
         "/project/skills/x": "---\nname: deploy\n---\n",
-        "/mine/y": `---\nname: y\n${flag}---\n`,
+        "/mine/y": `---\nname: y\n${FLAG}---\n`,
         "/mine/off": "---\nname: off\n---\n",
         // A rule is about the name of the folder, or what can be read of the skill's.
         "/mine/aws-1": "no frontmatter",

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { STATES, strictest } from "../policy/states.ts";
 import type { Problem } from "../problems.ts";
+import { skillMd } from "../../tests/testing/folders.ts";
+import { root } from "../../tests/testing/registry.ts";
+import { readOf, visited, visitOf } from "../../tests/testing/scan.ts";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
 import { type DecidedSkill, HiddenFolders } from "./decide.ts";
 import { nameSkills } from "./name.ts";
-import type { RootVisit, VisitedFolder } from "./record.ts";
 
 const ROOTS: Record<SkillScope, SkillRoot> = {
-  project: { path: "/project", scope: "project", recursive: false },
-  global: { path: "/mine", scope: "global", recursive: false },
+  project: root("/project", { scope: "project" }),
+  global: root("/mine"),
 };
 
 let count = 0;
@@ -22,36 +23,14 @@ function decided(
   name: string,
   rest: { fields?: string; state?: DecidedSkill["state"] } = {},
 ): DecidedSkill {
-  const root = ROOTS[scope];
-  const path = `${root.path}/${++count}`;
+  const path = `${ROOTS[scope].path}/${++count}`;
   const { fields = "", state = "on" } = rest;
-  const text = `---\nname: ${
-    JSON.stringify(name)
-  }\ndescription: d\n${fields}---\n`;
-  const parsed = readSkillText(text);
-  const byFlag = parsed.isHiddenFromModel ? "model" : "nobody";
-  const listing: VisitedFolder = {
-    path,
-    realPath: path,
-    root,
-    depth: 1,
-    isLink: false,
-    parent: undefined,
-  };
+  const read = readOf(skillMd(JSON.stringify(name), "d", fields), path);
+  const byFlag = read.parsed.isHiddenFromModel ? "model" : "nobody";
   return {
     realPath: path,
-    read: {
-      fileName: "SKILL.md",
-      mainFolder: path,
-      parsed,
-      isRead: true,
-      text,
-      excerpt: "",
-      modified: 0,
-      fileVersion: "1",
-      isSettled: true,
-    },
-    listings: [listing],
+    read,
+    listings: [visited(ROOTS[scope], path)],
     scope,
     state,
     hiddenFrom: strictest(STATES[state].hiddenFrom, byFlag),
@@ -65,13 +44,7 @@ function catalogOf(
 ): SkillCatalog {
   const hidden = new HiddenFolders(skills, []);
   const decisions = { skills, hidden, problems: [], skipped: [] };
-  const visits = Object.values(ROOTS).map((root): RootVisit => ({
-    report: { root, scope: root.scope, status: "found", skills: 0 },
-    folders: [],
-    unread: [],
-    unsearched: [],
-    failures: [],
-  }));
+  const visits = Object.values(ROOTS).map((root) => visitOf(root));
   return nameSkills({ decisions, visits, problems, previous });
 }
 

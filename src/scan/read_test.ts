@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  diskError,
   DiskSpy,
   LaterClock,
   OpenSpy,
@@ -7,6 +8,7 @@ import {
   skillMd,
 } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
+import { visited, visitOf } from "../../tests/testing/scan.ts";
 import { join } from "../files/paths.ts";
 import { TimeSlice } from "../tasks.ts";
 import { Project } from "../skills/roots.ts";
@@ -14,26 +16,15 @@ import { type ReadOptions, readSkills } from "./read.ts";
 import type { SkillScope } from "../skills/types.ts";
 import type { Reading, RootVisit } from "./record.ts";
 
-/** Describes folders that a root lists. */
-function visitOf(
-  place: Place,
+/** Describes the visit of a root that lists folders. */
+function visitIn(
+  { path }: Place,
   names: readonly string[],
   scope: SkillScope = "global",
 ): RootVisit {
-  const skills = root(join(place.path, "skills"), { scope });
-  const folders = names.map((name) => {
-    const path = join(skills.path, name);
-    return {
-      path,
-      realPath: path,
-      root: skills,
-      depth: 1,
-      isLink: false,
-      parent: undefined,
-    };
-  });
-  const report = { root: skills, scope, status: "found", skills: 0 } as const;
-  return { report, folders, unread: [], unsearched: [], failures: [] };
+  const skills = root(join(path, "skills"), { scope });
+  const folders = names.map((name) => visited(skills, join(skills.path, name)));
+  return visitOf(skills, { folders });
 }
 
 async function read(
@@ -55,7 +46,7 @@ Deno.test("readSkills() reads each real folder once, says why one cannot be read
   place.skill("skills", "bad", "no frontmatter");
   place.folder("skills", "folder", "SKILL.md");
   place.folder("skills", "none");
-  const visit = visitOf(place, ["good", "bad", "folder", "none"]);
+  const visit = visitIn(place, ["good", "bad", "folder", "none"]);
   using opens = new OpenSpy();
   const { skills, failures, unread } = await read([visit, visit]);
   assert.equal(opens.count, 2);
@@ -71,7 +62,7 @@ Deno.test("readSkills() returns what it read before while a file is the same", a
   place.skill("skills", "git");
   // Then what was written is no longer recent.
   using _clock = new LaterClock();
-  const visit = visitOf(place, ["git"]);
+  const visit = visitIn(place, ["git"]);
   let first = await read([visit]);
   // What others write to the temporary folder in the meantime leaves a read unproven.
   const isProven = () => first.skills.values().every((it) => it.isSettled);
@@ -101,7 +92,7 @@ Deno.test("readSkills() hides what is skipped from the model if its beginning me
   for (const [name, text] of Object.entries(texts)) {
     place.skill("skills", name, text);
   }
-  const { skills } = await read([visitOf(place, names)]);
+  const { skills } = await read([visitIn(place, names)]);
   assert.deepEqual(
     [...skills.values()].map(({ parsed }) => parsed.isHiddenFromModel),
     [true, true, true, false, false],
@@ -111,11 +102,9 @@ Deno.test("readSkills() hides what is skipped from the model if its beginning me
 Deno.test("readSkills() reports what may pass as a failure, and never as an answer", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  const visit = visitOf(place, ["git"]);
+  const visit = visitIn(place, ["git"]);
   using _disk = new DiskSpy((_path, operation) =>
-    operation === "openSync"
-      ? Object.assign(new Error("Input/output error"), { code: "EIO" })
-      : undefined
+    operation === "openSync" ? diskError() : undefined
   );
   const { skills, unread, failures } = await read([visit]);
   assert.equal(skills.size, 0);
@@ -132,10 +121,10 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
   const names = ["a", "b", "c", "d"];
   for (const name of names) place.skill("skills", name);
   place.skill("skills", "own");
-  const visit = visitOf(place, names, "project");
+  const visit = visitIn(place, names, "project");
   using clock = new LaterClock();
   using _opens = new OpenSpy({ afterOpen: () => clock.ahead += 1_500 });
-  const first = await read([visit, visitOf(place, ["own"])]);
+  const first = await read([visit, visitIn(place, ["own"])]);
   // Two of the project's, and the user's own.
   assert.deepEqual([first.skills.size, first.unread.length], [3, 2]);
   assert.deepEqual(
@@ -147,7 +136,7 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
   assert.equal(second.skills.size, 4);
   // Nor does it matter whether the time is over.
   for (const name of ["e", "f", "g"]) place.skill("skills", name);
-  const more = visitOf(place, ["e", "f", "g", ...names], "project");
+  const more = visitIn(place, ["e", "f", "g", ...names], "project");
   const third = await read([more], { known: second.skills });
   assert.equal(third.skills.size, 6);
   assert.deepEqual(third.unread, [join(place.path, "skills", "g")]);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { diskError, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
+import { visitOf } from "../../tests/testing/scan.ts";
 import { LINK_OUTSIDE, SkillFileError, WAS_REPLACED } from "../files/faults.ts";
 import { join } from "../files/paths.ts";
 import { Project } from "../skills/roots.ts";
@@ -9,7 +10,6 @@ import {
   createFailure,
   type Failure,
   findTrouble,
-  type RootVisit,
   TroubledScans,
 } from "./record.ts";
 
@@ -56,13 +56,9 @@ function troubleIn(
   visited: readonly Failure[],
   read: readonly Failure[] = [],
 ): string | undefined {
-  const visits = visited.map((failure): RootVisit => ({
-    report: { root: MINE, scope: "global", status: "found", skills: 0 },
-    folders: [],
-    unread: [],
-    unsearched: [],
-    failures: [failure],
-  }));
+  const visits = visited.map((failure) =>
+    visitOf(MINE, { failures: [failure] })
+  );
   return findTrouble(visits, { skills: new Map(), unread: [], failures: read });
 }
 
