@@ -5,7 +5,11 @@ import { parseEntry, parseLaunch } from "../../tests/testing/command_line.ts";
 import { MOD } from "../../tests/testing/environment.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport } from "../../tests/testing/report.ts";
-import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import {
+  runScript,
+  runServer,
+  serverScript,
+} from "../../tests/testing/server.ts";
 import { join } from "../files/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
@@ -38,8 +42,7 @@ Deno.test(
     Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
     const { stdout } = await runServer(place, { args: ["--help"] });
     const [, command] = /^Examples:\n {2}(.*)$/m.exec(stdout)!;
-    const launch = { command: "sh", args: ["-c", command!] };
-    const listed = await runServer(place, { launch });
+    const listed = await runScript(place, command!);
     assert.equal(listed.stderr, "");
     assert.match(listed.stdout, /^ {2}here +1 file +\.claude\/skills\/here$/m);
     assert.doesNotMatch(listed.stdout, /evil/);
@@ -68,10 +71,6 @@ Deno.test("--print-config refuses to print an entry whose policy is not valid, a
     [
       "rules:\n- { state: of }",
       /^ \(line 2\): the value "of" of "state" .*; write one of these: on, /,
-    ],
-    [
-      "rules:\n- { skill: '{a,b}', state: off }",
-      /^ \(line 2\): the name "\{a,b\}" contains braces, .*; write a list/,
     ],
     [
       "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",
@@ -111,15 +110,10 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "bad", "no frontmatter");
-    const [command, options] = serverCommand(place, { args: ["--check"] });
-    const { code, stderr } = await new Deno.Command("sh", {
-      ...options,
-      args: ["-c", '"$@" >/dev/full', "sh", command, ...options.args!],
-      stdin: "null",
-    }).output();
+    const script = `${serverScript(place, "--check")} >/dev/full`;
+    const { code, stderr } = await runScript(place, script);
     assert.equal(code, 2);
-    const text = new TextDecoder().decode(stderr);
-    assert.match(text, /^skill-server: Cannot write the output: .*\n$/);
+    assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
   },
 );
 

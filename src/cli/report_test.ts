@@ -11,9 +11,13 @@ import {
   problemsIn,
   reportPlace,
 } from "../../tests/testing/report.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import {
+  runScript,
+  runServer,
+  serverScript,
+} from "../../tests/testing/server.ts";
 
 Deno.test("--list and --check show the state of each skill, and the rule that applies", async () => {
   using place = reportPlace();
@@ -285,41 +289,36 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
   );
 });
 
-/** Runs a command of docs/check.md in a folder, with the server from this repository. */
-async function runRecipe(place: Place, recipe: string) {
-  const [command, options] = serverCommand(place, { args: ["--check"] });
-  const check = [command, ...options.args!].map((word) => `'${word}'`);
-  const script = recipe.replace(/deno run .*--check/, check.join(" "))
-    .replace("origin/main", "main");
-  const { code, stdout } = await new Deno.Command("sh", {
-    ...options,
-    args: ["-c", script],
-  }).output();
-  return { code, text: new TextDecoder().decode(stdout) };
+const CHECK_PAGE = Deno.readTextFileSync(
+  join(REPOSITORY, "docs", "check.md"),
+);
+
+/** Runs a command of docs/check.md with the server from this repository. */
+function runRecipe(place: Place, recipe: string) {
+  const script = recipe.replace(
+    /deno run .*--check/,
+    serverScript(place, "--check"),
+  ).replace("origin/main", "main");
+  return runScript(place, script);
 }
 
 Deno.test(
   "the recipe in docs/check.md checks only the skills, and what is among them, that changed",
   { ignore: lacks("sh") || lacks("git") },
   async () => {
-    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
-    const [recipe] = /^for skill in [^]*? --check "\$@"$/m.exec(page)!;
+    const [recipe] = /^for skill in [^]*? --check "\$@"$/m.exec(CHECK_PAGE)!;
     using place = new Place();
-    const git = (...args: string[]) => {
-      const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
-      const { success } = new Deno.Command("git", {
-        args: [...author, ...args],
-        cwd: place.project,
-      }).outputSync();
-      assert.ok(success, args.join(" "));
-    };
+    const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+    const git = (...args: string[]) =>
+      runSync("git", "-C", place.project, ...author, ...args);
     /** Commits changes to the main branch, and returns what the recipe says of them. */
     const checkAfter = async (change: () => void) => {
       git("switch", "--force-create", "change", "main");
       change();
       git("add", ".");
       git("commit", "--allow-empty", "-m", "change");
-      return await runRecipe(place, recipe);
+      const { code, stdout } = await runRecipe(place, recipe);
+      return { code, text: stdout };
     };
     const clean = { code: 0, text: "Checked 1 skill: no problems\n" };
     place.skill("project/skills", "same", "no frontmatter");
@@ -371,21 +370,16 @@ Deno.test(
   "the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins",
   { ignore: lacks("sh") || lacks("links") },
   async () => {
-    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
-    const [recipe] = /^npx -y deno run .*--check skills$/m.exec(page)!;
-    const [, plugins] = /end it with `(--check .*)`/.exec(page)!;
+    const [recipe] = /^npx -y deno run .*--check skills$/m.exec(CHECK_PAGE)!;
+    const [, plugins] = /end it with `(--check .*)`/.exec(CHECK_PAGE)!;
     using place = new Place();
     place.link(REPOSITORY, "project/skill-server");
     place.skill("project/skills", "git");
     place.skill("project/plugins/a/skills", "pdf");
     place.skill("project/plugins/b/skills", "csv");
-    const [, options] = serverCommand(place);
     const run = async (command: string) => {
       const script = command.replace("npx -y deno", `'${Deno.execPath()}'`);
-      const args = ["-c", script];
-      const { stdout } = await new Deno.Command("sh", { ...options, args })
-        .output();
-      return new TextDecoder().decode(stdout);
+      return (await runScript(place, script)).stdout;
     };
     assert.equal(await run(recipe), "Checked 1 skill: no problems\n");
     assert.equal(
@@ -399,9 +393,8 @@ Deno.test(
   "the recipe in docs/check.md turns problems into SARIF, with relative paths",
   { ignore: lacks("sh") || lacks("jq") },
   async () => {
-    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
     const [recipe] = /^deno run .* --check --json skills \|\n[^]*?\.sarif$/m
-      .exec(page)!;
+      .exec(CHECK_PAGE)!;
     using place = new Place();
     place.file("project/skills/a b/SKILL.md", skillMd("a", "Use: a"));
     place.file("project/skills/pdf.zip", "archive");
@@ -409,23 +402,11 @@ Deno.test(
     const file = join(place.project, "skills.sarif");
     const { version, runs } = JSON.parse(Deno.readTextFileSync(file));
     assert.equal(version, "2.1.0");
-    interface Result {
-      ruleId: string;
-      level: string;
-      message: { text: string };
-      locations: {
-        physicalLocation: {
-          artifactLocation: { uri: string };
-          region: { startLine: number };
-        };
-      }[];
-    }
-    const results = runs[0].results.map(
-      ({ ruleId, level, locations }: Result) => {
-        const { artifactLocation, region } = locations[0]!.physicalLocation;
-        return [ruleId, level, artifactLocation.uri, region.startLine];
-      },
-    );
+    // deno-lint-ignore no-explicit-any -- a result as SARIF defines it
+    const results = runs[0].results.map(({ ruleId, level, locations }: any) => {
+      const { artifactLocation, region } = locations[0].physicalLocation;
+      return [ruleId, level, artifactLocation.uri, region.startLine];
+    });
     assert.deepEqual(results, [
       ["name-folder", "error", "skills/a%20b/SKILL.md", 2],
       ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],

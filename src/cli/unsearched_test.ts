@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { runServer, serverCommand } from "../../tests/testing/server.ts";
+import {
+  runScript,
+  runServer,
+  serverScript,
+} from "../../tests/testing/server.ts";
 import type { ReportedProblem } from "../../tests/testing/report.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -128,14 +132,9 @@ Deno.test(
       place.skill(`home/.claude/skills/${name}/more`, "deep");
       const [hint] = await hintsIn(place);
       const [, option] = /\badd (.*)$/.exec(hint!)!;
-      const [command, options] = serverCommand(place, { args: ["--list"] });
-      const words = [command, ...options.args!].map((word) => `'${word}'`);
-      const { stdout } = await new Deno.Command("sh", {
-        ...options,
-        args: ["-c", `${words.join(" ")} ${option}`],
-      }).output();
-      const text = new TextDecoder().decode(stdout);
-      assert.match(text, /^ {2}deep +1 file/m, name);
+      const script = `${serverScript(place, "--list")} ${option}`;
+      const { stdout } = await runScript(place, script);
+      assert.match(stdout, /^ {2}deep +1 file/m, name);
       const left = [...Deno.readDirSync(place.project)];
       assert.deepEqual(left, [], name);
     }

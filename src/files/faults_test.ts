@@ -6,7 +6,6 @@ import {
   isAbsence,
   isTemporary,
   LINK_OUTSIDE,
-  NOT_THERE,
   SkillFileError,
   tooLarge,
   WAS_REPLACED,
@@ -95,13 +94,4 @@ Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix
   );
   assert.deepEqual(faultOf(error), fault);
   assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MiB");
-});
-
-Deno.test("SkillFileError says which rule a path breaks: that of a missing file has its own", () => {
-  const error = new SkillFileError("none.md", NOT_THERE);
-  assert.equal(error.rule, "file-missing");
-  assert.match(
-    error.message,
-    /^Cannot read "none\.md": the skill serves no such file/,
-  );
 });

@@ -3,7 +3,6 @@ import { DEFAULT_PROFILE } from "../../views/profiles.ts";
 import { Session } from "../../../tests/testing/client.ts";
 import {
   atHome,
-  configFor,
   printedLaunch,
   serverArgs,
   settingsFor,
@@ -11,8 +10,6 @@ import {
 import { Place } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 import { join, resolve } from "../../files/paths.ts";
-import { parseCommandLine } from "../../program/command_line.ts";
-import { createSettings } from "../../program/settings.ts";
 import { addClientOptions } from "./client_options.ts";
 import type { McpClient } from "./clients.ts";
 
@@ -61,13 +58,6 @@ Deno.test("--print-config lists by name only a client's private folder, if it is
   }
 });
 
-Deno.test("createClientConfig() selects another toolset only if the user has not", () => {
-  const args = ["--tools", "reference"];
-  const { text, message } = configFor("claude-desktop", { args });
-  assert.match(text, /"--tools=reference"/);
-  assert.doesNotMatch(message, /cannot open files/);
-});
-
 /** A client that shows no skills itself. */
 const PLAIN: McpClient = { title: "Editor", file: "~/a.json" };
 
@@ -80,21 +70,6 @@ const SHOWS = {
 };
 
 const HOME = resolve("/home/me");
-
-/** Returns the options that are added to those of the user, and what is said of them. */
-function addedTo(
-  client: Partial<McpClient>,
-  args: string[] = [],
-  home = HOME,
-) {
-  const settings = atHome(settingsFor(...args), home);
-  const { values, notes } = addClientOptions(
-    { ...PLAIN, ...client },
-    settings,
-    DEFAULT_PROFILE,
-  );
-  return { values, notes: notes.join("\n") };
-}
 
 const CLAUDE = join(HOME, ".claude", "skills");
 
@@ -137,13 +112,15 @@ const additions: [
 ];
 
 Deno.test("addClientOptions() adds what a client needs, and says why", () => {
-  for (
-    const [client, args, added, note] of additions
-  ) {
-    const { values, notes } = addedTo(client, args);
-    const { values: given } = createSettings(parseCommandLine(args));
-    assert.deepEqual(values, { ...given, ...added });
-    assert.match(notes, note);
+  for (const [client, args, added, note] of additions) {
+    const settings = atHome(settingsFor(...args), HOME);
+    const { values, notes } = addClientOptions(
+      { ...PLAIN, ...client },
+      settings,
+      DEFAULT_PROFILE,
+    );
+    assert.deepEqual(values, { ...settings.values, ...added });
+    assert.match(notes.join("\n"), note);
   }
 });
 
