@@ -49,6 +49,23 @@ Deno.test("serializeMessage() returns an error in place of a message that cannot
   }
 });
 
+Deno.test("serializeMessage() writes a message of the maximum size, and an error in place of a larger one", () => {
+  const serialize = (text: string) =>
+    serializeMessage({ jsonrpc: "2.0", id: 1, result: { text } });
+  const empty = serialize("").length;
+  for (
+    const [character, size] of [["x", 1], ["漢", 3], ["\u0001", 6]] as const
+  ) {
+    const most = Math.floor((MAX_MESSAGE_SIZE - empty) / size);
+    assert.ok("result" in JSON.parse(serialize(character.repeat(most))));
+    const { error } = JSON.parse(serialize(character.repeat(most + 1)));
+    assert.match(
+      error.message,
+      /, and clients read at most .* less at a time$/,
+    );
+  }
+});
+
 Deno.test("parseMessage() reads a line of the maximum length", () => {
   const line = JSON.stringify(ping(1)).padEnd(MAX_LINE_LENGTH);
   assert.deepEqual(parseMessage(line), { message: ping(1) });
@@ -63,20 +80,36 @@ Deno.test("parseMessage() reads a line of the maximum length", () => {
   });
 });
 
-Deno.test("parseMessage() returns an error that says which part of a message is wrong", () => {
-  const cases: [line: string, part: RegExp][] = [
+/** A value that makes a message too long. */
+const LONG = "x".repeat(MAX_LINE_LENGTH);
+
+Deno.test("parseMessage() returns an error that says which part of a message is wrong, and repeats an ID that it can read", () => {
+  const cases: [line: string, part: RegExp, id?: number | string][] = [
+    ["nonsense", /^The message is not JSON/],
+    ['{"jsonrpc": "2.0", "id": 1, "method"', /^The message is not JSON/],
+    ["[]", /^Batches are not supported/],
+    [JSON.stringify([ping(3), ping(4)]), /^Batches are not supported/],
+    [`{"a":"${LONG},\\"id\\":9}"}`, /^A message can have at most/],
+    [`{"a":"${LONG}","b":{"id":9}}`, /^A message can have at most/],
+    ["null", /: it is not an object$/],
     ["1", /: it is not an object$/],
     ["{}", /: "jsonrpc" must be "2\.0"$/],
+    ['{"jsonrpc":"2.0","id":null,"method":"ping"}', /: "id" must be a string/],
     ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', /: "id" must be a string/],
-    ['{"jsonrpc":"2.0","id":1}', /: "method" is missing$/],
-    ['{"jsonrpc":"2.0","id":1,"method":2}', /: "method" must be a string$/],
-    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', /: "params" must/],
+    ['{"jsonrpc":"2.0","id":1}', /: "method" is missing$/, 1],
+    ['{"jsonrpc":"2.0","id":1,"method":2}', /: "method" must be a string$/, 1],
+    [
+      '{"jsonrpc":"2.0","id":"a","method":"ping","params":[]}',
+      /: "params" must/,
+      "a",
+    ],
   ];
-  for (const [line, part] of cases) {
+  for (const [line, part, id] of cases) {
     const parsed = parseMessage(line);
     assert.ok("errorResponse" in parsed, line);
-    const { code, message } = parsed.errorResponse.error;
-    assert.equal(code, -32600);
+    const { error: { code, message }, id: repeated } = parsed.errorResponse;
+    const isJson = !message.startsWith("The message is not JSON");
+    assert.deepEqual([code, repeated], [isJson ? -32600 : -32700, id], line);
     assert.match(message, part);
   }
 });

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import type { Reply } from "../../tests/testing/server.ts";
 import { ping, Pipe } from "../../tests/testing/transport.ts";
-import { withGracePeriod, withTimers } from "../../tests/testing/waiting.ts";
+import {
+  settled,
+  withGracePeriod,
+  withTimers,
+} from "../../tests/testing/waiting.ts";
 
 const pong = (id: number | string) =>
   ({ jsonrpc: "2.0", id, result: {} }) as const;
@@ -39,40 +43,17 @@ Deno.test("StdioTransport answers invalid messages with an error and continues",
   const pipe = new Pipe();
   const bad: [string | Uint8Array, number, (number | string)?][] = [
     ["nonsense", -32700],
-    ['{"jsonrpc": "2.0", "id": 1, "method"', -32700],
     [new Uint8Array([0xff, 0xfe, 0x00]), -32700],
-    ["x".repeat(10 * 2 ** 20 + 1), -32600],
     [`{"jsonrpc":"2.0","id":"b","params":{"a":"${LONG}`, -32600, "b"],
     [`{"jsonrpc": "2.0", "method": "x", "id": 8, "a": "${LONG}"}`, -32600, 8],
-    [
-      `{"method":"x","params":{"a":"${LONG}"},"jsonrpc":"2.0","id":9}`,
-      -32600,
-      9,
-    ],
-    [`{"a":"${LONG},\\"id\\":9}"}`, -32600],
-    [`{"a":"${LONG}","b":{"id":9}}`, -32600],
-    ["[]", -32600],
-    [JSON.stringify([ping(3), ping(4)]), -32600],
-    ["null", -32600],
-    ["7", -32600],
+    [`{"params":{"a":"${LONG}"},"jsonrpc":"2.0","id":9}`, -32600, 9],
     ['{"id": 7, "method": "ping"}', -32600, 7],
-    [
-      '{"jsonrpc": "2.0", "id": "a", "method": "ping", "params": []}',
-      -32600,
-      "a",
-    ],
-    ['{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600],
-    ['{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600],
   ];
   for (const [line, code, id] of bad) {
     await pipe.write(line);
     await pipe.write("\n");
     const reply = await pipe.sent.take(() => true, "a reply");
     assert.deepEqual([reply.error!.code, reply.id], [code, id]);
-    const isBatch = reply.error!.message.startsWith(
-      "Batches are not supported",
-    );
-    assert.equal(isBatch, line[0] === "[");
   }
   await pipe.write(`\n  \n${JSON.stringify(ping(2))}\n`);
   assert.deepEqual(await pipe.received.take(() => true, "a ping"), ping(2));
@@ -91,27 +72,13 @@ Deno.test("StdioTransport writes whole lines through partial writes and a full p
   assert.deepEqual(pipe.sent.takeAll(), [pong(1), pong(2), pong(3)]);
 });
 
-Deno.test("StdioTransport sends an error in place of a message that is too long for clients", async () => {
+Deno.test("StdioTransport sends an error in place of a message that cannot be sent", async () => {
   const pipe = new Pipe();
-  const reply = (text: string) => ({ ...pong(1), result: { text } });
-  const empty = JSON.stringify(reply("")).length;
-  const limit = 10 * 2 ** 20 - 128 * 1024;
-  for (const character of ["x", "漢", "\u0001"]) {
-    const size = JSON.stringify(character).length > 4
-      ? 6
-      : new TextEncoder().encode(character).length;
-    const most = Math.floor((limit - empty) / size);
-    await pipe.transport.send(reply(character.repeat(most)));
-    assert.equal(pipe.sent.takeAll().length, 1);
-    await pipe.transport.send(reply(character.repeat(most + 1)));
-    const [{ id, error }] = pipe.sent.takeAll() as [Reply];
-    assert.equal(id, 1);
-    assert.match(error!.message, /and clients read at most/);
-  }
   const loop: Record<string, unknown> = {};
   loop.loop = loop;
   await pipe.transport.send({ ...pong(1), result: loop });
-  assert.equal(pipe.sent.takeAll()[0]!.error!.code, -32603);
+  const [{ id, error }] = pipe.sent.takeAll() as [Reply];
+  assert.deepEqual([id, error!.code], [1, -32603]);
 });
 
 Deno.test("StdioTransport gathers what is sent while it writes, and knows how much waits", async () => {
@@ -154,12 +121,7 @@ Deno.test("StdioTransport reads no more while 4 MiB wait to be written, not even
     for (; read < 20_000; read += 50) await pipe.write(invalid.repeat(50));
     await pipe.write(`${JSON.stringify(ping(1))}\n`);
   })();
-  for (let before = -1; before < read;) {
-    before = read;
-    for (let turn = 0; turn < 10; turn++) {
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-  }
+  await settled(() => read);
   assert.ok(read > 3_000 && read < 4_000, `${read}`);
   gate.resolve();
   await writing;

@@ -4,17 +4,19 @@ import config from "../../deno.json" with { type: "json" };
 import { nextId } from "./client.ts";
 import type { Reply, Wire } from "./server.ts";
 
+/** The key of the client's info in the metadata of a modern request. */
+export const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
+
 /** The metadata of a modern request. */
 export const MODERN_META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientCapabilities": {},
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
+  [CLIENT_INFO]: { name: "test", version: "1.0.0" },
 };
 
 /** The metadata of a request of the client of a name. */
 export function metaOf(name: string): Record<string, unknown> {
-  const clientInfo = { name, version: "1.0.0" };
-  return { ...MODERN_META, "io.modelcontextprotocol/clientInfo": clientInfo };
+  return { ...MODERN_META, [CLIENT_INFO]: { name, version: "1.0.0" } };
 }
 
 /** What the server adds to the metadata of modern results. */

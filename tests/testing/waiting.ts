@@ -43,6 +43,16 @@ export async function eventually(
   }
 }
 
+/** Waits until a count does not change. */
+export async function settled(count: () => number): Promise<void> {
+  for (let before = -1; before < count();) {
+    before = count();
+    for (let turn = 0; turn < 10; turn++) {
+      await new Promise((resolve) => startTimer(resolve));
+    }
+  }
+}
+
 /** A queue of values that a test can wait for. */
 export class Inbox<T> {
   readonly values: T[] = [];
