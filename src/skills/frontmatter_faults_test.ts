@@ -62,48 +62,24 @@ Deno.test("readSkillText() prints no line for a field that is on no line of its 
 });
 
 /** What people write by mistake, and what they put beside it. */
-const line = fc.constantFrom(
-  "name: a",
-  "name:a",
-  "name=a",
-  "nam: a",
-  "name: 1",
-  "name: *a",
-  "name:",
-  "description: b",
-  "description: b: c",
-  "description: 'b",
-  "descripton: b",
-  "description: [b] c",
-  "description: >",
-  "description: b #c",
-  '  "x": y',
-  "disable-model-invocation: true",
-  "  disable-model-invocation: true",
-  "disable_model_invocaton: 1",
-  "user-invocable: no",
-  "userInvocable=no",
-  "  b: c",
-  "- b",
-  "\tb",
-  "",
-  "# b",
-  "b",
-  "metadata: {",
-  "}",
-  "---",
-  "----",
-  "metadata:",
-  "  version: 1",
-  "  ::error::x",
-  "skill-server: x: y",
-  "::x",
-  "description: ##[error]x: y",
-  "a: ##[error]: x",
-  "a: ##vso[task.complete]: x",
-  "a\u202e: b",
-  "\0",
-);
+const LINES = {
+  names: ["name: a", "name: 1", "name: *a", "name:"],
+  almostNames: ["name:a", "name=a", "nam: a"],
+  descriptions: ["description: b", "description: b: c", "description: 'b"],
+  misread: ["description: [b] c", "description: >", "description: b #c"],
+  almostDescriptions: ["descripton: b"],
+  flags: ["disable-model-invocation: true", "user-invocable: no"],
+  almostFlags: ["disable_model_invocaton: 1", "userInvocable=no"],
+  indented: ['  "x": y', "  disable-model-invocation: true", "  b: c", "\tb"],
+  metadata: ["metadata: {", "}", "metadata:", "  version: 1"],
+  fences: ["---", "----"],
+  others: ["- b", "", "# b", "b", "\0", "a\u202e: b"],
+  logged: ["  ::error::x", "skill-server: x: y", "::x"],
+  commands: ["description: ##[error]x: y", "a: ##[error]: x"],
+  tasks: ["a: ##vso[task.complete]: x"],
+};
+
+const line = fc.constantFrom(...Object.values(LINES).flat());
 
 Deno.test("no line to copy looks like the log, hides something, or is a command", () => {
   fc.assert(

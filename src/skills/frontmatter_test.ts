@@ -306,20 +306,7 @@ Deno.test("readSkillText() skips what a repair would swallow a flag of", () => {
 });
 
 Deno.test("a repair never loosens a flag, whatever its value", () => {
-  const piece = fc.constantFrom(
-    "true",
-    "false",
-    ":",
-    " ",
-    "#",
-    "'",
-    '"',
-    "@",
-    "!",
-    "[",
-    "]",
-    "\t",
-  );
+  const piece = fc.constantFrom("true", "false", ..." :#'\"@![]\t");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
       const value = pieces.join("");
@@ -337,35 +324,16 @@ Deno.test("a repair never loosens a flag, whatever its value", () => {
   );
 });
 
+/** What a `SKILL.md` consists of, and what is almost that. */
+const PIECES = {
+  fences: ["---", "----", "--", "...", "```"],
+  fields: ["name:", "name: a", "description: b", "desc: c", "license: ["],
+  lineBreaks: ["\n", "\r\n", "\r", "\r\r\n", "\n\n", "\u2028"],
+  characters: ["\ufeff", "\0", " ", "\t", ":", '"', "'", "|", "# x", "- x"],
+};
+
 Deno.test("parseSkillMd() returns a name and a description, or throws a SyntaxError", () => {
-  const piece = fc.constantFrom(
-    "---",
-    "----",
-    "--",
-    "...",
-    "```",
-    "# x",
-    "\ufeff",
-    "\0",
-    "\u2028",
-    "name:",
-    "name: a",
-    "description: b",
-    "desc: c",
-    "license: [",
-    "- x",
-    "\n",
-    "\r\n",
-    "\r",
-    "\r\r\n",
-    "\n\n",
-    " ",
-    "\t",
-    ":",
-    '"',
-    "'",
-    "|",
-  );
+  const piece = fc.constantFrom(...Object.values(PIECES).flat());
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 16 }), (pieces) => {
       const text = pieces.join("");
@@ -383,42 +351,18 @@ Deno.test("parseSkillMd() returns a name and a description, or throws a SyntaxEr
 });
 
 /** What authors write in descriptions, and what YAML misunderstands in them. */
-const word = fc.constantFrom(
-  "Use",
-  "this",
-  "when",
-  "C#",
-  "don't",
-  "it's",
-  "\u00fc\u65e5",
-  "\u{1f600}",
-  '"x"',
-  "'y'",
-  "C:\\Users\\temp",
-  "\\d+",
-  "a:b",
-  "key:",
-  "Note:",
-  "- item",
-  "#1",
-  "# two",
-  "@me",
-  "`code`",
-  "[a]",
-  "{b}",
-  "*bold*",
-  "!now",
-  "%d",
-  "&amp",
-  "|",
-  ">",
-  "?",
-  "100%",
-  "yes",
-  "null",
-  "1.0",
-  "x\u200b",
-);
+const WORDS = {
+  plain: ["Use", "this", "when", "\u00fc\u65e5", "\u{1f600}", "x\u200b"],
+  quotes: ["don't", "it's", '"x"', "'y'", "`code`"],
+  backslashes: ["C:\\Users\\temp", "\\d+"],
+  colons: ["a:b", "key:", "Note:"],
+  comments: ["C#", "#1", "# two"],
+  brackets: ["[a]", "{b}"],
+  signs: ["- item", "@me", "*bold*", "!now", "%d", "&amp", "|", ">", "?"],
+  values: ["100%", "yes", "null", "1.0"],
+};
+
+const word = fc.constantFrom(...Object.values(WORDS).flat());
 
 const description = fc.array(word, { minLength: 1, maxLength: 8 })
   .map((words) => words.join(" "));
@@ -477,42 +421,19 @@ Deno.test("parsePlain() returns what the YAML parser does, or nothing, for any t
   assert.ok(count > 1_000, String(count));
 });
 
-Deno.test("readSkillText() takes milliseconds for malformed text", async () => {
-  const pieces = [
-    "a: b\n",
-    "a: b: c\n",
-    "a:\n",
-    "a:\n b: c: d\n",
-    "a: |\n",
-    "? a\n",
-    " ",
-    "\t",
-    "\n",
-    "- ",
-    "\n\t",
-    "\n---x",
-    "\n--- ",
-    "'",
-    '"',
-    "\\",
-    "{a: ",
-    "#",
-    " #",
-    'a: "x\\',
-    "\u00e9",
-    "name: ",
-    "\nuser-invocable: x #",
-    "\nuser--invocable: x",
-    "a: [] ",
-    "a: [a] \t",
-    "[{",
-    "[[]",
-    "[a]",
-    "a: : \u2028",
-    "----\n",
-    "disable model ",
-  ];
-  for (const piece of pieces) {
+/** What makes a text that is malformed, again and again. */
+const REPEATED = {
+  fields: ["a: b\n", "a: b: c\n", "a:\n", "a:\n b: c: d\n", "a: |\n", "? a\n"],
+  blanks: [" ", "\t", "\n", "\n\t"],
+  fences: ["\n---x", "\n--- ", "----\n"],
+  quotes: ["'", '"', "\\", 'a: "x\\'],
+  brackets: ["{a: ", "a: [] ", "a: [a] \t", "[{", "[[]", "[a]"],
+  flags: ["\nuser-invocable: x #", "\nuser--invocable: x", "disable model "],
+  others: ["- ", "#", " #", "\u00e9", "name: ", "a: : \u2028"],
+};
+
+Deno.test("readSkillText() takes linear time for malformed text", async () => {
+  for (const piece of Object.values(REPEATED).flat()) {
     await assertLinearTime((length) => {
       const text = piece.repeat(length / piece.length);
       for (const start of ["---\n", "", "---\nx: y: ", "---\nx: "]) {
