@@ -240,7 +240,7 @@ Use the exact skill name (case-insensitive) to load a skill.`,
   assert.deepEqual(await session.end(), []);
 });
 
-Deno.test("skill and the log say why a skill was skipped, where, and how to fix it", async () => {
+Deno.test("skill and the log say why a skill was skipped, where, and how to fix it, by its name or that of its folder", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   const file = place.file(
@@ -250,13 +250,14 @@ Deno.test("skill and the log say why a skill was skipped, where, and how to fix 
   place.skill("home/.claude/skills", "half", "---\nname: half\n---\n");
   await using session = await Session.open(place);
   assert.deepEqual(await session.names(), ["good"]);
-  const { text, isError } = await session.load("folder");
-  assert.ok(isError);
-  const [first, ...rest] = text.split("\n");
-  const start = `Skipped "${file}" (line 4): the field "name" is already on `;
-  assert.ok(first!.startsWith(start), first);
-  assert.match(first!, /; delete line 2 or line 4$/);
-  assert.equal(rest[1], "Skill 'folder' not found.");
+  for (const name of ["FOLDER", "deploy it"]) {
+    const { text, isError } = await session.load(name);
+    const reason =
+      `the field "name" is already on line 2; delete line 2 or line 4`;
+    const start =
+      `Skipped "${file}" (line 4): ${reason}\n\nSkill '${name}' not found.\n`;
+    assert.ok(isError && text.startsWith(start), text);
+  }
   const half = await session.load("half");
   assert.match(
     half.text,

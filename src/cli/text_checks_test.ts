@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
-import { findingsIn } from "../../tests/testing/report.ts";
-import { join } from "../files/paths.ts";
+import { problemsIn } from "../../tests/testing/report.ts";
+import { join, relative } from "../files/paths.ts";
 import type { Skill } from "../skills/types.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 
@@ -25,13 +25,19 @@ Deno.test(
       ],
     ];
     for (const [path, mode] of modes) Deno.chmodSync(path, mode);
-    const findings = await findingsIn(place);
+    const folder = join(place.path, skills);
+    const problems = await problemsIn("--check", folder);
     for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
+    const findings = problems.map(({ severity, rule, file, line, reason }) => {
+      const path = relative(folder, file) + (line ? `:${line}` : "");
+      return `${severity} ${rule} ${path}: ${reason}`;
+    });
     assert.deepEqual(findings, [
-      "warning not-served locked/keys/: you have no permission to read it",
       'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not point to a served file',
       "error unreadable locked/key.md: you have no permission to read it",
+      "warning not-served locked/keys: you have no permission to read it",
       "error unreadable shut: you have no permission to read it",
+      'warning broken-link shut/SKILL.md:7: the link "y.md" does not point to a served file',
     ]);
   },
 );

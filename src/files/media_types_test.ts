@@ -22,6 +22,12 @@ Deno.test("mediaTypeOfName() recognizes the types that hosts act on, ignoring ca
   }
 });
 
+/** A file as a view describes it. */
+interface DescribedFile {
+  readonly uri: string;
+  readonly mimeType?: string;
+}
+
 Deno.test("every file has the same media type in every view", async () => {
   using place = new Place();
   const skill = "home/.claude/skills/types";
@@ -49,35 +55,22 @@ Deno.test("every file has the same media type in every view", async () => {
     assert.equal(error, undefined);
     return result;
   };
+  const root = "skill://types/";
   const read = async (uri: string): Promise<DescribedFile[]> =>
     (await ask("resources/read", { uri })).contents;
-  const folder = await ask("resources/directory/read", {
-    uri: "skill://types",
-  });
+  const folder = await ask("resources/directory/read", { uri: root });
   // A folder is listed without reading its files.
   for (const { uri, mimeType } of folder.resources as DescribedFile[]) {
     const [file] = await read(uri);
-    assert.equal(file!.mimeType, types[uri.slice("skill://types/".length)]);
+    assert.equal(file!.mimeType, types[uri.slice(root.length)]);
     assert.ok(mimeType === undefined || mimeType === file!.mimeType, uri);
   }
-  assert.deepEqual(typesOf(await read("skill://types/")), types);
+  const all = (await read(root))
+    .map(({ uri, mimeType }) => [uri.slice(root.length), mimeType] as const);
+  assert.deepEqual(Object.fromEntries(all), types);
   const { content } = await ask("tools/call", {
     name: "skill-resource",
     arguments: { skill: "types", path: "odd.xyz" },
   });
   assert.equal(content[0].resource.mimeType, types["odd.xyz"]);
 });
-
-/** A file as a view describes it. */
-interface DescribedFile {
-  readonly uri: string;
-  readonly mimeType?: string;
-}
-
-function typesOf(
-  files: readonly DescribedFile[],
-): Record<string, string | undefined> {
-  const type = ({ uri, mimeType }: DescribedFile) =>
-    [uri.slice("skill://types/".length), mimeType] as const;
-  return Object.fromEntries(files.map(type));
-}

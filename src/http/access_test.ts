@@ -45,14 +45,17 @@ Deno.test("AccessControl.findClientRefusal() accepts only clients on this machin
   }
 });
 
-Deno.test("AccessControl.findClientRefusal() accepts only clients that send the token if there is one", () => {
-  const access = createAccess({ tokens: [{ token: TOKEN }] });
-  for (const authorization of [`Bearer ${TOKEN}`, `bearer  ${TOKEN}`]) {
+Deno.test("AccessControl.findClientRefusal() accepts only clients that send one of the tokens if there are some", () => {
+  const old = "o".repeat(16);
+  const access = createAccess({ tokens: [{ token: TOKEN }, { token: old }] });
+  const accepted = [`Bearer ${TOKEN}`, `bearer  ${TOKEN}`, `Bearer ${old}`];
+  for (const authorization of accepted) {
     const call = request("http://example.com/mcp", { authorization });
     assert.equal(access.findClientRefusal(call, tcp("192.0.2.1")), undefined);
     assert.equal(access.findClientRefusal(call), undefined);
   }
-  for (const authorization of ["", TOKEN, `Bearer ${TOKEN.slice(1)}`]) {
+  const wrong = [TOKEN.slice(1), `${TOKEN},${old}`].map((it) => `Bearer ${it}`);
+  for (const authorization of ["", TOKEN, ...wrong]) {
     const call = request("http://example.com/mcp", { authorization });
     assert.equal(access.findClientRefusal(call, tcp("127.0.0.1"))?.status, 401);
   }
@@ -118,19 +121,6 @@ Deno.test("AccessControl logs each reason for refusing requests once, without te
     "Refused a request from 192.0.2.1: The bearer token is missing or wrong: send one of SKILL_SERVER_TOKEN in the header Authorization (logged once)",
     "Refused a request from 192.0.2.1: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
   ]);
-});
-
-Deno.test("AccessControl.findClientRefusal() accepts two tokens at once", () => {
-  const old = "o".repeat(16);
-  const access = createAccess({ tokens: [{ token: TOKEN }, { token: old }] });
-  const statusFor = (token: string) => {
-    const headers = { authorization: `Bearer ${token}` };
-    const sent = request("http://skills.example.com/mcp", headers);
-    return access.findClientRefusal(sent, tcp("192.0.2.1"))?.status;
-  };
-  assert.equal(statusFor(TOKEN), undefined);
-  assert.equal(statusFor(old), undefined);
-  assert.equal(statusFor(`${TOKEN},${old}`), 401);
 });
 
 Deno.test("AccessControl.senderOf() names whose token a client sent, and the client's address", () => {

@@ -6,7 +6,6 @@ import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../files/paths.ts";
-import { quote } from "../text.ts";
 import { searchSkills } from "./unknown_skill.ts";
 
 const HOME = "home/.claude/skills";
@@ -19,23 +18,6 @@ const NOTICE = "The server verified this project";
 function incomplete(name: string, more = ""): string {
   return `---\nname: ${name}\n${more}---\n${NOTICE}\n`;
 }
-
-Deno.test("the answer to the name of a skipped skill says why, by its declared name and by that of its folder", async () => {
-  using place = new Place();
-  const file = join(
-    place.skill(HOME, "folder", incomplete("declared")),
-    "SKILL.md",
-  );
-  await using session = await Session.open(place);
-  for (const name of ["declared", "FOLDER"]) {
-    const { text, isError } = await session.load(name);
-    assert.ok(text.startsWith(`Skipped ${quote(file)}`), text);
-    assert.match(text, /the field "description" is missing/);
-    assert.match(text, /\n\nSkill '(declared|FOLDER)' not found\.\n/);
-    assert.equal(isError, true);
-  }
-  assert.doesNotMatch((await session.load("other")).text, /Skipped/);
-});
 
 Deno.test("the answer about a project's skipped skill is the server's own words, with a path only if that is plain", async () => {
   using place = new Place();

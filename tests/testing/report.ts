@@ -38,16 +38,6 @@ export function openSkills({ roots, options }: Settings): SkillRegistry {
   return new SkillRegistry(roots, { ...options, log: () => {} });
 }
 
-/** Lists the findings of `--check` on the global skills as `<severity> <rule> <path>:<line>: <reason>`. */
-export async function findingsIn(place: Place): Promise<string[]> {
-  const folder = join(place.home, ".claude", "skills");
-  const problems = await problemsIn("--check", folder);
-  return problems.map(({ severity, rule, file, line, reason }) => {
-    const path = file!.slice(folder.length + 1).replaceAll("\\", "/");
-    return `${severity} ${rule} ${path}${line ? `:${line}` : ""}: ${reason}`;
-  });
-}
-
 /** Runs the server and returns its exit code and what it prints, with slashes in paths. */
 export async function printedReport(
   place: ServerFolders,
