@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { replaced } from "../tests/testing/folders.ts";
 import {
   escapeInvisible,
   escapeXml,
@@ -167,22 +168,19 @@ Deno.test("nearestWords() finds words with a common prefix or few different lett
 Deno.test("log() drops lines while 16 MiB of them wait, and logs again afterwards", async () => {
   const written: string[] = [];
   const gate = Promise.withResolvers<void>();
-  const { write } = Deno.stderr;
-  try {
-    Deno.stderr.write = async (bytes) => {
+  using _stderr = replaced(Deno.stderr, {
+    write: async (bytes: Uint8Array) => {
       await gate.promise;
       written.push(new TextDecoder().decode(bytes));
       return bytes.length;
-    };
-    const long = "x".repeat(2 ** 20);
-    for (let line = 0; line < 20; line++) log(long);
-    gate.resolve();
-    await logged();
-    assert.equal(written.length, 15);
-    log("More");
-    await logged();
-    assert.equal(written.at(-1), "skill-server: More\n");
-  } finally {
-    Deno.stderr.write = write;
-  }
+    },
+  });
+  const long = "x".repeat(2 ** 20);
+  for (let line = 0; line < 20; line++) log(long);
+  gate.resolve();
+  await logged();
+  assert.equal(written.length, 15);
+  log("More");
+  await logged();
+  assert.equal(written.at(-1), "skill-server: More\n");
 });

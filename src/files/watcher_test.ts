@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "./paths.ts";
 import { FolderWatcher, MAX_WATCHED_FOLDERS } from "./watcher.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place, replaced } from "../../tests/testing/folders.ts";
 import { Inbox, withTimers } from "../../tests/testing/waiting.ts";
 
 /** A watcher that is updated after each callback, as a registry does. */
@@ -164,55 +164,48 @@ Deno.test("FolderWatcher rests for ten seconds after too many events", async () 
     return Math.min(delay, 100);
   };
   const now = performance.now.bind(performance);
-  performance.now = () => now() + rests * 10_000;
+  using _clock = replaced(performance, { now: () => now() + rests * 10_000 });
   const other = place.folder("other");
-  try {
-    await withTimers(delayOf, async () => {
-      for (let i = 0; rests === 0; i++) {
-        // Almost always, something is about to be opened.
-        watched.watcher.update([join(place.path, "skills"), other]);
-        place.file(`skills/${i}.md`, "x");
-        // Deno collapses the events of changes that are made without a pause.
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
-      // While it rests, it opens and closes nothing, whatever it is asked to watch.
-      events.takeAll();
-      spy.opened.takeAll();
-      watched.watcher.update([other]);
-      await watched.event();
-      assert.deepEqual(spy.opened.takeAll(), []);
-      assert.deepEqual(spy.closed.takeAll(), []);
-      await watched.event();
-      events.takeAll();
-      place.file("skills/after.md", "x");
-      await watched.event();
-    });
-    assert.equal(rests, 1);
-  } finally {
-    performance.now = now;
-  }
+  await withTimers(delayOf, async () => {
+    for (let i = 0; rests === 0; i++) {
+      // Almost always, something is about to be opened.
+      watched.watcher.update([join(place.path, "skills"), other]);
+      place.file(`skills/${i}.md`, "x");
+      // Deno collapses the events of changes that are made without a pause.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    // While it rests, it opens and closes nothing, whatever it is asked to watch.
+    events.takeAll();
+    spy.opened.takeAll();
+    watched.watcher.update([other]);
+    await watched.event();
+    assert.deepEqual(spy.opened.takeAll(), []);
+    assert.deepEqual(spy.closed.takeAll(), []);
+    await watched.event();
+    events.takeAll();
+    place.file("skills/after.md", "x");
+    await watched.event();
+  });
+  assert.equal(rests, 1);
 });
 
 Deno.test("FolderWatcher gives up with one line if the system refuses", async () => {
   using watched = new Watched();
   const folders = [watched.place.folder("a"), watched.place.folder("b")];
-  const { watchFs } = Deno;
-  Deno.watchFs = () => {
-    throw new Error("Too many open files.");
-  };
-  try {
-    watched.watcher.update(folders);
-    const line = await watched.lines.take(() => true, "a line");
-    assert.equal(
-      line,
-      "Cannot watch folders: Too many open files; changes are noticed by the scans of --refresh",
-    );
-    watched.watcher.update(folders);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.deepEqual(watched.lines.takeAll(), []);
-  } finally {
-    Deno.watchFs = watchFs;
-  }
+  using _deno = replaced(Deno, {
+    watchFs: () => {
+      throw new Error("Too many open files.");
+    },
+  });
+  watched.watcher.update(folders);
+  const line = await watched.lines.take(() => true, "a line");
+  assert.equal(
+    line,
+    "Cannot watch folders: Too many open files; changes are noticed by the scans of --refresh",
+  );
+  watched.watcher.update(folders);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(watched.lines.takeAll(), []);
 });
 
 Deno.test("FolderWatcher leaves out what the system does not allow to watch, and watches the rest", async () => {
@@ -221,18 +214,16 @@ Deno.test("FolderWatcher leaves out what the system does not allow to watch, and
   const denied = place.file("policy.yaml", "");
   place.folder("skills");
   const { watchFs } = Deno;
-  Deno.watchFs = (path, options) => {
-    if (path === denied) throw new Deno.errors.PermissionDenied("denied");
-    return watchFs(path, options);
-  };
-  try {
-    await watched.watch("policy.yaml", "skills");
-    place.file("skills/new.md", "x");
-    await watched.event();
-    assert.deepEqual(lines.takeAll(), []);
-  } finally {
-    Deno.watchFs = watchFs;
-  }
+  using _deno = replaced(Deno, {
+    watchFs: (path, options) => {
+      if (path === denied) throw new Deno.errors.PermissionDenied("denied");
+      return watchFs(path, options);
+    },
+  });
+  await watched.watch("policy.yaml", "skills");
+  place.file("skills/new.md", "x");
+  await watched.event();
+  assert.deepEqual(lines.takeAll(), []);
 });
 
 Deno.test("FolderWatcher.close() closes nothing while events come fast, and everything soon after", async () => {

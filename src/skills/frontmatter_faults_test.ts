@@ -100,23 +100,3 @@ Deno.test("no line to copy looks like the log, hides something, or is a command"
     { numRuns: 2_000 },
   );
 });
-
-Deno.test("a file that is repaired keeps its flags, and one that is skipped what hides it from the model", () => {
-  fc.assert(
-    fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
-      // One of the YAML parsers reads the lines in these brackets as metadata.
-      fc.pre(!lines.includes("metadata: {"));
-      const text = `---\n${lines.join("\n")}\n---\n`;
-      const read = readSkillText(text);
-      if (read.frontmatter !== undefined && !read.isRepaired) return;
-      if (lines.includes("---")) return;
-      const states = (flag: RegExp) => lines.some((line) => flag.test(line));
-      const isForUser = states(/^disable.mod/) ||
-        (!read.isRepaired && states(/disable.mod/));
-      assert.ok(!isForUser || read.isHiddenFromModel, text);
-      const isForModel = read.isRepaired && states(/^user-invocable/);
-      assert.ok(!isForModel || read.isHiddenFromUser, text);
-    }),
-    { numRuns: 2_000 },
-  );
-});

@@ -21,7 +21,7 @@ import {
   preload,
   REPOSITORY,
 } from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place, replaced, skillMd } from "../../tests/testing/folders.ts";
 import { openRegistry, root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
@@ -129,11 +129,10 @@ Deno.test("registerSkillTools() adds every tool to a server of version 2 of the 
   await server.connect(ours);
   await client.connect(theirs as unknown as InMemoryTransport);
   const warnings: unknown[] = [];
-  const { warn } = console;
-  console.warn = (...data) => warnings.push(data);
-  const { tools } = await client.listTools().finally(() => {
-    console.warn = warn;
+  using _console = replaced(console, {
+    warn: (...data) => warnings.push(data),
   });
+  const { tools } = await client.listTools();
   assert.deepEqual(warnings, []);
   const { properties = {} } = tools[1]!.inputSchema;
   assert.deepEqual(Object.keys(properties), ["skill_name"]);

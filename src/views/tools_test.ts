@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { Session } from "../../tests/testing/client.ts";
 import { filesPlace } from "../../tests/testing/folders.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
+import { textOf, toolCaller } from "../../tests/testing/tools.ts";
+import { join } from "../files/paths.ts";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { CLIENT_PROFILES, profileOfClient } from "./profiles.ts";
@@ -10,20 +12,20 @@ import { listToolEntries } from "./tools.ts";
 
 Deno.test("callTool() looks at no name of more than 1,024 characters, and no path of more than 4,096", async () => {
   using place = filesPlace();
+  using registry = await openRegistry(join(place.home, ".claude", "skills"));
   for (
     const [toolset, tool, skill, path] of [
       ["skilljack", "skill-resource", "skill", "path"],
       ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
     ] as const
   ) {
-    const args = ["--tools", toolset];
-    await using session = await Session.open(place, { args });
+    const call = toolCaller(registry, { toolset });
     const read = async (name: number, file: number) => {
-      const { text } = await session.text(tool, {
+      const input = {
         [skill]: "x".repeat(name),
         [path]: "../".repeat(file).slice(-file),
-      });
-      return text;
+      };
+      return textOf(await call(tool, input));
     };
     assert.match(await read(1_024, 4_096), /^Skill .xxx.* not found/);
     const start = `Cannot call "${tool}": `;

@@ -108,6 +108,18 @@ export function isDirectory(path: string): boolean {
   }
 }
 
+/** Replaces members of an object until it is disposed of. */
+export function replaced<T extends object>(
+  object: T,
+  members: Partial<T>,
+): Disposable {
+  const originals = Object.fromEntries(
+    Object.keys(members).map((key) => [key, object[key as keyof T]]),
+  );
+  Object.assign(object, members);
+  return { [Symbol.dispose]: () => Object.assign(object, originals) };
+}
+
 /** Counts the files that are opened, and runs hooks before and after each one is opened. */
 export class OpenSpy implements Disposable {
   count = 0;

@@ -8,33 +8,9 @@ import {
   settingsFor,
 } from "../../../tests/testing/command_line.ts";
 import { Place } from "../../../tests/testing/folders.ts";
-import { lacks } from "../../../tests/testing/needs.ts";
 import { join, resolve } from "../../files/paths.ts";
 import { addClientOptions } from "./client_options.ts";
 import type { McpClient } from "./clients.ts";
-
-Deno.test(
-  "--print-config lists by name only what a client lists itself, also behind links, and what the user names",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.agents/skills", "pdf");
-    place.link("../../.agents/skills/pdf", "home/.claude/skills/pdf");
-    place.skill("home/.claude/skills", "git");
-    const own = join(".agents", "skills");
-    const args = ["--name-only", "more", "--name-only", join(place.home, own)];
-    const launch = await printedLaunch(place, { args }, "gemini-cli");
-    assert.deepEqual(serverArgs(launch), [
-      `--name-only=${own}`,
-      `--name-only=${join(place.home, own)}`,
-      `--name-only=${join(place.project, "more")}`,
-    ]);
-    await using session = await Session.open(place, { launch });
-    const { tools } = await session.client.listTools();
-    assert.match(tools[0]!.description!, /About git/);
-    assert.doesNotMatch(tools[0]!.description!, /About pdf/);
-  },
-);
 
 Deno.test("--print-config lists by name only a client's private folder, if it is searched", async () => {
   using place = new Place();
