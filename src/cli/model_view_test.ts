@@ -30,6 +30,15 @@ async function listAs(
   return stdout;
 }
 
+/** Returns the passages that `--list --as CLIENT` shows. */
+async function passagesFor(
+  place: Place,
+  client: string,
+  args: string[] = [],
+): Promise<{ title: string; text: string }[]> {
+  return JSON.parse(await listAs(place, client, ["--json", ...args]));
+}
+
 /**
  * Returns the instructions and the texts of the tools that a server process sends to a
  * client. The client starts it as its printed entry says.
@@ -67,9 +76,7 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
   Deno.test(`--list --as ${client} shows what the server sends and the client's model sees, with its length`, async () => {
     using place = skillsPlace();
     const { instructions, texts } = await servedTo(place, client);
-    const passages: { title: string; text: string }[] = JSON.parse(
-      await listAs(place, client, ["--json"]),
-    );
+    const passages = await passagesFor(place, client);
     assert.deepEqual(
       passages.map(({ text }) => text),
       [...shown(instructions), ...texts],
@@ -111,9 +118,7 @@ Deno.test("--list --as shows what the server sends with each option that changes
   for (const args of LIST_OPTIONS) {
     const { texts } = await servedTo(place, "codex", args);
     assert.notDeepEqual(texts, usual.texts, args.join(" "));
-    const passages: { text: string }[] = JSON.parse(
-      await listAs(place, "codex", ["--json", ...args]),
-    );
+    const passages = await passagesFor(place, "codex", args);
     const shown = passages.map(({ text }) => text).slice(-texts.length);
     assert.deepEqual(shown, texts, args.join(" "));
   }
@@ -134,9 +139,7 @@ Deno.test(
         place.skill(`home/${target}`, "git");
         place.link(`../${target}`, `home/${link}`);
         const { texts } = await servedTo(place, client);
-        const passages: { text: string }[] = JSON.parse(
-          await listAs(place, client, ["--json"]),
-        );
+        const passages = await passagesFor(place, client);
         const shown = passages.map(({ text }) => text).slice(-texts.length);
         assert.deepEqual(shown, texts);
         // The client lists the skill itself.

@@ -100,32 +100,6 @@ Deno.test("--json has the version, problems by file and line, relative paths, an
   ]);
 });
 
-Deno.test(
-  "--list, --as, --json, and --print-config escape control characters for the terminal",
-  { ignore: lacks("names") },
-  async () => {
-    using place = new Place();
-    const odd = "a\u009b31m\u202eb\u007f";
-    const name = JSON.stringify(odd).replace(
-      /[^ -~]/g,
-      (character) =>
-        `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
-    place.skill("home/.claude/skills", odd, skillMd(name));
-    const list = await runServer(place, { args: ["--list"] });
-    const view = await runServer(place, { args: ["--list", "--as", "codex"] });
-    const report = await runServer(place, { args: ["--list", "--json"] });
-    const { skills } = JSON.parse(report.stdout);
-    assert.equal(basename(skills[0].directory), odd);
-    const codex = ["--print-config", "codex", "--skill-dir", odd];
-    const config = await runServer(place, { args: codex });
-    assert.match(config.stdout, /a\\u009b31m\\u202eb\\u007f/);
-    for (const { stdout, stderr } of [list, view, report, config]) {
-      assert.doesNotMatch(stdout + stderr, /[\u007f-\u009f\u202e]/);
-    }
-  },
-);
-
 Deno.test("checkSkills() returns what --check prints, with the options of the library", async () => {
   using place = new Place();
   place.file("skills/git/SKILL.md", `${skillMd("git")}[a](a.md)\n`);
@@ -214,24 +188,36 @@ Deno.test("no text of a skill is a command of GitHub Actions, or of Azure Pipeli
 });
 
 Deno.test({
-  name: "no name of a folder adds a line to what is printed",
+  name:
+    "no name of a folder adds a line to what is printed, or controls the terminal",
   ignore: lacks("names"),
   fn: async () => {
     using place = new Place();
-    const folder = "a\u001b[2J\n::error::x\nskill-server: y";
+    const folder =
+      "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y";
+    const searched = join(place.home, ".claude/skills", folder);
     place.skill(`home/.claude/skills/${folder}`, "git", "no frontmatter");
+    place.skill(`home/.claude/skills/${folder}`, "csv");
     place.skill(`home/.claude/skills/${folder}/more`, "pdf");
-    const searched = join(place.path, "home/.claude/skills", folder);
-    for (const print of [["--list"], ["--check"]]) {
+    const prints = [
+      ["--list"],
+      ["--check"],
+      ["--list", "--json"],
+      ["--list", "--as", "claude-desktop"],
+      ["--print-config", "codex"],
+    ];
+    for (const print of prints) {
       for (const GITHUB_ACTIONS of ["true", "false"]) {
         const { stdout, stderr } = await runServer(place, {
           args: [searched, ...print],
           env: { GITHUB_ACTIONS },
         });
         const printed = stdout + stderr;
-        assert.match(printed, /skills.a\\u001b\[2J\\u000a::error::x/);
-        assert.ok(!printed.includes("\u001b"), printed);
+        assert.match(printed, /skills.a\\u001b\[2J\\u009b31m\\u202e\\u007f\\/);
+        assert.doesNotMatch(printed, /[^\P{Cc}\n]|\u202e/u);
         assert.doesNotMatch(printed, /^(?:::error::x|skill-server: y)/m);
+        if (!print.includes("--json")) continue;
+        assert.equal(JSON.parse(stdout).roots[0].path, searched);
       }
     }
   },

@@ -2,22 +2,42 @@ import assert from "node:assert/strict";
 import { Inbox, withTimers } from "../../tests/testing/waiting.ts";
 import { Rescans } from "./rescans.ts";
 
-Deno.test("Rescans.schedule() takes at most one part in 500 of the time for scans, and ignores one that was delayed", async () => {
+/** Returns the delays of the timers that are started, in milliseconds. */
+async function delaysOf(
+  refreshSeconds: number,
+  use: (rescans: Rescans) => void,
+): Promise<number[]> {
   const delays: number[] = [];
-  const delayOf = (delay: number) => delays.push(delay) && delay;
-  await withTimers(delayOf, () => {
-    const log = () => {};
-    const options = { refreshSeconds: 30, watchFolders: false, log };
+  const note = (delay: number) => {
+    delays.push(delay);
+    return delay;
+  };
+  await withTimers(note, () => {
+    const options = { refreshSeconds, watchFolders: false, log: () => {} };
     const rescans = new Rescans(() => Promise.resolve(), options);
     rescans.start();
-    for (const time of [12, 12, 100, 12]) rescans.schedule(time);
-    for (const time of [100, 100]) rescans.schedule(time);
-    rescans.schedule(100, { isTroubled: true });
+    use(rescans);
     rescans.close();
     return Promise.resolve();
   });
+  return delays;
+}
+
+Deno.test("Rescans.schedule() takes at most one part in 500 of the time for scans, and ignores one that was delayed", async () => {
+  const delays = await delaysOf(30, (rescans) => {
+    for (const time of [12, 12, 100, 12, 100, 100]) rescans.schedule(time);
+    rescans.schedule(100, { isTroubled: true });
+  });
   const regular = [6_000, 6_000, 6_000, 6_000, 30_000];
   assert.deepEqual(delays, [1_000, 1_000, ...regular, 1_000]);
+});
+
+Deno.test("Rescans needs no timer, but tries again a second after trouble", async () => {
+  const untroubled = (rescans: Rescans) => rescans.schedule(5);
+  assert.deepEqual(await delaysOf(0, untroubled), []);
+  const troubled = (rescans: Rescans) =>
+    rescans.schedule(5, { isTroubled: true });
+  assert.deepEqual(await delaysOf(0, troubled), [1_000]);
 });
 
 /** Waits for a number of calls of a function that is passed to `Rescans`. */
@@ -48,22 +68,6 @@ Deno.test("Rescans scans by the timer, and not anymore once it is closed", async
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(calls.takeAll(), []);
   });
-});
-
-Deno.test("Rescans needs no timer, but tries again a second after trouble", async () => {
-  const delays: number[] = [];
-  const delayOf = (delay: number) => delays.push(delay) && delay;
-  await withTimers(delayOf, () => {
-    const options = { refreshSeconds: 0, watchFolders: false, log: () => {} };
-    const rescans = new Rescans(() => Promise.resolve(), options);
-    rescans.start();
-    rescans.schedule(5);
-    assert.deepEqual(delays, []);
-    rescans.schedule(5, { isTroubled: true });
-    rescans.close();
-    return Promise.resolve();
-  });
-  assert.deepEqual(delays, [1_000]);
 });
 
 Deno.test("Rescans logs why a scan failed, and scans again", async () => {

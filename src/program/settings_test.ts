@@ -102,6 +102,19 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
   assert.equal(settingsWith({}, folder, "--agents").warnings.length, 1);
 });
 
+Deno.test("createSettings() gives clients on other machines URIs instead of paths, and no shell", () => {
+  using place = new Place();
+  for (
+    const [args, isRemote] of [[[], undefined], [["--remote"], true]] as const
+  ) {
+    const { options } = settingsIn(place, [...args]);
+    assert.deepEqual([options.isRemote, options.allowShell], [
+      isRemote,
+      !isRemote,
+    ]);
+  }
+});
+
 Deno.test("createSettings() searches a folder once that is named twice", () => {
   using place = new Place();
   const folder = place.folder("skills");

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { SkillRegistry } from "../../mod.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
-import { Session, toolsets } from "../../tests/testing/client.ts";
-import { FLAGS } from "../../tests/testing/environment.ts";
+import { Session } from "../../tests/testing/client.ts";
 import {
   GIT_CALL,
   HttpServer,
@@ -15,7 +14,7 @@ import { openRegistry } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
 import { join } from "../files/paths.ts";
 import { readTogether } from "./loading.ts";
-import { TOOL_NAMES, type Toolset } from "./options.ts";
+import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -272,32 +271,6 @@ Deno.test("--log-loads logs the name of a client so that it can pretend nothing"
     ),
     line,
   );
-});
-
-Deno.test("--remote gives clients URIs instead of paths, and no shell", async () => {
-  using place = filesPlace();
-  place.skill("home/.claude/skills", "broken", "---\nname: broken\n---\n");
-  const flags = [...FLAGS, "--allow-run"];
-  for (const [toolset, expected] of Object.entries(toolsets)) {
-    const args = ["--remote", "--tools", toolset];
-    await using session = await Session.open(place, { args, flags });
-    const { tools } = await session.client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), expected);
-    const prompt = (name: string) =>
-      session.client.getPrompt({ name: "skill", arguments: { name } })
-        .catch(String);
-    const given: unknown[] = [
-      tools,
-      await prompt("git"),
-      await prompt("broken"),
-    ];
-    const { load } = TOOL_NAMES[toolset as Toolset];
-    for (const name of ["git", "broken", "none"]) {
-      const input = { name, skill: name, skill_name: name };
-      given.push(await session.call(load, input));
-    }
-    assert.ok(!JSON.stringify(given).includes(place.path));
-  }
 });
 
 Deno.test("--log-loads logs what the tools of every toolset load", async () => {

@@ -17,6 +17,21 @@ Deno.test("loadPage() skips and repeats nothing after a key with an unpaired sur
   assert.deepEqual(found.toSorted((a, b) => a - b), [...keys.keys()]);
 });
 
+Deno.test("loadPage() continues after the last item of the previous page, even if the list changes", async () => {
+  const pageOf = (keys: readonly string[], cursor?: string) => {
+    const items = sortList(keys.map((key) => ({ key, value: key })));
+    return loadPage(items, { cursor, load: (value) => value });
+  };
+  const keys = Array.from({ length: 1_050 }, (_, index) => `s${1_000 + index}`);
+  const first = await pageOf(keys);
+  assert.equal(first.entries.length, 1_000);
+  const removed = [keys[7]!, keys[999]!];
+  const changed = ["a-new-one", ...keys.filter((it) => !removed.includes(it))];
+  const second = await pageOf(changed, first.nextCursor);
+  assert.equal(second.nextCursor, undefined);
+  assert.deepEqual([...first.entries, ...second.entries], keys);
+});
+
 Deno.test("loadPage() fills a page although some values have no entry", async () => {
   const items = sortList(
     Array.from({ length: 1_100 }, (_, value) => ({ key: `${value}`, value })),

@@ -3,8 +3,6 @@ import fc from "npm:fast-check@^4";
 import { STATE_NAMES } from "../policy/states.ts";
 import type { Skill, SkillScope } from "../skills/types.ts";
 import { byCodeUnits } from "../text.ts";
-import { Session } from "../../tests/testing/client.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import {
   fitList,
   fitSkills,
@@ -165,18 +163,3 @@ for (const [format, lengthOf] of Object.entries(LENGTHS)) {
     );
   });
 }
-
-Deno.test("a skill in the state name-only is loaded and searched like any other", async () => {
-  using place = new Place();
-  for (let i = 0; i < 101; i++) {
-    place.skill("home/.claude/skills", `number-${i}`);
-  }
-  place.file("home/policy.yaml", "rules: [{ state: name-only }]");
-  const args = ["--policy", `${place.home}/policy.yaml`];
-  await using session = await Session.open(place, { args });
-  assert.doesNotMatch(await session.description(), /About/);
-  assert.match((await session.load("number-7")).text, /^Loading: number-7\n/);
-  const { text } = await session.load("about number 7 please");
-  // Up to 100 skills would all be listed.
-  assert.match(text, /Search results.*\n- number-7: About number-7\n/s);
-});

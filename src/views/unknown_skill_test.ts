@@ -190,12 +190,17 @@ Deno.test("searchSkills() returns 20 skills, at most half of them the project's 
   }
 });
 
-Deno.test("searchSkills() leaves out skills that are hidden from the model, and their words", async () => {
+Deno.test("searchSkills() finds and describes name-only skills, but none that are hidden from the model, nor their words", async () => {
   using place = new Place();
   const flag = "disable-model-invocation: true\n";
   place.skill("skills", "deploi", skillMd("deploi", "hidden", flag));
   place.skill("skills", "deploy");
-  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
+  const policy = { rules: [{ state: "name-only" as const }] };
+  const roots = [root(join(place.path, "skills"))];
+  const catalog = await scanSkillRoots(roots, { policy });
   const found = await searchSkills("deploi hidden", catalog);
-  assert.deepEqual(found.map(({ name }) => name), ["deploy"]);
+  assert.deepEqual(
+    found.map(({ name, description }) => [name, description]),
+    [["deploy", "About deploy"]],
+  );
 });

@@ -14,13 +14,18 @@ const shellOptions = (run = "--allow-run", args: string[] = []) => ({
   flags: flagsWith("--allow-read", "--allow-env", run),
 });
 
-/** Starts a server with that tool. */
-function openShell(place: Place) {
-  return Session.open(place, shellOptions());
-}
-
 const shell = (command: string, skill_name = "git") =>
   ["run_shell_command_op", { skill_name, command }] as const;
+
+/** Runs a command in the directory of the skill `git`, with a server of its own. */
+async function run(
+  place: Place,
+  command: string,
+  options = shellOptions(),
+): Promise<{ text: string; isError: boolean }> {
+  await using session = await Session.open(place, options);
+  return await session.text(...shell(command));
+}
 
 /** Whether a process is running. */
 function isRunning(pid: number): boolean {
@@ -45,7 +50,7 @@ Deno.test(
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
-    await using session = await openShell(place);
+    await using session = await Session.open(place, shellOptions());
     const run = (command: string) => session.text(...shell(command));
     const directory = join(place.home, ".claude", "skills", "git");
     assert.deepEqual(await run("pwd; echo oops >&2"), {
@@ -132,15 +137,11 @@ Deno.test(
   async () => {
     using place = filesPlace();
     const options = shellOptions("--allow-run", ["--shell-timeout", "0.5"]);
-    await using session = await Session.open(place, options);
-    const { text, isError } = await session.text(
-      ...shell("echo first; sleep 100"),
-    );
-    assert.equal(
-      text,
-      "first\n\n\n[stopped at the time limit of 0.5 s; --shell-timeout changes it]",
-    );
-    assert.equal(isError, true);
+    assert.deepEqual(await run(place, "echo first; sleep 100", options), {
+      text:
+        "first\n\n\n[stopped at the time limit of 0.5 s; --shell-timeout changes it]",
+      isError: true,
+    });
   },
 );
 
@@ -149,12 +150,10 @@ Deno.test(
   { ignore: lacks("proc") },
   async () => {
     using place = filesPlace();
-    await using session = await openShell(place);
     for (const start of ["sh", "timeout 100 sh"]) {
-      const { text } = await session.text(
-        ...shell(
-          `${start} -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid`,
-        ),
+      const { text } = await run(
+        place,
+        `${start} -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid`,
       );
       assert.ok(!isRunning(Number(text)));
     }
@@ -166,10 +165,7 @@ Deno.test(
   { ignore: lacks("proc") },
   async () => {
     using place = filesPlace();
-    await using session = await openShell(place);
-    const { text } = await session.text(
-      ...shell("setsid sleep 15 & echo started"),
-    );
+    const { text } = await run(place, "setsid sleep 15 & echo started");
     assert.equal(text, "started\n\n");
   },
 );
@@ -182,13 +178,12 @@ Deno.test(
     const bin = place.folder("project", "node_modules", ".bin");
     const sh = "project/node_modules/.bin/sh";
     Deno.chmodSync(place.file(sh, "#!/bin/sh\necho hostile\n"), 0o755);
-    const options = (run: string) => ({
-      ...shellOptions(run),
+    const options = (flag: string) => ({
+      ...shellOptions(flag),
       env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
     });
-    for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
-      await using session = await Session.open(place, options(run));
-      const { text } = await session.text(...shell("echo own"));
+    for (const flag of ["--allow-run", "--allow-run=/bin/sh"]) {
+      const { text } = await run(place, "echo own", options(flag));
       assert.equal(text, "own\n\n");
     }
     // Deno grants the first sh on PATH, which is the project's.
@@ -207,7 +202,7 @@ Deno.test("run_shell_command_op does not block other requests", {
   using place = filesPlace();
   const fifo = join(place.folder("home", ".claude", "skills", "git"), "gate");
   runSync("mkfifo", fifo);
-  await using session = await openShell(place);
+  await using session = await Session.open(place, shellOptions());
   const running = session.text(...shell("cat gate; echo done"));
   assert.equal((await session.text(...shell("echo quick"))).text, "quick\n\n");
   assert.equal((await session.client.listTools()).tools.length, 4);
@@ -220,9 +215,9 @@ Deno.test(
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
-    await using session = await openShell(place);
-    const { text } = await session.text(
-      ...shell("head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2"),
+    const { text } = await run(
+      place,
+      "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
     );
     assert.equal(
       text,
@@ -239,16 +234,13 @@ Deno.test(
     const env = { LD_LIBRARY_PATH: place.path, OTHER: "other" };
     const command = 'echo "$LD_LIBRARY_PATH,$OTHER"';
     for (
-      const [run, expected] of [
+      const [flag, expected] of [
         ["--allow-run=/bin/sh", ",other"],
         ["--allow-run", `${place.path},other`],
       ] as const
     ) {
-      await using session = await Session.open(place, {
-        ...shellOptions(run),
-        env,
-      });
-      const { text, isError } = await session.text(...shell(command));
+      const options = { ...shellOptions(flag), env };
+      const { text, isError } = await run(place, command, options);
       assert.deepEqual([text.trim(), isError], [expected, false]);
     }
   },
