@@ -13,6 +13,7 @@ import {
 } from "../../tests/testing/report.ts";
 import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { read } from "../../tests/testing/pages.ts";
 import {
   runScript,
   runServer,
@@ -275,9 +276,7 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
   );
 });
 
-const CHECK_PAGE = Deno.readTextFileSync(
-  join(REPOSITORY, "docs", "check.md"),
-);
+const CHECK_PAGE = read("docs/check.md");
 
 /** Runs a command of docs/check.md with the server from this repository. */
 function runRecipe(place: Place, recipe: string) {

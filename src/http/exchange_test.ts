@@ -85,6 +85,14 @@ class TestServer implements AsyncDisposable {
     return connection;
   }
 
+  /** Sends a request whose reply is too large for the system to take without a reader. */
+  async sendLarge(client?: string): Promise<Deno.Conn> {
+    const text = JSON.stringify({ ...QUICK, size: LARGE });
+    const connection = await this.send(text, { client });
+    await eventually(() => this.exchanges.used.unsent > 0, "the reply");
+    return connection;
+  }
+
   async settled(used: Partial<Exchanges["used"]>): Promise<void> {
     const all = { bodies: 0, handled: 0, unsent: 0, listeners: 0, ...used };
     const isSettled = () =>
@@ -114,6 +122,9 @@ const WAIT = ask("wait");
 const QUICK = ask("quick");
 const LISTEN = ask("subscriptions/listen");
 const PING = ask("ping");
+
+/** The size of a large reply, in bytes. */
+const LARGE = 30_000_000;
 
 /** How much requests with some messages count, in bytes. */
 const sizeOf = (...messages: object[]) =>
@@ -260,10 +271,8 @@ Deno.test("Exchanges.respond() gives up what a connection that is gone has", asy
 
 Deno.test("Exchanges.respond() counts as unsent what the client does not read", async () => {
   await using server = new TestServer({ unsent: 1_000_000, replyMs: 60_000 });
-  const size = 30_000_000;
-  const large = JSON.stringify({ ...QUICK, size });
-  const first = await server.send(large, { client: "a" });
-  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  const first = await server.sendLarge("a");
+  const large = JSON.stringify({ ...QUICK, size: LARGE });
   await server.send(large, { client: "a" });
   await eventually(() => server.exchanges.used.bodies > 0, "the next one");
   // Others have one reply, whatever is unsent.
@@ -281,21 +290,17 @@ Deno.test("Exchanges.respond() counts as unsent what the client does not read", 
 
 Deno.test("Exchanges.respond() closes the connection of a client that does not read", async () => {
   await using server = new TestServer({ replyMs: 50, partMs: 10 });
-  const size = 30_000_000;
-  const connection = await server.send(JSON.stringify({ ...QUICK, size }));
-  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  const connection = await server.sendLarge();
   await server.settled({});
   const text = await readAll(connection);
   assert.match(text, /content-length: 30000000/);
-  assert.ok(text.length < size, `${text.length}`);
+  assert.ok(text.length < LARGE, `${text.length}`);
   assert.equal(await server.status(QUICK), 200);
 });
 
 Deno.test("Exchanges.respond() handles requests with small replies while clients read slowly, and others once these are gone", async () => {
   await using server = new TestServer({ unsent: 1_000_000, partMs: 50 });
-  const large = { ...QUICK, size: 30_000_000 };
-  const slow = await server.send(JSON.stringify(large));
-  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  const slow = await server.sendLarge();
   // Nobody needs the room.
   await new Promise((resolve) => setTimeout(resolve, 200));
   const { unsent } = server.exchanges.used;
@@ -304,22 +309,20 @@ Deno.test("Exchanges.respond() handles requests with small replies while clients
   assert.equal(server.exchanges.used.unsent, unsent);
   const next = await server.fetch({ ...QUICK, size: 64 * 1_024 + 1 });
   assert.equal((await next.bytes()).length, 64 * 1_024 + 1);
-  assert.ok((await readAll(slow)).length < 30_000_000);
+  assert.ok((await readAll(slow)).length < LARGE);
 });
 
 Deno.test("Exchanges.respond() does not end a reply that is read while others wait for room", async () => {
   await using server = new TestServer({ unsent: 1_000_000, partMs: 100 });
-  const large = { ...QUICK, size: 30_000_000 };
-  const connection = await server.send(JSON.stringify(large));
-  await eventually(() => server.exchanges.used.unsent > 0, "the reply");
+  const connection = await server.sendLarge();
   const next = server.status({ ...QUICK, size: 100_000 });
   let size = 0;
   for (let part; (part = await readSome(connection)) !== "";) {
     size += part.length;
-    if (size >= 30_000_000) break;
+    if (size >= LARGE) break;
     if (size % 7 === 0) await new Promise((resolve) => setTimeout(resolve));
   }
-  assert.ok(size >= 30_000_000, `${size}`);
+  assert.ok(size >= LARGE, `${size}`);
   assert.equal(await next, 200);
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { basename, join } from "../files/paths.ts";
+import { basename } from "../files/paths.ts";
 import {
   createHttpSettings,
   type HttpSettings,
@@ -10,7 +10,8 @@ import {
   SERVING_OPTIONS,
   UsageError,
 } from "../program/command_line.ts";
-import { REPOSITORY, withVariables } from "../../tests/testing/environment.ts";
+import { withVariables } from "../../tests/testing/environment.ts";
+import { read } from "../../tests/testing/pages.ts";
 
 /** A token of the minimum length. */
 const TOKEN = "0123456789abcdef";
@@ -130,7 +131,7 @@ Deno.test("createHttpSettings() fails if it cannot read one of its variables", (
 });
 
 Deno.test("docs/http.md names each variable, and each option without a meaning over HTTP", () => {
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "http.md"));
+  const page = read("docs/http.md");
   for (const name of VARIABLES) {
     assert.ok(page.includes(`\n| \`${name}\` `), name);
   }

@@ -6,9 +6,9 @@ import type { PolicySubject } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 import { Project } from "../skills/roots.ts";
 import { formatProblem } from "../problems.ts";
-import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { read } from "../../tests/testing/pages.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 
 /** What a policy decides on. */
@@ -246,8 +246,7 @@ Deno.test(
 
 Deno.test("the policies in docs/policy.md do what the page says", async () => {
   using place = new Place();
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));
-  const blocks = page.matchAll(/```yaml\n(.*?)```/gs);
+  const blocks = read("docs/policy.md").matchAll(/```yaml\n(.*?)```/gs);
   const states = await Array.fromAsync(blocks, async ([, text]) => {
     const file = place.file("policy.yaml", text!);
     const policy = await policyOf([], { policy: file });

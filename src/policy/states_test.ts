@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
-import { join } from "../files/paths.ts";
-import { REPOSITORY } from "../../tests/testing/environment.ts";
+import { listCode, read } from "../../tests/testing/pages.ts";
 import { STATES } from "../policy/states.ts";
 
-const PAGE = Deno.readTextFileSync(join(REPOSITORY, "docs", "policy.md"));
+const PAGE = read("docs/policy.md");
 
 Deno.test("docs/policy.md says which state is stricter", () => {
   const [, listed = ""] = /answer\s+wins: (.*?), or else/s.exec(PAGE) ?? [];
   const stricter = Object.entries(STATES)
     .filter(([, { strictness }]) => strictness > 0)
     .sort(([, a], [, b]) => b.strictness - a.strictness);
-  assert.deepEqual(
-    Array.from(listed.matchAll(/`([\w-]+)`/g), ([, state]) => state),
-    stricter.map(([state]) => state),
-  );
+  assert.deepEqual(listCode(listed), stricter.map(([state]) => state));
 });
 
 Deno.test("docs/policy.md says what each state means, and which rank in lists it has", () => {
@@ -38,11 +34,8 @@ Deno.test("docs/policy.md says what each state means, and which rank in lists it
 });
 
 Deno.test("docs/architecture.md says which states hide a skill", () => {
-  const page = Deno.readTextFileSync(
-    join(REPOSITORY, "docs", "architecture.md"),
-  );
-  const [sentence = ""] = /^- \*\*Hidden\*\*: .*(?:\n {2}.*)*/m.exec(page) ??
-    [];
+  const [sentence = ""] = /^- \*\*Hidden\*\*: .*(?:\n {2}.*)*/m
+    .exec(read("docs/architecture.md")) ?? [];
   for (const [state, { hiddenFrom }] of Object.entries(STATES)) {
     const isNamed = sentence.includes(`(\`${state}\`)`);
     assert.equal(isNamed, hiddenFrom !== "nobody", state);

@@ -5,8 +5,9 @@ import {
   type SkillRoot,
   type SkillRootOptions,
 } from "../../mod.ts";
-import { README, REPOSITORY } from "../../tests/testing/environment.ts";
+import { README } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
+import { listCode, read } from "../../tests/testing/pages.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import { join, resolve } from "../files/paths.ts";
 import { DEFAULT_FOLDERS, Project } from "./roots.ts";
@@ -130,12 +131,9 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
 });
 
 Deno.test("the comment of resolveSkillRoots() names the default folders in their order", () => {
-  const source = Deno.readTextFileSync(new URL("roots.ts", import.meta.url));
-  const [comment = ""] = /The default roots\n[^]*?, without/.exec(source) ?? [];
-  assert.deepEqual(
-    Array.from(comment.matchAll(/`([^`]+)`/g), ([, folder]) => folder),
-    FOLDERS,
-  );
+  const [comment = ""] = /The default roots\n[^]*?, without/
+    .exec(read("src/skills/roots.ts")) ?? [];
+  assert.deepEqual(listCode(comment), FOLDERS);
 });
 
 Deno.test("--help and the README name the default folders in their order", () => {
@@ -144,7 +142,7 @@ Deno.test("--help and the README name the default folders in their order", () =>
   const [, added = ""] = /^\| \d +\| (.*?) +\| .*`--agents`/m.exec(README) ??
     [];
   assert.deepEqual(
-    Array.from(added.matchAll(/`([^`]+)`/g), ([, folder]) => folder),
+    listCode(added),
     FOLDERS.slice(0, 2).map((folder) => folder.replace(".agent", ".agents")),
   );
 });
@@ -152,10 +150,8 @@ Deno.test("--help and the README name the default folders in their order", () =>
 Deno.test("the README and docs/running.md name the default folders in their order", () => {
   const rows = README.matchAll(/^\| \d +\| `([^`]+)` +\|.*\| always +\|$/gm);
   assert.deepEqual(Array.from(rows, ([, folder]) => folder), FOLDERS);
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "running.md"));
-  const [, compiled = ""] =
-    /deno task compile "--allow-read=(.*)"/.exec(page) ??
-      [];
+  const [, compiled = ""] = /deno task compile "--allow-read=(.*)"/
+    .exec(read("docs/running.md")) ?? [];
   assert.deepEqual(
     compiled.replaceAll("$HOME", "~").split(",")
       .map((path) => path.replace(/^\./, "./.")),

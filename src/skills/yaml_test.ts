@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { join } from "../files/paths.ts";
+import { listCode, read } from "../../tests/testing/pages.ts";
 import { isCopyable } from "../text.ts";
 import {
   fieldOf,
@@ -76,12 +75,9 @@ Deno.test("fieldOf() finds a known field by its letters, and isNear() one that d
 });
 
 Deno.test("docs/check.md lists the known fields", () => {
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "check.md"));
-  const [sentence = ""] = /^The known fields are [^]*?\.$/m.exec(page) ?? [];
-  assert.deepEqual(
-    Array.from(sentence.matchAll(/`([^`]+)`/g), ([, field]) => field),
-    KNOWN_FIELDS,
-  );
+  const [sentence = ""] = /^The known fields are [^]*?\.$/m
+    .exec(read("docs/check.md")) ?? [];
+  assert.deepEqual(listCode(sentence), KNOWN_FIELDS);
 });
 
 Deno.test("listEntries() finds the entries of malformed text, with their lines", () => {

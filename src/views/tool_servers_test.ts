@@ -15,13 +15,9 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { registerSkillTools, SkillRegistry } from "../../mod.ts";
 import { Session, toolsets } from "../../tests/testing/client.ts";
-import {
-  flagsWith,
-  MOD,
-  preload,
-  REPOSITORY,
-} from "../../tests/testing/environment.ts";
+import { flagsWith, MOD, preload } from "../../tests/testing/environment.ts";
 import { Place, replaced, skillMd } from "../../tests/testing/folders.ts";
+import { read } from "../../tests/testing/pages.ts";
 import { openRegistry, root } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { CONTEXT, TestDispatcher } from "../../tests/testing/dispatcher.ts";
@@ -188,10 +184,10 @@ for (const version of [1, 2]) {
   Deno.test(`the example of registerSkillTools() is a whole server with version ${version} of the SDK, which ends with its client`, async () => {
     using place = new Place();
     place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-    const [, rest] = Deno.readTextFileSync(MOD).split(" * ```ts ignore\n");
+    const [, rest] = read("mod.ts").split(" * ```ts ignore\n");
     const [example] = rest!.split(" * ```\n", 1);
-    const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "running.md"));
-    const modules = page.match(/npm:@modelcontextprotocol\/server@[^`]+/g)!;
+    const modules = read("docs/running.md")
+      .match(/npm:@modelcontextprotocol\/server@[^`]+/g)!;
     const main = place.file(
       "project/server.ts",
       example!.replaceAll(/^ \* ?/gm, "")

@@ -16,6 +16,11 @@ export function read(page: string): string {
   return readFileSync(join(REPOSITORY, page), "utf8");
 }
 
+/** Lists the words of a text that are code. */
+export function listCode(text: string): string[] {
+  return Array.from(text.matchAll(/`([^`]+)`/g), ([, code]) => code!);
+}
+
 /** Lists the targets of the links in a page, and of its images. */
 export function listLinks(page: string): string[] {
   const links = read(page).matchAll(/\]\(([^)\s]+)\)|^\[[\w-]+\]: (\S+)$/gm);
@@ -46,7 +51,7 @@ export function listCommands(page: string): string[] {
   const indented = [...prose.matchAll(/(?<=\n\n)(?: {4,}\S.*\n)+/g)]
     .flatMap(([block]) => block.trimEnd().split("\n"))
     .map((line) => line.trim());
-  const inline = Array.from(prose.matchAll(/`([^`]+)`/g), ([, code]) => code!)
+  const inline = listCode(prose)
     .map((code) => code.replaceAll(/\s+/g, " "))
     .filter((code) => PROGRAM.test(code));
   return [...fenced, ...indented, ...inline].map(withoutComment);

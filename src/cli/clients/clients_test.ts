@@ -18,13 +18,10 @@ import {
 } from "../../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../../tests/testing/environment.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
+import { read } from "../../../tests/testing/pages.ts";
 
-const CLIENTS_PAGE = Deno.readTextFileSync(
-  join(REPOSITORY, "docs", "clients.md"),
-);
-const PROTOCOL_PAGE = Deno.readTextFileSync(
-  join(REPOSITORY, "docs", "protocol.md"),
-);
+const CLIENTS_PAGE = read("docs/clients.md");
+const PROTOCOL_PAGE = read("docs/protocol.md");
 
 /** Returns what a command prints, after the command. */
 function print(args: readonly string[], program: Program = PROGRAM): string {
@@ -78,7 +75,7 @@ Deno.test(
   () => {
     const file = join(REPOSITORY, "tests", "golden", "clients.txt");
     if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
-    assert.equal(printAll(), Deno.readTextFileSync(file));
+    assert.equal(printAll(), read("tests/golden/clients.txt"));
   },
 );
 
@@ -169,9 +166,7 @@ function firstOf(length: number): string {
 }
 
 /** The comment that says what was measured. */
-const MEASUREMENTS = Deno.readTextFileSync(
-  join(REPOSITORY, "src", "views", "profiles.ts"),
-).split("*/")[0]!;
+const MEASUREMENTS = read("src/views/profiles.ts").split("*/")[0]!;
 
 /** How the page says what a client shows of the instructions. */
 const INSTRUCTIONS = {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Session, toolsets } from "../../../tests/testing/client.ts";
-import { REPOSITORY } from "../../../tests/testing/environment.ts";
 import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
+import { listCode, read } from "../../../tests/testing/pages.ts";
 import { join } from "../../files/paths.ts";
 import { TOOLSETS } from "./toolsets.ts";
 
@@ -23,12 +23,10 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
 }
 
 Deno.test("docs/toolsets.md names the tools of each toolset", () => {
-  const page = Deno.readTextFileSync(join(REPOSITORY, "docs", "toolsets.md"));
+  const lines = read("docs/toolsets.md").split("\n");
   for (const [toolset, tools] of Object.entries(TOOLSETS)) {
-    const row = page.split("\n").find((it) =>
-      it.startsWith(`| \`${toolset}\``)
-    );
-    const named = row?.split("|")[2]?.match(/(?<=`)[\w-]+(?=`)/g);
+    const row = lines.find((it) => it.startsWith(`| \`${toolset}\``));
+    const named = listCode(row?.split("|")[2] ?? "");
     assert.deepEqual(named, tools.map(({ name }) => name), toolset);
   }
 });
