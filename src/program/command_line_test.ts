@@ -10,37 +10,8 @@ import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/folders.ts";
 import { runServer } from "../../tests/testing/server.ts";
-import type { Skill } from "../skills/types.ts";
-
-Deno.test("server searches the given folders instead of the default folders", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "own");
-  place.skill("a", "direct");
-  place.skill("a/.claude/skills", "claude");
-  place.skill("a/skills", "below");
-  place.skill("b", "second");
-  place.skill("c,d", "comma");
-  const [a, b] = [join(place.path, "a"), join(place.path, "b")];
-  const all = ["below", "claude", "direct", "second"];
-  for (
-    const options of [
-      { args: [a, b] },
-      { args: [`${a}, ${b}`] },
-      { env: { SKILLS_DIR: `${a},${b},` } },
-      { args: ["../a", b], env: { SKILLS_DIR: "/elsewhere" } },
-      { args: ["../b", "--skill-dir", "../a"] },
-    ]
-  ) {
-    await using session = await Session.open(place, options);
-    assert.deepEqual(await session.names(), all);
-  }
-  place.skill("home/.agents/skills", "installed");
-  const args = [join(place.path, "c,d"), "--agents"];
-  await using session = await Session.open(place, { args });
-  assert.deepEqual(await session.names(), ["comma", "installed"]);
-});
 
 Deno.test("server reports a given folder that does not exist, unless it is a default folder", async () => {
   using place = new Place();
@@ -55,45 +26,6 @@ Deno.test("server reports a given folder that does not exist, unless it is a def
     `skill-server: Skipped "${folder}": there is no such folder; check its spelling, or create it; --list shows the skills that are found`,
   );
   assert.deepEqual(await session.end(), []);
-});
-
-Deno.test("server reads the size limit from --max-file-size, then from MAX_FILE_SIZE_MB", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "big", skillMd("big") + "x".repeat(2e6));
-  const args = ["--max-file-size", "2.5"];
-  const cases = [
-    { expected: ["big"], env: { MAX_FILE_SIZE_MB: "3" } },
-    { expected: ["big"], args, env: { MAX_FILE_SIZE_MB: "1" } },
-    { expected: ["big"], args, env: { MAX_FILE_SIZE_MB: "big" } },
-    { expected: [] },
-  ];
-  for (const { expected, ...options } of cases) {
-    await using session = await Session.open(place, options);
-    assert.deepEqual(await session.names(), expected);
-  }
-  // The value that is ignored is in no entry.
-  const { stdout, stderr } = await runServer(place, {
-    args: ["--print-config", "cursor"],
-    env: { MAX_FILE_SIZE_MB: "1e-9" },
-  });
-  assert.match(stderr, /Ignoring MAX_FILE_SIZE_MB="1e-9": expected a number/);
-  assert.ok(!stdout.includes("--max-file-size"));
-});
-
-Deno.test("--tools skilljack searches SKILLS_DIR after the given folders", async () => {
-  using place = new Place();
-  place.skill("a", "first", skillMd("first", "From a"));
-  place.skill("b", "first", skillMd("first", "From b"));
-  place.skill("b", "second");
-  const list = async (tools: string) => {
-    const args = ["--tools", tools, join(place.path, "a"), "--list", "--json"];
-    const env = { SKILLS_DIR: join(place.path, "b") };
-    const { stdout } = await runServer(place, { args, env });
-    return JSON.parse(stdout).skills.map((skill: Skill) => skill.description);
-  };
-  const both = ["From a", "About second", "From b"];
-  assert.deepEqual(await list("skilljack"), both);
-  assert.deepEqual(await list("skill"), ["From a"]);
 });
 
 Deno.test("formatHelp() shows every option and client", () => {

@@ -69,6 +69,28 @@ Deno.test("createSettings() replaces the default roots by the given folders only
   );
 });
 
+Deno.test("createSettings() takes folders from the command line, or else from SKILLS_DIR, or from both for skilljack", () => {
+  using place = new Place();
+  const [a, b, comma] = ["a", "b", "c,d"].map((name) => place.folder(name)) as [
+    string,
+    string,
+    string,
+  ];
+  const cases: [args: string[], SKILLS_DIR: string, folders: string[]][] = [
+    [[a, b], "", [a, b]],
+    [[`${a}, ${b}`], "", [a, b]],
+    [[], `${a},${b},`, [a, b]],
+    [[b], a, [b]],
+    [["--tools=skilljack", b], a, [b, a]],
+    // A folder is not split at the comma in its name.
+    [[comma], "", [comma]],
+  ];
+  for (const [args, SKILLS_DIR, folders] of cases) {
+    const settings = settingsWith({ HOME: place.home, SKILLS_DIR }, ...args);
+    assert.deepEqual(settings.folders, folders);
+  }
+});
+
 Deno.test("createSettings() searches folders deep for agentskills or if asked, and takes a description limit of 0", () => {
   using place = new Place();
   for (
@@ -83,6 +105,21 @@ Deno.test("createSettings() searches folders deep for agentskills or if asked, a
   assert.equal(options.descriptionLimit, 0);
 });
 
+Deno.test("createSettings() reads the size limit from --max-file-size, then from MAX_FILE_SIZE_MB", () => {
+  using place = new Place();
+  const cases: [args: string[], MAX_FILE_SIZE_MB: string, limit: number][] = [
+    [[], "", 1],
+    [[], "2", 2],
+    [[], "1e-9", 1],
+    [["--max-file-size=2.5"], "1", 2.5],
+    [["--max-file-size=2.5"], "big", 2.5],
+  ];
+  for (const [args, MAX_FILE_SIZE_MB, limit] of cases) {
+    const { options } = settingsIn(place, args, { MAX_FILE_SIZE_MB });
+    assert.equal(options.maxFileSize, limit * 1024 * 1024);
+  }
+});
+
 Deno.test("createSettings() warns of what it ignores, and how to fix it", () => {
   using place = new Place();
   const size = settingsIn(place, [], { MAX_FILE_SIZE_MB: "big" });
@@ -90,10 +127,6 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
     'Ignoring MAX_FILE_SIZE_MB="big": expected a number of MiB greater than 0, up to 16',
   ]);
   assert.equal(size.values["max-file-size"], undefined);
-  assert.deepEqual(
-    settingsIn(place, [], { MAX_FILE_SIZE_MB: "2" }).options.maxFileSize,
-    2 * 1024 * 1024,
-  );
   const homeless = settingsWith({});
   assert.match(homeless.warnings.join(), /^Cannot determine the home folder/);
   // Nothing in the home folder is searched.

@@ -222,32 +222,27 @@ const disabling = [
 ];
 
 Deno.test("readSkillText() reads a flag in every spelling, whether or not the rest can be read", () => {
+  const read = (line: string, other = "", description = "b") =>
+    readSkillText(
+      `---\nname: a\n${other}${line}\ndescription: ${description}\n---\n`,
+    );
   for (const line of disabling) {
     for (const other of ["", "license: a: b\n", 'license: "a\n', "\tx: y\n"]) {
-      const text = `---\nname: a\n${other}${line}\ndescription: b\n---\n`;
-      assert.ok(readSkillText(text).isHiddenFromModel, text);
+      assert.ok(read(line, other).isHiddenFromModel, other + line);
     }
   }
-  for (
-    const line of [
-      "disable-model-invocation=true",
-      "disable-model-invocation:true",
-      "disable-model-invocation true",
-    ]
-  ) {
-    const text = `---\nname: a\n${line}\ndescription: b\n---\n`;
-    assert.ok(readSkillText(text).isHiddenFromModel, text);
+  for (const separator of ["=", ":", " "]) {
+    const line = `disable-model-invocation${separator}true`;
+    assert.ok(read(line).isHiddenFromModel, line);
   }
-  for (
-    const line of [
-      "# disable-model-invocation: true",
-      "disable: true",
-      "metadata: {disable-model-invocation: true}",
-      "<<: {disable-model-invocation: true}",
-    ]
-  ) {
-    const text = `---\nname: a\n${line}\ndescription: b: c\n---\n`;
-    const { frontmatter, isHiddenFromModel } = readSkillText(text);
+  const others = [
+    "# disable-model-invocation: true",
+    "disable: true",
+    "metadata: {disable-model-invocation: true}",
+    "<<: {disable-model-invocation: true}",
+  ];
+  for (const line of others) {
+    const { frontmatter, isHiddenFromModel } = read(line, "", "b: c");
     assert.deepEqual([frontmatter?.name, isHiddenFromModel], ["a", false]);
   }
 });
@@ -273,7 +268,7 @@ const mentions = [
 
 Deno.test("readSkillText() hides what it skips from the model if it mentions the flag anywhere, and never from the user", () => {
   for (const mention of mentions) {
-    for (const start of ["---\n", ""]) {
+    for (const start of ["---\n", "", "---\n----\n", "---\n---x\n"]) {
       const text = `${start}x\n${mention}\nuser-invocable: false\n---\n`;
       const { frontmatter, ...read } = readSkillText(text);
       assert.equal(frontmatter, undefined);

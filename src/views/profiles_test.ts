@@ -4,13 +4,8 @@ import { SkillRegistry } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
-import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { root } from "../../tests/testing/registry.ts";
-import {
-  runServer,
-  type ServerOptions,
-  Wire,
-} from "../../tests/testing/server.ts";
+import { type ServerOptions, Wire } from "../../tests/testing/server.ts";
 import {
   CLIENT_PROFILES,
   type ClientProfile,
@@ -20,23 +15,6 @@ import {
   profileOfOption,
 } from "./profiles.ts";
 import { createInstructions } from "./views.ts";
-
-Deno.test("tools/list shows each client of a process what its profile says, in both eras", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const metaFor = async (name: string) => {
-    const { result } = await askModern(wire, "tools/list", {}, metaOf(name));
-    return result.tools[0]._meta;
-  };
-  const { toolMeta } = CLIENT_PROFILES["claude-code"]!;
-  assert.deepEqual(await metaFor("claude-code"), toolMeta);
-  assert.equal(await metaFor("opencode"), undefined);
-  await wire.initialize("claude-code");
-  const { result } = await wire.ask(1, "tools/list");
-  assert.deepEqual(result.tools[0]._meta, toolMeta);
-});
 
 Deno.test("createInstructions() summarizes the skills in a first line of at most 250 characters", async () => {
   using place = new Place();
@@ -98,18 +76,6 @@ Deno.test("--profile gives every client what the client of this name gets, and d
   // Such clients do not say who they are.
   const { result: { tools } } = await server.askLegacy("tools/list");
   assert.deepEqual(tools, [claude]);
-});
-
-Deno.test("--profile is in the printed entry, and --list --as shows what it gives the client", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const run = async (...args: string[]) =>
-    (await runServer(place, { args: [...args, "--profile", "default"] }))
-      .stdout;
-  assert.match(await run("--print-config", "cline"), /"--profile=default"/);
-  const shown = await run("--list", "--as", "claude-code");
-  assert.match(shown, /^What the model sees in claude-code \(1 skill, /);
-  assert.match(shown, /\nInstructions: [^]* <available_skills>/);
 });
 
 function listProfiles(): [name: string, profile: ClientProfile][] {

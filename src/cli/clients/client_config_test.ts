@@ -247,7 +247,7 @@ Deno.test("--print-config keeps the other options and the environment's settings
   const folders = ["store", "project/a", "project/b", "project/more"];
   for (const folder of [...folders, "home/own"]) place.folder(folder);
   const options =
-    "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --description-limit 500 --policy policy.yaml";
+    "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --profile default --description-limit 500 --policy policy.yaml";
   const launch = await printedLaunch(place, {
     args: options.split(" "),
     env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
@@ -258,6 +258,7 @@ Deno.test("--print-config keeps the other options and the environment's settings
     "--agents",
     `--trust-links=${join(place.path, "store")}`,
     "--tools=reference",
+    "--profile=default",
     `--policy=${join(place.project, "policy.yaml")}`,
     "--max-file-size=2",
     "--description-limit=500",
