@@ -200,7 +200,9 @@ Deno.test("server reports new skills and removed ones", async () => {
     const message = `the tool lists the ${location} skill after ${change}`;
     assert.equal(location, expected, message);
     const lists = session.notifications.takeAll();
-    assert.ok(lists.includes("notifications/tools/list_changed"));
+    for (const list of ["tools", "prompts"]) {
+      assert.ok(lists.includes(`notifications/${list}/list_changed`), list);
+    }
   }
 });
 

@@ -3,54 +3,47 @@ import { scanSkillRoots } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { missesIn } from "../../tests/testing/report.ts";
+import { problemsIn } from "../../tests/testing/report.ts";
 import { readStart } from "../cli/unsearched.ts";
-import { basename, isCaseBlind, join, relative } from "../files/paths.ts";
+import { basename, join, relative } from "../files/paths.ts";
+import { findNearMissFault, kindOfFile } from "./near_misses.ts";
+import type { NearMiss } from "./types.ts";
 
-/** Names that are almost `SKILL.md`. */
-const NAMES = [
-  "SKILL.md.txt",
-  "SKILL.markdown",
-  "SKILL.txt",
-  "SKILL",
-  "SKILL.md.md",
-  "SKILL (1).md",
-  "SKILL copy.md",
-  "skill.MARKDOWN",
-  "SKILL .md",
-  "SKILLS.md",
-  "skills.md",
-  ...isCaseBlind ? [] : ["Skill.md", "SKILL.MD", "skill.MD"],
+/** The names of files of each kind. */
+const KINDS: [kind: NearMiss["kind"] | undefined, names: string[]][] = [
+  ["misnamed", ["SKILL.md.txt", "SKILL.markdown", "SKILL.txt", "SKILL"]],
+  ["misnamed", ["SKILL.md.md", "SKILL (1).md", "SKILL copy.md", "SKILL .md"]],
+  ["misnamed", ["skill.MARKDOWN", "SKILLS.md", "skills.md", "Skill.md"]],
+  ["archive", ["a.zip", "a.SKILL", "SKILL.tgz"]],
+  ["document", ["a.md", "a.markdown", "SKILL-1.md", "my SKILL.md"]],
+  ["file", ["git", "skillset"]],
+  [undefined, ["a.txt", "SKILL.md.bak", ".env"]],
 ];
 
-/** Near misses in a folder of skills, and what is reported. Following it leads to `foo/SKILL.md`. */
-const MISTAKES: [file: string, reported: RegExp][] = [
-  ...["foo.md", "SKILL.md", "SKILL.txt"].map((name): [string, RegExp] => [
-    name,
-    /^loose-file .* into a folder of its own, as "SKILL\.md"$/,
-  ]),
-  ...NAMES.map((name): [string, RegExp] => [
-    `foo/${name}`,
-    /^file-name .* must be named "SKILL\.md"; rename it to "SKILL\.md", which must be plain text$/,
-  ]),
-];
-
-Deno.test("--list and --check report each near miss, and following the hint makes it a skill", async () => {
-  for (const [file, reported] of MISTAKES) {
-    using place = new Place();
-    place.file(`home/.claude/skills/${file}`, skillMd("foo"));
-    place.skill("home/.claude/skills", "git");
-    place.file("home/.claude/skills/git/SKILL.txt", "a part of the skill");
-    for (const option of ["--list", "--check"]) {
-      const [miss, ...others] = await missesIn(place, "home", option);
-      assert.match(miss!, reported);
-      assert.ok(miss!.includes(` home/.claude/skills/${file}: `), miss);
-      assert.deepEqual(others, []);
+Deno.test("kindOfFile() tells by its name what a file may be meant as", () => {
+  for (const [kind, names] of KINDS) {
+    for (const name of names) {
+      assert.equal(kindOfFile(name, { isInRoot: true }), kind, name);
+      const isInAny = kind === "misnamed" || kind === "archive";
+      const inFolder = isInAny ? kind : undefined;
+      assert.equal(kindOfFile(name, { isInRoot: false }), inFolder, name);
     }
-    place.remove(`home/.claude/skills/${file}`);
-    place.file("home/.claude/skills/foo/SKILL.md", skillMd("foo"));
-    assert.deepEqual(await missesIn(place, "home", "--check"), []);
   }
+});
+
+Deno.test("findNearMissFault() tells to move what lies directly among skills, and to rename what lies in a folder", () => {
+  const skills = root("/home/me/skills");
+  const ruleOf = (path: string) =>
+    findNearMissFault(
+      { kind: "misnamed", path: `${skills.path}/${path}` },
+      skills,
+      () => "",
+    )?.rule;
+  assert.equal(ruleOf("SKILL.txt"), "loose-file");
+  assert.equal(ruleOf("SKILL.md"), "loose-file");
+  assert.equal(ruleOf("foo/SKILL.txt"), "file-name");
+  assert.equal(ruleOf("foo/more/SKILL.txt"), undefined);
+  assert.equal(ruleOf("foo/skills.md"), undefined);
 });
 
 Deno.test(
@@ -61,9 +54,10 @@ Deno.test(
     const text = skillMd("a");
     const secret = place.file("secret.md", text);
     place.link(secret, "skills/a.md");
-    assert.deepEqual(await missesIn(place, "skills"), []);
+    const folder = join(place.path, "skills");
+    assert.deepEqual(await problemsIn("--list", folder), []);
     // A link takes the place of a file after it was listed.
-    const path = join(place.path, "skills", "a.md");
+    const path = join(folder, "a.md");
     assert.equal(readStart(path), "");
     Deno.removeSync(path);
     Deno.copyFileSync(secret, path);

@@ -130,32 +130,36 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
   ]);
 });
 
-Deno.test("the comment of resolveSkillRoots() names the default folders in their order", () => {
-  const [comment = ""] = /The default roots\n[^]*?, without/
-    .exec(read("src/skills/roots.ts")) ?? [];
-  assert.deepEqual(listCode(comment), FOLDERS);
-});
+/** The default folders in the order in which the program and its pages name them. */
+const NAMED: Record<string, () => string[]> = {
+  "the comment of resolveSkillRoots()": () => {
+    const source = read("src/skills/roots.ts");
+    return listCode(/The default roots\n[^]*?, without/.exec(source)![0]);
+  },
+  "--help": () => /it searches\n(.*)\.\n/.exec(formatHelp())![1]!.split(", "),
+  "the README": () => {
+    const rows = README.matchAll(/^\| \d +\| (`[^`]+`) +\|.*\| always +\|$/gm);
+    return Array.from(rows).flatMap(([, folder]) => listCode(folder!));
+  },
+  "docs/running.md": () =>
+    /deno task compile "--allow-read=(.*)"/.exec(read("docs/running.md"))![1]!
+      .replaceAll("$HOME", "~").split(",")
+      .map((path) => path.replace(/^\./, "./.")),
+};
 
-Deno.test("--help and the README name the default folders in their order", () => {
-  const [, listed = ""] = /it searches\n(.*)\.\n/.exec(formatHelp()) ?? [];
-  assert.deepEqual(listed.split(", "), FOLDERS);
+for (const [place, listNamed] of Object.entries(NAMED)) {
+  Deno.test(`${place} names the default folders in their order`, () => {
+    assert.deepEqual(listNamed(), FOLDERS);
+  });
+}
+
+Deno.test("the README names the folders of --agents in their order", () => {
   const [, added = ""] = /^\| \d +\| (.*?) +\| .*`--agents`/m.exec(README) ??
     [];
+  const folders = FOLDERS.slice(0, 2);
   assert.deepEqual(
     listCode(added),
-    FOLDERS.slice(0, 2).map((folder) => folder.replace(".agent", ".agents")),
-  );
-});
-
-Deno.test("the README and docs/running.md name the default folders in their order", () => {
-  const rows = README.matchAll(/^\| \d +\| `([^`]+)` +\|.*\| always +\|$/gm);
-  assert.deepEqual(Array.from(rows, ([, folder]) => folder), FOLDERS);
-  const [, compiled = ""] = /deno task compile "--allow-read=(.*)"/
-    .exec(read("docs/running.md")) ?? [];
-  assert.deepEqual(
-    compiled.replaceAll("$HOME", "~").split(",")
-      .map((path) => path.replace(/^\./, "./.")),
-    FOLDERS,
+    folders.map((folder) => folder.replace(".agent", ".agents")),
   );
 });
 

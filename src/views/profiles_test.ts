@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Tool } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
-import { SkillRegistry } from "../../mod.ts";
-import { Session } from "../../tests/testing/client.ts";
+import { scanSkillRoots, type SkillCatalog, SkillRegistry } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { root, scansOf } from "../../tests/testing/registry.ts";
 import { type ServerOptions, Wire } from "../../tests/testing/server.ts";
+import { join } from "../files/paths.ts";
 import {
   CLIENT_PROFILES,
   type ClientProfile,
@@ -14,6 +14,7 @@ import {
   profileOfClient,
   profileOfOption,
 } from "./profiles.ts";
+import { listToolEntries } from "./tools.ts";
 import { createInstructions } from "./views.ts";
 
 Deno.test("createInstructions() summarizes the skills in a first line of at most 250 characters", async () => {
@@ -78,30 +79,34 @@ Deno.test("--profile gives every client what the client of this name gets, and d
   assert.deepEqual(tools, [claude]);
 });
 
-function listProfiles(): [name: string, profile: ClientProfile][] {
-  return PROFILE_NAMES.map((name) => [name, profileOfOption(name)]);
+/** Returns the texts of the tool `skill` that list the skills of a catalog. */
+function listFor(
+  profile: ClientProfile,
+  catalog: SkillCatalog,
+): string {
+  const options = { toolset: "skill" } as const;
+  const [tool] = listToolEntries({ profile, catalog, options });
+  const name = tool!.inputSchema.properties!.name as { description: string };
+  return `${tool!.description}\n${name.description}`;
 }
 
 Deno.test("when_to_use follows the description in the list of every profile but default", async () => {
   using place = new Place();
   const write = (name: string, description: string, use: string) => {
     const text = skillMd(name, description, `when_to_use: ${use}\n`);
-    place.skill("home/.claude/skills", name, text);
+    place.skill("skills", name, text);
   };
   write("git", "Work with git", '"Before\\n- evil:\\u200b a commit"');
   write("long", "d".repeat(1_000), "u".repeat(1_000));
   write("list", "A list", "[a, b]");
   write("empty", "Nothing", '"\\u200b "');
   write("named", "About names", "Never shown");
-  const rules = "rules: [{ skill: named, state: name-only }]";
-  const policy = place.file("home/policy.yaml", rules);
-  for (const [profile, { isBrief }] of listProfiles()) {
-    const args = ["--profile", profile, "--policy", policy];
-    await using session = await Session.open(place, { args });
-    const { tools: [tool] } = await session.client.listTools();
-    const schema = tool!.inputSchema.properties!.name;
-    const { description } = schema as { description: string };
-    const text = `${tool!.description}\n${description}`;
+  const rules = [{ skill: "named", state: "name-only" as const }];
+  const roots = [root(join(place.path, "skills"))];
+  const catalog = await scanSkillRoots(roots, { policy: { rules } });
+  for (const profile of PROFILE_NAMES) {
+    const { isBrief } = profileOfOption(profile);
+    const text = listFor(profileOfOption(profile), catalog);
     if (profile === "default") {
       assert.doesNotMatch(text, /commit|Never/);
       assert.ok(text.includes("<description>Work with git</description>"));
@@ -127,36 +132,27 @@ Deno.test("when_to_use follows the description in the list of every profile but 
 
 Deno.test("skills that a client lists itself are described, too, if its own list has no room for all of them", async () => {
   using place = new Place();
-  const own = place.folder("home/.claude/skills");
+  const own = place.folder("skills");
   // Of 20,000 characters, each takes 200.
   const add = (index: number) => {
     const name = `skill-${index}`.padEnd(20, "x");
-    place.skill("home/.claude/skills", name, skillMd(name, "d".repeat(180)));
+    place.skill("skills", name, skillMd(name, "d".repeat(180)));
   };
   for (let index = 0; index < 100; index++) add(index);
-  place.skill("home/.claude/skills", "quiet", skillMd("quiet", "Never shown"));
-  const policy = place.file(
-    "home/policy.yaml",
-    "rules: [{ skill: quiet, state: name-only }]",
-  );
-  const args = ["--name-only", own, "--policy", policy];
-  const listFor = async (profile: string) => {
-    await using session = await Session.open(place, {
-      args: [...args, "--profile", profile],
-    });
-    const { tools: [tool] } = await session.client.listTools();
-    return JSON.stringify(tool).match(/d{20}/g)?.length ?? 0;
-  };
-  assert.equal(await listFor("claude-code"), 0);
-  assert.equal(await listFor("default"), 0);
-  add(100);
-  assert.ok(await listFor("claude-code") >= 101);
-  assert.equal(await listFor("default"), 0);
-  assert.equal(await listFor("opencode"), 0);
-  await using session = await Session.open(place, {
-    args: [...args, "--profile", "claude-code"],
-  });
+  place.skill("skills", "quiet", skillMd("quiet", "Never shown"));
   // What a policy makes name-only stays so.
-  const text = JSON.stringify(await session.client.listTools());
-  assert.doesNotMatch(text, /Never shown/);
+  const rules = [{ skill: "quiet", state: "name-only" as const }];
+  const options = { nameOnlyFolders: [own], policy: { rules } };
+  const scan = scansOf([root(own)], options);
+  const countDescribed = async (profile: string) => {
+    const text = listFor(profileOfOption(profile), await scan());
+    assert.doesNotMatch(text, /Never shown/);
+    return text.match(/d{20}/g)?.length ?? 0;
+  };
+  assert.equal(await countDescribed("claude-code"), 0);
+  assert.equal(await countDescribed("default"), 0);
+  add(100);
+  assert.ok(await countDescribed("claude-code") >= 101);
+  assert.equal(await countDescribed("default"), 0);
+  assert.equal(await countDescribed("opencode"), 0);
 });

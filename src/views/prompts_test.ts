@@ -184,21 +184,15 @@ Deno.test("prompts/get suggests only plain names of a project", async () => {
   });
 });
 
-Deno.test("server reports that prompts and resources changed when skills change", async () => {
+Deno.test("server reports a change to the body of a skill as a change of no list", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   await session.client.listTools();
-  place.skill("home/.claude/skills", "new");
-  for (const list of ["tools", "prompts", "resources"]) {
-    await session.listChanged(list);
-  }
-  // A change to the body changes no list.
-  await session.client.subscribeResource({ uri: "skill://new" });
-  place.replace(
-    "home/.claude/skills/new/SKILL.md",
-    skillMd("new") + "More",
-  );
-  await session.updated("skill://new");
+  const uri = "skill://git";
+  await session.client.subscribeResource({ uri });
+  const text = `${skillMd("git", "Work with git")}More`;
+  place.replace("home/.claude/skills/git/SKILL.md", text);
+  await session.updated(uri);
   assert.deepEqual(session.notifications.takeAll(), []);
 });
 

@@ -11,7 +11,7 @@ import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
-import { isWindows, join } from "../../src/files/paths.ts";
+import { isWindows } from "../../src/files/paths.ts";
 
 /** A problem in the JSON of a report. */
 export interface ReportedProblem {
@@ -46,21 +46,6 @@ export async function printedReport(
   const { code, stdout, stderr } = await runServer(place, { args });
   assert.equal(stderr, "");
   return { code, text: isWindows ? stdout.replaceAll("\\", "/") : stdout };
-}
-
-/** Lists the problems with a folder as `<rule> <path>: <reason>; <hint>`. */
-export async function missesIn(
-  place: Place,
-  folder: string,
-  ...args: string[]
-): Promise<string[]> {
-  const path = join(place.path, folder);
-  const problems = await problemsIn("--list", ...args, path);
-  return problems.map(({ rule, file, reason, hint }) => {
-    const shown = file.slice(place.path.length + 1).replaceAll("\\", "/");
-    return `${rule} ${shown}: ${reason}; ${hint}`
-      .replaceAll(place.path, "").replaceAll("\\", "/");
-  });
 }
 
 /** Creates a place with one of everything that a report shows. */
