@@ -72,29 +72,28 @@ const repairs: [value: string, finished: string][] = [
 
 for (const [value, finished] of repairs) {
   Deno.test(`readSkillText() serves the value ${value} and prints the line with quotes`, () => {
-    const yaml =
-      `name: a\ndescription: ${value}\nallowed-tools: [Read] # x: y\nmetadata: {"a":{"b":["c"]}}`;
+    const fixed = `---\nname: a\ndescription: ${finished}\n---\n`;
+    const { description } = parseSkillMd(fixed);
+    assert.equal(readSkillText(fixed).isRepaired, false);
     for (const end of ["\n", "\r\n", "\r"]) {
-      const text = `---\n${yaml}\n---\nText\n`.replaceAll("\n", end);
-      const { frontmatter, isRepaired, faults } = readSkillText(text);
-      assert.equal(isRepaired, true);
-      assert.deepEqual(
-        faults.map(({ rule, line, hint, lines }) => [
-          rule,
-          line,
-          hint,
-          lines,
-        ]),
-        [["yaml-repaired", 3, "write this line instead:", [
-          `description: ${finished}`,
-        ]]],
-      );
-      assert.deepEqual(frontmatter!["allowed-tools"], ["Read"]);
-      assert.deepEqual(frontmatter!.metadata, { a: { b: ["c"] } });
-      const fixed = `---\nname: a\ndescription: ${finished}\n---\n`;
-      const { description } = parseSkillMd(fixed);
-      assert.equal(frontmatter!.description, description);
-      assert.equal(readSkillText(fixed).isRepaired, false);
+      for (const blanks of [" ", "\t", " \t   "]) {
+        const yaml =
+          `name: a\ndescription:${blanks}${value}\nallowed-tools: [Read] # x: y\nmetadata: {"a":{"b":["c"]}}`;
+        const text = `---\n${yaml}\n---\nText\n`.replaceAll("\n", end);
+        const { frontmatter, isRepaired, faults } = readSkillText(text);
+        assert.equal(isRepaired, true);
+        assert.deepEqual(
+          faults.map((
+            { rule, line, hint, lines },
+          ) => [rule, line, hint, lines]),
+          [["yaml-repaired", 3, "write this line instead:", [
+            `description: ${finished}`,
+          ]]],
+        );
+        assert.equal(frontmatter!.description, description);
+        assert.deepEqual(frontmatter!["allowed-tools"], ["Read"]);
+        assert.deepEqual(frontmatter!.metadata, { a: { b: ["c"] } });
+      }
     }
   });
 }
@@ -114,46 +113,45 @@ Deno.test("readSkillText() says in its own words what is wrong with YAML", () =>
 });
 
 /** Values with more than one reading, or none. */
-const notRepaired = [
-  "%d",
-  ", then",
-  '"abc',
-  "'abc",
-  "[a, b",
-  "[a, [b], c",
-  "{a: b",
-  "*abc",
-  "!!int abc",
-  "|a",
-  "> a: b",
-  '"C:\\x"',
-  "a: b\n\tc",
-  "a: b\n  - c",
-  "a: b\n  # c",
-  "a: b\n  license: c",
-  "a: b\n  user_invocable: false",
-  "a: b\n  c\u2028user-invocable: false",
-  '"a", "b"',
-  '"a "b" \\" c"',
-  "b\n\tc",
-  '"a": b',
-  "a: b\n- c",
-  "a: b\nname: a",
-];
+const NOT_REPAIRED = {
+  "begins as YAML does": ["%d", ", then", "*abc", "!!int abc", "|a", "> a: b"],
+  "opens something": ['"abc', "'abc", "[a, b", "[a, [b], c", "{a: b"],
+  "has other quotes inside": [
+    '"a", "b"',
+    '"a "b" \\" c"',
+    '"a": b',
+    "'a': b",
+    '"C:\\x"',
+  ],
+  "goes on": ["a: b\n\tc", "b\n\tc", "a: b\n  - c", "a: b\n  # c", "a: b\n- c"],
+  "goes on with a field": ["a: b\n  license: c", "a: b\nname: a"],
+  "hides a flag": [
+    "a: b\n  user_invocable: false",
+    "a: b\n  c\u2028user-invocable: false",
+  ],
+};
 
-for (const value of notRepaired) {
-  Deno.test(`readSkillText() skips the value ${JSON.stringify(value)}`, () => {
-    for (const field of ["name", "description", "license"]) {
-      const others = ["name", "description"].filter((it) => it !== field)
-        .map((it) => `${it}: a\n`).join("");
-      const text = `---\n${others}${field}: ${value}\nx: y\n---\n`;
-      const { frontmatter, faults } = readSkillText(text);
-      assert.equal(frontmatter, undefined, text);
-      const [problem] = faults;
-      assert.equal(problem!.rule, "yaml");
-      const reason =
-        /^the (?:YAML is malformed: .|value of ".+" needs quotes$|field ".+" is already)/;
-      assert.match(problem!.reason, reason);
+const NOT_REPAIRED_REASON =
+  /^the (?:YAML is malformed: .|value of ".+" needs quotes$|field ".+" is already)/;
+
+for (const [kind, values] of Object.entries(NOT_REPAIRED)) {
+  Deno.test(`readSkillText() skips a value that ${kind}`, () => {
+    for (const value of values) {
+      for (const field of ["name", "description", "license"]) {
+        const others = ["name", "description"].filter((it) => it !== field)
+          .map((it) => `${it}: a\n`).join("");
+        for (const blanks of [" ", "\t", " \t   "]) {
+          const line = `${field}:${blanks}${value}`;
+          const text = `---\n${others}${line}\nx: y\n---\n`;
+          const { frontmatter, faults: [fault] } = readSkillText(text);
+          assert.deepEqual(
+            [frontmatter, fault!.rule],
+            [undefined, "yaml"],
+            text,
+          );
+          assert.match(fault!.reason, NOT_REPAIRED_REASON, text);
+        }
+      }
     }
   });
 }
@@ -472,16 +470,4 @@ d: &d {<<: [${many("*c")}]}
   const { frontmatter, isHiddenFromModel } = readSkillText(text);
   assert.equal(frontmatter?.name, "x");
   assert.equal(isHiddenFromModel, false);
-});
-
-Deno.test("readSkillText() repairs a value whatever blanks are before it", () => {
-  const values = ['"Ship": use it', "Use when: it rains", "[a] b", "'a': b"];
-  for (const value of values) {
-    const [once, ...others] = [" ", "  ", "\t", " \t   "].map((blanks) => {
-      const text = `---\nname: x\ndescription:${blanks}${value}\n---\n`;
-      const { frontmatter, isRepaired } = readSkillText(text);
-      return [frontmatter?.description, isRepaired];
-    });
-    for (const other of others) assert.deepEqual(other, once, value);
-  }
 });

@@ -156,31 +156,23 @@ Deno.test("cleanName() takes linear time", async () => {
   }
 });
 
-Deno.test("parseSkillUri() returns undefined for other URIs", () => {
-  for (
-    const uri of [
-      "",
-      "skill:",
-      "skill://",
-      "skill:///SKILL.md",
-      "file:///etc/passwd",
-      "https://git/SKILL.md",
-      "skill://git/../x",
-      "skill://git/a/../../x",
-      "skill://git/./x",
-      "skill://git//x",
-      "skill://git/a//b",
-      "skill://git/a%2Fb",
-      "skill://git/%2e%2e/x",
-      "skill://git/%",
-      "skill://%ff/x",
-      "skill://git/x?y",
-      "skill://git/x#y",
-      "skill://git?x",
-      `skill://git/${"x".repeat(1024 * 1024)}`,
-    ]
-  ) assert.equal(parseSkillUri(uri), undefined, uri);
-});
+/** URIs that name no file of a skill, by what they have. */
+const OTHER_URIS = {
+  "no name": ["", "skill:", "skill://", "skill:///SKILL.md", "skill://git?x"],
+  "another scheme": ["file:///etc/passwd", "https://git/SKILL.md"],
+  "dots": ["skill://git/../x", "skill://git/a/../../x", "skill://git/./x"],
+  "an empty part": ["skill://git//x", "skill://git/a//b"],
+  "escaped separators": ["skill://git/a%2Fb", "skill://git/%2e%2e/x"],
+  "half of an escape, or of a character": ["skill://git/%", "skill://%ff/x"],
+  "a query, or a fragment": ["skill://git/x?y", "skill://git/x#y"],
+  "a million characters": [`skill://git/${"x".repeat(1024 * 1024)}`],
+};
+
+for (const [what, uris] of Object.entries(OTHER_URIS)) {
+  Deno.test(`parseSkillUri() returns undefined for a URI with ${what}`, () => {
+    for (const uri of uris) assert.equal(parseSkillUri(uri), undefined, uri);
+  });
+}
 
 const MARKED = `e${"\u0316\u0301".repeat(15)}`;
 
@@ -232,38 +224,40 @@ Deno.test("validName() returns a name in the form that hosts accept, for any tex
   );
 });
 
-Deno.test("isLookalike() accepts words of one alphabet, and no name that begins like a scope", () => {
-  const lookalikes = [
-    "gl\u043ebal:git",
-    "g\u0456t",
-    "tools g\u0456t",
-    "\u0391lpha",
+const LOOKALIKES = {
+  "letters of two alphabets": ["g\u0456t", "tools g\u0456t", "\u0391lpha"],
+  "other alphabets that look Latin": ["\u0261it", "\u0581it"],
+  "other forms of letters": ["g\u2170t", "g\u{1d5c2}t", "\uff47lobal:git"],
+  "almost a scope": ["gl\u043ebal:git", "global :git"],
+  "almost a colon": [
     "global\uff1agit",
-    "global :git",
-    "\uff47lobal:git",
     "global\ua789git",
     "project \u2236 git",
-    "\u0261it",
-    "\u0581it",
-    "g\u2170t",
-    "g\u{1d5c2}t",
-  ];
-  for (const name of lookalikes) assert.equal(isLookalike(name), true, name);
-  const names = [
-    "git",
-    "\u0433\u0438\u0442",
-    "\u0433\u0438\u0442 git",
-    "\u03b1-decay",
-    "gr\u00f6\u00dfe",
+  ],
+};
+
+const PLAIN_NAMES = {
+  "one alphabet in each word": ["git", "\u0433\u0438\u0442 git"],
+  "another alphabet": ["\u0433\u0438\u0442", "\u0563\u056b\u057f"],
+  "accents and signs": ["gr\u00f6\u00dfe", "\u03b1-decay", "5\u00b5m"],
+  "Latin beside East Asian letters": [
     "\u30c7\u30fc\u30bf pdf",
-    "my global:git",
-    "5\u00b5m",
-    "\u0563\u056b\u057f",
     "API\u8a2d\u8a08\uff08PDF\uff09",
-    "projects: plan",
-  ];
-  for (const name of names) assert.equal(isLookalike(name), false, name);
-});
+  ],
+  "no scope at the beginning": ["my global:git", "projects: plan"],
+};
+
+for (const [what, names] of Object.entries(LOOKALIKES)) {
+  Deno.test(`isLookalike() finds names with ${what}`, () => {
+    for (const name of names) assert.equal(isLookalike(name), true, name);
+  });
+}
+
+for (const [what, names] of Object.entries(PLAIN_NAMES)) {
+  Deno.test(`isLookalike() accepts names with ${what}`, () => {
+    for (const name of names) assert.equal(isLookalike(name), false, name);
+  });
+}
 
 Deno.test("a text that is too long for a name is none, whatever it consists of", () => {
   const long = "a\u0301".repeat(600);

@@ -32,15 +32,15 @@ Deno.test("kindOfFile() tells by its name what a file may be meant as", () => {
 });
 
 Deno.test("findNearMissFault() tells to move what lies directly among skills, and to rename what lies in a folder", () => {
-  const skills = root("/home/me/skills");
-  const ruleOf = (path: string) =>
+  const ruleOf = (path: string, folder = "/home/me/skills") =>
     findNearMissFault(
-      { kind: "misnamed", path: `${skills.path}/${path}` },
-      skills,
+      { kind: "misnamed", path: `${folder}/${path}` },
+      root(folder),
       () => "",
     )?.rule;
   assert.equal(ruleOf("SKILL.txt"), "loose-file");
   assert.equal(ruleOf("SKILL.md"), "loose-file");
+  assert.equal(ruleOf("SKILL.md", "/home/me/tools"), "loose-file");
   assert.equal(ruleOf("foo/SKILL.txt"), "file-name");
   assert.equal(ruleOf("foo/more/SKILL.txt"), undefined);
   assert.equal(ruleOf("foo/skills.md"), undefined);
