@@ -282,30 +282,6 @@ Deno.test("skill reports only the requested invalid skill, and nothing about oth
   }
 });
 
-Deno.test("skill never returns new content under an old name", async () => {
-  using place = new Place();
-  const args = ["--no-watch", "--refresh", "0"];
-  const file = "home/.claude/skills/git/SKILL.md";
-  for (
-    const [text, expected] of [
-      [skillMd("other"), /^Skill 'git' not found\..*\n- other: /s],
-      ["no frontmatter", /^Skipped ".*" \(line 1\): there is no frontmatter/],
-      [
-        skillMd("git", "d", "disable-model-invocation: true\n"),
-        /^Skill 'git' not found/,
-      ],
-    ] as const
-  ) {
-    place.file(file, skillMd("git"));
-    await using session = await Session.open(place, { args });
-    assert.deepEqual(await session.names(), ["git"]);
-    place.file(file, text);
-    const loaded = await session.load("git");
-    assert.match(loaded.text, expected);
-    assert.equal(loaded.isError, true);
-  }
-});
-
 Deno.test("skill escapes what could break out of the list, and loads every skill by its listed name", async () => {
   using place = new Place();
   const evil =

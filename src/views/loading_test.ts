@@ -49,6 +49,20 @@ Deno.test("a call scans at once if the skill changed, and waits for other scans 
   assert.deepEqual(intervals, [100]);
 });
 
+Deno.test("a call returns no skill that was renamed, broken, or hidden since the last scan", async () => {
+  const flag = "disable-model-invocation: true\n";
+  const texts = [skillMd("other"), "no frontmatter", skillMd("git", "d", flag)];
+  for (const text of texts) {
+    using place = new Place();
+    place.skill(SKILLS, "git");
+    using registry = await openSkills(place);
+    place.skill(SKILLS, "git", text);
+    const result = await loadGit(registry, { toolset: "skill" });
+    assert.match(textOf(result), /Skill 'git' not found/);
+    assert.equal(result.isError, true);
+  }
+});
+
 Deno.test("readTogether() reads files of 2 MiB in total, and none of more", async () => {
   const fileOf = (path: string, size: number) => ({ path, size, version: "1" });
   const files = [fileOf("a", 2 ** 20), fileOf("b", 2 ** 20)];

@@ -1,38 +1,9 @@
 import assert from "node:assert/strict";
 import { DEFAULT_PROFILE } from "../../views/profiles.ts";
-import { Session } from "../../../tests/testing/client.ts";
-import {
-  atHome,
-  printedLaunch,
-  serverArgs,
-  settingsFor,
-} from "../../../tests/testing/command_line.ts";
-import { Place } from "../../../tests/testing/folders.ts";
+import { atHome, settingsFor } from "../../../tests/testing/command_line.ts";
 import { join, resolve } from "../../files/paths.ts";
 import { addClientOptions } from "./client_options.ts";
 import type { McpClient } from "./clients.ts";
-
-Deno.test("--print-config lists by name only a client's private folder, if it is searched", async () => {
-  using place = new Place();
-  place.skill("home/.codex/skills", "git");
-  for (const folder of ["", ".codex/skills", ".codex"]) {
-    const args = folder === "" ? [] : ["--skill-dir", join(place.home, folder)];
-    const launch = await printedLaunch(place, { args }, "codex");
-    const codex = join(".codex", "skills");
-    const own = [
-      join(".agents", "skills"),
-      ...folder === "" ? [] : [codex, join(codex, ".system")],
-    ];
-    const nameOnly = own.flatMap((path) => [path, join(place.home, path)])
-      .map((path) => `--name-only=${path}`);
-    assert.deepEqual(
-      serverArgs(launch).filter((it) => /name-only/.test(it)),
-      nameOnly,
-    );
-    await using session = await Session.open(place, { launch });
-    assert.doesNotMatch(await session.description(), /About git/);
-  }
-});
 
 /** A client that shows no skills itself. */
 const PLAIN: McpClient = { title: "Editor", file: "~/a.json" };
@@ -109,4 +80,19 @@ Deno.test("addClientOptions() adds only a project's folders without a home folde
     DEFAULT_PROFILE,
   );
   assert.deepEqual(values["name-only"], [join(".claude", "skills")]);
+});
+
+Deno.test("addClientOptions() lists a client's private folder by name only, if it is searched", () => {
+  const ownSkills = [".agents/skills", ".codex/skills"];
+  for (const folder of ["", ".codex/skills", ".codex"]) {
+    const args = folder === "" ? [] : ["--skill-dir", join(HOME, folder)];
+    const { values } = addClientOptions(
+      { ...PLAIN, ownSkills },
+      atHome(settingsFor(...args), HOME),
+      DEFAULT_PROFILE,
+    );
+    const own = ownSkills.slice(0, folder === "" ? 1 : 2)
+      .flatMap((path) => [join(path), join(HOME, path)]);
+    assert.deepEqual(values["name-only"], own, folder);
+  }
 });
