@@ -130,12 +130,15 @@ Deno.test("nameSkills() keeps the skills if only problems differ", () => {
 });
 
 Deno.test("nameSkills() creates a skill anew if it changed, or its name became a qualified one", () => {
-  const skill = decided("global", "a");
+  const rule = { state: "on" } as const;
+  const skill = { ...decided("global", "a"), policyRule: rule };
   const first = catalogOf([skill]);
   const old = first.skills.get("a")!;
+  assert.equal(catalogOf([{ ...skill }], first).skills.get("a"), old);
   const changes: Partial<DecidedSkill>[] = [
     { state: "manual" },
     { scope: "project" },
+    { policyRule: { ...rule, scope: "global" } },
     { read: { ...skill.read, fileVersion: "2" } },
     { listings: [{ ...skill.listings[0]!, path: "/link" }] },
   ];
@@ -147,16 +150,4 @@ Deno.test("nameSkills() creates a skill anew if it changed, or its name became a
   const { served } = catalogOf([other, skill], first);
   assert.equal(served.get("global:a")?.directory, old.directory);
   assert.equal(served.get("global:a")?.prefix, "global");
-});
-
-Deno.test("nameSkills() gives a skill whose rule is another one to lists anew", () => {
-  const skill = decided("project", "git", { state: "pinned" });
-  const [everyone, projects] = [undefined, "project" as const].map((scope) => ({
-    ...skill,
-    policyRule: { state: "pinned" as const, scope },
-  }));
-  const before = catalogOf([everyone!]);
-  assert.equal(catalogOf([everyone!], before), before);
-  const after = catalogOf([projects!], before);
-  assert.equal(after.skills.get("git")!.policyRule!.scope, "project");
 });
