@@ -116,7 +116,7 @@ Deno.test("a running server looks nowhere but into its folders", async () => {
     assert.ok(!path.includes(".agents"), path);
     return undefined;
   });
-  await server.refresh();
+  await server.registry.refresh();
   const call = { name: "skill", arguments: { name: "none" } };
   await server.ask(0, "tools/call", call);
   for (const path of looked) assert.ok(folders.includes(path), path);
