@@ -43,9 +43,7 @@ const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
 const exchanges = new Exchanges();
 let isClosed = false;
-const mcp = new McpHttpServer(
-  createDescription(registry, settings.options),
-);
+const mcp = new McpHttpServer(createDescription(registry, settings.options));
 
 expectAborts();
 logWarnings(settings);

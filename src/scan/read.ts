@@ -122,6 +122,8 @@ function readSkill(
     return found && readSkillFile(found, folder, options);
   } catch (error) {
     if (isTemporary(error)) throw error;
+    const scope = options.project.scopeOf(folder.realPath);
+    const faults = [skillFaultOf(error, scope)];
     return {
       isRead: false,
       text: "",
@@ -131,12 +133,7 @@ function readSkill(
       isSettled: false,
       fileName: found?.name ?? SKILL_MD,
       mainFolder: folder.realPath,
-      parsed: {
-        ...readSkillText(""),
-        faults: [
-          skillFaultOf(error, options.project.scopeOf(folder.realPath)),
-        ],
-      },
+      parsed: { ...readSkillText(""), faults },
     };
   }
 }

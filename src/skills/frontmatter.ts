@@ -255,10 +255,8 @@ function readMalformed(
   const isRead = fields &&
     meant.every(({ entry: { key }, text }) => fields[key] === text);
   if (!isRead) {
-    return toSkippedText(
-      yaml,
-      listYamlFaults(yaml, { entries, refused, error }),
-    );
+    const faults = listYamlFaults(yaml, { entries, refused, error });
+    return toSkippedText(yaml, faults);
   }
   const rule = "yaml-repaired";
   const repairs = meant.slice(0, MAX_FAULTS)
