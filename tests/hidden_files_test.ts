@@ -1,8 +1,6 @@
 /**
  * Tests of what is hidden where rules meet that the table of who sees what does not
  * combine: limits of the search, links, scopes, and permissions.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

@@ -2,8 +2,6 @@
  * Tests against a process that can write to a skill's folder. While the server
  * reads, the process repeatedly swaps a file, or a folder in its path, for
  * something else.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

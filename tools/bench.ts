@@ -13,8 +13,6 @@
  * call is one of the first tool whose only required parameter is a string. A
  * server that sends no notification within 10 seconds is taken to send none.
  * `--skills 100,1000` sets the numbers of skills.
- *
- * @module
  */
 
 import { existsSync } from "node:fs";

@@ -3,8 +3,6 @@
  * registry and starts faster.
  *
  *     deno run --allow-all tools/bundle.ts [--import-map=MAP] [FILE]
- *
- * @module
  */
 
 import { fileURLToPath } from "node:url";

@@ -5,8 +5,6 @@
  *
  * The flags are those of `deno compile`. Without `--output`, the executable is
  * `dist/skill-server`.
- *
- * @module
  */
 
 const hasOutput = Deno.args.some((flag) => /^(?:-o|--output)/.test(flag));

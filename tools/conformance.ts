@@ -4,8 +4,6 @@
  * other scenarios must pass.
  *
  *     deno task conformance
- *
- * @module
  */
 
 import { join, resolve } from "../src/files/paths.ts";

@@ -1,8 +1,4 @@
-/**
- * The flag for an import map, for networks without access to JSR.
- *
- * @module
- */
+/** The flag for an import map, for networks without access to JSR. */
 
 /** Returns the flag among the arguments, if it is there, for any working directory. */
 export function importFlags(): string[] {

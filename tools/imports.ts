@@ -2,8 +2,6 @@
  * Prints the flag for an import map if JSR is unreachable, and nothing otherwise.
  *
  *     deno run --allow-all tools/imports.ts
- *
- * @module
  */
 
 /** How long to wait for JSR, in milliseconds. */

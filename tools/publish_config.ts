@@ -3,8 +3,6 @@
  * configuration, and requires that the package contain each module in that map.
  *
  *     deno run --allow-read --allow-write tools/publish_config.ts FILE [--import-map=MAP]
- *
- * @module
  */
 
 import { parseArgs } from "node:util";

@@ -3,8 +3,6 @@
  * compares the image with the present output.
  *
  *     deno task record
- *
- * @module
  */
 
 import { join } from "../src/files/paths.ts";

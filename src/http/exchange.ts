@@ -2,8 +2,6 @@
  * The exchange of a request and its reply over HTTP, within the budget of its client:
  * the body is read, waits for a permit, and is handled, and the reply is sent as fast as
  * the client reads it.
- *
- * @module
  */
 
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
@@ -45,12 +43,9 @@ const LONG_LISTENER =
 /** How much of a reply is sent at a time, in bytes. A smaller reply needs no room. */
 const PART_SIZE = 64 * 1024;
 
-/**
- * Handles a message. The signal of the request is aborted if the client is gone.
- */
+/** Handles a message. The signal of the request is aborted if the client is gone. */
 type Handle = (request: Request, message: JSONRPCMessage) => Promise<Response>;
 
-/** A request that was read. */
 interface Incoming {
   readonly request: Request;
   readonly client: string;
@@ -91,7 +86,6 @@ export class Exchanges {
     };
   }
 
-  /** Responds to a request of a client with what a function returns for its message. */
   async respond(
     request: Request,
     client: string,
@@ -197,49 +191,94 @@ export class Exchanges {
     return this.#passOn(new Response(parts, response), client);
   }
 
-  /**
-   * Passes a stream on as fast as the client reads it. What waits is unsent. The stream
-   * ends if something waits for too long, if too much waits for a listener, or if less
-   * than a part is sent in its time while another request needs the room.
-   */
   #passOn(response: Response, client: string, listener?: DisposableStack) {
-    const { unsent, listeners, replyMs, partMs } = this.#limits;
-    let [waiting, waitingSince, sent] = [0, 0, 0];
-    const count = (size: number) => {
-      if (waiting === 0) waitingSince = Date.now();
-      waiting += size;
-      this.#permits.addUnsent(client, size);
-      if (listener && waiting > unsent / listeners) end();
-      return size;
-    };
-    const timer = setInterval(() => {
-      const time = waiting > 0 ? Date.now() - waitingSince : 0;
-      const isSlow = time >= partMs && sent < PART_SIZE;
-      if (time >= replyMs || isSlow && this.#permits.isRoomNeeded) end();
-      sent = 0;
-    }, partMs);
-    let controller!: TransformStreamDefaultController;
-    const start = (it: TransformStreamDefaultController) => {
-      controller = it;
-    };
-    const end = () => {
-      clearInterval(timer);
-      count(-waiting);
-      listener?.dispose();
-      controller.terminate();
-    };
-    const transform = (part: Uint8Array) => {
-      // A copy, so that the rest can be freed while Deno has a part.
-      controller.enqueue(part.slice());
-      sent += part.length;
-      count(-part.length);
-    };
-    const stream = new TransformStream(
-      { start, transform, flush: end, cancel: end },
+    const permits = this.#permits;
+    const { unsent, listeners } = this.#limits;
+    const passage = new Passage({
+      limits: this.#limits,
+      isRoomNeeded: () => permits.isRoomNeeded,
+      addUnsent: (size) => permits.addUnsent(client, size),
+      maxWaiting: listener ? unsent / listeners : Infinity,
+      onEnd: () => listener?.dispose(),
+    });
+    return passage.open(response);
+  }
+}
+
+interface PassageOptions {
+  readonly limits: typeof LIMITS;
+  readonly isRoomNeeded: () => boolean;
+  readonly addUnsent: (size: number) => void;
+  /** How much can wait, in bytes. With more, the passage ends. */
+  readonly maxWaiting: number;
+  readonly onEnd: () => void;
+}
+
+/** Passes a stream on as fast as its client reads it. What waits meanwhile is unsent. */
+class Passage {
+  readonly #options: PassageOptions;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #controller!: TransformStreamDefaultController<Uint8Array>;
+  #waiting = 0;
+  #waitingSince = 0;
+  /** What was sent since the last check, in bytes. */
+  #sent = 0;
+
+  constructor(options: PassageOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#check(), options.limits.partMs);
+  }
+
+  open(response: Response): Response {
+    const end = () => this.#end();
+    const stream = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      transform: (part) => this.#send(part),
+      flush: end,
+      cancel: end,
       // All that arrives is taken, and counted by its size.
-      { highWaterMark: Infinity, size: ({ length }) => count(length) },
-    );
+    }, { highWaterMark: Infinity, size: (part) => this.#receive(part) });
     return new Response(response.body!.pipeThrough(stream), response);
+  }
+
+  #receive({ length }: Uint8Array): number {
+    if (this.#waiting === 0) this.#waitingSince = Date.now();
+    this.#count(length);
+    if (this.#waiting > this.#options.maxWaiting) this.#end();
+    return length;
+  }
+
+  #send(part: Uint8Array): void {
+    // A copy, so that the rest can be freed while Deno has a part.
+    this.#controller.enqueue(part.slice());
+    this.#sent += part.length;
+    this.#count(-part.length);
+  }
+
+  #count(size: number): void {
+    this.#waiting += size;
+    this.#options.addUnsent(size);
+  }
+
+  /**
+   * Ends the stream if something waits for too long, or if less than a part was sent in its
+   * time while another request needs the room.
+   */
+  #check(): void {
+    const { limits: { replyMs, partMs }, isRoomNeeded } = this.#options;
+    const time = this.#waiting > 0 ? Date.now() - this.#waitingSince : 0;
+    const isSlow = time >= partMs && this.#sent < PART_SIZE;
+    if (time >= replyMs || (isSlow && isRoomNeeded())) this.#end();
+    this.#sent = 0;
+  }
+
+  #end(): void {
+    clearInterval(this.#timer);
+    this.#count(-this.#waiting);
+    this.#options.onEnd();
+    this.#controller.terminate();
   }
 }
 

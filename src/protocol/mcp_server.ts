@@ -12,8 +12,6 @@
  *
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions}
- *
- * @module
  */
 
 import type {
@@ -81,12 +79,9 @@ const MAX_SUBSCRIPTIONS = 4_096;
 const EARLY_METHODS = /^(?:initialize|ping|server\/discover)$/;
 
 /**
- * An MCP server for clients of both eras.
- *
- * It implements only the parts of the SDK's `Server` that are needed here. The
- * SDK's class also sends requests to clients and manages tasks. To do so, it
- * loads a JSON Schema validator and two more variants of zod, which would take a
- * quarter of the startup time.
+ * An MCP server with only the parts of the SDK's `Server` that are needed here. The SDK's
+ * class also sends requests to clients and manages tasks. To do so, it loads a JSON Schema
+ * validator and two more variants of zod, which would take a quarter of the startup time.
  */
 export class McpServer extends RequestDispatcher {
   /**
@@ -100,7 +95,6 @@ export class McpServer extends RequestDispatcher {
   readonly #unanswered = new Semaphore(MAX_UNANSWERED);
   /** The permits to handle a request. Requests without one wait in line. */
   readonly #handled = new Semaphore(MAX_HANDLED);
-  /** The requests that have no reply yet, by their IDs. */
   readonly #running = new Map<RequestId, AbortController>();
   /** Each is fulfilled when a request has its reply. */
   readonly #answers = new Set<Promise<void>>();
@@ -249,7 +243,6 @@ export class McpServer extends RequestDispatcher {
     });
   }
 
-  /** Returns the result of a request once the server is ready for it. */
   async #respond(
     request: JSONRPCRequest,
     context: Omit<RequestContext, "client">,
@@ -263,7 +256,6 @@ export class McpServer extends RequestDispatcher {
       : await this.handle(request, { ...context, client: this.#legacyClient });
   }
 
-  /** Returns the result of a modern request, with the fields that its era requires. */
   async #respondToModern(
     request: JSONRPCRequest,
     context: Omit<RequestContext, "client">,

@@ -1,8 +1,4 @@
-/**
- * Follows the hints that `--check` prints, literally, as a person does.
- *
- * @module
- */
+/** Follows the hints that `--check` prints, literally, as a person does. */
 
 import assert from "node:assert/strict";
 

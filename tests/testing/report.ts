@@ -1,8 +1,4 @@
-/**
- * The report of `--list` and `--check`, without a process.
- *
- * @module
- */
+/** The report of `--list` and `--check`, without a process. */
 
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
