@@ -150,10 +150,9 @@ export class OpenSpy implements Disposable {
   }
 }
 
-/** The functions of Deno that a {@linkcode DiskSpy} replaces. */
+/** The functions of Deno that a {@linkcode DiskSpy} replaces, beside the one that opens files. */
 const SPIED = [
   "lstatSync",
-  "openSync",
   "readDirSync",
   "readLinkSync",
   "realPathSync",
@@ -178,7 +177,6 @@ export class DiskSpy implements Disposable {
       },
     });
     for (const [name, original] of this.#originals) {
-      if (name === "openSync") continue;
       const spied = (path: string | URL) => {
         this.#record(String(path), name);
         return original(path);
