@@ -4,12 +4,14 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots } from "../mod.ts";
 import { basename, join } from "../src/files/paths.ts";
+import { nextId } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
-import { type Reply, Wire } from "./testing/server.ts";
+import { Wire } from "./testing/server.ts";
+import { callFor } from "./testing/tools.ts";
 
 const MINE = "home/.agent/skills";
 const THEIRS = "project/.claude/skills";
@@ -18,94 +20,81 @@ const SECRET = "the user's secret";
 /** Sends a request, and returns the text of its reply. */
 type Ask = (method: string, params?: object) => Promise<string>;
 
-/** Something that a clone tries. */
-interface Attempt {
-  readonly title: string;
-  readonly args?: readonly string[];
-  readonly client?: string;
-  /** Writes what the user has. */
-  prepare(place: Place): void;
-  /** Writes what the clone has, once the entry was printed. */
-  attack(place: Place): void;
-  /** Asserts that nothing of the user's was lost or shown. */
-  check(ask: Ask): Promise<void>;
-}
-
-async function load(ask: Ask, name: string): Promise<string> {
-  return await ask("tools/call", { name: "skill", arguments: { name } });
-}
-
-async function read(ask: Ask, uri: string): Promise<string> {
-  return await ask("resources/read", { uri });
-}
-
-const ATTEMPTS: readonly Attempt[] = [
-  {
-    title: "a folder of skills that is a link to the user's costs descriptions",
-    // Its entry lists the skills in .claude/skills by name.
-    client: "claude-code",
-    prepare: (place) => place.skill(MINE, "git", skillMd("git", "Mine")),
-    attack: (place) => {
-      place.folder("project", ".claude");
-      place.link(join(place.path, MINE), THEIRS);
-    },
-    check: async (ask) => {
-      assert.match(await ask("tools/list"), /Mine/);
-    },
+/**
+ * Starts a server from the entry that is printed before a clone attacks, and one over HTTP,
+ * and asserts that neither lost or shows anything of the user's.
+ */
+async function withstand(
+  place: Place,
+  { args = [], client, attack, check }: {
+    args?: string[];
+    client?: string;
+    attack: () => void;
+    check: (ask: Ask) => Promise<void>;
   },
-  {
-    title:
-      "a trusted folder that becomes a link to the home folder shows a key",
-    args: ["--trust-links", "shared"],
-    prepare: (place) => {
-      place.folder("project", "shared");
-      place.file("home/.ssh/key", SECRET);
-      place.file("home/.ssh/SKILL.md", skillMd("keys", SECRET));
-    },
-    attack: (place) => {
-      place.remove("project/shared");
-      place.link(place.home, "project/shared");
-      place.skill(THEIRS, "evil");
-      const key = join(place.home, ".ssh", "key");
-      place.link(key, `${THEIRS}/evil/key`);
-      place.link("../../../shared/.ssh/key", `${THEIRS}/evil/key2`);
-      place.link("../../shared/.ssh", `${THEIRS}/keys`);
-    },
-    check: async (ask) => {
-      assert.match(await load(ask, "evil"), /Loading: evil/);
-      for (const file of ["key", "key2", ""]) {
-        const text = await read(ask, `skill://evil/${file}`);
-        assert.ok(!text.includes(SECRET), text);
-      }
-      assert.ok(!(await load(ask, "keys")).includes(SECRET));
-      assert.ok(!(await ask("skills/list")).includes(SECRET));
-    },
-  },
-];
-
-/** Returns what sends requests over stdio. */
-function asker(wire: Wire): Ask {
-  let id = 0;
-  return async (method, params = {}) =>
-    JSON.stringify(await wire.ask(++id, method, params));
+): Promise<void> {
+  const launch = await printedLaunch(place, { args }, client);
+  attack();
+  await using wire = await Wire.open(place, { launch });
+  await check(async (method, params) =>
+    JSON.stringify(await wire.ask(nextId(), method, params))
+  );
+  await using http = await HttpServer.start(place, { args });
+  await check(async (method, params) =>
+    JSON.stringify(await http.ask(method, params))
+  );
 }
 
-for (const { title, args = [], client, prepare, attack, check } of ATTEMPTS) {
-  Deno.test(`no clone achieves that ${title}`, {
-    ignore: lacks("links"),
-  }, async () => {
+Deno.test(
+  "a clone's folder of skills that is a link to the user's costs no descriptions",
+  { ignore: lacks("links") },
+  async () => {
     using place = new Place();
-    prepare(place);
-    const launch = await printedLaunch(place, { args: [...args] }, client);
-    attack(place);
-    await using wire = await Wire.open(place, { launch });
-    await check(asker(wire));
-    await using http = await HttpServer.start(place, { args: [...args] });
-    await check(async (method, params = {}) =>
-      JSON.stringify(await http.ask(method, { ...params }) as Reply)
-    );
-  });
-}
+    place.skill(MINE, "git", skillMd("git", "Mine"));
+    await withstand(place, {
+      // Its entry lists the skills in .claude/skills by name.
+      client: "claude-code",
+      attack: () => {
+        place.folder("project", ".claude");
+        place.link(join(place.path, MINE), THEIRS);
+      },
+      check: async (ask) => assert.match(await ask("tools/list"), /Mine/),
+    });
+  },
+);
+
+Deno.test(
+  "a clone's trusted folder that becomes a link to the home folder shows nothing in that",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.folder("project", "shared");
+    const key = place.file("home/.ssh/key", SECRET);
+    place.file("home/.ssh/SKILL.md", skillMd("keys", SECRET));
+    await withstand(place, {
+      args: ["--trust-links", "shared"],
+      attack: () => {
+        place.remove("project/shared");
+        place.link(place.home, "project/shared");
+        place.skill(THEIRS, "evil");
+        place.link(key, `${THEIRS}/evil/key`);
+        place.link("../../../shared/.ssh/key", `${THEIRS}/evil/key2`);
+        place.link("../../shared/.ssh", `${THEIRS}/keys`);
+      },
+      check: async (ask) => {
+        const load = (name: string) =>
+          ask("tools/call", callFor("skill", name));
+        assert.match(await load("evil"), /Loading: evil/);
+        const shown = [await load("keys"), await ask("skills/list")];
+        for (const file of ["key", "key2", ""]) {
+          const uri = `skill://evil/${file}`;
+          shown.push(await ask("resources/read", { uri }));
+        }
+        assert.ok(!shown.join().includes(SECRET), shown.join());
+      },
+    });
+  },
+);
 
 Deno.test(
   "a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem, as does one that cannot be resolved",
