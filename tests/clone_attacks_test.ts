@@ -98,9 +98,7 @@ Deno.test(
 
 Deno.test(
   "a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem, as does one that cannot be resolved",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     place.skill(MINE, "git", skillMd("git", "Mine"));

@@ -135,9 +135,7 @@ async function assertLoadable(server: LocalServer): Promise<void> {
 
 Deno.test(
   "beside any clone, the user's skills have the same files, and no hidden skill has their names",
-  {
-    ignore: lacks("links", "names"),
-  },
+  { ignore: lacks("links", "names") },
   async () => {
     const start = Number(Deno.env.get("BESIDE") ?? 1);
     for (let seed = start; seed < start + 60; seed++) {

@@ -18,6 +18,7 @@ import {
 import { Place, runSync } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
 import { runServer } from "../testing/server.ts";
+import { MODULES } from "../testing/sources.ts";
 
 /** The media types of files that are not TypeScript. */
 const TYPES: Record<string, string> = {
@@ -96,7 +97,7 @@ function servePackage() {
   const { version, exports } = config;
   const path = `/${config.name}/`;
   const manifest: Record<string, object> = {};
-  for (const file of listModules(REPOSITORY)) {
+  for (const file of ["deno.json", ...MODULES]) {
     const bytes = Deno.readFileSync(join(REPOSITORY, file));
     const checksum = `sha256-${hash("sha256", bytes)}`;
     manifest[`/${file}`] = { size: bytes.length, checksum };
@@ -107,17 +108,6 @@ function servePackage() {
       [`${path}meta.json`]: { latest: version, versions: { [version]: {} } },
       [`${path}${version}_meta.json`]: { manifest, exports },
     },
-  });
-}
-
-/** Lists the modules of the package, with `/` as the separator. */
-function listModules(folder: string, start = ""): string[] {
-  return [...Deno.readDirSync(join(folder, start))].flatMap((entry) => {
-    const path = `${start}${entry.name}`;
-    if (entry.isDirectory) {
-      return path.startsWith("src") ? listModules(folder, `${path}/`) : [];
-    }
-    return /\.ts$|^deno\.json$/.test(path) ? [path] : [];
   });
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
 import { Place, skillMd } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
-import { peakMemory, spawnServer, Wire } from "../testing/server.ts";
+import { spawnServer, Wire } from "../testing/server.ts";
 import { ping } from "../testing/transport.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
 
@@ -37,7 +37,7 @@ Deno.test(
     };
     await within(isStuck(), "the server to stop reading");
     assert.ok(written < count / 2, `${written}`);
-    const unread = peakMemory(server.pid);
+    const unread = memoryOf(server.pid, "VmHWM");
     assert.ok(unread < 300, `${unread} MB`);
     let replies = 0;
     let peak = 0;
@@ -45,7 +45,7 @@ Deno.test(
       for await (const chunk of server.stdout) {
         replies += chunk.filter((byte) => byte === 0x0a).length;
         // The process can exit while its last replies are read.
-        if (replies < 0.9 * count) peak = peakMemory(server.pid);
+        if (replies < 0.9 * count) peak = memoryOf(server.pid, "VmHWM");
       }
     })();
     const deadline = 6 * DEADLINE_MS;
@@ -95,11 +95,17 @@ Deno.test(
   },
 );
 
-/** Returns the resident memory of a server, in MB, and the number of its open files. */
-function resourcesOf({ process: { pid } }: Wire) {
+/** Returns the memory of a process in MB: what is resident, or the peak of that. */
+function memoryOf(pid: number, key: "VmRSS" | "VmHWM"): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  const [, size] = new RegExp(`^${key}:\\s+(\\d+) kB$`, "m").exec(status)!;
+  return Number(size) / 1024;
+}
+
+/** Returns the resident memory of a server, and the number of its open files. */
+function resourcesOf({ process: { pid } }: Wire) {
   return {
-    memory: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024,
+    memory: memoryOf(pid, "VmRSS"),
     files: [...Deno.readDirSync(`/proc/${pid}/fd`)].length,
   };
 }

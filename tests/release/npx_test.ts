@@ -8,9 +8,7 @@ import { serverCommand } from "../testing/server.ts";
 
 Deno.test(
   "MCP Inspector lists the tools of the server that --print-config describes",
-  {
-    ignore: lacks("npx"),
-  },
+  { ignore: lacks("npx") },
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");

@@ -1,4 +1,5 @@
 // A real browser, driven by Playwright.
+import { attempt } from "../../src/attempt.ts";
 import type { Browser, BrowserContext, Page } from "npm:playwright-core@^1";
 
 /** Where Chromium and Chrome are installed. Playwright's own download is not used. */
@@ -22,13 +23,7 @@ const FLAGS = [
 
 /** Returns the path of a browser, if one is installed. */
 export function findBrowser(): string | undefined {
-  return EXECUTABLES.find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  });
+  return EXECUTABLES.find((path) => attempt(() => Deno.statSync(path).isFile));
 }
 
 /** A browser with one tab that notes everything that must not happen. */

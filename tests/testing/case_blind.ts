@@ -1,5 +1,6 @@
 // Folders that ignore the case of names.
-import { join } from "../../src/files/paths.ts";
+import { attempt } from "../../src/attempt.ts";
+import { isThere, join } from "../../src/files/paths.ts";
 import { isWindows } from "./environment.ts";
 import { Place } from "./folders.ts";
 
@@ -20,25 +21,19 @@ export class CaseBlindPlace extends Place {
 
 /** Whether there can be such a place. */
 export function canIgnoreCase(): boolean {
-  try {
+  return attempt(() => {
     using place = new CaseBlindPlace();
     return ignoresCase(place.home);
-  } catch {
-    return false;
-  }
+  }) ?? false;
 }
 
 /** Whether a folder finds names in other case. */
 export function ignoresCase(folder: string): boolean {
   const file = join(folder, "name");
   Deno.writeTextFileSync(file, "");
-  try {
-    return Deno.lstatSync(join(folder, "NAME")).isFile;
-  } catch {
-    return false;
-  } finally {
-    Deno.removeSync(file);
-  }
+  const isFound = isThere(join(folder, "NAME"));
+  Deno.removeSync(file);
+  return isFound;
 }
 
 /** Mounts an empty NTFS volume, which takes the package ntfs-3g and root, at the home folder. */

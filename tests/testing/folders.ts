@@ -1,6 +1,7 @@
 // Temporary folders with skills.
 import fs from "node:fs";
 import assert from "node:assert/strict";
+import { attempt } from "../../src/attempt.ts";
 import { join, resolve } from "../../src/files/paths.ts";
 import { SEPARATOR } from "./environment.ts";
 
@@ -101,11 +102,7 @@ export function exchange(a: string, b: string): void {
 
 /** Whether a path points to a folder. */
 export function isDirectory(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
+  return attempt(() => Deno.statSync(path).isDirectory) ?? false;
 }
 
 /** Replaces members of an object until it is disposed of. */

@@ -4,6 +4,7 @@ import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
 } from "npm:@modelcontextprotocol/client@^2";
+import { attempt } from "../../src/attempt.ts";
 import { HTTP, IMPORTS } from "./environment.ts";
 import { MODERN_META } from "./modern.ts";
 import {
@@ -129,11 +130,8 @@ export class HttpServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      this.process.kill("SIGKILL");
-    } catch {
-      // It has already exited.
-    }
+    // It may have exited already.
+    attempt(() => this.process.kill("SIGKILL"));
     await this.process.status;
     await this.#reading;
   }

@@ -1,4 +1,5 @@
 // What some tests need and not every system has.
+import { attempt } from "../../src/attempt.ts";
 import { join } from "../../src/files/paths.ts";
 import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
 import { findBrowser } from "./browser.ts";
@@ -119,25 +120,21 @@ function canLink(type: "dir" | "junction"): boolean {
   using place = new Place();
   const target = join(place.file("folder/file", "text"), "..");
   const link = join(place.path, "link");
-  try {
+  return attempt(() => {
     Deno.symlinkSync(target, link, { type });
     return Deno.lstatSync(link).isSymlink &&
       Deno.readTextFileSync(join(link, "file")) === "text";
-  } catch {
-    return false;
-  }
+  }) ?? false;
 }
 
 function canReplaceOpenFile(): boolean {
   using place = new Place();
   const path = place.file("file", "");
   using _file = Deno.openSync(path);
-  try {
-    Deno.renameSync(place.file("draft", ""), path);
+  return attempt(() => {
+    place.replace("file", "");
     return true;
-  } catch {
-    return false;
-  }
+  }) ?? false;
 }
 
 function canBundle(): boolean {
@@ -171,9 +168,6 @@ function isFast(): boolean {
 }
 
 function isProgram(name: string): boolean {
-  try {
-    return new Deno.Command(name, { args: ["--version"] }).outputSync().success;
-  } catch {
-    return false;
-  }
+  const command = new Deno.Command(name, { args: ["--version"] });
+  return attempt(() => command.outputSync().success) ?? false;
 }

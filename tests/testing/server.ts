@@ -1,5 +1,6 @@
 // Server processes, and their messages as lines.
 import assert from "node:assert/strict";
+import { attempt } from "../../src/attempt.ts";
 import type { Launch } from "../../src/cli/clients/clients.ts";
 import {
   environment,
@@ -211,21 +212,12 @@ export class Wire implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      this.process.kill("SIGKILL");
-    } catch {
-      // It has already exited.
-    }
+    // It may have exited already.
+    attempt(() => this.process.kill("SIGKILL"));
     await this.#writer.abort().catch(() => {});
     await this.process.status;
     await Promise.allSettled(this.#reading);
   }
-}
-
-/** Returns the peak memory of a process, in MB. */
-export function peakMemory(pid: number): number {
-  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
 }
 
 /**

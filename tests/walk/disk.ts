@@ -1,7 +1,7 @@
 // The disk of a walk, and what changes it: steps that are data, so that they can be repeated.
 import { dirname, join, resolve } from "../../src/files/paths.ts";
 import { Place } from "../testing/folders.ts";
-import { isLink, isWithin, locate, real } from "./reading.ts";
+import { isLink, isWithin, list, locate, real } from "./reading.ts";
 
 /**
  * One operation on the disk: what to do with the entry at an absolute path. What is
@@ -86,20 +86,10 @@ export class Disk implements Disposable {
 
   /** Lists everything in a folder, without following links. */
   list(folder = this.place.path): Entry[] {
-    try {
-      const entries = [...Deno.readDirSync(folder)];
-      return entries.sort((a, b) => a.name < b.name ? -1 : 1).flatMap(
-        (entry) => {
-          const path = join(folder, entry.name);
-          return [
-            { ...entry, path },
-            ...entry.isDirectory ? this.list(path) : [],
-          ];
-        },
-      );
-    } catch {
-      return [];
-    }
+    return list(folder).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return [{ ...entry, path }, ...entry.isDirectory ? this.list(path) : []];
+    });
   }
 
   /** Returns the change that creates everything that there is, and opens what is closed. */
