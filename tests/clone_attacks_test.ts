@@ -17,7 +17,6 @@ const MINE = "home/.agent/skills";
 const THEIRS = "project/.claude/skills";
 const SECRET = "the user's secret";
 
-/** Sends a request, and returns the text of its reply. */
 type Ask = (method: string, params?: object) => Promise<string>;
 
 /**

@@ -22,7 +22,6 @@ const ROOMS: Record<string, string[]> = {
   http: [...LOWER, "program", "http"],
 };
 
-/** An import of a local module. */
 interface Import {
   path: string;
   /** Whether it loads the module at once, and does not only import types. */
@@ -40,14 +39,12 @@ function importsOf(module: string): Import[] {
   }));
 }
 
-/** Returns the room of a module. */
 function roomOf(module: string): string {
   const [top, room, ...rest] = module.split("/");
   if (top !== "src") return "top";
   return rest.length > 0 ? room! : "text";
 }
 
-/** Returns the modules that are loaded with a module. */
 function loadedWith(module: string, loaded = new Set<string>()): Set<string> {
   for (const { path, isStatic } of importsOf(module)) {
     if (!isStatic || loaded.has(path) || !path.endsWith(".ts")) continue;

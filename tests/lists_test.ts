@@ -13,7 +13,6 @@ import { Wire } from "./testing/server.ts";
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";
 
-/** Opens a server with a toolset and a policy. */
 function openWith(
   place: Place,
   toolset: string,

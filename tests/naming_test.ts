@@ -46,14 +46,12 @@ const FOLDERS: Readonly<Record<Owner, string>> = {
 /** What each has, if it has such a skill. */
 type Kinds = Readonly<Record<Owner, Kind | undefined>>;
 
-/** Returns whose skill has the name. */
 function holderOf(kinds: Kinds, order: readonly Owner[]): Owner | undefined {
   const there = order.filter((owner) => kinds[owner] !== undefined);
   const isKept = kinds.global?.isForModel && !kinds.project?.isForModel;
   return isKept ? "global" : there[0];
 }
 
-/** Writes the skills and the policy. */
 function write(place: Place, kinds: Kinds): void {
   const rules = [];
   for (const owner of ["project", "global"] as const) {
@@ -68,7 +66,6 @@ function write(place: Place, kinds: Kinds): void {
   place.file("policy.yaml", JSON.stringify({ rules }));
 }
 
-/** Opens a server with the folders in an order. */
 async function open(
   place: Place,
   order: readonly Owner[],
@@ -127,7 +124,6 @@ async function ask(server: LocalServer): Promise<Answers> {
   return answers;
 }
 
-/** Returns what clients should be shown. */
 function expect(kinds: Kinds, order: readonly Owner[]): Answers {
   const holder = holderOf(kinds, order);
   const answers: Answers = { "listed tools": "" };

@@ -13,7 +13,6 @@ import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 
-/** Returns the roots of a project and a home folder. */
 function rootsOf(place: Place): SkillRoot[] {
   const skills = (folder: string) => join(folder, ".claude", "skills");
   return [

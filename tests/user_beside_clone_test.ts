@@ -81,7 +81,6 @@ class Writer {
     });
   }
 
-  /** Writes the skills of a clone, and its links to what is the user's. */
   clone(mine: readonly string[]): void {
     const { path, home } = this.#place;
     const random = this.#random;

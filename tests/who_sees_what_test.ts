@@ -10,13 +10,10 @@ import { Observer } from "./walk/observer.ts";
 import { LocalServer } from "./walk/servers.ts";
 import { READS_FILES, type Shown, type View } from "./walk/view.ts";
 
-/** A state of the skill `inner`. */
 interface State {
-  /** The fields in its frontmatter. */
   fields?: string;
   /** The condition of a rule, and the state that it gives. */
   rule?: (folder: string) => Record<string, string>;
-  /** Whether its `SKILL.md` is broken. */
   isBroken?: boolean;
   /** Who sees it: t in the tools, p in the prompts, r in the resources. */
   own: string;

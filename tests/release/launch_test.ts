@@ -30,7 +30,6 @@ const TYPES: Record<string, string> = {
 function serveFolder(
   folder: string,
   { prefix = "/", others = {} }: {
-    /** The path of the folder. */
     prefix?: string;
     others?: Record<string, object>;
   } = {},
@@ -178,7 +177,6 @@ Deno.test(
   },
 );
 
-/** Creates the bundle as `deno task bundle` does. */
 function createBundle(place: Place): void {
   const file = join(place.folder("dist"), "skill_server.js");
   const script = resolve(MOD, "..", "tools/bundle.ts");

@@ -40,7 +40,6 @@ export class Tab implements AsyncDisposable {
     this.page = page;
   }
 
-  /** Opens a URL. */
   static async open(url: string): Promise<Tab> {
     // Loaded only where there is a browser.
     const { chromium } = await import("npm:playwright-core@^1");

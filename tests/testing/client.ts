@@ -79,7 +79,6 @@ export class Session implements AsyncDisposable {
     return session;
   }
 
-  /** Calls a tool. */
   async call(
     name: string,
     input: Record<string, unknown> = {},
@@ -104,7 +103,6 @@ export class Session implements AsyncDisposable {
     return this.text("skill", { name });
   }
 
-  /** Returns the description of the tool `skill`. */
   async description(): Promise<string> {
     const { tools } = await this.client.listTools();
     return tools.find(({ name }) => name === "skill")!.description!;

@@ -30,12 +30,10 @@ export class TestDispatcher extends RequestDispatcher {
     this.changed.push(list);
   }
 
-  /** Whether requests with a method have a handler. */
   has(method: string): boolean {
     return this.hasHandler(method);
   }
 
-  /** Returns the result of a request, or the promise of it. */
   ask(
     method: string,
     params?: Record<string, unknown>,

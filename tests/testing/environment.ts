@@ -3,21 +3,17 @@ import { isWindows, resolve } from "../../src/files/paths.ts";
 
 export { isWindows } from "../../src/files/paths.ts";
 
-/** The root folder of the repository. */
 export const REPOSITORY = resolve(import.meta.dirname!, "../..");
 
-/** The text of the README. */
 export const README = Deno.readTextFileSync(
   resolve(REPOSITORY, "README.md"),
 );
 
-/** The main module. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
 /** The main module of the server over HTTP. */
 export const HTTP = resolve(REPOSITORY, "http.ts");
 
-/** The path separator. */
 export const SEPARATOR = isWindows ? "\\" : "/";
 
 /**

@@ -49,7 +49,6 @@ export function httpCommand(
   return { launch: { command: program!, args: rest }, env };
 }
 
-/** A process that serves skills over HTTP. */
 export class HttpServer implements AsyncDisposable {
   readonly stderr = new Inbox<string>();
   readonly process: Deno.ChildProcess;
@@ -84,7 +83,6 @@ export class HttpServer implements AsyncDisposable {
     return server;
   }
 
-  /** Sends a request and returns the response. */
   async fetch(
     body: string | object | undefined,
     headers: Record<string, string> = {},

@@ -112,7 +112,6 @@ export async function* linesOf(
   assert.equal(parts.join(""), "", "the output ends with an incomplete line");
 }
 
-/** A reply from the server. */
 export interface Reply {
   id?: number;
   // deno-lint-ignore no-explicit-any -- the tests assert what it contains
@@ -160,12 +159,10 @@ export class Wire implements AsyncDisposable {
     }
   }
 
-  /** Waits for the process to exit. */
   get ended(): Promise<Deno.CommandStatus> {
     return within(this.process.status, "the server to exit");
   }
 
-  /** Sends a request and returns the reply. */
   async ask(id: number, method: string, params = {}): Promise<Reply> {
     await this.write({ jsonrpc: "2.0", id, method, params });
     return this.reply(id);

@@ -52,7 +52,6 @@ export function drawLayout({ place: { path } }: Disk, random: Random): Layout {
   return { project, policy, creation };
 }
 
-/** The folders that settings can name. */
 export function configurable({ place }: Disk, { project }: Layout): string[] {
   const folders = [
     "store",
@@ -66,7 +65,6 @@ export function configurable({ place }: Disk, { project }: Layout): string[] {
     .concat(project, join(project, ".claude"));
 }
 
-/** Where changes are drawn. */
 interface Scene {
   readonly disk: Disk;
   readonly layout: Layout;
@@ -153,7 +151,6 @@ export class Changes {
     return `tok${++this.#count}`;
   }
 
-  /** Returns the path of the main file of a folder, which may not exist yet. */
   #mainOf(folder: string): string {
     const entries = attempt(() => [...Deno.readDirSync(folder)]) ?? [];
     const main = ["SKILL.md", "skill.md"]

@@ -17,7 +17,6 @@ export type Step =
 /** A change of the disk. After a step that fails, there are no others. */
 export type Change = readonly Step[];
 
-/** A file, folder, or link. */
 export type Entry = Pick<Deno.DirEntry, "isDirectory" | "isSymlink"> & {
   readonly path: string;
 };
@@ -28,7 +27,6 @@ const MAX_LINKS = 40;
 /** An empty folder, and all that is created in it. */
 export class Disk implements Disposable {
   readonly place = new Place();
-  /** The changes so far. */
   readonly changes: Change[] = [];
   /** Everything in the place after the last change. */
   entries: readonly Entry[] = [];
@@ -75,7 +73,6 @@ export class Disk implements Disposable {
     }
   }
 
-  /** Makes everything in a folder readable again. */
   #open(folder: string): void {
     for (const { name, isDirectory, isSymlink } of Deno.readDirSync(folder)) {
       const path = join(folder, name);

@@ -17,7 +17,6 @@ export interface Rule {
 /** Whom something is hidden from. */
 type Viewer = "everyone" | "model";
 
-/** A folder that is searched for skills. */
 export interface Root {
   path: string;
   recursive: boolean;
@@ -95,7 +94,6 @@ function pluginOf(path: string): string | undefined {
   return skills === "skills" && !isNone ? plugin : undefined;
 }
 
-/** The reference model. */
 export class Model {
   readonly #found = new Map<string, Found>();
   #position = 0;
@@ -228,7 +226,6 @@ export class Model {
     return isOwn && !leaves ? child : undefined;
   }
 
-  /** Notes a listing of a skill. Returns whether there is a skill. */
   #note(listing: Listing): boolean {
     const { path, realPath } = listing;
     const main = disk.findMain(path);

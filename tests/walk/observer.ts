@@ -14,7 +14,6 @@ import {
   type View,
 } from "./view.ts";
 
-/** Sends a request and returns the reply. */
 export type Ask = (
   method: string,
   params?: Record<string, unknown>,
@@ -52,7 +51,6 @@ export class Observer {
     ];
   }
 
-  /** Looks at everything. */
   async look({ names, paths }: Guesses): Promise<View> {
     // Once a client lists the skills itself, the tools do not list them to it.
     const tools = await this.#listTools();
@@ -146,7 +144,6 @@ export class Observer {
     );
   }
 
-  /** Lists the paths in a directory. */
   async #list(uri: string, prefix = ""): Promise<string[]> {
     const result = await this.#request("resources/directory/read", { uri });
     const paths: string[] = [];

@@ -15,7 +15,6 @@ export class Random {
     return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Returns an integer from 0 to below a limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
@@ -28,7 +27,6 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** Picks a key by its weight. */
   weighted<Key extends string>(weights: Record<Key, number>): Key {
     const entries = Object.entries(weights) as [Key, number][];
     const total = entries.reduce((sum, [, weight]) => sum + weight, 0);

@@ -65,7 +65,6 @@ export function readFrontmatter(file: string): Frontmatter {
   };
 }
 
-/** Whether a path is one of the folders or lies in one. */
 export function isInside(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isWithin(path, folder));
 }
@@ -75,7 +74,6 @@ export function locate(path: string): string {
   return join(real(dirname(path)) ?? dirname(path), basename(path));
 }
 
-/** Returns the names of a path below a folder. */
 export function namesBelow(folder: string, path: string): string[] {
   return path.slice(folder.length).split("/").filter(Boolean);
 }

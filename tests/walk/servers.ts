@@ -11,7 +11,6 @@ import { MODERN_META } from "../testing/modern.ts";
 import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
-/** Where a server starts, and with what. */
 export interface Launch extends ServerFolders {
   readonly args: string[];
   readonly env?: Record<string, string>;
@@ -161,7 +160,6 @@ function describe({ options }: Settings, registry: SkillRegistry) {
   return createDescription(registry, options);
 }
 
-/** Creates a connection for each era. */
 function createAsks(
   send: (
     message: { jsonrpc: string; id: number; method: string; params: object },

@@ -8,7 +8,6 @@ import type { Launch } from "./servers.ts";
 import { isWithin, real } from "./reading.ts";
 import type { Root, Rule, World } from "./model.ts";
 
-/** How a server is started. */
 export interface Start {
   readonly workingDirectory: string;
   readonly toolset: string;
@@ -21,7 +20,6 @@ export interface Start {
   readonly nameOnly: readonly string[];
   /** The seconds between two rescans of a server that watches. Default: 1. */
   readonly refresh?: number;
-  /** The path of the policy, if one is used. */
   readonly policy?: string;
 }
 
@@ -168,7 +166,6 @@ type WrittenRule =
   & Omit<Rule, "skill" | "in">
   & Partial<Record<"skill" | "in", string | string[]>>;
 
-/** Returns the absolute path of a folder in the policy file. */
 function absolutePath(
   folder: string,
   { home, policy }: { home: string; policy: string },

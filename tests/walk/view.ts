@@ -25,7 +25,6 @@ export interface Shown {
   toolFiles: Contents | null;
 }
 
-/** What all views show. */
 export interface View {
   /** The skills as canonical JSON, in order. */
   skills: string[];
@@ -59,10 +58,8 @@ export function canonical(value: object): string {
   });
 }
 
-/** Returns the token in the text of a file. */
 export const tokenIn = (text: string): string => /tok\d+/.exec(text)?.[0] ?? "";
 
-/** Returns all tokens in a value. */
 export function tokensIn(value: unknown): Set<string> {
   return new Set(JSON.stringify(value).match(/tok\d+/g));
 }
@@ -84,7 +81,6 @@ function readAll(
   return Object.fromEntries(contents);
 }
 
-/** Returns the contents that are readable. */
 export function readable(contents: Contents): Record<string, string> {
   const entries = Object.entries(contents)
     .filter((entry): entry is [string, string] => entry[1] !== null);

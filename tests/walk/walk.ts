@@ -56,7 +56,6 @@ interface Course {
   readonly random?: Random;
 }
 
-/** A walk over the states of a disk. */
 export class Walk implements Disposable {
   readonly #random: Random | undefined;
   readonly #disk: Disk;
@@ -75,7 +74,6 @@ export class Walk implements Disposable {
     this.#world = worldOf(start, disk);
   }
 
-  /** Begins a random walk of a number of steps. */
   static draw(seed: number, steps: number): Walk {
     const random = new Random(seed);
     const disk = new Disk();
@@ -92,7 +90,6 @@ export class Walk implements Disposable {
     return new Walk({ disk, start, changes: drawAll(changes, steps), random });
   }
 
-  /** Begins a walk that was recorded. */
   static repeat(recording: Recording): Walk {
     const disk = new Disk();
     const { path } = disk.place;
@@ -175,7 +172,6 @@ export class Walk implements Disposable {
     return Array.from({ length: count }, () => random.pick(items));
   }
 
-  /** Checks the skills in the catalog, without their files. */
   #checkCatalog({ registry: { catalog } }: LocalServer): void {
     assert.deepEqual(
       briefly([
@@ -186,7 +182,6 @@ export class Walk implements Disposable {
     );
   }
 
-  /** Checks a server that starts now. */
   async #rest(): Promise<void> {
     this.#readRules();
     using fresh = await LocalServer.open(this.#launch);
