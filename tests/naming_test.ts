@@ -66,17 +66,11 @@ function write(place: Place, kinds: Kinds): void {
   place.file("policy.yaml", JSON.stringify({ rules }));
 }
 
-async function open(
-  place: Place,
-  order: readonly Owner[],
-): Promise<LocalServer> {
+function open(place: Place, order: readonly Owner[]): Promise<LocalServer> {
   const folders = order.map((owner) => join(place.path, FOLDERS[owner]));
   const policy = join(place.path, "policy.yaml");
-  return await LocalServer.open({
-    project: place.project,
-    home: place.home,
-    args: ["--policy", policy, ...folders],
-  });
+  const args = ["--policy", policy, ...folders];
+  return LocalServer.open({ ...place, args });
 }
 
 /** What clients are shown: whose skill answers to a name. */

@@ -160,16 +160,10 @@ async function serve(
   }
   const rules = rule === undefined ? [] : [rule(at(inner))];
   const policy = place.file("policy.yaml", JSON.stringify({ rules }));
+  const others = args.map((arg) => arg.includes("/") ? at(arg) : arg);
   return await LocalServer.open({
-    project: place.project,
-    home: place.home,
-    args: [
-      "--tools",
-      toolset,
-      "--policy",
-      policy,
-      ...args.map((arg) => arg.includes("/") ? at(arg) : arg),
-    ],
+    ...place,
+    args: ["--tools", toolset, "--policy", policy, ...others],
   });
 }
 
