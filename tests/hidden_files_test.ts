@@ -10,6 +10,7 @@ import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -28,10 +29,9 @@ Deno.test(
     place.skill(`${SKILLS}/outer`, "inner");
     place.link("../docs", `${SKILLS}/outer/inner/docs`);
     place.link("inner", `${SKILLS}/outer/alias`);
-    const path = join(place.home, ".claude", "skills");
-    const roots = [{ path, scope: "global", recursive: true } as const];
+    const skills = root(join(place.path, SKILLS), { recursive: true });
     const rules = [{ skill: "inner", state: "off" } as const];
-    using registry = new SkillRegistry(roots, { policy: { rules } });
+    using registry = new SkillRegistry([skills], { policy: { rules } });
     await registry.refresh();
     const skill = registry.find("outer")!;
     const { text } = await registry.readFile(skill, "docs/notes.md");
@@ -49,8 +49,8 @@ Deno.test("what lies in a folder that could not be listed is hidden, although it
   place.file("project/skills/outer/docs/notes.md", "notes");
   place.skill("project/skills/outer/group", "inner");
   const path = join(place.project, "skills");
-  const roots = [{ path, scope: "project", recursive: true } as const];
-  using registry = new SkillRegistry(roots, {
+  const skills = root(path, { scope: "project", recursive: true });
+  using registry = new SkillRegistry([skills], {
     workingDirectory: place.project,
     log: () => {},
   });
