@@ -27,7 +27,7 @@ const PROTOCOL_PAGE = read("docs/protocol.md");
 function print(args: readonly string[], program: Program = PROGRAM): string {
   const [client, ...rest] = args;
   const config = configFor(client!, { args: rest, program, home: "/home/me" });
-  const command = `$ skill-server --print-config ${args.join(" ")}`;
+  const command = `## skill-server --print-config ${args.join(" ")}`;
   return `${command}\n${config.message}${config.text}`;
 }
 
@@ -59,14 +59,14 @@ function printAll(): string {
         ? [print([name])]
         : [print([name]), print([name, ...url])]
     ),
-    "With a Deno that npx downloaded, these lines differ:\n",
+    "# With a Deno that npx downloaded, these lines differ\n",
     printDifference("cursor", NPX_PROGRAM),
-    "On Windows, these lines differ:\n",
+    "# On Windows, these lines differ\n",
     ...["claude-code", "codex", "cursor", "vscode"]
       .map((name) => printDifference(name, windows)),
-    "On macOS, these lines differ:\n",
+    "# On macOS, these lines differ\n",
     printDifference("vscode", { ...PROGRAM, os: "darwin" }),
-  ].join(`\n${"-".repeat(80)}\n\n`);
+  ].join("\n");
 }
 
 Deno.test(
