@@ -172,9 +172,8 @@ Deno.test("no single message ends the server, however long its parts are", async
   assert.equal(wire.stderr, "");
 });
 
-/** Creates a place with skills whose files together exceed the limit for a message. */
-function largePlace(): Place {
-  const place = new Place();
+Deno.test("content that is too large for a message is refused with advice", async () => {
+  using place = new Place();
   const skills = "home/.claude/skills";
   const megabyte = 2 ** 20;
   place.skill(skills, "many");
@@ -187,11 +186,6 @@ function largePlace(): Place {
     place.file(`${skills}/odd/${id}.txt`, "\u0001".repeat(1_000_000));
   }
   place.skill(skills, "huge", `${skillMd("huge")}${"x".repeat(11 * megabyte)}`);
-  return place;
-}
-
-Deno.test("content that is too large for a message is refused with advice", async () => {
-  using place = largePlace();
   await using wire = await Wire.open(place, {
     args: ["--max-file-size", "16"],
   });

@@ -1,7 +1,6 @@
 // A policy in a registry and in a server: what a change does, and what it turns off.
 import assert from "node:assert/strict";
 import {
-  type ScanOptions,
   scanSkillRoots,
   type SkillPolicy,
   SkillRegistry,
@@ -21,24 +20,6 @@ function rootsOf(place: Place): SkillRoot[] {
   ];
 }
 
-/** Creates a registry for a project and a home folder, and records the lines that it logs. */
-function registryOf(
-  place: Place,
-  policy: SkillPolicy,
-  options: ScanOptions = {},
-) {
-  const lines: string[] = [];
-  const registry = new SkillRegistry(rootsOf(place), {
-    workingDirectory: place.project,
-    ...options,
-    policy,
-    log: (line) => lines.push(line),
-  });
-  return { registry, lines };
-}
-
-const NO_PROJECT: SkillPolicy = { rules: [{ scope: "project", state: "off" }] };
-
 Deno.test(
   "a skill that is off shadows nothing and appears neither in the catalog nor in the log",
   { ignore: lacks("links") },
@@ -49,8 +30,12 @@ Deno.test(
     place.skill("project/.claude/skills", "broken", "no frontmatter");
     place.link("nowhere", "project/.claude/skills/dangling");
     place.skill("home/.claude/skills", "git");
-    const { registry, lines } = registryOf(place, NO_PROJECT);
-    using _ = registry;
+    const lines: string[] = [];
+    using registry = new SkillRegistry(rootsOf(place), {
+      workingDirectory: place.project,
+      policy: { rules: [{ scope: "project", state: "off" }] },
+      log: (line) => lines.push(line),
+    });
     const catalog = await registry.refresh();
     assert.deepEqual(names(catalog), ["git"]);
     assert.equal(registry.find("git")!.scope, "global");

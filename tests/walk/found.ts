@@ -86,18 +86,10 @@ export const FOUND: Readonly<Record<string, Recording>> = {
       ["folder", "@/home"],
       ["write", "@/store/a/SKILL.md", skill("a", "tok1")],
       ["write", "@/store/b/SKILL.md", skill("b", "tok2")],
-      [
-        "write",
-        "@/policy.yaml",
-        '{"rules":[{"state":"manual","scope":"global"}]}',
-      ],
+      ["write", "@/policy.yaml", policy("manual", "global")],
     ],
     changes: [
-      [[
-        "write",
-        "@/policy.yaml",
-        '{"rules":[{"state":"off","scope":"project"}]}',
-      ]],
+      [["write", "@/policy.yaml", policy("off", "project")]],
     ],
   },
   "a name behind a scope led to the second skill that has it": {
@@ -143,4 +135,8 @@ export const FOUND: Readonly<Record<string, Recording>> = {
 /** Returns the text of a `SKILL.md`, which ends with a token that no other file contains. */
 function skill(name: string, token: string, fields = ""): string {
   return `---\nname: ${name}\ndescription: About ${name}\n${fields}---\n${token}`;
+}
+
+function policy(state: string, scope: string): string {
+  return JSON.stringify({ rules: [{ state, scope }] });
 }

@@ -20,8 +20,6 @@ type Viewer = "everyone" | "model";
 export interface Root {
   path: string;
   recursive: boolean;
-  /** Whether it is one of the project's default folders. */
-  isProject: boolean;
   /** Whether it can be a skill itself. */
   includesItself: boolean;
 }

@@ -5,7 +5,6 @@ import { configurable, type Layout } from "./changes.ts";
 import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";
 import type { Launch } from "./servers.ts";
-import { isWithin, real } from "./reading.ts";
 import type { Root, Rule, World } from "./model.ts";
 
 export interface Start {
@@ -104,35 +103,25 @@ function rootsOf(start: Start, home: string): Root[] {
   const folders = [...start.folders, ...usesBoth ? skillsDir : []];
   const bases = new Set([workingDirectory, home]);
   const recursive = toolset === "agentskills";
-  const isProjectFolder = (base: string) =>
-    base === workingDirectory &&
-    !isWithin(real(home) ?? home, real(base) ?? base);
   const wellKnown = (name: string): Root[] =>
     [...bases].map((base) => ({
       path: join(base, name, "skills"),
       recursive,
-      isProject: isProjectFolder(base),
       includesItself: recursive,
     }));
   const configured = (folder: string): Root[] =>
     ["", ".claude/skills", "skills"].map((name) => ({
       path: join(absolute(folder), name),
       recursive,
-      isProject: false,
       includesItself: recursive || name === "",
     }));
   const roots = folders.length > 0
     ? folders.flatMap(configured)
     : [...wellKnown(".agent"), ...wellKnown(".claude")];
   if (start.agents) roots.push(...wellKnown(".agents"));
-  return [
-    ...roots,
-    ...start.skillDirs.map((path) => ({ ...SKILL_DIR, path })),
-  ];
+  const named = { recursive: true, includesItself: true };
+  return [...roots, ...start.skillDirs.map((path) => ({ ...named, path }))];
 }
-
-/** How a folder of the option --skill-dir is searched. */
-const SKILL_DIR = { recursive: true, isProject: false, includesItself: true };
 
 /**
  * Returns the rules of the policy file with absolute folders.
