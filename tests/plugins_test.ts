@@ -1,6 +1,6 @@
 // Names behind plugins: a skill in `<plugin>/skills/<name>` is also `<plugin>:<name>`.
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
+import { type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join, relative } from "../src/files/paths.ts";
 import { pluginOf } from "../src/skills/names.ts";
 import { Session } from "./testing/client.ts";
@@ -33,12 +33,16 @@ Deno.test("pluginOf() returns the folder around the folder of skills, or the one
 });
 
 /** Scans the user's plugins, and then those of a project, searched deep. */
-async function openPlugins(place: Place): Promise<SkillRegistry> {
+async function openPlugins(
+  place: Place,
+  rules: SkillPolicy["rules"] = [],
+): Promise<SkillRegistry> {
   const roots = ["mine", "project/deep"].map((folder) =>
     root(join(place.path, folder), { recursive: true })
   );
   const registry = new SkillRegistry(roots.toReversed(), {
     workingDirectory: place.project,
+    policy: { rules },
     log: () => {},
   });
   await registry.refresh();
@@ -116,16 +120,8 @@ Deno.test("a skill that is off has the whole name, so that nothing else answers 
   using place = new Place();
   place.skill("mine", "pdf");
   place.skill("mine/superpowers/skills", "pdf", skillMd("pdf", "Off"));
-  using registry = new SkillRegistry(
-    [root(join(place.path, "mine"), { recursive: true })],
-    {
-      log: () => {},
-      policy: {
-        rules: [{ in: join(place.path, "mine", "superpowers"), state: "off" }],
-      },
-    },
-  );
-  await registry.refresh();
+  const folder = join(place.path, "mine", "superpowers");
+  using registry = await openPlugins(place, [{ in: folder, state: "off" }]);
   assert.deepEqual(foundBy(place, registry, "superpowers:pdf"), [undefined]);
 });
 

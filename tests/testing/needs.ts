@@ -40,10 +40,6 @@ const NEEDS = {
     what: "file names with any characters",
     isMet: () => !isWindows,
   },
-  bytes: {
-    what: "file names that are not valid UTF-8",
-    isMet: () => Deno.build.os === "linux",
-  },
   fifos: { what: "FIFOs", isMet: () => !isWindows },
   /** Not on the network file systems and not on the old versions of Windows. */
   replacing: {
@@ -68,10 +64,6 @@ const NEEDS = {
   speed: {
     what: `a file system that finds a file in ${SLOW_MS} ms`,
     isMet: isFast,
-  },
-  moves: {
-    what: "folders that can be moved while their subfolders are watched",
-    isMet: () => !isWindows,
   },
   signals: { what: "POSIX signals", isMet: () => !isWindows },
   sh: { what: "a POSIX shell", isMet: () => !isWindows },

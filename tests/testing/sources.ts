@@ -18,8 +18,10 @@ export function listModules(folder: string): string[] {
     .sort();
 }
 
-/** The modules at the top: the library, and the two programs. */
-export const TOP_MODULES = ["mod.ts", "skill_server.ts", "http.ts"];
-
 /** All modules that are published. */
-export const MODULES = [...TOP_MODULES, ...listModules("src")];
+export const MODULES = [
+  "mod.ts",
+  "skill_server.ts",
+  "http.ts",
+  ...listModules("src"),
+];
