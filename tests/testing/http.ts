@@ -5,6 +5,7 @@ import {
   StreamableHTTPClientTransport as ModernTransport,
 } from "npm:@modelcontextprotocol/client@^2";
 import { attempt } from "../../src/attempt.ts";
+import { nextId } from "./client.ts";
 import { HTTP, IMPORTS } from "./environment.ts";
 import { MODERN_META } from "./modern.ts";
 import {
@@ -111,7 +112,7 @@ export class HttpServer implements AsyncDisposable {
 
   /** Sends a legacy request and returns the reply. */
   async askLegacy(method: string, params: object = {}): Promise<Reply> {
-    const id = ++lastId;
+    const id = nextId();
     const response = await this.fetch({ jsonrpc: "2.0", id, method, params });
     return await response.json();
   }
@@ -135,12 +136,10 @@ export class HttpServer implements AsyncDisposable {
   }
 }
 
-let lastId = 0;
-
 /** Creates a request of the modern era. */
 export function modern(method: string, params: object = {}): object {
   const withMeta = { ...params, _meta: MODERN_META };
-  return { jsonrpc: "2.0", id: ++lastId, method, params: withMeta };
+  return { jsonrpc: "2.0", id: nextId(), method, params: withMeta };
 }
 
 /** The token of servers that require one. */

@@ -7,6 +7,7 @@ import { McpServer } from "../../src/protocol/mcp_server.ts";
 import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
 import { registerSubscriptions } from "../../src/views/subscriptions.ts";
 import { createDescription, registerViews } from "../../src/views/views.ts";
+import { nextId } from "../testing/client.ts";
 import { MODERN_META } from "../testing/modern.ts";
 import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
@@ -25,8 +26,6 @@ interface Notification {
 
 /** Connections by era and transport. */
 type Asks = Record<string, Ask>;
-
-let lastId = 0;
 
 /** A server in this process, with a connection for each era and transport. */
 export class LocalServer implements Asking, Disposable {
@@ -99,13 +98,13 @@ function pretend<T>({ project, home, env }: Launch, work: () => T): T {
 }
 
 function askStdio(
-  settings: Settings,
+  { options }: Settings,
   registry: SkillRegistry,
   notifications: Notification[],
 ): Asks {
-  const server = new McpServer(describe(settings, registry));
-  registerSkillTools(server, registry, settings.options);
-  registerViews(server, registry, settings.options);
+  const server = new McpServer(createDescription(registry, options));
+  registerSkillTools(server, registry, options);
+  registerViews(server, registry, options);
   registerSubscriptions(server, registry);
   const waiting = new Map<unknown, (reply: object) => void>();
   const transport = {
@@ -129,10 +128,10 @@ function askStdio(
   }, "stdio");
 }
 
-function askHttp(settings: Settings, registry: SkillRegistry): Asks {
-  const server = new McpHttpServer(describe(settings, registry));
-  registerSkillTools(server, registry, settings.options);
-  registerViews(server, registry, settings.options);
+function askHttp({ options }: Settings, registry: SkillRegistry): Asks {
+  const server = new McpHttpServer(createDescription(registry, options));
+  registerSkillTools(server, registry, options);
+  registerViews(server, registry, options);
   return createAsks(async (message) => {
     const { name, uri, _meta } = message.params as Record<
       string,
@@ -156,10 +155,6 @@ function askHttp(settings: Settings, registry: SkillRegistry): Asks {
   }, "http");
 }
 
-function describe({ options }: Settings, registry: SkillRegistry) {
-  return createDescription(registry, options);
-}
-
 function createAsks(
   send: (
     message: { jsonrpc: string; id: number; method: string; params: object },
@@ -167,7 +162,7 @@ function createAsks(
   transport: string,
 ): Asks {
   const ask = (method: string, params: object) =>
-    send({ jsonrpc: "2.0", id: ++lastId, method, params });
+    send({ jsonrpc: "2.0", id: nextId(), method, params });
   return {
     [transport]: (method, params = {}) => ask(method, params),
     [`modern ${transport}`]: (method, params = {}) =>
