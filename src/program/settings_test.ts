@@ -71,10 +71,10 @@ Deno.test("createSettings() replaces the default roots by the given folders only
 
 Deno.test("createSettings() takes folders from the command line, or else from SKILLS_DIR, or from both for skilljack", () => {
   using place = new Place();
-  const [a, b, comma] = ["a", "b", "c,d"].map((name) => place.folder(name)) as [
-    string,
-    string,
-    string,
+  const [a, b, comma] = [
+    place.folder("a"),
+    place.folder("b"),
+    place.folder("c,d"),
   ];
   const cases: [args: string[], SKILLS_DIR: string, folders: string[]][] = [
     [[a, b], "", [a, b]],
