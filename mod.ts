@@ -205,6 +205,7 @@ interface SearchedFolder extends VisitedFolder {
 /** Visits a root: finds the folders in it that may be skills. */
 class RootSearch implements WalkSteps<SearchedFolder> {
   readonly maxEntries: number;
+  readonly isShared: boolean;
   readonly #root: SkillRoot;
   readonly #project: Project;
   readonly #links: LinkRules;
@@ -238,6 +239,7 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 2;
     this.#isRoot = isRoot;
     this.maxEntries = MAX_FOLDERS[root.scope];
+    this.isShared = root.scope === "project";
   }
 
   async run(): Promise<RootVisit> {

@@ -138,6 +138,7 @@ function placeWithSecrets(): Place {
   }
   place.file(`${SECRET}/git/docs/${SECRET}.md`, SECRET);
   place.file(`${SECRET}/git/${SECRET}.md`, SECRET);
+  place.link("gone", `${SECRET}/git/docs/${SECRET}-link`);
   return place;
 }
 
@@ -177,8 +178,9 @@ for (const path of ["git/docs", "git", ""]) {
         ...await askRepeatedly(server, { requests: REQUESTS, rounds: 20 }),
       );
       const listed = { path: "docs/help.md", size: 0, version: "" };
-      for (let round = 0; round < 1_000; round++) {
-        shown.push((await registry.listFiles(skill)).files);
+      for (let round = 0; round < 2_000; round++) {
+        const { files, leftOut } = await registry.listFiles(skill);
+        shown.push(files, leftOut);
         const digest = registry.digest(skill, listed);
         shown.push(await digest.catch(({ message }: Error) => message));
       }
@@ -215,8 +217,8 @@ for (const path of ["skills", ""]) {
       let scansWithSkills = 0;
       for (let scan = 0; scan < 3_000; scan++) {
         const options = { workingDirectory, homeDirectory };
-        const { skills } = await scanSkillRoots(roots, options);
-        assert.ok(!JSON.stringify([...skills]).includes(SECRET));
+        const { skills, problems } = await scanSkillRoots(roots, options);
+        assert.ok(!JSON.stringify([...skills, problems]).includes(SECRET));
         if (skills.size > 0) scansWithSkills++;
       }
       assert.ok(scansWithSkills > 0);

@@ -51,6 +51,7 @@ interface ListedFolder extends BoundEntry, PlacedFolder {
 
 export class FileList implements WalkSteps<ListedFolder> {
   readonly maxEntries: number;
+  readonly isShared: boolean;
   readonly #options: ServedFolderOptions;
   readonly #files = new Map<ListedFolder, SkillFile[]>();
   readonly #leftOut: Problem[] = [];
@@ -59,6 +60,7 @@ export class FileList implements WalkSteps<ListedFolder> {
   constructor(options: ServedFolderOptions, maxEntries: number) {
     this.#options = options;
     this.maxEntries = maxEntries;
+    this.isShared = options.isShared ?? true;
   }
 
   async create(top: BoundEntry): Promise<SkillFiles> {
@@ -66,7 +68,7 @@ export class FileList implements WalkSteps<ListedFolder> {
       ...top,
       parent: undefined,
       prefix: "",
-      isExposed: isExposed(top, this.#options.isShared),
+      isExposed: isExposed(top, this.isShared),
     }, this);
     if (end !== undefined) {
       const { folder, entry } = end;
@@ -101,7 +103,7 @@ export class FileList implements WalkSteps<ListedFolder> {
     folder: ListedFolder,
     parent: FolderSnapshot,
   ): ListedFolder | undefined {
-    const { boundary, maxFileSize, alias, isShared = true } = this.#options;
+    const { boundary, maxFileSize, alias } = this.#options;
     this.#entries++;
     const path = folder.prefix + entry.name;
     const found = boundary.find(entry.name, folder, {
@@ -116,7 +118,7 @@ export class FileList implements WalkSteps<ListedFolder> {
       throw new SkillFileError(path, TOO_DEEP);
     }
     // The folder may have been swapped since it was listed.
-    if (isShared && !parent.holds()) confirmPlace(found, status);
+    if (this.isShared && !parent.holds()) confirmPlace(found, status);
     requireReadable(found, { status, maxFileSize });
     this.#files.get(folder)!.push({
       path: found.path === alias?.file ? alias.name : path,

@@ -17,7 +17,7 @@ import {
   tooLarge,
   WAS_REPLACED,
 } from "./faults.ts";
-import { dirname, isThere, mayRead } from "./paths.ts";
+import { childPath, dirname, isThere, mayRead } from "./paths.ts";
 import {
   type FileStatus,
   type FolderSnapshot,
@@ -90,16 +90,32 @@ export function requireInPlace({ path, realPath }: Located): void {
  * and back, one of the two differs, unless another swap comes exactly between them, in
  * each round.
  *
+ * @param look Looks at what has the status. Default: at the path.
  * @throws {SkillFileError} If it was replaced.
  */
-export function confirmPlace(located: Located, status: FileStatus): void {
+export function confirmPlace(
+  located: Located,
+  status: FileStatus,
+  look: () => FileStatus = () => statLocated(located),
+): void {
   for (let round = 0; round < CONFIRM_ROUNDS; round++) {
     delayRandomly(located);
     requireInPlace(located);
     delayRandomly(located);
-    const { dev, ino } = statLocated(located);
+    const { dev, ino } = look();
     if (dev === status.dev && ino === status.ino) continue;
     throw new SkillFileError(located.path, WAS_REPLACED);
+  }
+}
+
+/** Whether a folder has an entry. If it was swapped while it was listed, another one may. */
+export function hasEntry(folder: Located, name: string): boolean {
+  const look = () => Deno.lstatSync(childPath(folder.path, name));
+  try {
+    confirmPlace(folder, look(), look);
+    return true;
+  } catch {
+    return false;
   }
 }
 

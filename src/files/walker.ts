@@ -9,6 +9,7 @@ import { TimeSlice } from "../tasks.ts";
 import {
   byRealPath,
   confirmPlace,
+  hasEntry,
   type Located,
   requireInPlace,
 } from "./reading.ts";
@@ -32,6 +33,8 @@ export function proofOf(
 /** The steps of a walk, which differ by its purpose. */
 export interface WalkSteps<Folder extends PlacedFolder> {
   readonly maxEntries: number;
+  /** Whether others may be able to swap the folders. */
+  readonly isShared: boolean;
   /** Whether to look at an entry. If not, it does not count toward the limit. */
   isLookedAt(entry: Deno.DirEntry): boolean;
   isListed(folder: Folder): boolean;
@@ -124,6 +127,9 @@ class Walk<Folder extends PlacedFolder> {
       const child = this.#steps.onEntry(entry, folder, snapshot);
       if (child !== undefined) this.#queue.push(child);
     } catch (error) {
+      const isSafe = !this.#steps.isShared || snapshot.holds();
+      // If the folder was swapped while it was listed, the entry may be another one's.
+      if (!isSafe && !hasEntry(folder, entry.name)) return;
       this.#steps.onFailure(error, folder, entry);
     }
   }

@@ -13,6 +13,7 @@ import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
 /** Notes what a walk does. Walks into all folders, but not through links. */
 class Recorder implements WalkSteps<PlacedFolder> {
   maxEntries = 100;
+  readonly isShared = true;
   readonly folders: string[] = [];
   readonly entries: string[] = [];
   readonly failures: string[] = [];
