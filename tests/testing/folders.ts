@@ -15,6 +15,13 @@ export function skillMd(
   return `---\n${fields}---\n\n# ${name}\n`;
 }
 
+/**
+ * The folder of all places of a test file. Other files run at the same time, and no snapshot
+ * of the folder for temporary files holds while places come and go in it.
+ */
+const PLACES = Deno.makeTempDirSync();
+addEventListener("unload", () => Deno.removeSync(PLACES, { recursive: true }));
+
 /** A temporary folder that contains a project folder and a home folder. */
 export class Place implements Disposable {
   readonly path: string;
@@ -22,8 +29,7 @@ export class Place implements Disposable {
   readonly home: string;
   socket: Disposable | undefined;
 
-  /** Creates the folders in a folder, or else in the one for temporary files. */
-  constructor(folder?: string) {
+  constructor(folder: string = PLACES) {
     const path = Deno.makeTempDirSync({ dir: folder });
     this.path = Deno.realPathSync(path);
     this.project = this.folder("project");
