@@ -74,7 +74,7 @@ async function serve(settings: Settings): Promise<number> {
   const server = new McpServer(createDescription(registry, settings.options));
   const transport = new StdioTransport();
   let code = 0;
-  transport.onerror = ({ message }) => {
+  transport.onError = ({ message }) => {
     log(message);
     code = 2;
   };

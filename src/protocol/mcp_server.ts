@@ -89,7 +89,7 @@ export class McpServer extends RequestDispatcher {
    * it of a change. Returns a function that ends the subscription, or throws an
    * error if there is no such resource.
    */
-  onsubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
+  onSubscribe?: (uri: string, notify: () => void) => Promise<() => void>;
 
   /** The permits of requests without a reply. Reading stops while none is free. */
   readonly #unanswered = new Semaphore(MAX_UNANSWERED);
@@ -154,8 +154,8 @@ export class McpServer extends RequestDispatcher {
   ): Promise<void> {
     this.#transport = transport;
     this.#ready = ready;
-    transport.onmessage = (message, length) => this.#receive(message, length);
-    transport.onend = async () => {
+    transport.onMessage = (message, length) => this.#receive(message, length);
+    transport.onEnd = async () => {
       this.#ending.abort();
       await Promise.all(this.#answers);
     };
@@ -295,7 +295,7 @@ export class McpServer extends RequestDispatcher {
     }
     const method = "notifications/resources/updated";
     const notify = () => this.#notify(listener, method, { uri });
-    await listener.subscribe(uri, () => this.onsubscribe!(uri, notify));
+    await listener.subscribe(uri, () => this.onSubscribe!(uri, notify));
   }
 
   /** Acknowledges the flags and the known resources of a filter, and listens. */

@@ -143,7 +143,7 @@ function recordSubscriptions({ server }: BareServer) {
       }
     },
   };
-  server.onsubscribe = (uri, notify) => {
+  server.onSubscribe = (uri, notify) => {
     record.started++;
     const key = {};
     record.active.set(key, { uri, notify });
@@ -178,7 +178,7 @@ Deno.test("McpServer sends no notification to a listener before the acknowledgme
   const bare = new BareServer();
   const record = recordSubscriptions(bare);
   const gate = Promise.withResolvers<void>();
-  bare.server.onsubscribe = async (uri, notify) => {
+  bare.server.onSubscribe = async (uri, notify) => {
     record.active.set({}, { uri, notify });
     await gate.promise;
     return () => {};
@@ -276,10 +276,10 @@ Deno.test("McpServer reads no more while requests of 1 MB wait", async () => {
 Deno.test("McpServer keeps of a request to listen only a short filter", async () => {
   const bare = new BareServer();
   const requests: { params?: unknown }[] = [];
-  const { onmessage } = bare.pipe.transport;
-  bare.pipe.transport.onmessage = (message, length) => {
+  const { onMessage } = bare.pipe.transport;
+  bare.pipe.transport.onMessage = (message, length) => {
     requests.push(message as { params?: unknown });
-    return onmessage!(message, length);
+    return onMessage!(message, length);
   };
   await bare.listen(1, { toolsListChanged: true });
   assert.deepEqual(requests.map(({ params }) => params), [undefined]);

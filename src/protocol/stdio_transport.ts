@@ -47,17 +47,17 @@ export type ByteWriter = Pick<typeof Deno.stdout, "write">;
  */
 export class StdioTransport {
   /** Called with an error with which reading or writing ends. */
-  onerror?: (error: Error) => void;
+  onError?: (error: Error) => void;
   /**
    * Called with each message, and its length as JSON. Reading pauses until the promise
    * that it returns is fulfilled.
    */
-  onmessage?: (message: JSONRPCMessage, length: number) => Promise<void> | void;
+  onMessage?: (message: JSONRPCMessage, length: number) => Promise<void> | void;
   /**
    * Called when no more messages follow. The transport stays open for replies
    * until the promise that it returns is fulfilled.
    */
-  onend?: () => Promise<void>;
+  onEnd?: () => Promise<void>;
 
   readonly #input: ByteReader;
   readonly #output: ByteWriter;
@@ -116,7 +116,7 @@ export class StdioTransport {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#restartGrace();
-    Promise.resolve(this.onend?.()).then(() => this.#written)
+    Promise.resolve(this.onEnd?.()).then(() => this.#written)
       .then(() => this.close());
   }
 
@@ -152,7 +152,7 @@ export class StdioTransport {
     if (this.#isEnding || line.trim() === "") return;
     const parsed = parseMessage(line);
     if ("errorResponse" in parsed) this.send(parsed.errorResponse);
-    else await this.onmessage?.(parsed.message, line.length);
+    else await this.onMessage?.(parsed.message, line.length);
   }
 
   async #write(): Promise<void> {
@@ -186,7 +186,7 @@ export class StdioTransport {
 
   #fail(task: string, error: unknown, hint: string): void {
     const { message } = error as Error;
-    this.onerror?.(new Error(`Cannot ${task}: ${message}; ${hint}`));
+    this.onError?.(new Error(`Cannot ${task}: ${message}; ${hint}`));
   }
 
   #restartGrace(): void {

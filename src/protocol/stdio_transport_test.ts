@@ -130,7 +130,7 @@ Deno.test("StdioTransport reads no more while 4 MiB wait to be written, not even
 
 Deno.test("StdioTransport closes at the end of the input when the last replies are written", async () => {
   const pipe = new Pipe();
-  pipe.transport.onend = async () => {
+  pipe.transport.onEnd = async () => {
     await Promise.resolve();
     pipe.transport.send(pong(1));
   };
@@ -142,7 +142,7 @@ Deno.test("StdioTransport closes at the end of the input when the last replies a
 Deno.test("StdioTransport takes no message once it ends, although it waits for replies", async () => {
   const pipe = new Pipe();
   const replies = Promise.withResolvers<void>();
-  pipe.transport.onend = () => replies.promise;
+  pipe.transport.onEnd = () => replies.promise;
   pipe.transport.end();
   for (const line of [JSON.stringify(ping(1)), "nonsense", ""]) {
     await pipe.write(`${line}\n`);
@@ -156,9 +156,9 @@ Deno.test("StdioTransport takes no message once it ends, although it waits for r
 
 Deno.test("StdioTransport closes two seconds after the end if nothing can be written", () =>
   withGracePeriod(10, async () => {
-    for (const onend of [() => new Promise<void>(() => {}), undefined]) {
+    for (const onEnd of [() => new Promise<void>(() => {}), undefined]) {
       const pipe = new Pipe({ write: () => new Promise(() => {}) });
-      Object.assign(pipe.transport, { onend });
+      Object.assign(pipe.transport, { onEnd });
       pipe.transport.send(pong(1));
       await pipe.end();
     }
@@ -179,7 +179,7 @@ Deno.test("StdioTransport writes everything after the end to a client that reads
       },
     });
     const result = { text: "x".repeat(2 ** 23) };
-    pipe.transport.onend = () => pipe.transport.send({ ...pong(1), result });
+    pipe.transport.onEnd = () => pipe.transport.send({ ...pong(1), result });
     await pipe.end();
     assert.equal(pipe.sent.takeAll().length, 1);
   });

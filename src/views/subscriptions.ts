@@ -25,7 +25,7 @@ export function registerSubscriptions(
   registry: SkillSource,
 ): void {
   const files = new SubscribedFiles(registry);
-  server.onsubscribe = async (uri, notify) => {
+  server.onSubscribe = async (uri, notify) => {
     const subscribed = resolveUri(uri, registry);
     const subscription = { ...subscribed, notify, hasBaseline: false };
     files.subscriptions.add(subscription);

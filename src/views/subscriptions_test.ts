@@ -85,7 +85,7 @@ Deno.test("registerSubscriptions() asks for other folders to watch if a subscrip
   const server = {} as McpServer;
   registerSubscriptions(server, registry);
   const subscribe = async (uri: string) => {
-    await server.onsubscribe!(uri, () => {});
+    await server.onSubscribe!(uri, () => {});
     return requests;
   };
   assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);

@@ -47,7 +47,7 @@ export class Pipe {
       server.connect(this.transport, ready).then(this.closed.resolve);
       return;
     }
-    this.transport.onmessage = (message) => this.received.put(message);
+    this.transport.onMessage = (message) => this.received.put(message);
     this.transport.run().then(this.closed.resolve);
   }
 

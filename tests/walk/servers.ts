@@ -123,7 +123,7 @@ function askStdio(
       Awaited<ReturnType<Ask>>
     >();
     waiting.set(message.id, resolve);
-    transport.onmessage!(message as never, 1);
+    transport.onMessage!(message as never, 1);
     return promise;
   }, "stdio");
 }
