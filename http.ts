@@ -33,6 +33,7 @@ import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
 import { createDescription, registerViews } from "./src/views/views.ts";
 
+/** How long requests are still answered when the process ends, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
 
 /** How long to wait for the last messages to be sent, in milliseconds. */

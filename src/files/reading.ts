@@ -180,7 +180,7 @@ type OpenFile = Disposable & {
 
 let isNodeLoaded = false;
 
-/** Opens a file, in a way that can block only if nothing was swapped for two seconds. */
+/** Opens a file, without blocking at a FIFO that it was swapped for in the last two seconds. */
 function openFile(path: string, isProven: boolean): OpenFile {
   if (!isNodeLoaded && isProven && isSettled(Deno.statSync(dirname(path)))) {
     return Deno.openSync(path);

@@ -59,6 +59,7 @@ export class AccessControl {
     return this.#tokens.length > 0;
   }
 
+  /** Says why an address, of a client or of the server itself, is not served. */
   findAddressReason(address: Deno.Addr | undefined): string | undefined {
     if (isLoopback(address) || this.requiresToken) return undefined;
     return `Cannot serve other machines without a token: ${ADVICE}`;

@@ -60,8 +60,7 @@ export class Amount {
 
 /**
  * A semaphore that clients share. Those that wait for a permit take turns, but only while
- * there is room for the reply. A client without any permit or unsent reply always has room
- * for one.
+ * there is room for the reply. A client without an unsent reply always has room for one.
  */
 export class SharedSemaphore {
   readonly #handled: Amount;

@@ -214,7 +214,7 @@ interface PassageOptions {
   readonly onEnd: () => void;
 }
 
-/** Passes a stream on as fast as its client reads it. What waits meanwhile is unsent. */
+/** Passes a stream on as fast as its client reads it. What waits counts as unsent. */
 class Passage {
   readonly #options: PassageOptions;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -288,7 +288,7 @@ function* partsOf(reply: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** Returns what ends work for a request, with a response as the reason. */
+/** Returns a controller that is aborted, with a response as the reason, when the client is gone. */
 function endingOf(
   { signal }: Request,
   work: DisposableStack,

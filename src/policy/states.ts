@@ -8,7 +8,10 @@ import type { Skill, SkillHiding, SkillState } from "../skills/types.ts";
 interface StateEffects {
   /** The larger one wins if the rules give the paths of a skill different states. */
   readonly strictness: number;
-  /** The place in lists, among the user's skills and among the project's: from 1. */
+  /**
+   * The place in lists, among the user's skills and among the project's: from 1 to 4.
+   * Sort keys, which are texts, have one digit for both.
+   */
   readonly rank: number;
   readonly hiddenFrom: SkillHiding;
   readonly isDescribed: boolean;

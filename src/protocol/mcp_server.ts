@@ -144,9 +144,8 @@ export class McpServer extends RequestDispatcher {
   /**
    * Serves the clients of a transport until it closes.
    *
-   * @param ready Requests are answered once this is fulfilled. Pings are answered
-   *   immediately, and the first requests of clients a moment later even if it is
-   *   not.
+   * @param ready Requests wait until this is fulfilled. Pings do not, and the first
+   *   requests of clients wait only a moment.
    */
   async connect(
     transport: StdioTransport,

@@ -116,6 +116,7 @@ interface NamedSkill {
   readonly decided: DecidedSkill;
   /** Its scope or plugin, if it has only a qualified name. */
   readonly prefix?: string | undefined;
+  /** The skill that has the name instead, if there is one. */
   readonly by?: DecidedSkill;
 }
 

@@ -82,6 +82,7 @@ export function useOf({ frontmatter: { when_to_use: use } }: Skill): string {
   return typeof use === "string" ? use : "";
 }
 
+/** Adds `when_to_use` to a description, unless the skill is listed by its name only. */
 export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
   const { description } = listed.skill;
   const use = oneLine(useOf(listed.skill));
