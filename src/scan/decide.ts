@@ -238,11 +238,11 @@ function listSkipped(
     .filter((skill) => !skill.read.parsed.frontmatter && !isOff(skill))
     .slice(0, MAX_PROBLEMS)
     .map((skill) => {
-      const { realPath, read, listings, scope } = skill;
-      const paths = listings.map(({ path }) => path);
+      const { realPath, read, scope } = skill;
+      const { names, paths } = subjectOf(skill);
       const file = childPath(realPath, read.fileName);
       return {
-        names: namesOf(read, paths),
+        names,
         plugin: pluginOf(paths[0]!),
         problems: problemsOf(skill),
         scope,

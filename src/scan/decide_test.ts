@@ -180,7 +180,8 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
   const { skipped, problems } = await decide(
     [
       { root: THEIRS, path: "/project/skills/x" },
-      { root: MINE, path: "/mine/y" },
+      // The names of all its folders count, wherever they are, as for a rule.
+      { root: MINE, path: "/mine/y", realPath: "/store/y-1.0" },
       { root: MINE, path: "/mine/off" },
       { root: MINE, path: "/mine/aws-1" },
       { root: MINE, path: "/mine/z" },
@@ -189,7 +190,7 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     {
       texts: {
         "/project/skills/x": "---\nname: deploy\n---\n",
-        "/mine/y": `---\nname: y\n${FLAG}---\n`,
+        "/store/y-1.0": `---\nname: y\n${FLAG}---\n`,
         "/mine/off": "---\nname: off\n---\n",
         // A rule is about the name of the folder, or what can be read of the skill's.
         "/mine/aws-1": "no frontmatter",
@@ -211,7 +212,7 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
         "skills/x/SKILL.md",
         "description-missing",
       ],
-      ["y", "global", false, undefined, "description-missing"],
+      ["y", "y-1.0", "global", false, undefined, "description-missing"],
     ],
   );
   // The user's own come first.
