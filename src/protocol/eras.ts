@@ -5,7 +5,10 @@
  * @see {@link https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning}
  */
 
-import type { JSONRPCRequest } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type {
+  JSONRPCRequest,
+  Result,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { echo, isObject } from "../text.ts";
 import { CODES, invalidParams, rpcError, unknownMethod } from "./json_rpc.ts";
 
@@ -61,6 +64,20 @@ export function cachingOf(
   ttlMs: number,
 ): { ttlMs?: number; cacheScope?: "private" } {
   return CACHEABLE_METHODS.test(method) ? { ttlMs, cacheScope: "private" } : {};
+}
+
+/** Adds the fields that the modern era requires to the result of a method. */
+export function toModernResult(
+  result: Result,
+  method: string,
+  { serverInfo, ttlMs }: { serverInfo: object; ttlMs: number },
+): Result {
+  return {
+    resultType: "complete",
+    ...result,
+    ...cachingOf(method, ttlMs),
+    _meta: { ...result._meta, [META.serverInfo]: serverInfo },
+  };
 }
 
 /** @throws {Error} If the metadata or the method of a modern request is invalid. */

@@ -12,42 +12,39 @@
  * not learn which resources a modern client listens to.
  */
 
-import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+} from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import {
   createMcpHandler,
   type McpRequestContext,
   Server,
   type ServerCapabilities,
-  type Transport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { stringifyJson, toWellFormedJson } from "../text.ts";
+import { stringifyJson } from "../text.ts";
 import { type ListName, RequestDispatcher } from "./dispatcher.ts";
 import {
   cachingOf,
   isKnownVersion,
+  toModernResult,
   unknownToModern,
   unsupportedVersion,
 } from "./eras.ts";
-import {
-  type ErrorObject,
-  requireReadableSize,
-  toErrorObject,
-} from "./json_rpc.ts";
+import { requireReadableSize, toErrorObject } from "./json_rpc.ts";
 import { LISTEN } from "./requests.ts";
 
-interface Handling {
-  readonly sender: string | undefined;
-  /** Fulfilled when its handler has ended. */
-  ended?: Promise<unknown>;
-  /** The error to reply with in place of the SDK's. */
-  error?: ErrorObject;
-  reply?: object;
+/** A request that the SDK has accepted. */
+interface Accepted {
+  readonly request: JSONRPCRequest;
+  readonly isModern: boolean;
+  readonly client: string | undefined;
 }
 
 /** An MCP server over HTTP that keeps nothing between requests. */
 export class McpHttpServer extends RequestDispatcher {
   readonly #mcp = createMcpHandler((context) => this.#createServer(context));
-  readonly #handlings = new WeakMap<Request, Handling>();
+  readonly #accepted = new WeakMap<Request, Accepted>();
 
   notifyListChanged(list: ListName): void {
     this.#mcp.bus.publish({ kind: `${list}_list_changed` });
@@ -64,70 +61,79 @@ export class McpHttpServer extends RequestDispatcher {
       sender?: string | undefined;
     },
   ): Promise<Response> {
+    const method = "method" in message ? message.method : "";
+    const id = "id" in message ? message.id : undefined;
     const version = request.headers.get("mcp-protocol-version");
     if (version !== null && !isKnownVersion(version)) {
-      const id = "id" in message ? message.id : undefined;
       const error = toErrorObject(unsupportedVersion(version));
-      return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
+      return toResponse({ jsonrpc: "2.0", id, error }, 400);
     }
-    const handling: Handling = { sender };
-    this.#handlings.set(request, handling);
     const response = await this.#mcp.fetch(request, { parsedBody: message });
-    const isListener = "method" in message && message.method === LISTEN;
     // Its stream stays open.
-    if (isListener) return response;
-    const body = await response.text();
-    await handling.ended;
-    const { reply } = handling;
-    if (reply !== undefined) {
-      const { status } = response;
-      const headers = { "content-type": "application/json" };
-      return new Response(stringifyJson(reply), { status, headers });
+    if (method === LISTEN) return response;
+    const { status } = response;
+    const accepted = this.#accepted.get(request);
+    if (accepted !== undefined) {
+      const { signal } = request;
+      return toResponse(await this.#answer(accepted, signal, sender), status);
     }
+    // The SDK's own message does not say what exists.
+    if (status === 404) {
+      const error = toErrorObject(unknownToModern(method));
+      return toResponse({ jsonrpc: "2.0", id, error }, status);
+    }
+    const body = await response.text();
     // Some statuses do not allow a body, not even an empty one.
-    return new Response(body === "" ? null : toWellFormedJson(body), response);
+    if (body === "") return new Response(null, response);
+    const [, event = body] = /^data: (.*)$/m.exec(body) ?? [];
+    return toResponse(JSON.parse(event), status);
   }
 
   async close(): Promise<void> {
     await this.#mcp.close();
   }
 
+  /** Creates the server that decides whether a request is accepted. */
   #createServer({ era, requestInfo }: McpRequestContext): Server {
     const { serverInfo, instructions, ttlMs } = this.description;
     const isModern = era === "modern";
-    const handling = this.#handlings.get(requestInfo!)!;
-    const server = new RequestServer(handling, serverInfo, {
+    const server = new Server(serverInfo, {
       capabilities: this.#capabilities(isModern),
       instructions: instructions(),
       cacheHints: { "server/discover": cachingOf("server/discover", ttlMs) },
     });
-    // Without a handler, the SDK replies to a modern client with the status 404.
     const method = requestInfo!.headers.get("mcp-method") ?? "";
-    if (isModern && !this.hasHandler(method)) {
-      handling.error = toErrorObject(unknownToModern(method));
-      return server;
-    }
-    // Handlers that are set one by one would get requests only after the SDK's
-    // own checks, whose errors are long.
-    server.fallbackRequestHandler = async (
-      request,
-      { mcpReq: { signal } },
-    ) => {
+    // Without a handler, the SDK replies to a modern client with the status 404.
+    if (isModern && !this.hasHandler(method)) return server;
+    // The request is answered afterwards, because the SDK would copy a large result several
+    // times, and would change the code of an error.
+    server.fallbackRequestHandler = (request) => {
       const client = server.getClientVersion()?.name;
-      const { sender } = handling;
-      const context = { id: request.id, signal, client, sender };
-      signal.throwIfAborted();
-      const handled = (async () => await this.handle(request, context))();
-      handling.ended = handled.catch(() => {});
-      const result = await handled.catch((error) => {
-        handling.error = toErrorObject(error, { isModern });
-        throw error;
-      });
-      requireReadableSize(result);
-      const caching = isModern ? cachingOf(request.method, ttlMs) : {};
-      return { ...result, ...caching };
+      this.#accepted.set(requestInfo!, { request, isModern, client });
+      return Promise.resolve({});
     };
     return server;
+  }
+
+  async #answer(
+    { request, isModern, client }: Accepted,
+    signal: AbortSignal,
+    sender: string | undefined,
+  ): Promise<object> {
+    const { id, method } = request;
+    try {
+      signal.throwIfAborted();
+      const context = { id, signal, client, sender };
+      const result = await this.handle(request, context);
+      requireReadableSize(result);
+      const sent = isModern
+        ? toModernResult(result, method, this.description)
+        : result;
+      return { jsonrpc: "2.0", id, result: sent };
+    } catch (error) {
+      const reported = toErrorObject(error as Error, { isModern });
+      return { jsonrpc: "2.0", id, error: reported };
+    }
   }
 
   #capabilities(isModern: boolean): ServerCapabilities {
@@ -138,33 +144,7 @@ export class McpHttpServer extends RequestDispatcher {
   }
 }
 
-/**
- * The server of one request. It keeps its reply, and sends an empty result through the SDK,
- * which would copy a large one several times, and would change the code of an error.
- */
-class RequestServer extends Server {
-  readonly #handling: Handling;
-
-  constructor(
-    handling: Handling,
-    ...description: ConstructorParameters<typeof Server>
-  ) {
-    super(...description);
-    this.#handling = handling;
-  }
-
-  override async connect(transport: Transport): Promise<void> {
-    const handling = this.#handling;
-    const send = transport.send.bind(transport);
-    transport.send = async (message, options) => {
-      const isResult = "result" in message;
-      if (isResult) handling.reply = message;
-      else if ("error" in message) {
-        const { error = message.error } = handling;
-        handling.reply = { ...message, error };
-      }
-      await send(isResult ? { ...message, result: {} } : message, options);
-    };
-    await super.connect(transport);
-  }
+function toResponse(reply: object, status: number): Response {
+  const headers = { "content-type": "application/json" };
+  return new Response(stringifyJson(reply), { status, headers });
 }

@@ -28,13 +28,13 @@ import {
   type ServerDescription,
 } from "./dispatcher.ts";
 import {
-  cachingOf,
   clientOf,
   isModern,
   LEGACY_VERSIONS,
   META,
   MODERN_VERSIONS,
   requireModern,
+  toModernResult,
 } from "./eras.ts";
 import { CODES, invalidParams, rpcError, toErrorObject } from "./json_rpc.ts";
 import { LISTEN, type SubscriptionFilter } from "./requests.ts";
@@ -262,13 +262,7 @@ export class McpServer extends RequestDispatcher {
     requireModern(request);
     const client = clientOf(request) ?? this.#legacyClient;
     const result = await this.handle(request, { ...context, client });
-    const { serverInfo, ttlMs } = this.description;
-    return {
-      resultType: "complete",
-      ...result,
-      ...cachingOf(request.method, ttlMs),
-      _meta: { ...result._meta, [META.serverInfo]: serverInfo },
-    };
+    return toModernResult(result, request.method, this.description);
   }
 
   #send(message: object): void {
