@@ -191,19 +191,15 @@ export function escapeXml(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
-/** Serializes a value as JSON that is well-formed Unicode. */
-export function stringifyJson(value: unknown, indent?: number): string {
-  return toWellFormedJson(JSON.stringify(value, null, indent));
-}
-
 /**
- * Replaces lone surrogates with U+FFFD in what `JSON.stringify` returned. It writes them as
- * escape sequences, and strict parsers then reject the whole text.
+ * Serializes a value as JSON that is well-formed Unicode. `JSON.stringify` writes lone
+ * surrogates as escape sequences, and strict parsers then reject the whole text.
  */
-export function toWellFormedJson(json: string): string {
-  // JSON.stringify does not escape surrogates in pairs. An odd number of backslashes
-  // begins an escape sequence.
-  return json.replace(/(?<!\\)((?:\\\\)*)\\ud[\da-f]{3}/g, "$1\ufffd");
+export function stringifyJson(value: unknown, indent?: number): string {
+  // Surrogates in pairs are not escaped. An odd number of backslashes begins an escape
+  // sequence.
+  return JSON.stringify(value, null, indent)
+    .replace(/(?<!\\)((?:\\\\)*)\\ud[\da-f]{3}/g, "$1\ufffd");
 }
 
 /** Whether a value is an object of JSON or a mapping of YAML: neither `null` nor an array. */

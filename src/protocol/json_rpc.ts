@@ -225,12 +225,10 @@ type ThrownError = Error & {
   data?: unknown;
 };
 
-export type ErrorObject = JSONRPCErrorResponse["error"];
-
 export function toErrorObject(
   { code, legacyCode = code, message, data }: ThrownError,
   { isModern = true } = {},
-): ErrorObject {
+): JSONRPCErrorResponse["error"] {
   const sent = isModern ? code : legacyCode;
   const isCode = Number.isSafeInteger(sent);
   return { code: isCode ? sent as number : CODES.internalError, message, data };
