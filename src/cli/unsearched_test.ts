@@ -4,8 +4,11 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import type { ReportedProblem } from "../../tests/testing/report.ts";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import {
+  problemsIn,
+  type ReportedProblem,
+} from "../../tests/testing/report.ts";
+import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { LocalServer } from "../../tests/walk/servers.ts";
 import { join } from "../files/paths.ts";
@@ -27,6 +30,13 @@ Deno.test("--list joins folders until there are few lines, and 134 skills that l
   assert.deepEqual(await hintsIn(place), [
     `it has 134 skills deeper than the server looks; move them up, or add --skill-dir ${folder}`,
   ]);
+});
+
+Deno.test("--list calls no searched folder with a loose SKILL.md a skill that lies too deep", async () => {
+  using place = new Place();
+  place.file("home/.claude/skills/SKILL.md", skillMd("foo"));
+  const problems = await problemsIn("--list", place.home);
+  assert.deepEqual(problems.map(({ rule }) => rule), ["loose-file"]);
 });
 
 Deno.test("--list looks at no more than 1,000 folders of a project", async () => {
