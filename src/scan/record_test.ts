@@ -4,7 +4,7 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { visitOf } from "../../tests/testing/scan.ts";
 import { LINK_OUTSIDE, SkillFileError, WAS_REPLACED } from "../files/faults.ts";
-import { join } from "../files/paths.ts";
+import { join, resolve } from "../files/paths.ts";
 import { Project } from "../skills/roots.ts";
 import {
   createFailure,
@@ -17,17 +17,18 @@ const PROJECT = new Project({ workingDirectory: "/project" });
 
 Deno.test("createFailure() says what is wrong with a file, which option helps, and whether it may pass", () => {
   const link = new SkillFileError("a", LINK_OUTSIDE);
-  const { problem, ...rest } = createFailure(link, "/mine/a", PROJECT);
+  const path = resolve("/mine/a");
+  const { problem, ...rest } = createFailure(link, path, PROJECT);
   assert.deepEqual(rest, {
-    location: "/mine/a",
+    location: path,
     scope: "global",
     isTemporary: false,
   });
   const { file, rule, hint } = problem;
-  assert.deepEqual([file, rule], ["/mine/a", "link-outside"]);
+  assert.deepEqual([file, rule], [path, "link-outside"]);
   assert.match(hint, /--trust-links/);
   for (const error of [diskError(), new SkillFileError("a", WAS_REPLACED)]) {
-    assert.equal(createFailure(error, "/mine/a", PROJECT).isTemporary, true);
+    assert.equal(createFailure(error, path, PROJECT).isTemporary, true);
   }
 });
 
