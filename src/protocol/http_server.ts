@@ -72,6 +72,8 @@ export class McpHttpServer extends RequestDispatcher {
     // Its stream stays open.
     if (method === LISTEN) return response;
     const { status } = response;
+    // Once it is read, the SDK closes the server of the request.
+    const body = await response.text();
     const accepted = this.#accepted.get(request);
     if (accepted !== undefined) {
       const { signal } = request;
@@ -82,7 +84,6 @@ export class McpHttpServer extends RequestDispatcher {
       const error = toErrorObject(unknownToModern(method));
       return toResponse({ jsonrpc: "2.0", id, error }, status);
     }
-    const body = await response.text();
     // Some statuses do not allow a body, not even an empty one.
     if (body === "") return new Response(null, response);
     const [, event = body] = /^data: (.*)$/m.exec(body) ?? [];
