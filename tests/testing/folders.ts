@@ -20,7 +20,10 @@ export function skillMd(
  * of the folder for temporary files holds while places come and go in it.
  */
 const PLACES = Deno.makeTempDirSync();
-addEventListener("unload", () => Deno.removeSync(PLACES, { recursive: true }));
+// A process of the last test may still be writing there.
+addEventListener("unload", () => {
+  attempt(() => Deno.removeSync(PLACES, { recursive: true }));
+});
 
 /** A temporary folder that contains a project folder and a home folder. */
 export class Place implements Disposable {
