@@ -108,7 +108,10 @@ export function confirmPlace(
   }
 }
 
-/** Whether a folder has an entry. If it was swapped while it was listed, another one may. */
+/**
+ * Whether an entry lies in a folder. If the folder was swapped for another one while it was
+ * listed, the entry may lie there instead.
+ */
 export function hasEntry(folder: Located, name: string): boolean {
   const look = () => Deno.lstatSync(childPath(folder.path, name));
   try {

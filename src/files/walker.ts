@@ -127,9 +127,9 @@ class Walk<Folder extends PlacedFolder> {
       const child = this.#steps.onEntry(entry, folder, snapshot);
       if (child !== undefined) this.#queue.push(child);
     } catch (error) {
-      const isSafe = !this.#steps.isShared || snapshot.holds();
-      // If the folder was swapped while it was listed, the entry may be another one's.
-      if (!isSafe && !hasEntry(folder, entry.name)) return;
+      const isProven = !this.#steps.isShared || snapshot.holds();
+      // Nothing may be said of an entry of another folder.
+      if (!isProven && !hasEntry(folder, entry.name)) return;
       this.#steps.onFailure(error, folder, entry);
     }
   }

@@ -231,6 +231,11 @@ class Passage {
 
   open(response: Response): Response {
     const end = () => this.#end();
+    // All that arrives is taken, and counted by its size.
+    const arriving = {
+      highWaterMark: Infinity,
+      size: (part: Uint8Array) => this.#receive(part),
+    };
     const stream = new TransformStream<Uint8Array, Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
@@ -238,8 +243,7 @@ class Passage {
       transform: (part) => this.#send(part),
       flush: end,
       cancel: end,
-      // All that arrives is taken, and counted by its size.
-    }, { highWaterMark: Infinity, size: (part) => this.#receive(part) });
+    }, arriving);
     return new Response(response.body!.pipeThrough(stream), response);
   }
 
