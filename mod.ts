@@ -76,7 +76,7 @@ import {
 import {
   differingKeys,
   EMPTY_CATALOG,
-  logProblems,
+  logDiagnostics,
 } from "./src/skills/catalog.ts";
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
 import { NearMisses } from "./src/skills/near_misses.ts";
@@ -104,7 +104,7 @@ import {
 } from "./src/skills/skill_file.ts";
 import type {
   BaseFolders,
-  Problem,
+  Diagnostic,
   ScanOptions,
   ScanSubscriber,
   Skill,
@@ -133,7 +133,7 @@ import { listTools } from "./src/views/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
-export { RULES } from "./src/problems.ts";
+export { RULES } from "./src/diagnostics.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
@@ -153,7 +153,7 @@ export type * from "./src/skills/types.ts";
  * load.
  *
  * A problem with one skill or folder neither throws an error nor affects others. The first
- * 1,000 problems are in {@linkcode SkillCatalog.problems}.
+ * 1,000 diagnostics are in {@linkcode SkillCatalog.diagnostics}.
  *
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of links.
@@ -180,18 +180,18 @@ export async function scanSkillRoots(
 export async function checkSkills(
   folders: readonly string[] = [],
   options: Omit<ScanOptions, keyof BaseFolders> = {},
-): Promise<Problem[]> {
+): Promise<Diagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
   const command = { values: { check: true }, positionals: [...folders] };
   const settings = createSettings(command);
   const given = { ...settings, options: { ...settings.options, ...options } };
-  const { problems } = await createReport(
+  const { diagnostics } = await createReport(
     given,
     ({ roots, options }, rest) =>
       new SkillRegistry(roots, { ...options, ...rest }),
   );
-  return problems;
+  return diagnostics;
 }
 
 interface SearchedFolder extends VisitedFolder {
@@ -594,7 +594,7 @@ export class SkillRegistry implements SkillSource {
    * @ignore Lists the rules of the policy, and the names in them, that match nothing in
    * the last scan.
    */
-  listUnusedRules(): Problem[] {
+  listUnusedRules(): Diagnostic[] {
     const { skills = [] } = this.#last?.decisions ?? {};
     return this.#policy.listUnused(skills.map(subjectOf));
   }
@@ -684,14 +684,17 @@ export class SkillRegistry implements SkillSource {
     this.#scanStart = performance.now();
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
-    const policyProblems = await this.#policy.load(project);
+    const policyDiagnostics = await this.#policy.load(project);
     const named = [...trustLinks, ...this.#policy.listNamedFolders()];
-    const problems = [...policyProblems, ...project.listProblems(named)];
+    const diagnostics = [
+      ...policyDiagnostics,
+      ...project.listDiagnostics(named),
+    ];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],
       project,
       policy: this.#policy,
-      problems,
+      diagnostics,
       maxFileSize,
       previous: this.catalog,
       known: this.#last?.reading.skills ?? new Map(),
@@ -707,7 +710,7 @@ export class SkillRegistry implements SkillSource {
     catalog: SkillCatalog,
     previous: SkillCatalog,
   ): Promise<void> {
-    this.#logged = logProblems(catalog, {
+    this.#logged = logDiagnostics(catalog, {
       logged: this.#logged,
       log: this.#log,
     });

@@ -5,24 +5,24 @@ import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
 import {
   type Effect,
-  type ProblemRule,
+  type Rule,
   RULES,
   SENTENCES,
-} from "../src/problems.ts";
+} from "../src/diagnostics.ts";
 import { YAML_SENTENCES } from "../src/skills/frontmatter_faults.ts";
 import { validName } from "../src/skills/names.ts";
 import { registerSkillsExtension } from "../src/views/skills_extension.ts";
 import { TestDispatcher } from "./testing/dispatcher.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { followHints } from "./testing/fixes.ts";
+import { followFixes } from "./testing/fixes.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { createEntries } from "./testing/entries.ts";
 import { root } from "./testing/registry.ts";
 import {
+  diagnosticsIn,
   printedReport,
-  problemsIn,
-  type ReportedProblem,
+  type ReportedDiagnostic,
 } from "./testing/report.ts";
 import { runServer, type ServerFolders } from "./testing/server.ts";
 
@@ -91,18 +91,24 @@ async function isListed(place: Place): Promise<boolean> {
 async function checkText(
   folder: string,
   text: string,
-): Promise<(ReportedProblem & { lines: readonly string[] })[]> {
+): Promise<(ReportedDiagnostic & { lines: readonly string[] })[]> {
   using place = new Place();
   place.skill("skills", folder, text);
-  const problems = await problemsIn("--check", join(place.path, "skills"));
-  const effects = problems.map(({ rule }) => RULES[rule as ProblemRule]);
+  const diagnostics = await diagnosticsIn(
+    "--check",
+    join(place.path, "skills"),
+  );
+  const effects = diagnostics.map(({ rule }) => RULES[rule as Rule]);
   const mayBeListed = effects.every((it) => /^(?:error|warning)$/.test(it));
   assert.equal(await isListed(place), mayBeListed, text);
   // Users of the library print them as they are.
-  for (const problem of problems) {
-    assert.ok(!Object.values(problem).includes(undefined), problem.reason);
+  for (const diagnostic of diagnostics) {
+    assert.ok(
+      !Object.values(diagnostic).includes(undefined),
+      diagnostic.reason,
+    );
   }
-  return problems.map(({ lines = [], ...rest }) => ({ ...rest, lines }));
+  return diagnostics.map(({ lines = [], ...rest }) => ({ ...rest, lines }));
 }
 
 /** Checks the text of a row, and that following what is printed leaves nothing to report. */
@@ -111,18 +117,18 @@ async function checkTextRow(
   lines: readonly string[],
 ): Promise<void> {
   const { folder, text } = readText(row);
-  const problems = await checkText(folder, text);
-  const found = problems.map(({ line, reason, hint, lines, ...rest }) => {
-    const fix = [hint, ...lines].join(" ");
-    return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${fix}`;
+  const diagnostics = await checkText(folder, text);
+  const found = diagnostics.map(({ line, reason, fix, lines, ...rest }) => {
+    const advice = [fix, ...lines].join(" ");
+    return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${advice}`;
   });
   assertPrinted(found, lines);
   // Where both required fields are missing, one is left.
-  const isFollowed = problems.every(({ reason, hint }) =>
-    hint.endsWith(":") && !reason.startsWith("the fields")
+  const isFollowed = diagnostics.every(({ reason, fix }) =>
+    fix.endsWith(":") && !reason.startsWith("the fields")
   );
   if (!isFollowed) return;
-  const fixed = followHints(text, problems);
+  const fixed = followFixes(text, diagnostics);
   const left = (await checkText(folder, fixed)).map(({ rule }) => rule);
   // A folder whose name hosts refuse has to be renamed, too.
   const isValid = validName(folder) === folder;
@@ -141,16 +147,16 @@ function readPrinted(text: string, { path }: Place): string[] {
     .replace(/\n {2}fix: /g, "; ").replace(/ instead:\n/g, " instead: ")
     .split("\n");
   const [summary = ""] = lines.filter((it) => /^(?:Checked|Found) /.test(it));
-  const problems = lines.filter((it) => /: (?:error|warning)\[/.test(it));
-  return [summary.replace(/\. To .*/, ""), ...problems];
+  const diagnostics = lines.filter((it) => /: (?:error|warning)\[/.test(it));
+  return [summary.replace(/\. To .*/, ""), ...diagnostics];
 }
 
 /** Returns the options that a hint says to add, as words of a command line. */
-function addedWords(hint: string): string[] {
+function addedWords(fix: string): string[] {
   const [, option = ""] = /\badd (--agents|--skill-dir \S+|--skill-dir ".*")$/
-    .exec(hint) ?? [];
+    .exec(fix) ?? [];
   // These say what else to do.
-  if (option === "") assert.match(hint, /^move its skills|the newest version/);
+  if (option === "") assert.match(fix, /^move its skills|the newest version/);
   const words = option.matchAll(/"([^"]*)"|(\S+)/g);
   return Array.from(words, ([, quoted, word]) => quoted ?? word!);
 }
@@ -164,15 +170,15 @@ async function assertFollowed(
   text: string,
 ): Promise<void> {
   const missed = [...text.matchAll(NOT_SEARCHED)];
-  const words = missed.flatMap(([, , hint]) => addedWords(hint!));
+  const words = missed.flatMap(([, , fix]) => addedWords(fix!));
   if (words.length === 0) return;
   const all = [...args, "--json", ...words];
   const { stdout } = await runServer(folders, { args: all });
-  const { skills, problems }: {
+  const { skills, diagnostics }: {
     skills: unknown[];
-    problems: ReportedProblem[];
+    diagnostics: ReportedDiagnostic[];
   } = JSON.parse(stdout);
-  const rules = problems.map(({ rule }) => rule);
+  const rules = diagnostics.map(({ rule }) => rule);
   assert.ok(!rules.includes("not-searched"), text);
   const [, before] = /^Found (\d+) skill/m.exec(text)!;
   const counts = [before, ...missed.map(([, count]) => count)].map(Number);
@@ -224,7 +230,7 @@ for (const needsLinks of [false, true]) {
 }
 
 /** What no text and no folder breaks, but the disk. `src/files/faults_test.ts` has most of it. */
-const RULES_OF_THE_DISK: readonly ProblemRule[] = [
+const RULES_OF_THE_DISK: readonly Rule[] = [
   "permission",
   "changed",
   "too-many",

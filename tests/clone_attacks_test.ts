@@ -116,7 +116,7 @@ Deno.test(
       root(join(place.project, ".agent", "skills"), { scope: "project" }),
       root(join(place.path, MINE)),
     ];
-    const { skills, problems } = await scanSkillRoots(roots, {
+    const { skills, diagnostics } = await scanSkillRoots(roots, {
       workingDirectory: place.project,
       homeDirectory: place.home,
       trustLinks: [vendor, join(place.project, "missing")],
@@ -128,7 +128,7 @@ Deno.test(
       [["git", "on"]],
     );
     assert.deepEqual(
-      problems.map(({ file, rule }) => [basename(file), rule]),
+      diagnostics.map(({ file, rule }) => [basename(file), rule]),
       [
         ["vendor", "link-outside"],
         ["denied", "permission"],
@@ -156,7 +156,7 @@ Deno.test("in a clone, names that only look like the user's are malformed, and t
   const roots = ["project", "home"].map((base) =>
     root(join(place.path, base, ".claude", "skills"))
   );
-  const { skills, problems } = await scanSkillRoots(roots, {
+  const { skills, diagnostics } = await scanSkillRoots(roots, {
     workingDirectory: place.project,
   });
   const theirs = [...skills.values()].filter(({ scope }) =>
@@ -165,7 +165,7 @@ Deno.test("in a clone, names that only look like the user's are malformed, and t
   assert.deepEqual(theirs.map(({ name }) => name), ["\u0433\u0438\u0442"]);
   assert.equal(skills.size, 5);
   assert.deepEqual(
-    problems.map(({ rule, line }) => [rule, line]),
+    diagnostics.map(({ rule, line }) => [rule, line]),
     names.map(() => ["name-malformed", 2]),
   );
 });

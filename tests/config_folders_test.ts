@@ -12,16 +12,16 @@ async function listed(
   place: Place,
   env: Record<string, string>,
   ...args: string[]
-): Promise<{ names: string[]; stderr: string; problems: string[] }> {
+): Promise<{ names: string[]; stderr: string; diagnostics: string[] }> {
   const { stdout, stderr } = await runServer(place, {
     args: ["--list", "--json", ...args],
     env,
   });
-  const { skills, problems } = JSON.parse(stdout);
+  const { skills, diagnostics } = JSON.parse(stdout);
   return {
     names: skills.map(({ name }: { name: string }) => name),
     stderr,
-    problems: problems.map(({ hint }: { hint: string }) => hint),
+    diagnostics: diagnostics.map(({ fix }: { fix: string }) => fix),
   };
 }
 
@@ -32,10 +32,10 @@ Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in 
   place.skill("moved/skills", "moved");
   place.skill("moved/plugins/cache/market/tools/skills", "plugin");
   const env = { CLAUDE_CONFIG_DIR: join(place.path, "moved") };
-  const { names, stderr, problems } = await listed(place, env);
+  const { names, stderr, diagnostics } = await listed(place, env);
   assert.deepEqual([names, stderr], [["moved", "project"], ""]);
-  assert.equal(problems.length, 1);
-  assert.match(problems[0]!, /^Claude Code serves them itself/);
+  assert.equal(diagnostics.length, 1);
+  assert.match(diagnostics[0]!, /^Claude Code serves them itself/);
   assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
 });
 
@@ -43,8 +43,8 @@ Deno.test("CODEX_HOME stands for ~/.codex in hints", async () => {
   using place = new Place();
   place.skill("moved/skills", "git");
   const moved = join(place.path, "moved");
-  const { problems } = await listed(place, { CODEX_HOME: moved });
-  assert.deepEqual(problems, [`add --skill-dir ${join(moved, "skills")}`]);
+  const { diagnostics } = await listed(place, { CODEX_HOME: moved });
+  assert.deepEqual(diagnostics, [`add --skill-dir ${join(moved, "skills")}`]);
 });
 
 Deno.test(

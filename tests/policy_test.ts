@@ -39,7 +39,11 @@ Deno.test(
     const catalog = await registry.refresh();
     assert.deepEqual(names(catalog), ["git"]);
     assert.equal(registry.find("git")!.scope, "global");
-    assert.deepEqual([catalog.problems, catalog.shadowed, lines], [[], [], []]);
+    assert.deepEqual([catalog.diagnostics, catalog.shadowed, lines], [
+      [],
+      [],
+      [],
+    ]);
     assert.deepEqual(catalog.roots.map(({ skills }) => skills), [0, 1]);
     assert.deepEqual(catalog.off.map(({ name }) => name), ["evil", "git"]);
   },
@@ -54,11 +58,11 @@ Deno.test(
     const link = place.link("store", "skills");
     for (const folder of [link, join(place.path, "store")]) {
       const policy: SkillPolicy = { rules: [{ in: folder, state: "off" }] };
-      const { problems } = await scanSkillRoots([root(link)], { policy });
-      assert.deepEqual(problems, [], folder);
+      const { diagnostics } = await scanSkillRoots([root(link)], { policy });
+      assert.deepEqual(diagnostics, [], folder);
     }
-    const { problems } = await scanSkillRoots([root(link)]);
-    assert.deepEqual(problems.map(({ rule }) => rule), ["link-broken"]);
+    const { diagnostics } = await scanSkillRoots([root(link)]);
+    assert.deepEqual(diagnostics.map(({ rule }) => rule), ["link-broken"]);
   },
 );
 
@@ -87,7 +91,7 @@ Deno.test("a change of the policy changes only states, and unchanged skills stay
   place.file("policy.yaml", "rules: [{ skill: '{b,c}', state: off }]");
   const invalid = await registry.refresh();
   assert.equal(invalid.skills, after.skills);
-  assert.match(invalid.problems[0]!.hint, /the last valid policy applies$/);
+  assert.match(invalid.diagnostics[0]!.fix, /the last valid policy applies$/);
   assert.deepEqual(changes, []);
 });
 

@@ -93,9 +93,9 @@ Deno.test("scanSkillRoots() finds the same skills for any order of directory ent
   const { readDirSync } = Deno;
   const path = join(place.home, ".claude", "skills");
   const roots = [root(path, { recursive: true }), root(path)];
-  const shape = ({ skills, problems, shadowed }: SkillCatalog) => ({
+  const shape = ({ skills, diagnostics, shadowed }: SkillCatalog) => ({
     skills: [...skills].map(([key, { directory }]) => [key, directory]),
-    problems,
+    diagnostics,
     shadowed: shadowed.map(({ skill, by }) => [skill.file, by.file]),
   });
   const expected = shape(await scanSkillRoots(roots));

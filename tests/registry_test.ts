@@ -124,9 +124,9 @@ Deno.test(
       },
     });
     assert.equal(await registry.refresh(), first);
-    const { skills, problems } = await registry.refresh();
+    const { skills, diagnostics } = await registry.refresh();
     assert.equal(skills.get("git")!.description, "Second");
-    assert.deepEqual(problems, []);
+    assert.deepEqual(diagnostics, []);
   },
 );
 

@@ -22,11 +22,12 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
   place.skill("skills/group/more", "deep");
   place.file("skills/README.md", "no skill");
   place.folder("skills", "empty");
-  const { skills, problems, shadowed, roots, revision } = await scanSkillRoots([
-    root(folder),
-  ]);
+  const { skills, diagnostics, shadowed, roots, revision } =
+    await scanSkillRoots([
+      root(folder),
+    ]);
   assert.deepEqual([...skills.keys()], ["ape", "monkey", "zebra"]);
-  assert.deepEqual([problems, shadowed, revision], [[], [], 1]);
+  assert.deepEqual([diagnostics, shadowed, revision], [[], [], 1]);
   assert.deepEqual(roots, [
     {
       root: root(folder),
@@ -101,12 +102,12 @@ Deno.test(
     using place = new Place();
     for (let i = 0; i < 1_000; i++) place.link("nowhere", `theirs/${i}`);
     const file = place.file("own/bad/SKILL.md", "no frontmatter");
-    const { problems } = await scanSkillRoots([
+    const { diagnostics } = await scanSkillRoots([
       root(join(place.path, "theirs"), { scope: "project" }),
       root(join(place.path, "own")),
     ], { workingDirectory: join(place.path, "theirs") });
-    assert.equal(problems.length, 1_000);
-    assert.equal(problems[0]!.file, file);
+    assert.equal(diagnostics.length, 1_000);
+    assert.equal(diagnostics[0]!.file, file);
   },
 );
 
@@ -127,7 +128,7 @@ Deno.test("scanSkillRoots() refuses a root of the user's with more than 50,000 f
   place.skill("skills/group", "b");
   const path = place.folder("skills");
   using _ = addLinks(path, 50_000);
-  const { skills, roots, problems } = await scanSkillRoots([
+  const { skills, roots, diagnostics } = await scanSkillRoots([
     root(join(path, "group")),
     root(path, { recursive: true }),
   ]);
@@ -137,7 +138,7 @@ Deno.test("scanSkillRoots() refuses a root of the user's with more than 50,000 f
     [["found", 1], ["refused", 0]],
   );
   assert.deepEqual(
-    problems.map(({ file, rule, reason }) => [file, rule, reason]),
+    diagnostics.map(({ file, rule, reason }) => [file, rule, reason]),
     [[path, "too-many", "it has more than 50000 folders and links"]],
   );
 });
@@ -153,7 +154,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
     using _ = addLinks(skills, 998);
     const roots = [root(skills, { scope: "project", recursive })];
     using registry = new SkillRegistry(roots, { log: () => {} });
-    const { skills: found, problems } = await registry.refresh();
+    const { skills: found, diagnostics } = await registry.refresh();
     // The folder "a" comes first, and "m" is the last that is visited.
     assert.deepEqual([...found.keys()], ["a", "m"]);
     const { files } = await registry.listFiles(found.get("a")!);
@@ -161,8 +162,8 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
     const inner = recursive ? [] : ["inner/SKILL.md"];
     assert.deepEqual(paths, ["SKILL.md", ...inner]);
     assert.deepEqual(
-      problems.filter(({ file }) => file === skills)
-        .map(({ rule, reason, hint }) => `${rule}: ${reason}; ${hint}`),
+      diagnostics.filter(({ file }) => file === skills)
+        .map(({ rule, reason, fix }) => `${rule}: ${reason}; ${fix}`),
       [
         "too-many: it has more than 1000 folders and links, and only the first ones are searched; name it as DIR to search all of them",
       ],
@@ -194,13 +195,15 @@ Deno.test(
     place.skill("skills", "good");
     place.skill("skills", "good\ufffd");
     createInvalidNames(folder);
-    const { skills, problems } = await scanSkillRoots([root(folder)]);
+    const { skills, diagnostics } = await scanSkillRoots([root(folder)]);
     assert.deepEqual([...skills.keys()].length, 2);
     const reason =
       "the name of the folder is not UTF-8, so it cannot be opened";
     const dangling = "it is a link to a missing file or folder";
     assert.deepEqual(
-      problems.map((problem) => [basename(problem.file), problem.reason]),
+      diagnostics.map((
+        diagnostic,
+      ) => [basename(diagnostic.file), diagnostic.reason]),
       [
         ["\ufffd", reason],
         ["\ufffdl", dangling],

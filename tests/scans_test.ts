@@ -20,7 +20,7 @@ interface Scan {
   /** The skills that have their names, each with its folder. */
   readonly found: string;
   /** What is reported, each with its rule. */
-  readonly problems?: string;
+  readonly diagnostics?: string;
 }
 
 const ROOTS: Readonly<Record<string, Partial<SkillRoot>>> = {
@@ -92,7 +92,7 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
     files: "file, skills/git/",
     roots: "none, file, skills",
     found: "git skills/git",
-    problems: "file not-a-folder",
+    diagnostics: "file not-a-folder",
   }],
   "serves a configured folder that is a skill, and searches its subfolders": [{
     files: "all/git/, all/git/inner/, all/git/skills/deeper/",
@@ -141,14 +141,14 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       files: LINKED,
       roots: "project/skills, project/root",
       found: "vendored project/skills/in",
-      problems: OUTSIDE,
+      diagnostics: OUTSIDE,
     },
     {
       files: LINKED,
       roots: "project/skills, project/root",
       trusted: "trusted",
       found: "stored project/skills/store, vendored project/skills/in",
-      problems: OUTSIDE.replace(/project.skills.store link-outside,\s+/, ""),
+      diagnostics: OUTSIDE.replace(/project.skills.store link-outside,\s+/, ""),
     },
   ],
   "lets no link of the project change what the user lists": [
@@ -156,7 +156,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       files: LINKED,
       roots: "project/skills, project/root, home/.agents/skills",
       found: "own home/.agents/skills/own, vendored project/skills/in",
-      problems: OUTSIDE,
+      diagnostics: OUTSIDE,
     },
     {
       files: "home/skills/git/, project/skills -> home/skills",
@@ -171,13 +171,13 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         files: LINKED_PROJECT,
         roots: "linked/.claude/skills",
         found: "theirs linked/.claude/skills/theirs",
-        problems: "linked/.claude/skills/out link-outside",
+        diagnostics: "linked/.claude/skills/out link-outside",
       },
       {
         files: LINKED_PROJECT,
         roots: "linked/.claude:deep",
         found: "theirs linked/.claude/skills/theirs",
-        problems: "linked/.claude/skills/out link-outside",
+        diagnostics: "linked/.claude/skills/out link-outside",
       },
       {
         // Only the folder itself lists what the link of the project leads to.
@@ -185,7 +185,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         roots: ":deep",
         found: `private documents/private,
           theirs linked/.claude/skills/theirs`,
-        problems: "linked/.claude/skills/out link-outside",
+        diagnostics: "linked/.claude/skills/out link-outside",
       },
       {
         files: LINKED_PROJECT,
@@ -200,7 +200,8 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         home/skills/private -> documents/private`,
       roots: "project/root:confined, home/skills:confined",
       found: "",
-      problems: "home/skills/private link-outside, project/root link-outside",
+      diagnostics:
+        "home/skills/private link-outside, project/root link-outside",
     }],
   "takes no link in a project for the user's, whichever folder around it is searched":
     [{
@@ -208,7 +209,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         project/.claude/skills/keys -> secret/keys`,
       roots: "project:deep",
       found: "theirs project/.claude/skills/theirs",
-      problems: "project/.claude/skills/keys link-outside",
+      diagnostics: "project/.claude/skills/keys link-outside",
     }],
   "follows links in groups as in roots, and a group can be one": [
     {
@@ -223,7 +224,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         project/skills/group/private -> secret/keys/private`,
       roots: "project/skills",
       found: "",
-      problems: "project/skills/group/private link-outside",
+      diagnostics: "project/skills/group/private link-outside",
     },
   ],
   "ignores links that lead to no skill": [{
@@ -249,7 +250,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         skills/out/SKILL.md -> secret.md, secret.md=secret`,
       roots: "skills",
       found: "good skills/good",
-      problems: `skills/gone link-broken,
+      diagnostics: `skills/gone link-broken,
         skills/dangling/SKILL.md link-broken,
         skills/hidden/SKILL.md link-outside,
         skills/loop/SKILL.md link-broken,
@@ -261,7 +262,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
 async function scan(
   place: Place,
   { roots, trusted, isProjectOff }: Scan,
-): Promise<{ found: string; problems: string }> {
+): Promise<{ found: string; diagnostics: string }> {
   const all = roots.split(", ").flatMap((it) => {
     const [folder = "", kind = ""] = it.split(":");
     const path = join(place.path, folder);
@@ -270,7 +271,7 @@ async function scan(
     return [root(path, { scope, ...ROOTS[kind] })];
   });
   const off = { scope: "project", state: "off" } as const;
-  const { skills, problems } = await scanSkillRoots(all, {
+  const { skills, diagnostics } = await scanSkillRoots(all, {
     workingDirectory: place.project,
     homeDirectory: place.home,
     trustLinks: trusted === undefined ? [] : [join(place.path, trusted)],
@@ -287,7 +288,7 @@ async function scan(
       skills.values(),
       ({ name, directory }) => `${name} ${pathOf(directory)}`,
     ).join(", "),
-    problems: problems.map(({ file, rule }) => `${pathOf(file)} ${rule}`)
+    diagnostics: diagnostics.map(({ file, rule }) => `${pathOf(file)} ${rule}`)
       .join(", "),
   };
 }
@@ -303,13 +304,13 @@ for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
       ignore: needsLinks && lacks("links"),
       fn: async (test) => {
         for (const row of rows) {
-          const { files, roots, found, problems = "" } = row;
+          const { files, roots, found, diagnostics = "" } = row;
           await test.step(`${roots} with ${onOneLine(files)}`, async () => {
             using place = new Place();
             createEntries(files, place);
             assert.deepEqual(await scan(place, row), {
               found: onOneLine(found),
-              problems: onOneLine(problems),
+              diagnostics: onOneLine(diagnostics),
             });
           });
         }

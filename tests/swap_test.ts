@@ -217,8 +217,8 @@ for (const path of ["skills", ""]) {
       let scansWithSkills = 0;
       for (let scan = 0; scan < 3_000; scan++) {
         const options = { workingDirectory, homeDirectory };
-        const { skills, problems } = await scanSkillRoots(roots, options);
-        assert.ok(!JSON.stringify([...skills, problems]).includes(SECRET));
+        const { skills, diagnostics } = await scanSkillRoots(roots, options);
+        assert.ok(!JSON.stringify([...skills, diagnostics]).includes(SECRET));
         if (skills.size > 0) scansWithSkills++;
       }
       assert.ok(scansWithSkills > 0);
@@ -348,10 +348,12 @@ async function show(
 ): Promise<string> {
   if (work === "read") return readSkillFile(skill, "docs/help.md").text!;
   if (work === "list") return (await listPaths(skill)).join();
-  const { skills, problems } = await scanSkillRoots([
+  const { skills, diagnostics } = await scanSkillRoots([
     root(folder, { recursive: true }),
   ]);
-  const rules = problems.map(({ file, rule }) => `${basename(file)}: ${rule}`);
+  const rules = diagnostics.map(({ file, rule }) =>
+    `${basename(file)}: ${rule}`
+  );
   return [[...skills.keys()].join(), ...rules].join("; ");
 }
 

@@ -4,7 +4,7 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { formatProblem, isError } from "../problems.ts";
+import { formatDiagnostic, isError } from "../diagnostics.ts";
 import {
   type ClientName,
   type CommandLine,
@@ -17,7 +17,7 @@ import {
   type Settings,
   withOptions,
 } from "../program/settings.ts";
-import { findPolicyProblem } from "../skills/catalog.ts";
+import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
 import { OTHER_CLIENTS, profileOfOption } from "../views/profiles.ts";
@@ -66,16 +66,18 @@ export async function runCommand(
 
 /** @throws {UsageError} If the policy is not valid, because a server would start without skills. */
 function requireValidPolicy(catalog: SkillCatalog): void {
-  const problem = findPolicyProblem(catalog);
-  if (problem === undefined) return;
-  const [sentence] = formatProblem(problem);
+  const diagnostic = findPolicyDiagnostic(catalog);
+  if (diagnostic === undefined) return;
+  const [sentence] = formatDiagnostic(diagnostic);
   throw new UsageError(`${sentence}, and no entry is printed`);
 }
 
 /** Logs which folders of an entry do not exist, because its client would show that to nobody. */
-function logMissingFolders({ problems }: SkillCatalog): void {
-  for (const problem of problems) {
-    if (problem.rule === "folder-missing") log(...formatProblem(problem));
+function logMissingFolders({ diagnostics }: SkillCatalog): void {
+  for (const diagnostic of diagnostics) {
+    if (diagnostic.rule === "folder-missing") {
+      log(...formatDiagnostic(diagnostic));
+    }
   }
 }
 
@@ -113,6 +115,6 @@ async function printReport(
   const lines = json ? formatJson(report) : formatReport(report, settings);
   const code = await printLines(lines);
   const isBad = check &&
-    report.problems.some((problem) => strict || isError(problem));
+    report.diagnostics.some((diagnostic) => strict || isError(diagnostic));
   return code === 0 && isBad ? 1 : code;
 }

@@ -2,7 +2,7 @@
 
 import { attempt } from "../attempt.ts";
 import { basename, normalize } from "../files/paths.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
 
 const MAX_LINKS = 20;
@@ -37,7 +37,7 @@ interface Link {
 export function listBrokenLinks(
   markdown: string,
   files: readonly string[],
-): Fault[] {
+): DiagnosticDetails[] {
   const served = new Set([".", ...files.flatMap(withFolders)]);
   const broken = listLinks(markdown).filter(({ path }) => !served.has(path));
   return [...Map.groupBy(broken, ({ path }) => path).values()]
@@ -78,17 +78,17 @@ function pathOf(written: string): string {
 function toLinkFault(
   { written, path, line }: Link,
   files: readonly string[],
-): Fault {
+): DiagnosticDetails {
   const reason = `the link ${quote(written)} does not point to a served file`;
   return {
     rule: "broken-link",
     line,
     reason,
-    hint: formatLinkHint(path, files),
+    fix: formatLinkFix(path, files),
   };
 }
 
-function formatLinkHint(path: string, files: readonly string[]): string {
+function formatLinkFix(path: string, files: readonly string[]): string {
   if (path.startsWith("../")) {
     return "name the other skill instead, because a path cannot leave its skill";
   }

@@ -4,7 +4,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { openSkills } from "../../tests/testing/report.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { join } from "../files/paths.ts";
-import { isError } from "../problems.ts";
+import { isError } from "../diagnostics.ts";
 import { listBrokenLinks } from "./markdown_links.ts";
 import { createReport } from "./report.ts";
 
@@ -63,7 +63,7 @@ Deno.test("--check takes linear time for any repeated text", async () => {
         const settings = settingsFor("--check", folder);
         const report = await createReport(settings, openSkills);
         assert.equal(report.skills.length, 1);
-        assert.ok(!report.problems.some(isError));
+        assert.ok(!report.diagnostics.some(isError));
       }, { length: 300_000, what: JSON.stringify(wrapping + piece) });
     }
   }
@@ -101,12 +101,12 @@ const targets: [target: string, advice?: RegExp][] = [
 Deno.test("listBrokenLinks() decodes and normalizes a link, and advises what to write instead", () => {
   const files = ["a.md", "docs/b c.md", "docs/x.md"];
   for (const [target, advice] of targets) {
-    const hints = listBrokenLinks(`\n[x](${target})`, files)
-      .map(({ line, hint }) => [line, hint]);
-    assert.equal(hints.length, advice === undefined ? 0 : 1, target);
+    const fixes = listBrokenLinks(`\n[x](${target})`, files)
+      .map(({ line, fix }) => [line, fix]);
+    assert.equal(fixes.length, advice === undefined ? 0 : 1, target);
     if (advice === undefined) continue;
-    assert.equal(hints[0]![0], 2);
-    assert.match(String(hints[0]![1]), advice, target);
+    assert.equal(fixes[0]![0], 2);
+    assert.match(String(fixes[0]![1]), advice, target);
   }
   assert.deepEqual(listBrokenLinks("", []), []);
 });

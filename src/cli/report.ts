@@ -12,12 +12,12 @@ import {
 } from "../files/paths.ts";
 import { isOff } from "../policy/states.ts";
 import {
-  type Fault,
+  type Diagnostic,
+  type DiagnosticDetails,
   hasEffect,
   isError,
-  type Problem,
   RULES,
-} from "../problems.ts";
+} from "../diagnostics.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { findUnlistingFault, totalSize } from "../skills/checks.ts";
@@ -58,9 +58,9 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const found = listAll(catalog);
   const inspection = { registry, check };
   const skills = await Array.fromAsync(found, (it) => inspect(it, inspection));
-  const problems = [
-    ...catalog.problems.flatMap((it) => check ? toNamedMiss(it) : it),
-    ...skills.flatMap((skill) => skill.problems),
+  const diagnostics = [
+    ...catalog.diagnostics.flatMap((it) => check ? toNamedMiss(it) : it),
+    ...skills.flatMap((skill) => skill.diagnostics),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
@@ -71,7 +71,9 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     }),
   ];
   const checked = listChecked(catalog, found);
-  if (check) problems.push(...listEmptyFolders(checked, problems, settings));
+  if (check) {
+    diagnostics.push(...listEmptyFolders(checked, diagnostics, settings));
+  }
   return {
     version: config.version,
     checked: check ? checked.size : undefined,
@@ -79,18 +81,18 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     roots: catalog.roots.filter((it) => !isUnnamedAndMissing(it, settings))
       .map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
-    problems: problems.map((problem) => ({
-      severity: isError(problem) ? "error" : "warning",
-      effect: RULES[problem.rule],
-      ...relativePathOf(problem),
-      ...problem,
+    diagnostics: diagnostics.map((diagnostic) => ({
+      severity: isError(diagnostic) ? "error" : "warning",
+      effect: RULES[diagnostic.rule],
+      ...relativePathOf(diagnostic),
+      ...diagnostic,
     })).toSorted((a, b) =>
       byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
     ),
   };
 }
 
-function relativePathOf({ file }: Problem): { relativePath?: string } {
+function relativePathOf({ file }: Diagnostic): { relativePath?: string } {
   const relativePath = pathFromHere(file);
   return relativePath === undefined ? {} : { relativePath };
 }
@@ -122,12 +124,12 @@ function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
  */
 function listEmptyFolders(
   checked: ReadonlySet<string>,
-  problems: readonly Problem[],
+  diagnostics: readonly Diagnostic[],
   { folders }: Settings,
-): Problem[] {
+): Diagnostic[] {
   // Without a valid policy, nothing is served.
-  if (problems.some(({ rule }) => rule === "policy")) return [];
-  const failed = problems.filter(isError).map(({ file }) => file);
+  if (diagnostics.some(({ rule }) => rule === "policy")) return [];
+  const failed = diagnostics.filter(isError).map(({ file }) => file);
   // A skill is checked by one path, and several folders can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);
   if (folders.length === 0 && looked.length > 0) return [];
@@ -140,21 +142,21 @@ function listEmptyFolders(
   return named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));
 }
 
-const NO_SKILLS: Fault = {
+const NO_SKILLS: DiagnosticDetails = {
   rule: "no-skills",
   reason: "there is no skill to check",
-  hint:
+  fix:
     `add a folder with a ${SKILL_MD}, or pass another folder; --list shows which ones are searched`,
 };
 
 function listChecked(
-  { problems }: SkillCatalog,
+  { diagnostics }: SkillCatalog,
   found: readonly Skill[],
 ): Set<string> {
   return new Set([
     ...found.filter((skill) => !isOff(skill))
       .map(({ directory }) => directory),
-    ...problems.flatMap(({ file }) => folderOf(file) ?? []),
+    ...diagnostics.flatMap(({ file }) => folderOf(file) ?? []),
   ]);
 }
 
@@ -162,7 +164,7 @@ function listChecked(
 function findSkillsInside(
   { file }: Skill,
   { files }: SkillFiles,
-): Problem | undefined {
+): Diagnostic | undefined {
   const inside = files.filter(({ path }) => SKILL_IN_SKILL.test(path));
   if (inside.length === 0) return undefined;
   const folders = count(inside.length, "folder");
@@ -170,17 +172,17 @@ function findSkillsInside(
     rule: "not-served",
     file,
     reason: `beside it, ${folders} with a ${SKILL_MD} are files of its skill`,
-    hint: "move it into a folder of its own, unless that is what they are for",
+    fix: "move it into a folder of its own, unless that is what they are for",
   };
 }
 
 const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
 
-async function listProblems(
+async function listDiagnostics(
   skill: Skill,
   contents: SkillFiles,
   { registry, check }: { registry: SkillSource; check: boolean },
-): Promise<Problem[]> {
+): Promise<Diagnostic[]> {
   const around = findSkillsInside(skill, contents);
   const checked = check ? await checkSkill(skill, { registry, contents }) : [];
   // The folder of several skills must not be renamed for the sake of one.
@@ -198,13 +200,13 @@ async function inspect(
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
   const main = contents && await registry.readFile(skill, SKILL_MD)
     .then(({ text }) => text, () => "");
-  const problems = contents
-    ? await listProblems(skill, contents, { registry, check })
+  const diagnostics = contents
+    ? await listDiagnostics(skill, contents, { registry, check })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   // The checks of the files' contents, which only `--check` makes, can find another one.
   const unlisting = contents && (findUnlistingFault(skill, contents, main) ??
-    problems.find((problem) => hasEffect(problem, "unlisted")));
+    diagnostics.find((diagnostic) => hasEffect(diagnostic, "unlisted")));
   const entry = {
     name,
     description,
@@ -220,5 +222,5 @@ async function inspect(
     size: contents && totalSize(contents.files),
     unlisted: unlisting?.reason,
   };
-  return { entry, problems };
+  return { entry, diagnostics };
 }

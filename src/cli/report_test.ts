@@ -6,9 +6,9 @@ import type { Settings } from "../program/settings.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import {
+  diagnosticsIn,
   openSkills,
   printedReport,
-  problemsIn,
   reportPlace,
 } from "../../tests/testing/report.ts";
 import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
@@ -89,7 +89,7 @@ Deno.test("--json has the version, problems by file and line, relative paths, an
     report.roots.map(({ path }: { path: string }) => path),
     folders.map((folder) => resolve(place.project, folder)),
   );
-  const places = report.problems.map((
+  const places = report.diagnostics.map((
     { relativePath, line }: { relativePath?: string; line: number },
   ) => [relativePath?.replaceAll("\\", "/"), line]);
   assert.deepEqual(places, [
@@ -107,9 +107,9 @@ Deno.test("checkSkills() returns what --check prints, with the options of the li
   place.file("skills/csv/SKILL.md", "no frontmatter");
   place.file("skills/pdf.zip", "");
   const folder = join(place.path, "skills");
-  const problems = await checkSkills([folder]);
-  assert.deepEqual(problems, await problemsIn("--check", folder));
-  assert.deepEqual(problems.map(({ rule }) => rule), [
+  const diagnostics = await checkSkills([folder]);
+  assert.deepEqual(diagnostics, await diagnosticsIn("--check", folder));
+  assert.deepEqual(diagnostics.map(({ rule }) => rule), [
     "frontmatter-missing",
     "broken-link",
     "archive",
@@ -129,7 +129,7 @@ Deno.test("--json prints the report as JSON", async () => {
   const args = ["--check", "--json"];
   const { code, stdout } = await runServer(place, { args });
   const at = (path: string) => join(place.path, path);
-  const { roots, skills, problems } = JSON.parse(stdout);
+  const { roots, skills, diagnostics } = JSON.parse(stdout);
   assert.equal(code, 1);
   assert.deepEqual(roots[2], {
     path: at("project/.claude/skills"),
@@ -152,14 +152,14 @@ Deno.test("--json prints the report as JSON", async () => {
     size: 48,
   });
   assert.match(skills[2].unlisted, /^the name "Übersicht" does not/);
-  assert.deepEqual(problems[0], {
+  assert.deepEqual(diagnostics[0], {
     rule: "frontmatter-missing",
     severity: "error",
     effect: "skipped",
     file: at("home/.claude/skills/bad/SKILL.md"),
     line: 1,
     reason: 'there is no frontmatter: the first line is not "---"',
-    hint:
+    fix:
       'start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   });
 });
@@ -236,7 +236,7 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
       throw new SkillFileError(path, {
         rule: "inaccessible",
         reason: "it is locked",
-        hint: "unlock",
+        fix: "unlock",
       });
     };
     return registry;
@@ -248,13 +248,13 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   const report = await createReport(checking, openLocked);
   const [skill] = report.skills;
   assert.equal(skill!.unlisted, "it is locked");
-  assert.deepEqual(JSON.parse(JSON.stringify(report.problems)), [{
+  assert.deepEqual(JSON.parse(JSON.stringify(report.diagnostics)), [{
     rule: "unreadable",
     severity: "error",
     effect: "unlisted",
     file: key,
     reason: "it is locked",
-    hint: "unlock",
+    fix: "unlock",
   }]);
 });
 
@@ -263,11 +263,11 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
   const folder = resolve(REPOSITORY, "testdata", "invalid");
   const args = [folder, "--check", "--json"];
   const { code, stdout } = await runServer(place, { args });
-  const { skills, problems } = JSON.parse(stdout);
+  const { skills, diagnostics } = JSON.parse(stdout);
   const names = skills.map(({ name }: { name: string }) => name);
   // It is repaired, and so served.
   assert.deepEqual([code, names], [1, ["123"]]);
-  const faulty = problems.map(({ file }: { file: string }) =>
+  const faulty = diagnostics.map(({ file }: { file: string }) =>
     basename(join(file, ".."))
   );
   assert.deepEqual(

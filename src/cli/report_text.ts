@@ -6,7 +6,7 @@
 
 import { basename, dirname, join } from "../files/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
-import { isError } from "../problems.ts";
+import { isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { RENAME } from "../skills/catalog.ts";
@@ -18,13 +18,13 @@ export function formatReport(
   report: Report,
   { values: { list }, home }: Pick<Settings, "values" | "home">,
 ): string[] {
-  const problems = report.problems
+  const diagnostics = report.diagnostics
     .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
   const summary = summarize(report);
   const [advice, ...lines] = formatAdvice(report, home);
   const sections = [
     list ? withoutCommands(formatTables(report, home)) : [],
-    problems.flatMap((problem) => formatReported(problem, home)),
+    diagnostics.flatMap((diagnostic) => formatReported(diagnostic, home)),
     [advice === undefined ? summary : `${summary}. ${advice}`],
     lines,
   ];
@@ -103,33 +103,33 @@ function formatTable(title: string, rows: readonly string[][]): string[] {
  * link. GitHub Actions shows it beside the line.
  */
 function formatReported(
-  problem: Report["problems"][number],
+  diagnostic: Report["diagnostics"][number],
   home: string | undefined,
 ): string[] {
-  const { rule, severity, line, reason, hint, lines = [] } = problem;
-  const file = showPath(problem.file, home);
+  const { rule, severity, line, reason, fix, lines = [] } = diagnostic;
+  const file = showPath(diagnostic.file, home);
   const position = line === undefined ? file : `${file}:${line}`;
-  const fix = `fix: ${hint}`;
+  const advice = `fix: ${fix}`;
   if (isInActions()) {
     // The log of the step shows only the message.
-    const message = [`${position}: ${reason}`, fix, ...lines];
+    const message = [`${position}: ${reason}`, advice, ...lines];
     // The runner makes an absolute path relative to the repository, wherever the step runs.
-    const place = { file: problem.file, line, title: rule };
+    const place = { file: diagnostic.file, line, title: rule };
     return [annotation(severity, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
   // Lines to copy stand at the beginning of the line.
-  return [start, `  ${fix}`, ...lines];
+  return [start, `  ${advice}`, ...lines];
 }
 
-function summarize({ problems, skills, checked }: Report): string {
-  const errors = problems.filter(isError).length;
-  const warnings = problems.length - errors;
-  const counts = problems.length === 0
+function summarize({ diagnostics, skills, checked }: Report): string {
+  const errors = diagnostics.filter(isError).length;
+  const warnings = diagnostics.length - errors;
+  const counts = diagnostics.length === 0
     ? ""
     : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
   if (checked !== undefined) {
-    const isClean = checked > 0 && problems.length === 0;
+    const isClean = checked > 0 && diagnostics.length === 0;
     const result = isClean ? ": no problems" : counts;
     return `Checked ${count(checked, "skill")}${result}`;
   }
@@ -148,14 +148,14 @@ const FIRST_SKILL =
 
 /** Says what to do next, if the table and the problems do not, and then which lines to write. */
 function formatAdvice(
-  { checked, problems, roots, skills }: Report,
+  { checked, diagnostics, roots, skills }: Report,
   home: string | undefined,
 ): [sentence?: string, ...lines: string[]] {
   if (checked !== undefined) return [];
   if (skills.some((skill) => !isOff(skill))) {
     return ["To look for problems in their texts and files, use --check."];
   }
-  if (problems.length > 0) return [];
+  if (diagnostics.length > 0) return [];
   if (skills.length > 0) return ["The policy turns off all of them."];
   // Roots that options name are last, and the user's follow the project's.
   const root = roots.findLast(({ status }) => status === "found") ??

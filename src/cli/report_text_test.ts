@@ -84,7 +84,7 @@ Deno.test("--list does not pad cells to the length of a long name", async () => 
   assert.match(stdout, /\bn{200} /);
 });
 
-const PROBLEM: Report["problems"][number] = {
+const DIAGNOSTIC: Report["diagnostics"][number] = {
   rule: "yaml-repaired",
   severity: "error",
   effect: "unlisted",
@@ -92,7 +92,7 @@ const PROBLEM: Report["problems"][number] = {
   file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
   line: 3,
   reason: "100% wrong\r::warning::x",
-  hint: "write this line instead:",
+  fix: "write this line instead:",
   lines: ["name: a"],
 };
 
@@ -102,16 +102,16 @@ const EMPTY_REPORT: Report = {
   policy: undefined,
   roots: [],
   skills: [],
-  problems: [],
+  diagnostics: [],
 };
 
 Deno.test("formatReport() prints annotations for GitHub Actions, one line each, and escapes them", () => {
   const report: Report = {
     ...EMPTY_REPORT,
     checked: 0,
-    problems: [
-      PROBLEM,
-      { ...PROBLEM, rule: "archive", severity: "warning", line: undefined },
+    diagnostics: [
+      DIAGNOSTIC,
+      { ...DIAGNOSTIC, rule: "archive", severity: "warning", line: undefined },
     ],
   };
   const settings = settingsFor("--check");
@@ -135,11 +135,11 @@ Checked 0 skills: 1 error, 1 warning`,
 /** What was found, and the last line of the report. */
 const summaries: [found: Partial<Report>, summary: string][] = [
   [{}, "Found 0 skills"],
-  [{ problems: [PROBLEM] }, "Found 0 skills: 1 error, 0 warnings"],
+  [{ diagnostics: [DIAGNOSTIC] }, "Found 0 skills: 1 error, 0 warnings"],
   [{ checked: 0 }, "Checked 0 skills"],
   [{ checked: 1 }, "Checked 1 skill: no problems"],
   [
-    { checked: 2, problems: [PROBLEM, PROBLEM] },
+    { checked: 2, diagnostics: [DIAGNOSTIC, DIAGNOSTIC] },
     "Checked 2 skills: 2 errors, 0 warnings",
   ],
 ];
@@ -155,16 +155,16 @@ Deno.test("formatReport() ends with a summary, which calls nothing clean that wa
 });
 
 Deno.test("formatReport() puts errors before warnings, and leaves each in their order", () => {
-  const at = (file: string, line?: number) => ({ ...PROBLEM, file, line });
+  const at = (file: string, line?: number) => ({ ...DIAGNOSTIC, file, line });
   const [a, b] = ["a", "b"].map((name) => join(Deno.cwd(), name)) as [
     string,
     string,
   ];
   const warning = { ...at(a), severity: "warning" } as const;
-  const problems = [warning, at(a, 20), at(b), at(b, 9), at(b, 10)];
+  const diagnostics = [warning, at(a, 20), at(b), at(b, 9), at(b, 10)];
   const lines = withVariables(
     { GITHUB_ACTIONS: "false" },
-    () => formatReport({ ...EMPTY_REPORT, problems }, settingsFor("--list")),
+    () => formatReport({ ...EMPTY_REPORT, diagnostics }, settingsFor("--list")),
   );
   const positions = lines.flatMap((line) =>
     /^(\S+): (?:error|warning)\[/.exec(line)?.[1] ?? []

@@ -5,7 +5,7 @@
 
 import { faultOf } from "../files/faults.ts";
 import { basename, join } from "../files/paths.ts";
-import type { Fault, Problem } from "../problems.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import {
   type Check,
   type CheckedSkill,
@@ -54,27 +54,27 @@ const TEXT_CHECKS: readonly Check[] = [
 export async function checkSkill(
   skill: Skill,
   { registry, contents }: { registry: SkillSource; contents: SkillFiles },
-): Promise<Problem[]> {
-  // If it cannot be read, `findReadProblem()` says why.
+): Promise<Diagnostic[]> {
+  // If it cannot be read, `findReadDiagnostic()` says why.
   const text = await registry.readFile(skill, SKILL_MD)
     .then(decodeText, () => "");
   const entries = listEntries(findYaml(text) ?? "");
   const checked = { ...skill, contents, text, entries };
-  const problems = await Array.fromAsync(
+  const diagnostics = await Array.fromAsync(
     contents.files,
-    ({ path }) => findReadProblem(skill, path, registry),
+    ({ path }) => findReadDiagnostic(skill, path, registry),
   );
   return [
     ...runChecks([...CHECKS, ...TEXT_CHECKS], checked),
-    ...problems.filter((problem) => problem !== undefined),
+    ...diagnostics.filter((diagnostic) => diagnostic !== undefined),
   ];
 }
 
-async function findReadProblem(
+async function findReadDiagnostic(
   skill: Skill,
   path: string,
   registry: SkillSource,
-): Promise<Problem | undefined> {
+): Promise<Diagnostic | undefined> {
   const file = path === SKILL_MD ? skill.file : join(skill.directory, path);
   try {
     const { text } = await registry.readFile(skill, path);
@@ -86,15 +86,15 @@ async function findReadProblem(
 }
 
 /** Reports a `skill.md`, which the specification writes in capital letters. */
-function checkFileName({ file }: CheckedSkill): Fault | undefined {
+function checkFileName({ file }: CheckedSkill): DiagnosticDetails | undefined {
   if (basename(file) === SKILL_MD) return undefined;
   const reason = `some hosts look only for "${SKILL_MD}"`;
-  return { rule: "file-case", reason, hint: `rename it to "${SKILL_MD}"` };
+  return { rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` };
 }
 
 /** Reports unknown fields that are almost known ones. The scan has read the flags among them. */
-function checkFieldNames({ entries }: CheckedSkill): Fault[] {
-  return entries.flatMap((entry): Fault[] => {
+function checkFieldNames({ entries }: CheckedSkill): DiagnosticDetails[] {
+  return entries.flatMap((entry): DiagnosticDetails[] => {
     const { key } = entry;
     const field = fieldOf(key) ?? KNOWN_TEXTS.find((it) => isNear(key, it));
     if (field === undefined || findEntry(field, entries)) return [];
@@ -103,7 +103,7 @@ function checkFieldNames({ entries }: CheckedSkill): Fault[] {
 }
 
 /** Reports what YAML takes for a comment, although it is most likely a part of the description. */
-function checkComment(skill: CheckedSkill): Fault | undefined {
+function checkComment(skill: CheckedSkill): DiagnosticDetails | undefined {
   const field = "description";
   const entry = findEntry(field, skill.entries);
   if (entry === undefined || /^["'|>]/.test(entry.value)) return undefined;
@@ -117,21 +117,21 @@ function checkComment(skill: CheckedSkill): Fault | undefined {
 }
 
 /** Reports what looks like a tag, because some hosts refuse the skill then. */
-function checkMarkup(skill: CheckedSkill): Fault | undefined {
+function checkMarkup(skill: CheckedSkill): DiagnosticDetails | undefined {
   const { description } = skill.frontmatter;
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(description) ?? [];
   if (tag === undefined) return undefined;
   const line = findEntry("description", skill.entries)?.line;
   const reason = `some hosts refuse a description with ${quote(tag)}`;
-  const hint = "write it without angle brackets";
-  return { rule: "description-tag", line, reason, hint };
+  const fix = "write it without angle brackets";
+  return { rule: "description-tag", line, reason, fix };
 }
 
 /** Reports an `argument-hint` that is not a text, because a host drops the skill then. */
-function checkArgumentHint(skill: CheckedSkill): Fault | undefined {
+function checkArgumentHint(skill: CheckedSkill): DiagnosticDetails | undefined {
   const field = "argument-hint";
-  const hint = skill.frontmatter[field];
-  if (hint === undefined || typeof hint === "string") return undefined;
+  const fix = skill.frontmatter[field];
+  if (fix === undefined || typeof fix === "string") return undefined;
   const entry = findEntry(field, skill.entries);
   const finished = entry?.value ? quoteField(field, entry.value) : undefined;
   const words = "write a text in quotes, or remove it";
@@ -140,7 +140,7 @@ function checkArgumentHint(skill: CheckedSkill): Fault | undefined {
 }
 
 /** Reports `allowed-tools` as a list, which is a text in the specification. */
-function checkAllowedTools(skill: CheckedSkill): Fault | undefined {
+function checkAllowedTools(skill: CheckedSkill): DiagnosticDetails | undefined {
   const field = "allowed-tools";
   const tools = skill.frontmatter[field];
   if (!Array.isArray(tools)) return undefined;
@@ -152,7 +152,9 @@ function checkAllowedTools(skill: CheckedSkill): Fault | undefined {
 }
 
 /** Reports the first line with invisible characters, which can hide text. */
-function checkCharacters({ text }: CheckedSkill): Fault | undefined {
+function checkCharacters(
+  { text }: CheckedSkill,
+): DiagnosticDetails | undefined {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
     .map(listInvisible);
   const index = lines.findIndex((characters) => characters.length > 0);
@@ -161,38 +163,42 @@ function checkCharacters({ text }: CheckedSkill): Fault | undefined {
     rule: "invisible-characters",
     line: index + 1,
     reason: `there are invisible characters, such as ${lines[index]![0]}`,
-    hint: "remove them, and find out where they come from",
+    fix: "remove them, and find out where they come from",
   };
 }
 
-function checkBody({ text, excerpt }: CheckedSkill): Fault | undefined {
+function checkBody(
+  { text, excerpt }: CheckedSkill,
+): DiagnosticDetails | undefined {
   const endsWithFence = text.trimEnd().endsWith("\n---");
   if (excerpt.trim() !== "" || !endsWithFence) return undefined;
   const reason = "there are no instructions below the frontmatter";
-  return { rule: "body-empty", reason, hint: "write there what to do" };
+  return { rule: "body-empty", reason, fix: "write there what to do" };
 }
 
-function checkLength({ text }: CheckedSkill): Fault | undefined {
+function checkLength({ text }: CheckedSkill): DiagnosticDetails | undefined {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
   if (length <= MAX_SKILL_LINES) return undefined;
   const reason =
     `it has ${length} lines, and ${MAX_SKILL_LINES} are recommended`;
-  const hint = "move details into other files of the skill, and link to them";
-  return { rule: "long", reason, hint };
+  const fix = "move details into other files of the skill, and link to them";
+  return { rule: "long", reason, fix };
 }
 
-function checkLinks({ text, contents: { files } }: CheckedSkill): Fault[] {
+function checkLinks(
+  { text, contents: { files } }: CheckedSkill,
+): DiagnosticDetails[] {
   return listBrokenLinks(text, files.map(({ path }) => path));
 }
 
-export function checkTogether(skills: readonly Skill[]): Problem[] {
+export function checkTogether(skills: readonly Skill[]): Diagnostic[] {
   const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
   return [...byName.values()].flatMap(([first, ...others]) =>
-    others.map(({ name, file }): Problem => ({
+    others.map(({ name, file }): Diagnostic => ({
       rule: "name-twice",
       file,
       reason: `the name ${quote(name)} is also that of ${quote(first!.file)}`,
-      hint: "rename one of the two skills, or remove it",
+      fix: "rename one of the two skills, or remove it",
     }))
   );
 }

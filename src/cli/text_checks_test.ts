@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
-import { problemsIn } from "../../tests/testing/report.ts";
+import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { join, relative } from "../files/paths.ts";
 import type { Skill } from "../skills/types.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
@@ -26,12 +26,14 @@ Deno.test(
     ];
     for (const [path, mode] of modes) Deno.chmodSync(path, mode);
     const folder = join(place.path, skills);
-    const problems = await problemsIn("--check", folder);
+    const diagnostics = await diagnosticsIn("--check", folder);
     for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
-    const findings = problems.map(({ severity, rule, file, line, reason }) => {
-      const path = relative(folder, file) + (line ? `:${line}` : "");
-      return `${severity} ${rule} ${path}: ${reason}`;
-    });
+    const findings = diagnostics.map(
+      ({ severity, rule, file, line, reason }) => {
+        const path = relative(folder, file) + (line ? `:${line}` : "");
+        return `${severity} ${rule} ${path}: ${reason}`;
+      },
+    );
     assert.deepEqual(findings, [
       'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not point to a served file',
       "error unreadable locked/key.md: you have no permission to read it",
@@ -64,8 +66,8 @@ Deno.test("checkSkill() reports files that cannot be read anymore, and fails for
   const skill = registry.find("git")!;
   const contents = await registry.listFiles(skill);
   place.remove("skills/git");
-  const problems = await checkSkill(skill, { registry, contents });
-  assert.deepEqual(problems.map(({ rule, file }) => [rule, file]), [
+  const diagnostics = await checkSkill(skill, { registry, contents });
+  assert.deepEqual(diagnostics.map(({ rule, file }) => [rule, file]), [
     ["unreadable", skill.file],
   ]);
 });

@@ -19,7 +19,7 @@ import {
   mayRead,
 } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
-import type { Problem } from "../problems.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
@@ -43,7 +43,7 @@ const MAX_DEEPER_LINES = 10;
 
 interface UnsearchedPlace {
   readonly root: SkillRoot;
-  readonly hint: string;
+  readonly fix: string;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function listMissed(
   catalog: SkillCatalog,
   settings: Settings,
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
-): Promise<Problem[]> {
+): Promise<Diagnostic[]> {
   const { roots } = settings;
   const places = hasUsefulFolders(catalog, settings)
     ? []
@@ -68,23 +68,24 @@ export async function listMissed(
     roots.some((root) => root.path === path)
   );
   return [
-    ...places.flatMap(({ root, hint }) => {
+    ...places.flatMap(({ root, fix }) => {
       const { skills = 0 } = found.roots.find((it) => it.root === root) ?? {};
-      return listPlaceProblems(root, skills, hint);
+      return listPlaceDiagnostics(root, skills, fix);
     }),
-    ...listDeeperProblems(found, deep, settings),
-    ...listNearMissProblems(named),
+    ...listDeeperDiagnostics(found, deep, settings),
+    ...listNearMissDiagnostics(named),
   ];
 }
 
 /** Whether the user named folders that hold something, and needs no hint about other places. */
 function hasUsefulFolders(
-  { served, problems }: SkillCatalog,
+  { served, diagnostics }: SkillCatalog,
   { folders, values }: Settings,
 ): boolean {
   if (values.check) return folders.some(isThere);
   return folders.length > 0 &&
-    (served.size > 0 || problems.some(({ rule }) => rule !== "folder-missing"));
+    (served.size > 0 ||
+      diagnostics.some(({ rule }) => rule !== "folder-missing"));
 }
 
 /** Returns roots that are searched deep for those that are not, the innermost first. */
@@ -107,7 +108,7 @@ interface Place {
   readonly base: string | undefined;
   readonly folder: string;
   /** What to do. Default: add it with `--skill-dir`. */
-  readonly hint?: string;
+  readonly fix?: string;
   /** Whether its skills lie at any level. Default: `false`. */
   readonly recursive?: boolean;
 }
@@ -115,8 +116,8 @@ interface Place {
 function listPlaces(settings: Settings): Place[] {
   const { home } = settings;
   const here = currentFolder();
-  const anywhere = (folder: string, hint: string) =>
-    [home, here].map((base) => ({ base, folder, hint }));
+  const anywhere = (folder: string, fix: string) =>
+    [home, here].map((base) => ({ base, folder, fix }));
   return [
     ...anywhere(join(".agents", "skills"), "add --agents"),
     ...Object.values(MCP_CLIENTS).flatMap(({ ownSkills = [] }) => ownSkills)
@@ -126,14 +127,14 @@ function listPlaces(settings: Settings): Place[] {
     {
       base: home,
       folder: join(".claude", "plugins", "cache"),
-      hint: ADD_A_PLUGIN,
+      fix: ADD_A_PLUGIN,
       recursive: true,
     },
     ...listFoldersAbove(here ?? "").map((base) => {
       const folder = join(".claude", "skills");
-      const advice = formatSkillDirHint(join(base, folder), settings);
-      const hint = `start the client in that project, or ${advice}`;
-      return { base, folder, hint, recursive: true };
+      const advice = formatSkillDirFix(join(base, folder), settings);
+      const fix = `start the client in that project, or ${advice}`;
+      return { base, folder, fix, recursive: true };
     }),
     ...DEFAULT_FOLDERS.flatMap((folder) =>
       ALMOST_SKILLS.flatMap((name) => anywhere(join(folder, name), MOVE))
@@ -145,7 +146,7 @@ function listPlaces(settings: Settings): Place[] {
 function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
   const { home, roots, values } = settings;
   return listPlaces(settings).flatMap((place) => {
-    const { base, folder, hint, recursive = false } = place;
+    const { base, folder, fix, recursive = false } = place;
     if (base === undefined) return [];
     const path = base === home
       ? inHome(folder, settings.options)!
@@ -155,7 +156,7 @@ function listUnsearchedPlaces(settings: Settings): UnsearchedPlace[] {
     if (roots.some((root) => isAtOrBelow(root.path, path))) return [];
     const scope = base === home ? "global" : "project";
     const root = { path, scope, recursive } as const;
-    return [{ root, hint: hint ?? formatSkillDirHint(path, settings) }];
+    return [{ root, fix: fix ?? formatSkillDirFix(path, settings) }];
   });
 }
 
@@ -170,22 +171,22 @@ function listFoldersAbove(folder: string): string[] {
   return [];
 }
 
-function listPlaceProblems(
+function listPlaceDiagnostics(
   { path: file }: SkillRoot,
   skills: number,
-  hint: string,
-): Problem[] {
+  fix: string,
+): Diagnostic[] {
   if (skills === 0) return [];
   const reason = `it has ${count(skills, "skill")} and is not searched`;
-  return [{ rule: "not-searched", file, reason, hint }];
+  return [{ rule: "not-searched", file, reason, fix }];
 }
 
 /** Says which folders in roots hold skills that only a deep search finds. */
-function listDeeperProblems(
+function listDeeperDiagnostics(
   found: SkillCatalog,
   deep: readonly SkillRoot[],
   settings: Settings,
-): Problem[] {
+): Diagnostic[] {
   const skills = listAll(found);
   const folders = new Set(found.roots.map(({ realPath }) => realPath));
   const known = skills.filter(({ root }) => !deep.includes(root))
@@ -202,8 +203,8 @@ function listDeeperProblems(
       const skills = count(number, "skill");
       const reason = `it has ${skills} deeper than the server looks`;
       const moved = number === 1 ? "it" : "them";
-      const hint = `move ${moved} up, or ${formatSkillDirHint(file, settings)}`;
-      return { rule: "not-searched", file, reason, hint };
+      const fix = `move ${moved} up, or ${formatSkillDirFix(file, settings)}`;
+      return { rule: "not-searched", file, reason, fix };
     });
   });
 }
@@ -225,9 +226,9 @@ function countByHolder(
   return counts;
 }
 
-function listNearMissProblems(
+function listNearMissDiagnostics(
   reports: readonly SkillRootReport[],
-): Problem[] {
+): Diagnostic[] {
   return reports.flatMap(({ root, nearMisses = [] }) =>
     nearMisses.flatMap((miss) => {
       const fault = findNearMissFault(miss, root, readStart);
@@ -240,10 +241,10 @@ function listNearMissProblems(
  * Says what is wrong with a file that was named as a folder of skills. If it lies among
  * skills, it may be a near miss, or belong there.
  */
-export function toNamedMiss(problem: Problem): Problem[] {
-  const { rule, file } = problem;
+export function toNamedMiss(diagnostic: Diagnostic): Diagnostic[] {
+  const { rule, file } = diagnostic;
   const path = dirname(file);
-  if (rule !== "not-a-folder" || !isNamedSkills(path)) return [problem];
+  if (rule !== "not-a-folder" || !isNamedSkills(path)) return [diagnostic];
   const kind = kindOfFile(basename(file), { isInRoot: true });
   const root = { path, scope: "global" } as const;
   const fault = kind &&
@@ -263,7 +264,7 @@ export function readStart(path: string): string {
   return new TextDecoder().decode(bytes);
 }
 
-function formatSkillDirHint(folder: string, { home }: Settings): string {
+function formatSkillDirFix(folder: string, { home }: Settings): string {
   const word = quoteWord(withTilde(folder, home));
   return isCopyable(word)
     ? `add --skill-dir ${word}`

@@ -5,8 +5,8 @@ import {
   serverScript,
 } from "../../tests/testing/server.ts";
 import {
-  problemsIn,
-  type ReportedProblem,
+  diagnosticsIn,
+  type ReportedDiagnostic,
 } from "../../tests/testing/report.ts";
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -16,9 +16,11 @@ import { join } from "../files/paths.ts";
 /** Lists the hints about folders that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
   const { stdout } = await runServer(place, { args: ["--list", "--json"] });
-  const { problems }: { problems: ReportedProblem[] } = JSON.parse(stdout);
-  return problems.filter(({ rule }) => rule === "not-searched")
-    .map(({ reason, hint }) => `${reason}; ${hint}`);
+  const { diagnostics }: { diagnostics: ReportedDiagnostic[] } = JSON.parse(
+    stdout,
+  );
+  return diagnostics.filter(({ rule }) => rule === "not-searched")
+    .map(({ reason, fix }) => `${reason}; ${fix}`);
 }
 
 Deno.test("--list joins folders until there are few lines, and 134 skills that lie too deep are one", async () => {
@@ -35,8 +37,8 @@ Deno.test("--list joins folders until there are few lines, and 134 skills that l
 Deno.test("--list calls no searched folder with a loose SKILL.md a skill that lies too deep", async () => {
   using place = new Place();
   place.file("home/.claude/skills/SKILL.md", skillMd("foo"));
-  const problems = await problemsIn("--list", place.home);
-  assert.deepEqual(problems.map(({ rule }) => rule), ["loose-file"]);
+  const diagnostics = await diagnosticsIn("--list", place.home);
+  assert.deepEqual(diagnostics.map(({ rule }) => rule), ["loose-file"]);
 });
 
 Deno.test("--list looks at no more than 1,000 folders of a project", async () => {
@@ -51,8 +53,8 @@ Deno.test("--list looks at no more than 1,000 folders of a project", async () =>
   for (let index = 0; index < 1_000; index++) {
     place.folder(`project/.agents/skills/${index}`);
   }
-  const hints = await hintsIn(place);
-  assert.deepEqual(hints.map((hint) => hint.includes("~")), [true]);
+  const fixes = await hintsIn(place);
+  assert.deepEqual(fixes.map((fix) => fix.includes("~")), [true]);
 });
 
 Deno.test(
@@ -140,8 +142,8 @@ Deno.test(
     for (const name of names) {
       using place = new Place();
       place.skill(`home/.claude/skills/${name}/more`, "deep");
-      const [hint] = await hintsIn(place);
-      const [, option] = /\badd (.*)$/.exec(hint!)!;
+      const [fix] = await hintsIn(place);
+      const [, option] = /\badd (.*)$/.exec(fix!)!;
       const script = `${serverScript(place, "--list")} ${option}`;
       const { stdout } = await runScript(place, script);
       assert.match(stdout, /^ {2}deep +1 file/m, name);

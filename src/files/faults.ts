@@ -1,6 +1,6 @@
 /** The faults of files and folders. */
 
-import type { Fault, ProblemRule } from "../problems.ts";
+import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { oneLine, quote } from "../text.ts";
 
 /** Thrown when a file or folder of a skill, or a folder of skills, cannot be read. */
@@ -8,84 +8,84 @@ export class SkillFileError extends Error {
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. */
-  readonly hint: string;
+  readonly fix: string;
   /** The ID of the rule in `docs/check.md`. */
-  readonly rule: ProblemRule;
+  readonly rule: Rule;
   /** The target of a link, if it leads where it may not. */
   readonly target: string | undefined;
   /** Creates an error about a path, with the target if it is a link. */
   constructor(
     path: string,
-    { rule, reason, hint }: Pick<Fault, "rule" | "reason" | "hint">,
+    { rule, reason, fix }: Pick<DiagnosticDetails, "rule" | "reason" | "fix">,
     target?: string,
   ) {
-    super(`Cannot read ${quote(path)}: ${reason}; ${hint}`);
+    super(`Cannot read ${quote(path)}: ${reason}; ${fix}`);
     this.name = "SkillFileError";
     this.reason = reason;
-    this.hint = hint;
+    this.fix = fix;
     this.rule = rule;
     this.target = target;
   }
 }
 
 /** For a file that does not exist, and also for one that does not belong to the skill. */
-export const NOT_THERE: Fault = {
+export const NOT_THERE: DiagnosticDetails = {
   rule: "file-missing",
   reason: "the skill serves no such file",
-  hint:
+  fix:
     "pass the path of a file relative to the skill's folder, with its capital letters",
 };
 
-export const LINK_OUTSIDE: Fault = {
+export const LINK_OUTSIDE: DiagnosticDetails = {
   rule: "link-outside",
   reason:
     "it is a link that points outside its skill, or to a hidden file or folder",
-  hint: "replace it with the file itself",
+  fix: "replace it with the file itself",
 };
 
-const LINK_TO_NOTHING: Fault = {
+const LINK_TO_NOTHING: DiagnosticDetails = {
   rule: "link-broken",
   reason: "it is a link to a missing file or folder",
-  hint: "fix or remove the link",
+  fix: "fix or remove the link",
 };
 
-export const IS_A_FOLDER: Fault = {
+export const IS_A_FOLDER: DiagnosticDetails = {
   rule: "not-a-file",
   reason: "it is a folder",
-  hint: "pass the path of a file",
+  fix: "pass the path of a file",
 };
 
-export const NOT_A_FILE: Fault = {
+export const NOT_A_FILE: DiagnosticDetails = {
   rule: "not-a-file",
   reason: "it is not a regular file",
-  hint: "replace it with a regular file",
+  fix: "replace it with a regular file",
 };
 
-export const WAS_REPLACED: Fault = {
+export const WAS_REPLACED: DiagnosticDetails = {
   rule: "changed",
   reason: "it was replaced while it was being read",
-  hint: "try again",
+  fix: "try again",
 };
 
-const NOT_ALLOWED: Fault = {
+const NOT_ALLOWED: DiagnosticDetails = {
   rule: "permission",
   reason: "Deno is not allowed to read it",
-  hint: Deno.build.standalone
+  fix: Deno.build.standalone
     ? "compile the executable with it among the folders of --allow-read"
     : "add it to the folders of --allow-read (network folders and devices need --allow-all)",
 };
 
-const NO_PERMISSION: Fault = {
+const NO_PERMISSION: DiagnosticDetails = {
   rule: "permission",
   reason: "you have no permission to read it",
-  hint:
+  fix:
     "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out",
 };
 
-export function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): DiagnosticDetails {
   if (error instanceof SkillFileError) {
-    const { rule, reason, hint } = error;
-    return { rule, reason, hint };
+    const { rule, reason, fix } = error;
+    return { rule, reason, fix };
   }
   if (isOneOf(error, ["NotCapable"])) return NOT_ALLOWED;
   if (isOneOf(error, ["PermissionDenied", "EACCES", "EPERM"])) {
@@ -96,7 +96,7 @@ export function faultOf(error: unknown): Fault {
   return {
     rule: "inaccessible",
     reason: `the operating system refuses to read it (${description})`,
-    hint: "replace it with a readable file or folder",
+    fix: "replace it with a readable file or folder",
   };
 }
 
@@ -152,10 +152,10 @@ function isOneOf(error: unknown, ids: readonly string[]): boolean {
 }
 
 /** For a file that is larger than a limit in bytes. */
-export function tooLarge(maxFileSize: number): Fault {
+export function tooLarge(maxFileSize: number): DiagnosticDetails {
   return {
     rule: "too-large",
     reason: `it has more than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MiB`,
-    hint: "make it smaller",
+    fix: "make it smaller",
   };
 }

@@ -11,7 +11,7 @@ import {
   WAS_REPLACED,
 } from "./faults.ts";
 import { join } from "./paths.ts";
-import type { ProblemRule } from "../problems.ts";
+import type { Rule } from "../diagnostics.ts";
 
 /** Creates an error as `node:fs` throws it. */
 function nodeError(code: string): Error {
@@ -21,7 +21,7 @@ function nodeError(code: string): Error {
 /** An error, the rule that it breaks, and what it means. */
 const CASES: [
   error: Error,
-  rule: ProblemRule,
+  rule: Rule,
   meaning: "absent" | "temporary" | "lasting",
 ][] = [
   [new Deno.errors.NotFound(), "link-broken", "absent"],
@@ -43,9 +43,9 @@ const CASES: [
 Deno.test("faultOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by their names and codes", () => {
   for (const [error, rule, meaning] of CASES) {
     const title = `${error.name} ${error.message}`;
-    const { reason, hint, ...rest } = faultOf(error);
+    const { reason, fix, ...rest } = faultOf(error);
     assert.deepEqual(rest, { rule }, title);
-    assert.ok(reason !== "" && hint !== "", title);
+    assert.ok(reason !== "" && fix !== "", title);
     assert.equal(isAbsence(error), meaning === "absent", title);
     assert.equal(isTemporary(error), meaning === "temporary", title);
   }

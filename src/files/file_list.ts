@@ -1,6 +1,6 @@
 /** Lists the files of a served folder, and what is left out. */
 
-import type { Fault, Problem } from "../problems.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { byCodeUnits } from "../text.ts";
 import {
   type Boundary,
@@ -16,18 +16,18 @@ import { type PlacedFolder, walk, type WalkSteps } from "./walker.ts";
 
 export const MAX_WALKED_ENTRIES = 20_000;
 
-const TOO_DEEP: Fault = {
+const TOO_DEEP: DiagnosticDetails = {
   rule: "too-many",
   reason: `its entries are more than ${MAX_FILE_DEPTH} levels deep`,
-  hint: "move them closer to the top",
+  fix: "move them closer to the top",
 };
 
-function tooManyEntries(limit: number): Fault {
+function tooManyEntries(limit: number): DiagnosticDetails {
   return {
     rule: "too-many",
     reason:
       `the limit of ${limit} entries was reached here, and the rest was skipped`,
-    hint: "move files that the skill does not need out of it",
+    fix: "move files that the skill does not need out of it",
   };
 }
 
@@ -41,7 +41,7 @@ export interface ServedFolderOptions {
   /** The path of a file in it, and the name under which it is served instead of its own. */
   readonly alias?: { readonly file: string; readonly name: string };
   readonly maxFileSize: number | undefined;
-  readonly faultOf: (error: unknown) => Fault;
+  readonly faultOf: (error: unknown) => DiagnosticDetails;
 }
 
 interface ListedFolder extends BoundEntry, PlacedFolder {
@@ -54,7 +54,7 @@ export class FileList implements WalkSteps<ListedFolder> {
   readonly isShared: boolean;
   readonly #options: ServedFolderOptions;
   readonly #files = new Map<ListedFolder, SkillFile[]>();
-  readonly #leftOut: Problem[] = [];
+  readonly #leftOut: Diagnostic[] = [];
   #entries = 0;
 
   constructor(options: ServedFolderOptions, maxEntries: number) {

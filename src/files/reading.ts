@@ -9,7 +9,7 @@
  *    only where something may have been swapped for a FIFO just now.
  */
 
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import {
   IS_A_FOLDER,
   NOT_A_FILE,
@@ -54,7 +54,7 @@ export function requireReadable(
 function findFault(
   { isDirectory, isFile, size }: Deno.FileInfo,
   maxFileSize: number,
-): Fault | undefined {
+): DiagnosticDetails | undefined {
   if (isDirectory) return IS_A_FOLDER;
   if (!isFile) return NOT_A_FILE;
   return size > maxFileSize ? tooLarge(maxFileSize) : undefined;

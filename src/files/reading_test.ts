@@ -8,7 +8,7 @@ import {
   runSync,
 } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { IS_A_FOLDER, NOT_A_FILE, WAS_REPLACED } from "./faults.ts";
 import { join } from "./paths.ts";
 import {
@@ -52,12 +52,12 @@ Deno.test("requireReadable() accepts regular files up to the limit", () => {
   const large = { ...file, size: DEFAULT_MAX_FILE_SIZE + 1 };
   const tooLarge = {
     reason: "it has more than 1 MiB",
-    hint: "make it smaller",
+    fix: "make it smaller",
   };
   const cases: [
     Deno.FileInfo,
     number | undefined,
-    Partial<Fault> | undefined,
+    Partial<DiagnosticDetails> | undefined,
   ][] = [
     [file, undefined, undefined],
     [file, 3, undefined],

@@ -1,6 +1,6 @@
 /** The data types for listing and reading the files of a folder. */
 
-import type { Problem } from "../problems.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 
 /** Options for access to files. */
 export interface FileAccessOptions {
@@ -42,7 +42,7 @@ export interface SkillFiles {
    * are too large or too deep. Their paths are relative to the skill's folder (empty
    * for the folder itself), and end with `/` for folders that cannot be read.
    */
-  readonly leftOut: Problem[];
+  readonly leftOut: Diagnostic[];
   /** The number of entries that were visited. If it is more than the limit, there are others. */
   readonly entries: number;
 }

@@ -19,7 +19,7 @@ import {
   dirname,
   resolvePath,
 } from "../files/paths.ts";
-import type { Fault, Problem } from "../problems.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type {
@@ -83,7 +83,7 @@ export class Policy {
   }
 
   /** Loads the policy, and returns what is wrong with it. */
-  async load(project: Project): Promise<readonly Problem[]> {
+  async load(project: Project): Promise<readonly Diagnostic[]> {
     const { nameOnlyFolders = [] } = this.#options;
     this.#nameOnly = new Set(
       [...nameOnlyFolders, ...project.resolveAll(nameOnlyFolders)]
@@ -113,7 +113,10 @@ export class Policy {
     this.#apply(this.#loaded.rules, project);
   }
 
-  #toProblems(faults: readonly Fault[], project: Project): Problem[] {
+  #toProblems(
+    faults: readonly DiagnosticDetails[],
+    project: Project,
+  ): Diagnostic[] {
     // The folders of the last valid policy may lead elsewhere by now.
     const valid = this.#rules?.map(({ rule }) => rule);
     if (valid) attempt(() => this.#apply(valid, project));
@@ -123,14 +126,14 @@ export class Policy {
     return faults.map((fault) => ({
       ...fault,
       file: this.file ?? "options.policy",
-      hint: `${fault.hint}; ${effect}`,
+      fix: `${fault.fix}; ${effect}`,
     }));
   }
 
   /** @throws {PolicyError} If one of the rules cannot be used. Then none of them applies. */
   #apply(rules: readonly SkillPolicyRule[], project: Project): void {
     const active: ActiveRule[] = [];
-    const faults: Fault[] = [];
+    const faults: DiagnosticDetails[] = [];
     for (const rule of rules) {
       try {
         active.push(activateRule(rule, this.#base, project));
@@ -184,7 +187,7 @@ export class Policy {
   }
 
   /** Lists the rules, and the names in them, that match none of the subjects. */
-  listUnused(subjects: readonly PolicySubject[]): Problem[] {
+  listUnused(subjects: readonly PolicySubject[]): Diagnostic[] {
     const file = this.file ?? "options.policy";
     return (this.#rules ?? [])
       .flatMap((active) => listUnusedFaults(active, subjects))

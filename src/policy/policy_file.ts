@@ -13,7 +13,7 @@ import {
 } from "../files/faults.ts";
 import { dirname } from "../files/paths.ts";
 import { readLocated } from "../files/reading.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
@@ -99,18 +99,18 @@ function parsePolicyYaml(text: string): unknown {
 
 function toIssueFault(
   issue: z.core.$ZodIssue,
-): Pick<Fault, "reason" | "hint"> {
+): Pick<DiagnosticDetails, "reason" | "fix"> {
   const { path } = issue;
   const kind = path.length === 2 ? "rule" : String(path.at(-1) ?? "policy");
   const reason = issue.code === "unrecognized_keys"
     ? `there is no key ${quote(issue.keys.join(", "))}`
     : formatBadValue(kind, issue.input);
   const near = listMeant(issue).map(quote).join(" or ");
-  if (near !== "") return { reason, hint: `write ${near}, if you meant that` };
-  const hint = issue.code === "invalid_value"
+  if (near !== "") return { reason, fix: `write ${near}, if you meant that` };
+  const fix = issue.code === "invalid_value"
     ? `write one of these: ${issue.values.join(", ")}`
     : FORMS[kind] ?? FORM;
-  return { reason, hint };
+  return { reason, fix };
 }
 
 function formatBadValue(kind: string, value: unknown): string {
@@ -172,31 +172,31 @@ function readPolicyText(file: string, project: Project): string {
 
 function findFileFault(
   { isDirectory, isFile, size }: Deno.FileInfo,
-): Fault | undefined {
+): DiagnosticDetails | undefined {
   if (isDirectory) return IS_A_FOLDER;
   if (!isFile) return NOT_A_FILE;
   return size > MAX_POLICY_KIB * 1024 ? TOO_LARGE : undefined;
 }
 
-const NO_FILE: Fault = {
+const NO_FILE: DiagnosticDetails = {
   rule: "policy",
   reason: "there is no such file",
-  hint: "create it, or check the spelling of its path",
+  fix: "create it, or check the spelling of its path",
 };
 
-const OUT_OF_PROJECT: Fault = {
+const OUT_OF_PROJECT: DiagnosticDetails = {
   rule: "policy",
   reason: "it lies outside the project, and a link in the project leads to it",
-  hint: "pass the path of the file itself",
+  fix: "pass the path of the file itself",
 };
 
-const TOO_LARGE: Fault = {
+const TOO_LARGE: DiagnosticDetails = {
   rule: "policy",
   reason: `it has more than ${MAX_POLICY_KIB} KiB`,
-  hint: "write patterns and folders instead of single skills",
+  fix: "write patterns and folders instead of single skills",
 };
 
-const TOO_MANY_TEXTS: Fault = {
+const TOO_MANY_TEXTS: DiagnosticDetails = {
   ...TOO_LARGE,
   reason: `its rules have more than ${MAX_TEXTS} names and folders`,
 };

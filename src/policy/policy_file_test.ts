@@ -3,7 +3,7 @@ import { join } from "../files/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
 import { PolicyError } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { Project } from "../skills/roots.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -18,13 +18,13 @@ function load(file: string, last?: LoadedPolicy) {
 /** Loads an invalid file and lists the errors. */
 function errorsIn(file: string, last?: LoadedPolicy): string[] {
   const faults = faultsIn(() => load(file, last));
-  return faults.map(({ line, reason, hint }) =>
-    `(line ${line}): ${reason}; ${hint}`
+  return faults.map(({ line, reason, fix }) =>
+    `(line ${line}): ${reason}; ${fix}`
   );
 }
 
 /** Returns what is wrong with a policy that cannot be loaded. */
-function faultsIn(work: () => unknown): readonly Fault[] {
+function faultsIn(work: () => unknown): readonly DiagnosticDetails[] {
   try {
     work();
   } catch (error) {
@@ -183,11 +183,11 @@ Deno.test("a policy file that cannot be read is a problem, and the last valid po
       ? new Deno.errors.PermissionDenied("Permission denied (os error 13)")
       : undefined
   );
-  const { problems } = await registry.refresh();
-  assert.deepEqual(problems, [{
+  const { diagnostics } = await registry.refresh();
+  assert.deepEqual(diagnostics, [{
     rule: "policy",
     reason: "you have no permission to read it",
-    hint:
+    fix:
       "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out; until then, the last valid policy applies",
     file: policy,
   }]);
@@ -205,7 +205,7 @@ Deno.test("loadPolicy() follows no link of the project out of it", {
     rule: "policy",
     reason:
       "it lies outside the project, and a link in the project leads to it",
-    hint: "pass the path of the file itself",
+    fix: "pass the path of the file itself",
   }]);
   assert.ok(loadPolicy(outside, project).rules);
   const inside = place.file("project/mine.yaml", "rules: []");

@@ -11,7 +11,7 @@ import {
   isWindows,
   resolvePath,
 } from "../files/paths.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { isScoped, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
@@ -20,10 +20,10 @@ import { MAX_LENGTHS, quote } from "../text.ts";
 export const MAX_POLICY_FAULTS = 20;
 
 /** A fault of a policy. All of them break the same rule. */
-type PolicyFault = Omit<Fault, "rule">;
+type PolicyFault = Omit<DiagnosticDetails, "rule">;
 
 export class PolicyError extends Error {
-  readonly faults: readonly Fault[];
+  readonly faults: readonly DiagnosticDetails[];
 
   constructor(...faults: PolicyFault[]) {
     super(faults.map(({ reason }) => reason).join("; "));
@@ -89,7 +89,7 @@ export function isMatch(
 export function listUnusedFaults(
   active: ActiveRule,
   subjects: readonly PolicySubject[],
-): Fault[] {
+): DiagnosticDetails[] {
   const { rule: { skill, line } } = active;
   const matched = subjects.filter((subject) => isMatch(active, subject));
   const found = matched.flatMap(({ names }) => names.map(skillKey));
@@ -99,9 +99,9 @@ export function listUnusedFaults(
   const reasons = matched.length === 0
     ? ["this rule matches no skill"]
     : unused.map((name) => `the name ${quote(name)} matches no skill`);
-  const hint = "check its spelling, unless it is for skills that are not here";
+  const fix = "check its spelling, unless it is for skills that are not here";
   return reasons
-    .map((reason) => ({ rule: "policy-unused", line, reason, hint }));
+    .map((reason) => ({ rule: "policy-unused", line, reason, fix }));
 }
 
 /** Whether a rule is about a name, given by its key, and a scope, in any folder. */
@@ -134,20 +134,20 @@ function findNameFault(name: string): PolicyFault | undefined {
     return {
       reason:
         `a name is empty, or has more than ${MAX_LENGTHS.name} characters`,
-      hint: 'write a name, or "*" for all skills',
+      fix: 'write a name, or "*" for all skills',
     };
   }
   if (isScoped(name)) {
     return {
       reason: `the name ${quote(name)} begins with a scope`,
-      hint: 'write the rest of the name, and the scope as "scope:"',
+      fix: 'write the rest of the name, and the scope as "scope:"',
     };
   }
   if (!/[{}[\],]/.test(name)) return undefined;
   const odd = "braces, brackets, or commas, which have no meaning";
   return {
     reason: `the name ${quote(name)} contains ${odd}`,
-    hint:
+    fix:
       'write a list of names, as in ["a", "b"], or "?" for any one character',
   };
 }
@@ -164,14 +164,14 @@ function findFolderFault(folder: string): PolicyFault | undefined {
   if (folder.trim() === "") {
     return {
       reason: "a folder is empty",
-      hint: 'write its path, as in "~/code"',
+      fix: 'write its path, as in "~/code"',
     };
   }
   if (!WILDCARDS.test(folder.replace(FOLDER_END, ""))) return undefined;
   const odd = "wildcards, which have no meaning";
   return {
     reason: `the folder ${quote(folder)} contains ${odd}`,
-    hint:
+    fix:
       'write a list of folders, as in ["~/a", "~/b"]; everything in a folder matches, at any depth',
   };
 }
@@ -193,14 +193,14 @@ function locateFolder(
   if (path === undefined) {
     const shown = quote(folder);
     const reason = `the folder ${shown} is relative to an unknown folder`;
-    throw new PolicyError({ line, reason, hint: "write an absolute path" });
+    throw new PolicyError({ line, reason, fix: "write an absolute path" });
   }
   try {
     return [path, project.resolve(path)].map(comparablePath);
   } catch (error) {
-    const { reason, hint } = faultOf(error);
+    const { reason, fix } = faultOf(error);
     const what = `the folder ${quote(path)} cannot be used`;
-    throw new PolicyError({ line, reason: `${what}: ${reason}`, hint });
+    throw new PolicyError({ line, reason: `${what}: ${reason}`, fix });
   }
 }
 

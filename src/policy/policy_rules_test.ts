@@ -3,7 +3,7 @@ import fc from "npm:fast-check@^4";
 import { isWindows } from "../../tests/testing/environment.ts";
 import { resolve } from "../files/paths.ts";
 import type { BaseFolders } from "../files/paths.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import {
@@ -182,8 +182,8 @@ Deno.test("activateRule() refuses what would be reinterpreted silently, and says
   for (const [rule, message] of cases) {
     assert.throws(() => activate(rule, {}), (error) => {
       assert.ok(error instanceof PolicyError, String(error));
-      const [{ reason, hint, ...rest }] = error.faults as [Fault];
-      assert.ok(`${reason}; ${hint}`.includes(message), reason);
+      const [{ reason, fix, ...rest }] = error.faults as [DiagnosticDetails];
+      assert.ok(`${reason}; ${fix}`.includes(message), reason);
       assert.deepEqual(rest, { rule: "policy", line: 7 });
       return true;
     });

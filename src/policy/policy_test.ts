@@ -5,7 +5,7 @@ import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 import { Project } from "../skills/roots.ts";
-import { formatProblem } from "../problems.ts";
+import { formatDiagnostic } from "../diagnostics.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
@@ -144,11 +144,11 @@ Deno.test("Policy.load() says what is wrong with each rule, and what applies unt
   const rules = [{ skill: "a[" }, { in: "" }, { in: "~/code" }]
     .map((rule) => ({ ...rule, state: "off" as const }));
   const policy = new Policy({ policy: { rules } });
-  const problems = await policy.load(new Project({}));
-  assert.equal(problems.length, 3);
-  for (const problem of problems) {
+  const diagnostics = await policy.load(new Project({}));
+  assert.equal(diagnostics.length, 3);
+  for (const diagnostic of diagnostics) {
     assert.match(
-      formatProblem(problem)[0],
+      formatDiagnostic(diagnostic)[0],
       /; until then, no skills are served$/,
     );
   }
@@ -206,9 +206,9 @@ Deno.test("a policy is not valid if a folder of a rule exists and cannot be reso
     policy: { rules: [{ in: place.path, state: "off" }] },
     workingDirectory: place.path,
   });
-  const [problem] = await policy.load(new Project({}));
+  const [diagnostic] = await policy.load(new Project({}));
   assert.match(
-    formatProblem(problem!)[0],
+    formatDiagnostic(diagnostic!)[0],
     /^Cannot use the policy .*: the folder ".*" cannot be used: Deno is not allowed to read it; add it to/,
   );
 });

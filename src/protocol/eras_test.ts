@@ -112,9 +112,9 @@ Deno.test("malformed modern requests get the errors that the specification defin
   }
   for (const method of ["initialize", "resources/unsubscribe"]) {
     const { error } = await askModern(wire, method);
-    const hint =
+    const fix =
       "it exists only up to 2025-11-25; omit it, or the keys of 2026-07-28 in _meta";
-    assert.equal(error!.message, `Unknown method "${method}": ${hint}`);
+    assert.equal(error!.message, `Unknown method "${method}": ${fix}`);
   }
   const unknown = /^Unknown method "logging\/setLevel": the capabilities/;
   const { error } = await askModern(wire, "logging/setLevel");

@@ -200,9 +200,9 @@ export function rpcError(code: number, message: string, data?: unknown): Error {
 
 export function unknownMethod(
   method: string,
-  hint = "the capabilities of the server say what it can do",
+  fix = "the capabilities of the server say what it can do",
 ): Error {
-  const message = `Unknown method ${quote(echo(method))}: ${hint}`;
+  const message = `Unknown method ${quote(echo(method))}: ${fix}`;
   return rpcError(CODES.methodNotFound, message);
 }
 

@@ -184,9 +184,9 @@ export class StdioTransport {
     }
   }
 
-  #fail(task: string, error: unknown, hint: string): void {
+  #fail(task: string, error: unknown, fix: string): void {
     const { message } = error as Error;
-    this.onError?.(new Error(`Cannot ${task}: ${message}; ${hint}`));
+    this.onError?.(new Error(`Cannot ${task}: ${message}; ${fix}`));
   }
 
   #restartGrace(): void {

@@ -14,7 +14,7 @@ import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
-import type { Problem } from "../problems.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { pluginOf, SKILL_MD } from "../skills/names.ts";
 import { byOwner, type Project } from "../skills/roots.ts";
 import type {
@@ -35,7 +35,7 @@ import {
   type VisitedFolder,
 } from "./record.ts";
 
-const MAX_PROBLEMS = 1_000;
+const MAX_DIAGNOSTICS = 1_000;
 
 /** A folder with a `SKILL.md`, valid or not, and what the policy decides on it. */
 interface JudgedSkill extends PolicyDecision {
@@ -56,7 +56,7 @@ export interface Decisions {
   readonly skills: readonly DecidedSkill[];
   readonly hidden: HiddenFolders;
   /** The problems in the roots, the user's own first. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly skipped: readonly SkippedSkill[];
 }
 
@@ -81,9 +81,9 @@ export async function decideSkills(input: DecisionInput): Promise<Decisions> {
     ...skill,
     hiddenFrom: strictest(ownHiding(skill), hidden.hidingOfFile(skill)),
   }));
-  const problems = listProblems(skills, input);
+  const diagnostics = listDiagnostics(skills, input);
   const skipped = listSkipped(skills, input.project);
-  return { skills, hidden, problems, skipped };
+  return { skills, hidden, diagnostics, skipped };
 }
 
 function groupListings(
@@ -199,28 +199,31 @@ export class HiddenFolders {
 }
 
 /** Lists the problems that no rule turns off, up to a limit, the user's own first. */
-function listProblems(
+function listDiagnostics(
   skills: readonly DecidedSkill[],
   input: DecisionInput,
-): Problem[] {
+): Diagnostic[] {
   const failures = listFailures(input.visits, input.reading)
     .filter((failure) => !isTurnedOff(failure, input));
   const ofSkills = skills.filter((skill) => !isOff(skill)).flatMap((skill) =>
-    problemsOf(skill).map((problem) => ({ problem, scope: skill.scope }))
+    diagnosticsOf(skill).map((diagnostic) => ({
+      diagnostic,
+      scope: skill.scope,
+    }))
   );
-  return [...failures, ...ofSkills].sort(byOwner).slice(0, MAX_PROBLEMS)
-    .map(({ problem }) => problem);
+  return [...failures, ...ofSkills].sort(byOwner).slice(0, MAX_DIAGNOSTICS)
+    .map(({ diagnostic }) => diagnostic);
 }
 
-function problemsOf(
+function diagnosticsOf(
   { read: { parsed, fileName }, listings }: DecidedSkill,
-): Problem[] {
+): Diagnostic[] {
   const file = childPath(listings[0]!.path, fileName);
   return parsed.faults.map((fault) => ({ file, ...fault }));
 }
 
 function isTurnedOff(
-  { problem: { file }, location, scope }: Failure,
+  { diagnostic: { file }, location, scope }: Failure,
   { policy }: DecisionInput,
 ): boolean {
   if (!policy.decidesAnything) return false;
@@ -236,7 +239,7 @@ function listSkipped(
 ): SkippedSkill[] {
   return skills
     .filter((skill) => !skill.read.parsed.frontmatter && !isOff(skill))
-    .slice(0, MAX_PROBLEMS)
+    .slice(0, MAX_DIAGNOSTICS)
     .map((skill) => {
       const { realPath, read, scope } = skill;
       const { names, paths } = subjectOf(skill);
@@ -244,7 +247,7 @@ function listSkipped(
       return {
         names,
         plugin: pluginOf(paths[0]!),
-        problems: problemsOf(skill),
+        diagnostics: diagnosticsOf(skill),
         scope,
         isForModel: isForModel(skill),
         projectPath: project.pathIn(file),

@@ -177,7 +177,7 @@ Deno.test("a skill whose SKILL.md is a link into a hidden folder is as hidden as
 });
 
 Deno.test("decideSkills() tells what is skipped, by which names, and for whom", async () => {
-  const { skipped, problems } = await decide(
+  const { skipped, diagnostics } = await decide(
     [
       { root: THEIRS, path: "/project/skills/x" },
       // The names of all its folders count, wherever they are, as for a rule.
@@ -199,8 +199,8 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     },
   );
   assert.deepEqual(
-    skipped.map(({ names, scope, isForModel, projectPath, problems }) => {
-      const rules = problems.map(({ rule }) => rule);
+    skipped.map(({ names, scope, isForModel, projectPath, diagnostics }) => {
+      const rules = diagnostics.map(({ rule }) => rule);
       return [names, scope, isForModel, projectPath, rules].flat();
     }),
     [
@@ -216,7 +216,7 @@ Deno.test("decideSkills() tells what is skipped, by which names, and for whom", 
     ],
   );
   // The user's own come first.
-  assert.deepEqual(problems.map(({ file }) => file), [
+  assert.deepEqual(diagnostics.map(({ file }) => file), [
     resolve("/mine/y/SKILL.md"),
     resolve("/project/skills/x/SKILL.md"),
   ]);

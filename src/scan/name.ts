@@ -16,7 +16,7 @@ import { withoutInvisible } from "../text.ts";
 import type { DecidedSkill, Decisions } from "./decide.ts";
 import { isInGroup, type RootVisit, type ScanStart } from "./record.ts";
 
-interface NamingInput extends Pick<ScanStart, "problems" | "previous"> {
+interface NamingInput extends Pick<ScanStart, "diagnostics" | "previous"> {
   readonly visits: readonly RootVisit[];
   readonly decisions: Decisions;
 }
@@ -26,7 +26,7 @@ interface NamingInput extends Pick<ScanStart, "problems" | "previous"> {
  * its skills did not change, the new one keeps the maps of the previous one.
  */
 export function nameSkills(
-  { visits, decisions, problems, previous }: NamingInput,
+  { visits, decisions, diagnostics, previous }: NamingInput,
 ): SkillCatalog {
   const valid = decisions.skills
     .filter(({ read }) => read.parsed.frontmatter !== undefined);
@@ -36,7 +36,7 @@ export function nameSkills(
   const hasSameSkills = valid.length === known.size &&
     valid.every((it) => isUnchanged(it, known.get(it.realPath)));
   const rest = {
-    problems: [...problems, ...decisions.problems],
+    diagnostics: [...diagnostics, ...decisions.diagnostics],
     skipped: decisions.skipped,
     roots: countSkills(visits, valid),
   };
@@ -46,11 +46,11 @@ export function nameSkills(
 }
 
 function isSameRest(
-  a: Pick<SkillCatalog, "problems" | "skipped" | "roots">,
+  a: Pick<SkillCatalog, "diagnostics" | "skipped" | "roots">,
   b: SkillCatalog,
 ): boolean {
-  return JSON.stringify([a.problems, a.skipped, a.roots]) ===
-    JSON.stringify([b.problems, b.skipped, b.roots]);
+  return JSON.stringify([a.diagnostics, a.skipped, a.roots]) ===
+    JSON.stringify([b.diagnostics, b.skipped, b.roots]);
 }
 
 /** Reports how many skills each root has, by the first path that lists them. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { STATES, strictest } from "../policy/states.ts";
-import type { Problem } from "../problems.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { readOf, visited, visitOf } from "../../tests/testing/scan.ts";
@@ -40,12 +40,12 @@ function decided(
 function catalogOf(
   skills: readonly DecidedSkill[],
   previous: SkillCatalog = EMPTY_CATALOG,
-  problems: readonly Problem[] = [],
+  diagnostics: readonly Diagnostic[] = [],
 ): SkillCatalog {
   const hidden = new HiddenFolders(skills, []);
-  const decisions = { skills, hidden, problems: [], skipped: [] };
+  const decisions = { skills, hidden, diagnostics: [], skipped: [] };
   const visits = Object.values(ROOTS).map((root) => visitOf(root));
-  return nameSkills({ decisions, visits, problems, previous });
+  return nameSkills({ decisions, visits, diagnostics, previous });
 }
 
 const NOT_FOR_MODELS = { fields: "disable-model-invocation: true\n" };
@@ -119,14 +119,19 @@ Deno.test("nameSkills() sorts the skills by the keys of their names, which diffe
   assert.deepEqual(shadowed.map(({ skill }) => skill.name), ["B"]);
 });
 
-Deno.test("nameSkills() keeps the skills if only problems differ", () => {
+Deno.test("nameSkills() keeps the skills if only diagnostics differ", () => {
   const skills = [decided("global", "a")];
   const first = catalogOf(skills);
-  const problem = { file: "a", rule: "yaml", reason: "r", hint: "h" } as const;
-  const second = catalogOf(skills, first, [problem]);
+  const diagnostic = {
+    file: "a",
+    rule: "yaml",
+    reason: "r",
+    fix: "h",
+  } as const;
+  const second = catalogOf(skills, first, [diagnostic]);
   assert.equal(second.skills, first.skills);
-  assert.deepEqual([second.problems, second.revision], [[problem], 2]);
-  assert.equal(catalogOf(skills, second, [problem]), second);
+  assert.deepEqual([second.diagnostics, second.revision], [[diagnostic], 2]);
+  assert.equal(catalogOf(skills, second, [diagnostic]), second);
 });
 
 Deno.test("nameSkills() creates a skill anew if it changed, or its name became a qualified one", () => {

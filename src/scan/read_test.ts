@@ -111,7 +111,9 @@ Deno.test("readSkills() reports what may pass as a failure, and never as an answ
   // Nobody knows whether the skill is for the model, so it is not in one around it either.
   assert.deepEqual(unread, [join(place.path, "skills", "git")]);
   assert.deepEqual(
-    failures.map(({ isTemporary, problem }) => [isTemporary, problem.file]),
+    failures.map((
+      { isTemporary, diagnostic },
+    ) => [isTemporary, diagnostic.file]),
     [[true, join(place.path, "skills", "git")]],
   );
 });
@@ -128,7 +130,7 @@ Deno.test("readSkills() leaves the rest of a project's unknown skills unread aft
   // Two of the project's, and the user's own.
   assert.deepEqual([first.skills.size, first.unread.length], [3, 2]);
   assert.deepEqual(
-    first.failures.map(({ problem: { file, rule } }) => [file, rule]),
+    first.failures.map(({ diagnostic: { file, rule } }) => [file, rule]),
     [[join(place.path, "skills"), "too-many"]],
   );
   // What is known costs nothing, and the next scan continues.

@@ -8,7 +8,7 @@ import { isTemporary, SkillFileError } from "../files/faults.ts";
 import { isThere, locationOf } from "../files/paths.ts";
 import type { PlacedFolder } from "../files/walker.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { Problem } from "../problems.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import type { SkillText } from "../skills/frontmatter.ts";
 import { ROOT_IS_MISSING, skillFaultOf } from "../skills/root_faults.ts";
 import type { Project } from "../skills/roots.ts";
@@ -53,7 +53,7 @@ export interface ScanStart {
   readonly project: Project;
   readonly policy: Policy;
   /** What is wrong with the policy, and with the folders that options name. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly maxFileSize: number | undefined;
   /** The catalog of the last scan that counts. */
   readonly previous: SkillCatalog;
@@ -63,7 +63,7 @@ export interface ScanStart {
 }
 
 export interface Failure {
-  readonly problem: Problem;
+  readonly diagnostic: Diagnostic;
   /** Where it really lies, even if it is a link. */
   readonly location: string;
   readonly scope: SkillScope;
@@ -78,7 +78,7 @@ export function createFailure(
 ): Failure {
   const location = locationOf(file);
   return {
-    problem: { ...skillFaultOf(error), file },
+    diagnostic: { ...skillFaultOf(error), file },
     location,
     scope: project.scopeOf(location),
     isTemporary: isTemporary(error),
@@ -151,7 +151,8 @@ export function findTrouble(
 ): string | undefined {
   const trouble = listFailures(visits, reading)
     .find((failure) => failure.isTemporary && failure.scope === "global");
-  return trouble && `${quote(trouble.problem.file)}: ${trouble.problem.reason}`;
+  return trouble &&
+    `${quote(trouble.diagnostic.file)}: ${trouble.diagnostic.reason}`;
 }
 
 /** The maximum number of scans in a row that do not count. */

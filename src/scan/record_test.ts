@@ -18,15 +18,15 @@ const PROJECT = new Project({ workingDirectory: "/project" });
 Deno.test("createFailure() says what is wrong with a file, which option helps, and whether it may pass", () => {
   const link = new SkillFileError("a", LINK_OUTSIDE);
   const path = resolve("/mine/a");
-  const { problem, ...rest } = createFailure(link, path, PROJECT);
+  const { diagnostic, ...rest } = createFailure(link, path, PROJECT);
   assert.deepEqual(rest, {
     location: path,
     scope: "global",
     isTemporary: false,
   });
-  const { file, rule, hint } = problem;
+  const { file, rule, fix } = diagnostic;
   assert.deepEqual([file, rule], [path, "link-outside"]);
-  assert.match(hint, /--trust-links/);
+  assert.match(fix, /--trust-links/);
   for (const error of [diskError(), new SkillFileError("a", WAS_REPLACED)]) {
     assert.equal(createFailure(error, path, PROJECT).isTemporary, true);
   }

@@ -1,6 +1,6 @@
 /** Catalogs: their contents, their differences, and their problems in the log. */
 
-import { formatProblem, type Problem } from "../problems.ts";
+import { type Diagnostic, formatDiagnostic } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { qualifiedName } from "./names.ts";
 import type { ShadowedSkill, Skill, SkillCatalog } from "./types.ts";
@@ -8,7 +8,7 @@ import type { ShadowedSkill, Skill, SkillCatalog } from "./types.ts";
 /** The catalog before the first scan. */
 export const EMPTY_CATALOG: SkillCatalog = {
   skills: new Map(),
-  problems: [],
+  diagnostics: [],
   shadowed: [],
   skipped: [],
   off: [],
@@ -24,10 +24,10 @@ export function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
-export function findPolicyProblem(
-  { problems }: SkillCatalog,
-): Problem | undefined {
-  return problems.find(({ rule }) => rule === "policy");
+export function findPolicyDiagnostic(
+  { diagnostics }: SkillCatalog,
+): Diagnostic | undefined {
+  return diagnostics.find(({ rule }) => rule === "policy");
 }
 
 export function differingKeys<T>(
@@ -67,15 +67,15 @@ function formatAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
  *
  * @returns The messages about all of them.
  */
-export function logProblems(
-  { problems, shadowed }: SkillCatalog,
+export function logDiagnostics(
+  { diagnostics, shadowed }: SkillCatalog,
   { logged, log }: {
     logged: ReadonlySet<string>;
     log: (...message: [sentence: string, ...lines: string[]]) => void;
   },
 ): ReadonlySet<string> {
   const messages = [
-    ...problems.map(formatProblem),
+    ...diagnostics.map(formatDiagnostic),
     ...formatAllShadowed(shadowed).map((line): [string] => [line]),
   ];
   const now = new Set<string>();

@@ -7,7 +7,11 @@
  */
 
 import { basename, join } from "../files/paths.ts";
-import { type Fault, hasEffect, type Problem } from "../problems.ts";
+import {
+  type Diagnostic,
+  type DiagnosticDetails,
+  hasEffect,
+} from "../diagnostics.ts";
 import {
   isObject,
   listInvisible,
@@ -62,7 +66,7 @@ export interface CheckedSkill extends Skill {
 /** Returns faults of the `SKILL.md`, and problems with other files. */
 export type Check = (
   skill: CheckedSkill,
-) => (Fault | Problem)[] | Fault | undefined;
+) => (DiagnosticDetails | Diagnostic)[] | DiagnosticDetails | undefined;
 
 export const CHECKS: readonly Check[] = [
   checkName,
@@ -74,10 +78,10 @@ export const CHECKS: readonly Check[] = [
   checkFiles,
 ];
 
-export const NOT_UTF_8: Fault = {
+export const NOT_UTF_8: DiagnosticDetails = {
   rule: "utf-8",
   reason: "it is not valid UTF-8",
-  hint: "save the file as UTF-8",
+  fix: "save the file as UTF-8",
 };
 
 /**
@@ -90,43 +94,43 @@ export function findUnlistingFault(
   skill: Skill,
   contents: SkillFiles,
   main: string | undefined,
-): Fault | undefined {
+): DiagnosticDetails | undefined {
   if (main === undefined) return NOT_UTF_8;
   if (skill.isRepaired) {
     const reason = "the frontmatter needs quotes around a value";
-    const hint = "run --check, and write the lines that it prints";
-    return { rule: "yaml-repaired", reason, hint };
+    const fix = "run --check, and write the lines that it prints";
+    return { rule: "yaml-repaired", reason, fix };
   }
   return runChecks(CHECKS, { ...skill, contents, text: "", entries: [] })
-    .find((problem) => hasEffect(problem, "unlisted"));
+    .find((diagnostic) => hasEffect(diagnostic, "unlisted"));
 }
 
 /** Runs checks. A fault without a file is one of the `SKILL.md`. */
 export function runChecks(
   checks: readonly Check[],
   skill: CheckedSkill,
-): Problem[] {
+): Diagnostic[] {
   return checks.flatMap((check) => check(skill) ?? [])
     .map((fault) => ({ file: skill.file, ...fault }));
 }
 
-function checkName(skill: CheckedSkill): Fault[] {
+function checkName(skill: CheckedSkill): DiagnosticDetails[] {
   const name = withoutInvisible(skill.frontmatter.name);
   const valid = validName(name);
   const folder = basename(skill.directory);
   const entry = findEntry("name", skill.entries);
   const line = entry?.line;
-  const faults: Fault[] = [];
+  const faults: DiagnosticDetails[] = [];
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    faults.push({ rule: "name-length", line, reason, hint: "shorten it" });
+    faults.push({ rule: "name-length", line, reason, fix: "shorten it" });
   } else if (name !== valid) {
     const rules = "a-z, 0-9, and single hyphens between them";
     const reason = `the name ${quote(name)} does not consist of ${rules}`;
     const finished = valid && writeText("name", valid);
-    const hint = "write a name of these characters";
-    const advice = tellToWrite(finished, entry, hint);
+    const fix = "write a name of these characters";
+    const advice = tellToWrite(finished, entry, fix);
     faults.push({ rule: "name-characters", reason, ...advice });
   }
   if (valid !== undefined && valid !== normalizeText(folder)) {
@@ -143,36 +147,36 @@ function checkName(skill: CheckedSkill): Fault[] {
       entry,
       "write the name of the folder as the name",
     );
-    const hint = isValid ? `${rename}, or ${advice.hint}` : rename;
-    faults.push({ rule: "name-folder", reason, ...advice, hint });
+    const fix = isValid ? `${rename}, or ${advice.fix}` : rename;
+    faults.push({ rule: "name-folder", reason, ...advice, fix });
   }
   return faults;
 }
 
-function checkDescription(skill: CheckedSkill): Fault | undefined {
+function checkDescription(skill: CheckedSkill): DiagnosticDetails | undefined {
   const { description } = skill.frontmatter;
   const { length } = [...withoutInvisible(description)];
   if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
   const reason =
     `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`;
-  const hint = "shorten it, and move details into the body";
+  const fix = "shorten it, and move details into the body";
   const line = findEntry("description", skill.entries)?.line;
-  return { rule: "description-length", line, reason, hint };
+  return { rule: "description-length", line, reason, fix };
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function checkInvisible(skill: CheckedSkill): Fault[] {
-  return REQUIRED_FIELDS.flatMap((field): Fault[] => {
+function checkInvisible(skill: CheckedSkill): DiagnosticDetails[] {
+  return REQUIRED_FIELDS.flatMap((field): DiagnosticDetails[] => {
     const [first] = listInvisible(skill.frontmatter[field]);
     if (first === undefined) return [];
     const line = findEntry(field, skill.entries)?.line;
     const reason = `the ${field} has invisible characters, such as ${first}`;
-    const hint = "remove them, and find out where they come from";
-    return [{ rule: "hidden-characters", line, reason, hint }];
+    const fix = "remove them, and find out where they come from";
+    return [{ rule: "hidden-characters", line, reason, fix }];
   });
 }
 
-function checkJson(skill: CheckedSkill): Fault | undefined {
+function checkJson(skill: CheckedSkill): DiagnosticDetails | undefined {
   let left = MAX_JSON_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     left -= typeof value === "string" ? value.length : USUAL_JSON_LENGTH;
@@ -185,12 +189,14 @@ function checkJson(skill: CheckedSkill): Fault | undefined {
   if (fits(skill.frontmatter, 0)) return undefined;
   const reason =
     "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent";
-  const hint = "keep it small and flat, without values such as .inf";
+  const fix = "keep it small and flat, without values such as .inf";
   const line = findEntry("name", skill.entries)?.line;
-  return { rule: "frontmatter-json", line, reason, hint };
+  return { rule: "frontmatter-json", line, reason, fix };
 }
 
-function checkCompatibility(skill: CheckedSkill): Fault | undefined {
+function checkCompatibility(
+  skill: CheckedSkill,
+): DiagnosticDetails | undefined {
   const { compatibility = "any" } = skill.frontmatter;
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
     [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
@@ -198,50 +204,50 @@ function checkCompatibility(skill: CheckedSkill): Fault | undefined {
   const rule = "compatibility";
   const reason =
     `${rule} is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-  const hint = "write it as one short text, or remove it";
+  const fix = "write it as one short text, or remove it";
   const line = findEntry(rule, skill.entries)?.line;
-  return { rule, line, reason, hint };
+  return { rule, line, reason, fix };
 }
 
 /** The usual fault is a version without quotes. */
-function checkMetadata(skill: CheckedSkill): Fault[] {
+function checkMetadata(skill: CheckedSkill): DiagnosticDetails[] {
   const rule = "metadata";
   const { metadata = {} } = skill.frontmatter;
   const entry = findEntry(rule, skill.entries);
   const line = entry?.line;
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of texts";
-    const hint = "write a key and a text in quotes on each line below it";
-    return [{ rule, line, reason, hint }];
+    const fix = "write a key and a text in quotes on each line below it";
+    return [{ rule, line, reason, fix }];
   }
   const keys = Object.keys(metadata)
     .filter((key) => typeof metadata[key] !== "string");
-  return keys.map((key): Fault => {
+  return keys.map((key): DiagnosticDetails => {
     const reason = `the value of ${quote(key)} in metadata is not a text`;
-    const hint = "write it as one text in quotes";
+    const fix = "write it as one text in quotes";
     const nested = entry && findNested(key, entry);
-    if (nested === undefined) return { rule, line, reason, hint };
+    if (nested === undefined) return { rule, line, reason, fix };
     const text = textAsWritten(nested, metadata[key]);
     const finished = text && nested.indentation + quoteField(key, text);
-    return { rule, reason, ...tellToWrite(finished, nested, hint) };
+    return { rule, reason, ...tellToWrite(finished, nested, fix) };
   });
 }
 
-function checkFiles({ directory, contents }: CheckedSkill): Problem[] {
+function checkFiles({ directory, contents }: CheckedSkill): Diagnostic[] {
   const { files, leftOut, entries } = contents;
-  const problems = leftOut.map(({ file: path, reason, hint }): Problem => {
+  const diagnostics = leftOut.map(({ file: path, reason, fix }): Diagnostic => {
     const rule = path === "" ? "unreadable" : "not-served";
-    return { rule, file: join(directory, path), reason, hint };
+    return { rule, file: join(directory, path), reason, fix };
   });
   const isTooMuch = files.length > MAX_FILES ||
     entries > MAX_LISTED_ENTRIES || totalSize(files) > MAX_MIB * 1024 * 1024;
   if (isTooMuch) {
     const reason =
       `the skill has more than ${MAX_FILES} files, ${MAX_LISTED_ENTRIES} files and folders, or ${MAX_MIB} MiB`;
-    const hint = "remove what the agent does not need, or split the skill";
-    problems.push({ rule: "size", file: directory, reason, hint });
+    const fix = "remove what the agent does not need, or split the skill";
+    diagnostics.push({ rule: "size", file: directory, reason, fix });
   }
-  return problems;
+  return diagnostics;
 }
 
 export function totalSize(files: readonly SkillFile[]): number {

@@ -8,10 +8,10 @@ Deno.test("findUnlistingFault() allows at most 512 files, 2,048 files and folder
     directory: join("skills", "git"),
     frontmatter: { name: "git", description: "d" },
   } as Skill;
-  const problem = {
+  const diagnostic = {
     rule: "inaccessible" as const,
     reason: "it is locked",
-    hint: "unlock",
+    fix: "unlock",
   };
   const least = { files: 1, entries: 1, size: 0 };
   const faultFor = (
@@ -23,7 +23,7 @@ Deno.test("findUnlistingFault() allows at most 512 files, 2,048 files and folder
         return { path: `${index}`, size: index === 0 ? size : 0, version: "" };
       }),
       folders: [],
-      leftOut: leftOut.map((file) => ({ file, ...problem })),
+      leftOut: leftOut.map((file) => ({ file, ...diagnostic })),
       entries,
     }, "");
   const most = { files: 512, entries: 2_048, size: 16 * 2 ** 20 };

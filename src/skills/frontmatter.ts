@@ -9,7 +9,7 @@
  * A valid frontmatter costs no more than one match and the YAML parser.
  */
 
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { isObject, oneLine, quote } from "../text.ts";
 import {
   findNameFault,
@@ -64,7 +64,7 @@ export interface SkillText extends Hiding {
   /** The frontmatter, if it has a name and a description, as it is served. */
   readonly frontmatter?: SkillFrontmatter | undefined;
   readonly isRepaired: boolean;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly DiagnosticDetails[];
   /** The clean name, or what can be read of it if the file is skipped. */
   readonly name?: string | undefined;
 }
@@ -94,9 +94,9 @@ export interface SkillText extends Hiding {
 export function parseSkillMd(text: string): SkillFrontmatter {
   const { frontmatter, faults } = readSkillText(text);
   if (frontmatter !== undefined) return frontmatter;
-  const { reason, line = 1, hint, lines = [] } = faults[0]!;
+  const { reason, line = 1, fix, lines = [] } = faults[0]!;
   const sentence = oneLine(
-    `Cannot parse SKILL.md: ${reason} (line ${line}); ${hint}`,
+    `Cannot parse SKILL.md: ${reason} (line ${line}); ${fix}`,
   );
   throw new SyntaxError([sentence, ...lines].join("\n"));
 }
@@ -133,7 +133,7 @@ export function findYaml(text: string): string | undefined {
   return yaml.includes("\r") ? yaml.replace(LINE_BREAK, "\n") : yaml;
 }
 
-function toMissingFault(text: string): Fault {
+function toMissingFault(text: string): DiagnosticDetails {
   const start = startOf(text);
   if (FRONTMATTER.test(start)) return NO_END;
   const lines = start.replace(LINE_BREAK, "\n");
@@ -178,7 +178,7 @@ function readFields(
     yaml: string;
     folder: string;
     scope: SkillScope;
-    repairs?: readonly Fault[];
+    repairs?: readonly DiagnosticDetails[];
   },
 ): SkillText {
   const { fields, repairs: scalars } = readScalars(parsed, yaml);
@@ -210,13 +210,13 @@ function readFields(
 function readScalars(
   parsed: unknown,
   yaml: string,
-): { fields: Record<string, unknown>; repairs: Fault[] } {
+): { fields: Record<string, unknown>; repairs: DiagnosticDetails[] } {
   const fields = isObject(parsed) ? parsed : {};
   const scalars = REQUIRED_FIELDS
     .filter((field) => /number|boolean/.test(typeof fields[field]));
   if (scalars.length === 0) return { fields, repairs: [] };
   const entries = listEntries(yaml);
-  const repairs: Fault[] = [];
+  const repairs: DiagnosticDetails[] = [];
   const texts: Record<string, string> = {};
   for (const field of scalars) {
     const entry = findEntry(field, entries);
@@ -281,7 +281,10 @@ function withoutNul(text: string): string {
 }
 
 /** Any mention of the flag hides a skipped file from the model. */
-function toSkippedText(text: string, faults: readonly Fault[]): SkillText {
+function toSkippedText(
+  text: string,
+  faults: readonly DiagnosticDetails[],
+): SkillText {
   const start = withoutNul(text);
   const entries = listEntries(start.replace(LINE_BREAK, "\n"));
   const { value = "" } = findEntry("name", entries) ?? {};
@@ -357,7 +360,7 @@ function toBoolean(value: unknown): boolean | undefined {
 function toFlagFault(
   { flag: { field, hidingValue }, key, said }: UnclearFlag,
   entries: readonly YamlEntry[],
-): Fault {
+): DiagnosticDetails {
   const rule = "flags";
   const name = quote(key);
   const reason = said === undefined
@@ -367,13 +370,13 @@ function toFlagFault(
   const line = entry?.line;
   const other = key === field ? undefined : findEntry(field, entries);
   if (other !== undefined) {
-    const hint = `delete it, because line ${other.line} has the flag`;
-    return { rule, line, reason, hint };
+    const fix = `delete it, because line ${other.line} has the flag`;
+    return { rule, line, reason, fix };
   }
   const finished = `${field}: ${said ?? hidingValue}`;
   const advice = tellToWrite(finished, entry, `write ${quote(finished)}`);
-  const hint = said === undefined
-    ? `to keep it hidden, ${advice.hint}`
-    : advice.hint;
-  return { rule, reason, ...advice, hint };
+  const fix = said === undefined
+    ? `to keep it hidden, ${advice.fix}`
+    : advice.fix;
+  return { rule, reason, ...advice, fix };
 }

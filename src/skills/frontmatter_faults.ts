@@ -4,7 +4,7 @@
  * parser reads it. Everything else is said in words.
  */
 
-import type { Fault, ProblemRule } from "../problems.ts";
+import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { MAX_LENGTHS, quote, withoutInvisible } from "../text.ts";
 import {
   cleanName,
@@ -44,10 +44,10 @@ function isAlmostFence(line: string): boolean {
   return ALMOST_FENCE.test(withoutInvisible(line).trim());
 }
 
-function toFenceFault(line: number): Fault {
+function toFenceFault(line: number): DiagnosticDetails {
   const reason = 'the line is almost "---", but not exactly';
-  const hint = "write this line instead:";
-  return { rule: "frontmatter-missing", line, reason, hint, lines: ["---"] };
+  const fix = "write this line instead:";
+  return { rule: "frontmatter-missing", line, reason, fix, lines: ["---"] };
 }
 
 /** Up to ten lines above the frontmatter. After more lines, it is part of the text. */
@@ -55,16 +55,16 @@ const LINES_BEFORE =
   /^(?:.*\n){1,10}?(?=---[ \t]*\n(?:name|description)[ \t]*:)/;
 
 /** Describes frontmatter that does not begin with the first line. */
-export function toStartFault(text: string): Fault {
+export function toStartFault(text: string): DiagnosticDetails {
   const fault = { rule: "frontmatter-missing", line: 1 } as const;
   if (/^(?:\ufffd\ufffd|-\0|\0-)/.test(text)) {
     const reason = "the file is UTF-16, not UTF-8";
-    const hint = 'save it as UTF-8, by "Save as" or "Save with Encoding"';
-    return { ...fault, reason, hint };
+    const fix = 'save it as UTF-8, by "Save as" or "Save with Encoding"';
+    return { ...fault, reason, fix };
   }
   if (/^(?:\{\\rtf|PK\W)/.test(text)) {
     const reason = "the file is a document of a word processor, not plain text";
-    return { ...fault, reason, hint: 'save it as plain text, as "SKILL.md"' };
+    return { ...fault, reason, fix: 'save it as plain text, as "SKILL.md"' };
   }
   if (isLinkText(text)) return toLinkTextFault(SKILL_MD);
   const [first = ""] = text.split("\n", 1);
@@ -73,7 +73,7 @@ export function toStartFault(text: string): Fault {
   if (before !== undefined) {
     const start = before.split("\n").length;
     const reason = `the frontmatter starts on line ${start}, not on line 1`;
-    return { ...fault, reason, hint: "delete the lines above it" };
+    return { ...fault, reason, fix: "delete the lines above it" };
   }
   const [entry] = listEntries(first);
   if (entry !== undefined && KNOWN_FIELDS.includes(entry.key)) {
@@ -82,30 +82,30 @@ export function toStartFault(text: string): Fault {
     return {
       ...fault,
       reason: 'there is no line "---" above the frontmatter',
-      hint: `write a line "---" above this line${end}`,
+      fix: `write a line "---" above this line${end}`,
     };
   }
   return {
     ...fault,
     reason: 'there is no frontmatter: the first line is not "---"',
-    hint:
+    fix:
       'start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   };
 }
 
 /** Frontmatter that has no end, or is too large. */
-export const NO_END: Fault = {
+export const NO_END: DiagnosticDetails = {
   rule: "frontmatter-missing",
   line: 1,
   reason: `there is no line "---" after the frontmatter within ${
     MAX_FRONTMATTER_SIZE / 1024
   } KiB`,
-  hint:
+  fix:
     'write a line "---" below the last field, or move long texts into the Markdown below it',
 };
 
 /** Describes frontmatter without a line `---` after it. */
-export function toEndFault(text: string): Fault {
+export function toEndFault(text: string): DiagnosticDetails {
   const lines = text.split("\n");
   const end = lines.findIndex((line, index) =>
     index > 0 && isAlmostFence(line)
@@ -129,7 +129,7 @@ export function listYamlFaults(
     refused: readonly YamlEntry[];
     error: Error;
   },
-): Fault[] {
+): DiagnosticDetails[] {
   const isFinished = parsesFinished(yaml, refused);
   const options = { rule: "yaml", isFinished } as const;
   const described = refused.slice(0, MAX_FAULTS)
@@ -183,19 +183,19 @@ function parsesFinished(yaml: string, entries: readonly YamlEntry[]): boolean {
 export function toEntryFault(
   field: string,
   entry: YamlEntry,
-  { rule, isFinished = true }: { rule: ProblemRule; isFinished?: boolean },
-): Fault {
+  { rule, isFinished = true }: { rule: Rule; isFinished?: boolean },
+): DiagnosticDetails {
   const { line, lines, value } = entry;
   const [first = ""] = lines;
   const finished = isFinished ? finishLine(field, entry) : undefined;
-  const hint = lines.length > 1
+  const fix = lines.length > 1
     ? "write it on one line, in quotes"
     : withoutQuotes(value) === undefined
     ? "put it in quotes that do not occur in it, ' or \""
     : `write a text in quotes after "${field}:"`;
   const reason = formatEntryReason(field, entry);
   // If the value goes on below, only the spelling of the field is finished.
-  const advice = tellToWrite(finished, { line, lines: [first] }, hint);
+  const advice = tellToWrite(finished, { line, lines: [first] }, fix);
   return { rule, reason, ...advice };
 }
 
@@ -210,18 +210,18 @@ function formatEntryReason(field: string, entry: YamlEntry): string {
 
 function findDuplicateKey(
   entries: readonly YamlEntry[],
-): Fault | undefined {
+): DiagnosticDetails | undefined {
   const byKey = Map.groupBy(entries, ({ key }) => key).values();
   const [first, second] = byKey.find((same) => same.length > 1) ?? [];
   return first && second && {
     rule: "yaml",
     line: second.line,
     reason: `the field ${quote(first.key)} is already on line ${first.line}`,
-    hint: `delete line ${first.line} or line ${second.line}`,
+    fix: `delete line ${first.line} or line ${second.line}`,
   };
 }
 
-function toParserFault(yaml: string, error: Error): Fault {
+function toParserFault(yaml: string, error: Error): DiagnosticDetails {
   const fault = { rule: "yaml", ...toYamlFault(error) } as const;
   const { line } = fault;
   const indented = yaml.split("\n")[line - 1] ?? "";
@@ -247,13 +247,13 @@ export function listMissingFields(
     folder: string;
     fields: Readonly<Record<string, unknown>>;
   },
-): Fault[] {
+): DiagnosticDetails[] {
   const entries = listEntries(yaml);
   const find = (field: RequiredField) =>
     findEntry(field, entries) ??
       entries.find(({ key }) => isNear(key, field));
   const absent = missing.filter((field) => find(field) === undefined);
-  const faults = missing.flatMap((field): Fault[] => {
+  const faults = missing.flatMap((field): DiagnosticDetails[] => {
     const entry = find(field);
     if (entry === undefined) return [];
     return Array.isArray(fields[entry.key])
@@ -263,10 +263,13 @@ export function listMissingFields(
   return [...listAbsentFields(absent, yaml, folder), ...faults];
 }
 
-function toListFault(field: RequiredField, { line }: YamlEntry): Fault {
+function toListFault(
+  field: RequiredField,
+  { line }: YamlEntry,
+): DiagnosticDetails {
   const reason = `the field ${quote(field)} is a list`;
-  const hint = `write one text in quotes after "${field}:"`;
-  return { rule: `${field}-missing`, line, reason, hint };
+  const fix = `write one text in quotes after "${field}:"`;
+  return { rule: `${field}-missing`, line, reason, fix };
 }
 
 /** The maximum length of a clean name, in characters. */
@@ -276,7 +279,7 @@ export function findNameFault(
   name: string,
   yaml: string,
   scope: SkillScope,
-): Fault | undefined {
+): DiagnosticDetails | undefined {
   const reason = findNameReason(name, scope);
   if (reason === undefined) return undefined;
   const entry = findEntry("name", listEntries(yaml));
@@ -312,12 +315,12 @@ function listAbsentFields(
   absent: readonly RequiredField[],
   yaml: string,
   folder: string,
-): Fault[] {
+): DiagnosticDetails[] {
   const [first] = absent;
   if (first === undefined) return [];
   const names = absent.map(quote).join(" and ");
   const starts = absent.map((field) => `a line that begins with "${field}:"`);
-  const hint = `between the two lines "---", write ${starts.join(" and ")}`;
+  const fix = `between the two lines "---", write ${starts.join(" and ")}`;
   const name = first === "name" ? validName(folder) : undefined;
   const line = name === undefined ? undefined : writeText("name", name);
   const isRead = line !== undefined &&
@@ -328,7 +331,7 @@ function listAbsentFields(
     reason: absent.length === 1
       ? `the field ${names} is missing`
       : `the fields ${names} are missing`,
-    hint: isRead ? `${hint}, such as:` : hint,
+    fix: isRead ? `${fix}, such as:` : fix,
     ...isRead ? { lines: [line] } : {},
   }];
 }

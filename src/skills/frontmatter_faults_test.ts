@@ -56,9 +56,9 @@ Deno.test("readSkillText() describes at most 20 faults of a kind", () => {
 
 Deno.test("readSkillText() prints no line for a field that is on no line of its own", () => {
   const fields = "name: a, description: d, disable-model-invocation: maybe";
-  const [problem] = readSkillText(`---\n{${fields}}\n---\n`).faults;
-  assert.deepEqual([problem!.rule, problem!.line], ["flags", undefined]);
-  assert.match(problem!.hint, /write "disable-model-invocation: true"$/);
+  const [diagnostic] = readSkillText(`---\n{${fields}}\n---\n`).faults;
+  assert.deepEqual([diagnostic!.rule, diagnostic!.line], ["flags", undefined]);
+  assert.match(diagnostic!.fix, /write "disable-model-invocation: true"$/);
 });
 
 /** What people write by mistake, and what they put beside it. */
@@ -86,8 +86,8 @@ Deno.test("no line to copy looks like the log, hides something, or is a command"
     fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
       for (const start of ["---\n", ""]) {
         const text = `${start}${lines.join("\n")}\n---\n`;
-        for (const { hint, lines = [] } of readSkillText(text).faults) {
-          assert.equal(hint.endsWith(":"), lines.length > 0, hint);
+        for (const { fix, lines = [] } of readSkillText(text).faults) {
+          assert.equal(fix.endsWith(":"), lines.length > 0, fix);
           for (const finished of lines) {
             assert.doesNotMatch(
               finished,

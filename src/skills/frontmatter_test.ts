@@ -84,8 +84,8 @@ for (const [value, finished] of repairs) {
         assert.equal(isRepaired, true);
         assert.deepEqual(
           faults.map((
-            { rule, line, hint, lines },
-          ) => [rule, line, hint, lines]),
+            { rule, line, fix, lines },
+          ) => [rule, line, fix, lines]),
           [["yaml-repaired", 3, "write this line instead:", [
             `description: ${finished}`,
           ]]],
@@ -193,8 +193,8 @@ Deno.test("readSkillText() reads flags as people write them, and hides what is n
       const isHidden = [read.isHiddenFromModel, read.isHiddenFromUser];
       const said = [expected !== false, expected !== true];
       assert.deepEqual(isHidden, isServed ? said : [true, false], text);
-      const hasProblem = read.faults.some(({ rule }) => rule === "flags");
-      assert.equal(hasProblem, isServed && expected === undefined, text);
+      const hasDiagnostic = read.faults.some(({ rule }) => rule === "flags");
+      assert.equal(hasDiagnostic, isServed && expected === undefined, text);
       assert.equal(read.name, "a");
     }
   }

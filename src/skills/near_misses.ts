@@ -4,7 +4,7 @@
  */
 
 import { basename, childOn, childPath, dirname } from "../files/paths.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { isLinkText, toLinkTextFault } from "./root_faults.ts";
 import { isSkillFileName } from "./skill_file.ts";
@@ -35,23 +35,23 @@ export function kindOfFile(
 const SKILL_FRONTMATTER =
   /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
 
-const LOOSE_FILE: Fault = {
+const LOOSE_FILE: DiagnosticDetails = {
   rule: "loose-file",
   reason: "it is directly in a folder of skills",
-  hint:
+  fix:
     'move it, and the files that it needs, into a folder of its own, as "SKILL.md"',
 };
 
-const WRONG_NAME: Fault = {
+const WRONG_NAME: DiagnosticDetails = {
   rule: "file-name",
   reason: 'the file of a skill must be named "SKILL.md"',
-  hint: 'rename it to "SKILL.md", which must be plain text',
+  fix: 'rename it to "SKILL.md", which must be plain text',
 };
 
-const ARCHIVE: Fault = {
+const ARCHIVE: DiagnosticDetails = {
   rule: "archive",
   reason: "it is an archive, where a folder was expected",
-  hint: "unpack it into a folder of its own, and remove it",
+  fix: "unpack it into a folder of its own, and remove it",
 };
 
 export function isNamedSkills(folder: string): boolean {
@@ -74,7 +74,7 @@ export function findNearMissFault(
   { kind, path, document }: NearMiss,
   root: SkillRoot,
   readStart: (path: string) => string,
-): Fault | undefined {
+): DiagnosticDetails | undefined {
   const hasFrontmatter = () => SKILL_FRONTMATTER.test(readStart(path));
   const folder = dirname(path);
   const isInRoot = folder === root.path;
@@ -103,12 +103,12 @@ export function findNearMissFault(
   }
 }
 
-function toFolderFault(document: string | undefined): Fault {
-  const hint = document === undefined
+function toFolderFault(document: string | undefined): DiagnosticDetails {
+  const fix = document === undefined
     ? 'add one, or, if it is not a skill, begin its name with "_"'
     : `rename ${quote(document)} in it to "SKILL.md"`;
   const reason = 'it is among the skills, and has no file "SKILL.md"';
-  return { rule: "skill-md-missing", reason, hint };
+  return { rule: "skill-md-missing", reason, fix };
 }
 
 const MAX_NEAR_MISSES = 1_000;

@@ -3,7 +3,7 @@ import { scanSkillRoots } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { problemsIn } from "../../tests/testing/report.ts";
+import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { readStart } from "../cli/unsearched.ts";
 import { basename, join, relative } from "../files/paths.ts";
 import { findNearMissFault, kindOfFile } from "./near_misses.ts";
@@ -55,7 +55,7 @@ Deno.test(
     const secret = place.file("secret.md", text);
     place.link(secret, "skills/a.md");
     const folder = join(place.path, "skills");
-    assert.deepEqual(await problemsIn("--list", folder), []);
+    assert.deepEqual(await diagnosticsIn("--list", folder), []);
     // A link takes the place of a file after it was listed.
     const path = join(folder, "a.md");
     assert.equal(readStart(path), "");

@@ -2,45 +2,45 @@
 
 import { faultOf, SkillFileError } from "../files/faults.ts";
 import { isAtOrBelow } from "../files/paths.ts";
-import type { Fault, ProblemRule } from "../problems.ts";
+import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import type { SkillScope } from "./types.ts";
 
-export const LINK_OUT_OF_PROJECT: Fault = {
+export const LINK_OUT_OF_PROJECT: DiagnosticDetails = {
   rule: "link-outside",
   reason: "it is a link that points outside the project",
-  hint: "replace it with the folder itself",
+  fix: "replace it with the folder itself",
 };
 
-export const LINK_OUT_OF_ROOTS: Fault = {
+export const LINK_OUT_OF_ROOTS: DiagnosticDetails = {
   rule: "link-outside",
   reason: "it is a link that points outside the folders of skills",
-  hint: "replace it with the folder itself",
+  fix: "replace it with the folder itself",
 };
 
-export const NAME_IS_NOT_UTF_8: Fault = {
+export const NAME_IS_NOT_UTF_8: DiagnosticDetails = {
   rule: "inaccessible",
   reason: "the name of the folder is not UTF-8, so it cannot be opened",
-  hint: "rename it",
+  fix: "rename it",
 };
 
-export const ROOT_IS_MISSING: Fault = {
+export const ROOT_IS_MISSING: DiagnosticDetails = {
   rule: "folder-missing",
   reason: "there is no such folder",
-  hint:
+  fix:
     "check its spelling, or create it; --list shows the skills that are found",
 };
 
-export const ROOT_IS_A_FILE: Fault = {
+export const ROOT_IS_A_FILE: DiagnosticDetails = {
   rule: "not-a-folder",
   reason: "it is a file, where a folder of skills was expected",
-  hint:
+  fix:
     "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
 };
 
-export const PROJECT_IS_SLOW: Fault = {
+export const PROJECT_IS_SLOW: DiagnosticDetails = {
   rule: "too-many",
   reason: "reading the skills of the project takes too long",
-  hint: "name its folder as DIR to read all of them",
+  fix: "name its folder as DIR to read all of them",
 };
 
 /** Whether the whole text of a file is the target of a link: one relative path with a slash. */
@@ -49,29 +49,32 @@ export function isLinkText(text: string): boolean {
 }
 
 /** For a link that Git wrote as a text file, as it does on Windows without Developer Mode. */
-export function toLinkTextFault(name: string): Fault {
+export function toLinkTextFault(name: string): DiagnosticDetails {
   const path = /^[\w.-]+$/.test(name) ? name : "PATH";
   return {
     rule: "link-text",
     reason: "it is a link that Git wrote as a text file",
-    hint:
+    fix:
       `run "git config core.symlinks true" in its folder, and then "git checkout -- ${path}"; on Windows, turn on Developer Mode first`,
   };
 }
 
 /** For a root with more folders than are searched. Those of a project are searched in part. */
-export function tooManyFolders(limit: number, scope: SkillScope): Fault {
+export function tooManyFolders(
+  limit: number,
+  scope: SkillScope,
+): DiagnosticDetails {
   const reason = `it has more than ${limit} folders and links`;
   return scope === "global"
-    ? { rule: "too-many", reason, hint: "choose a folder closer to the skills" }
+    ? { rule: "too-many", reason, fix: "choose a folder closer to the skills" }
     : {
       rule: "too-many",
       reason: `${reason}, and only the first ones are searched`,
-      hint: "name it as DIR to search all of them",
+      fix: "name it as DIR to search all of them",
     };
 }
 
-const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
+const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
   "link-outside":
     "or, if you trust the folder DIR that it points into, use --trust-links DIR",
   "too-large":
@@ -82,7 +85,10 @@ const HELPFUL_OPTIONS: Partial<Record<ProblemRule, string>> = {
 const STORES = ["/nix/store", "/gnu/store"];
 
 /** Describes an error as {@linkcode faultOf} does, and adds the option that helps. */
-export function skillFaultOf(error: unknown, scope?: SkillScope): Fault {
+export function skillFaultOf(
+  error: unknown,
+  scope?: SkillScope,
+): DiagnosticDetails {
   const fault = faultOf(error);
   const target = error instanceof SkillFileError ? error.target : undefined;
   const store = STORES.find((it) => target && isAtOrBelow(target, it));
@@ -91,5 +97,5 @@ export function skillFaultOf(error: unknown, scope?: SkillScope): Fault {
     : HELPFUL_OPTIONS[fault.rule];
   return option === undefined
     ? fault
-    : { ...fault, hint: `${fault.hint}, ${option}` };
+    : { ...fault, fix: `${fault.fix}, ${option}` };
 }

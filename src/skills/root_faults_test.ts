@@ -3,14 +3,14 @@ import { LINK_OUTSIDE, SkillFileError } from "../files/faults.ts";
 import { isLinkText, skillFaultOf } from "./root_faults.ts";
 
 Deno.test("skillFaultOf() finishes the option for a link of the user's into a store, and for no other", () => {
-  const hintFor = (target: string, scope: "global" | "project") =>
-    skillFaultOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).hint;
+  const fixFor = (target: string, scope: "global" | "project") =>
+    skillFaultOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).fix;
   for (const store of ["/nix/store", "/gnu/store"]) {
     const fix = new RegExp(`, or use --trust-links ${store}$`);
-    assert.match(hintFor(`${store}/abc-skill/SKILL.md`, "global"), fix);
-    assert.doesNotMatch(hintFor(`${store}/abc-skill/SKILL.md`, "project"), fix);
+    assert.match(fixFor(`${store}/abc-skill/SKILL.md`, "global"), fix);
+    assert.doesNotMatch(fixFor(`${store}/abc-skill/SKILL.md`, "project"), fix);
   }
-  assert.match(hintFor("/nix/storex", "global"), /use --trust-links DIR$/);
+  assert.match(fixFor("/nix/storex", "global"), /use --trust-links DIR$/);
 });
 
 Deno.test("isLinkText() accepts one relative path with a slash, and nothing else", () => {

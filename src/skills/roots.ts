@@ -19,7 +19,7 @@ import {
   resolvePath,
   withFoldersAbove,
 } from "../files/paths.ts";
-import type { Fault, Problem } from "../problems.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { isMarkedAsNoSkill } from "./near_misses.ts";
 import {
   LINK_OUT_OF_PROJECT,
@@ -264,14 +264,14 @@ export class Project {
     return folders.map((folder) => attempt(() => this.enter(folder)) ?? folder);
   }
 
-  listProblems(folders: readonly string[]): Problem[] {
+  listDiagnostics(folders: readonly string[]): Diagnostic[] {
     return [...new Set(folders)].flatMap((file) => {
       const fault = this.#findFault(file);
       return fault === undefined ? [] : [{ ...fault, file }];
     });
   }
 
-  #findFault(path: string): Fault | undefined {
+  #findFault(path: string): DiagnosticDetails | undefined {
     try {
       this.enter(path);
       return undefined;
@@ -329,7 +329,7 @@ export class LinkRules {
     throw new SkillFileError(path, fault);
   }
 
-  #findFault(location: string, target: string): Fault | undefined {
+  #findFault(location: string, target: string): DiagnosticDetails | undefined {
     if (!this.#project.allowsLink(location, target)) return LINK_OUT_OF_PROJECT;
     const isConfined = this.#confinement !== undefined &&
       !isAtOrBelowAny(target, this.#confinement);

@@ -10,7 +10,12 @@ import type {
   SkillFileContent,
   SkillFiles,
 } from "../files/served_files.ts";
-import type { Fault, Problem, ProblemRule, RULES } from "../problems.ts";
+import type {
+  Diagnostic,
+  DiagnosticDetails,
+  Rule,
+  RULES,
+} from "../diagnostics.ts";
 
 export type {
   BaseFolders,
@@ -19,7 +24,7 @@ export type {
   SkillFileContent,
   SkillFiles,
 };
-export type { Fault, Problem, ProblemRule, RULES };
+export type { Diagnostic, DiagnosticDetails, Rule, RULES };
 
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
@@ -155,7 +160,7 @@ export interface SkippedSkill {
   /** The plugin that it is in, if there is one. */
   readonly plugin?: string | undefined;
   /** Why it is skipped: everything that is wrong with it. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** Whose it is. */
   readonly scope: SkillScope;
   /** Whether the model could load it if it were valid. */
@@ -200,7 +205,7 @@ export interface SkillCatalog {
   /** The skills, in the order of their keys: the names, cleaned and in lowercase. */
   readonly skills: ReadonlyMap<string, Skill>;
   /** What was skipped or repaired, and why. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** The skills whose names others have. Those without a prefix cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
   /** The folders whose `SKILL.md` is skipped. */
@@ -324,7 +329,7 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  listUnusedRules(): Problem[];
+  listUnusedRules(): Diagnostic[];
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   onChange(listener: SkillChangeListener): () => void;
   addSubscriber(subscriber: ScanSubscriber): void;

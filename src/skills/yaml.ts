@@ -5,7 +5,7 @@
 
 import { parse } from "jsr:@std/yaml@^1/parse";
 import { attempt } from "../attempt.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import {
   editDistance,
   escapeCodePoint,
@@ -50,12 +50,12 @@ export function parseMapping(
 /** Describes an error of {@linkcode parseYaml}. Lines are numbered from 1. */
 export function toYamlFault(
   { message }: Error,
-): { line: number; reason: string; hint: string } {
+): { line: number; reason: string; fix: string } {
   const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
   return {
     line: Number(line),
     reason: `the YAML is malformed: ${oneLine(text)}`,
-    hint:
+    fix:
       "check the quotes, colons, and indentation of this line and the lines before it; write each value on one line, after its colon",
   };
 }
@@ -261,7 +261,7 @@ export function betweenQuotes(text: string): string | undefined {
   return isOneText ? inner : undefined;
 }
 
-type Advice = Pick<Fault, "line" | "hint" | "lines">;
+type Advice = Pick<DiagnosticDetails, "line" | "fix" | "lines">;
 
 /** The maximum length of a line that is printed to be copied, in characters. */
 const MAX_FINISHED_LENGTH = 1_500;
@@ -278,6 +278,6 @@ export function tellToWrite(
   const isFinished = finished !== undefined && entry?.lines.length === 1 &&
     finished.length <= MAX_FINISHED_LENGTH && isCopyable(finished);
   return isFinished
-    ? { line: entry.line, hint: "write this line instead:", lines: [finished] }
-    : { line: entry?.line, hint: otherwise };
+    ? { line: entry.line, fix: "write this line instead:", lines: [finished] }
+    : { line: entry?.line, fix: otherwise };
 }

@@ -212,12 +212,12 @@ Deno.test("withoutQuotes() removes the quotes around a text, unless there are ot
 
 Deno.test("tellToWrite() tells to write a line if it can be printed and replaces one line", () => {
   const entry = { line: 2, lines: ["name:git"] };
-  const otherwise = { line: 2, hint: "in words" };
+  const otherwise = { line: 2, fix: "in words" };
   const tell = (finished?: string, it: typeof entry | undefined = entry) =>
     tellToWrite(finished, it, "in words");
   assert.deepEqual(tell("name: git"), {
     line: 2,
-    hint: "write this line instead:",
+    fix: "write this line instead:",
     lines: ["name: git"],
   });
   for (const line of [undefined, "::error::", "a\u200b", "x".repeat(1_501)]) {
@@ -227,6 +227,6 @@ Deno.test("tellToWrite() tells to write a line if it can be printed and replaces
   assert.deepEqual(tell("name: git", two), otherwise);
   assert.deepEqual(tellToWrite("name: git", undefined, "in words"), {
     line: undefined,
-    hint: "in words",
+    fix: "in words",
   });
 });

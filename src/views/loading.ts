@@ -6,7 +6,7 @@ import { splitPath } from "../files/boundary.ts";
 import { resourceContents } from "../files/media_types.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
 import { isForModel } from "../policy/states.ts";
-import type { Problem } from "../problems.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import type { RequestContext } from "../protocol/dispatcher.ts";
 import { totalSize } from "../skills/checks.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
@@ -314,8 +314,8 @@ const MAX_NAMED_ENTRIES = 20;
  * Names the entries that are left out, and why. A link that leads outside the skill is
  * not named, as if it did not exist.
  */
-function formatLeftOut(problems: readonly Problem[]): string {
-  const named = problems.filter(({ rule }) => !rule.startsWith("link-"));
+function formatLeftOut(diagnostics: readonly Diagnostic[]): string {
+  const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));
   if (named.length === 0) return "";
   const lines = named.slice(0, MAX_NAMED_ENTRIES)
     .map(({ file, reason }) => `- ${quote(file)}: ${reason}`);

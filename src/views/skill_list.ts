@@ -6,7 +6,7 @@
  */
 
 import { isForModel, STATES } from "../policy/states.ts";
-import { findPolicyProblem } from "../skills/catalog.ts";
+import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -153,7 +153,7 @@ export function listForClient(
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
-  return catalog.served.size === 0 && findPolicyProblem(catalog)
+  return catalog.served.size === 0 && findPolicyDiagnostic(catalog)
     ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
     : undefined;
 }

@@ -8,7 +8,7 @@
 import type { Resource } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import { sha256 } from "../files/known_files.ts";
 import { mediaTypeOfName } from "../files/media_types.ts";
-import type { Fault } from "../problems.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 import type { RequestDispatcher } from "../protocol/dispatcher.ts";
 import { invalidParams } from "../protocol/json_rpc.ts";
 import { findUnlistingFault, MAX_LISTED_ENTRIES } from "../skills/checks.ts";
@@ -106,8 +106,8 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   return { uri: skillMdUri(skill), frontmatter, resources };
 }
 
-function toError({ reason, hint, lines = [] }: Fault): Error {
-  return new Error([`${reason}; ${hint}`, ...lines].join("\n"));
+function toError({ reason, fix, lines = [] }: DiagnosticDetails): Error {
+  return new Error([`${reason}; ${fix}`, ...lines].join("\n"));
 }
 
 interface Child {

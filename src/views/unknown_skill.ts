@@ -7,12 +7,12 @@
 import { basename, dirname } from "../files/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import {
-  formatProblem,
+  type Diagnostic,
+  formatDiagnostic,
   formatReason,
   hasEffect,
-  type Problem,
-} from "../problems.ts";
-import { findPolicyProblem } from "../skills/catalog.ts";
+} from "../diagnostics.ts";
+import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { keyOfText, keysOf } from "../skills/names.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
@@ -134,8 +134,10 @@ function explainMissing(
 ): string[] {
   const reason = findNoSkillsReason(catalog);
   if (reason !== undefined) {
-    const problem = findPolicyProblem(catalog)!;
-    return [options.isRemote ? reason : formatProblem(problem).join("\n")];
+    const diagnostic = findPolicyDiagnostic(catalog)!;
+    return [
+      options.isRemote ? reason : formatDiagnostic(diagnostic).join("\n"),
+    ];
   }
   const refused = listRefusedFolders(catalog);
   const skipped = findSkipped(keyOfText(name), catalog);
@@ -145,7 +147,7 @@ function explainMissing(
 
 /** Something that is skipped, and how the model is told of it. */
 interface NotServed {
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** The owner, by where it really lies. */
   readonly scope: SkillScope;
   /** A noun phrase that follows "The project has a". */
@@ -162,8 +164,8 @@ function findSkipped(
   const skipped = [
     ...listSkippedSkills(key, catalog),
     ...listSkippedEntries(key, catalog),
-  ].filter(({ problems }) =>
-    problems.some((problem) => hasEffect(problem, "skipped"))
+  ].filter(({ diagnostics }) =>
+    diagnostics.some((diagnostic) => hasEffect(diagnostic, "skipped"))
   );
   return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
 }
@@ -185,14 +187,14 @@ function listSkippedSkills(
 /** Lists what is skipped directly in a root and has no `SKILL.md`, such as a broken link. */
 function listSkippedEntries(
   key: string,
-  { problems, roots, skipped }: SkillCatalog,
+  { diagnostics, roots, skipped }: SkillCatalog,
 ): NotServed[] {
   const known = new Set(
-    skipped.flatMap((skill) => skill.problems.map(({ file }) => file)),
+    skipped.flatMap((skill) => skill.diagnostics.map(({ file }) => file)),
   );
   const entries: NotServed[] = [];
-  for (const problem of problems) {
-    const { file } = problem;
+  for (const diagnostic of diagnostics) {
+    const { file } = diagnostic;
     const report = roots.find(({ root }) => root.path === dirname(file));
     if (report === undefined || known.has(file)) continue;
     const { scope } = report;
@@ -200,20 +202,20 @@ function listSkippedEntries(
     if (!keysOf({ name, scope }).includes(key)) continue;
     const projectPath = `${pathOfRoot(report.root)}/${name}`;
     const what = SKILL_OF_NAME;
-    entries.push({ problems: [problem], scope, what, projectPath });
+    entries.push({ diagnostics: [diagnostic], scope, what, projectPath });
   }
   return entries;
 }
 
 /** Lists the roots whose skills are not served, or not all of them. */
-function listRefusedFolders({ roots, problems }: SkillCatalog): NotServed[] {
+function listRefusedFolders({ roots, diagnostics }: SkillCatalog): NotServed[] {
   return roots.flatMap(({ root, scope, status }) => {
-    const problem = problems.find(({ file }) => file === root.path);
-    if (problem === undefined || status === "missing") return [];
+    const diagnostic = diagnostics.find(({ file }) => file === root.path);
+    if (diagnostic === undefined || status === "missing") return [];
     const part = status === "found" ? " in part" : "";
     const what = `folder of skills that is skipped${part}`;
     const projectPath = pathOfRoot(root);
-    return [{ problems: [problem], scope, what, projectPath }];
+    return [{ diagnostics: [diagnostic], scope, what, projectPath }];
   });
 }
 
@@ -226,15 +228,15 @@ function pathOfRoot({ path }: SkillRoot): string {
 const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 
 function explain(
-  { problems, scope, what, projectPath = "" }: NotServed,
+  { diagnostics, scope, what, projectPath = "" }: NotServed,
   { isRemote = false }: ToolOptions,
 ): string {
   if (scope === "global" && !isRemote) {
-    return problems.flatMap(formatProblem).join("\n");
+    return diagnostics.flatMap(formatDiagnostic).join("\n");
   }
   // A reason may quote what a stranger wrote.
   const reasons = new Set(
-    problems.filter((problem) => hasEffect(problem, "skipped"))
+    diagnostics.filter((diagnostic) => hasEffect(diagnostic, "skipped"))
       .map(formatReason),
   );
   const owner = scope === "project" ? "The project has" : "The server has";

@@ -4,19 +4,19 @@ import assert from "node:assert/strict";
 
 /** How to fix a problem. */
 interface Fix {
-  readonly hint: string;
+  readonly fix: string;
   readonly line?: number | undefined;
   /** The lines to copy. */
   readonly lines: readonly string[];
 }
 
 /** Writes the finished line of each problem with a text: a new one, or one in place of another. */
-export function followHints(text: string, problems: readonly Fix[]): string {
+export function followFixes(text: string, diagnostics: readonly Fix[]): string {
   const lines = text.split("\n");
-  for (const { hint, line = 0, lines: finished } of problems) {
-    assert.equal(finished.length, 1, hint);
-    const isNew = /^between the two lines "---", .*, such as:$/.test(hint);
-    if (!isNew) assert.match(hint, /\bwrite this line instead:$/);
+  for (const { fix, line = 0, lines: finished } of diagnostics) {
+    assert.equal(finished.length, 1, fix);
+    const isNew = /^between the two lines "---", .*, such as:$/.test(fix);
+    if (!isNew) assert.match(fix, /\bwrite this line instead:$/);
     lines.splice(isNew ? 1 : line - 1, isNew ? 0 : 1, finished[0]!);
   }
   return lines.join("\n");

@@ -37,7 +37,7 @@ export async function scanSkill(
 ): Promise<Skill> {
   const catalog = await scanSkillRoots([root(folder)], options);
   const [skill] = catalog.skills.values();
-  assert.ok(skill, JSON.stringify(catalog.problems));
+  assert.ok(skill, JSON.stringify(catalog.diagnostics));
   return skill;
 }
 

@@ -10,23 +10,23 @@ import { runServer, type ServerFolders } from "./server.ts";
 import { isWindows } from "../../src/files/paths.ts";
 
 /** A problem in the JSON of a report. */
-export interface ReportedProblem {
+export interface ReportedDiagnostic {
   rule: string;
   severity: string;
   effect: string;
   file: string;
   line?: number;
   reason: string;
-  hint: string;
+  fix: string;
   lines?: readonly string[];
 }
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
-export async function problemsIn(
+export async function diagnosticsIn(
   ...args: string[]
-): Promise<ReportedProblem[]> {
-  const { problems } = await createReport(settingsFor(...args), openSkills);
-  return problems;
+): Promise<ReportedDiagnostic[]> {
+  const { diagnostics } = await createReport(settingsFor(...args), openSkills);
+  return diagnostics;
 }
 
 /** Opens the skills of settings as the program does. */

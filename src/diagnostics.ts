@@ -1,5 +1,5 @@
 /**
- * Problems: what is wrong with a file or folder, and how to fix it, from the scan to the
+ * Diagnostics: what is wrong with a file or folder, and how to fix it, from the scan to the
  * report.
  */
 
@@ -70,11 +70,11 @@ export const RULES = {
 } as const satisfies Readonly<Record<string, Effect>>;
 
 /** The ID of a rule in `docs/check.md`. */
-export type ProblemRule = keyof typeof RULES;
+export type Rule = keyof typeof RULES;
 
 type SkippingRule = {
-  [Rule in ProblemRule]: (typeof RULES)[Rule] extends "skipped" ? Rule : never;
-}[ProblemRule];
+  [ID in Rule]: (typeof RULES)[ID] extends "skipped" ? ID : never;
+}[Rule];
 
 /**
  * Why something is skipped, in words that quote nothing of the file, for the model.
@@ -103,15 +103,19 @@ export const SENTENCES: Readonly<Record<SkippingRule, string>> = {
   "inaccessible": "a file or folder cannot be read",
 };
 
-export function formatReason({ rule, line, sentence }: Fault): string {
+export function formatReason(
+  { rule, line, sentence }: DiagnosticDetails,
+): string {
   const said = sentence ?? SENTENCES[rule as SkippingRule] ?? rule;
   return line === undefined ? said : `${said} (line ${line})`;
 }
 
-/** What is wrong, and how to fix it: a problem whose file is not known, or not yet. */
-export interface Fault {
+/** What is wrong with a file, a folder, or a policy, and how to fix it. */
+export interface Diagnostic {
   /** The rule that is broken. */
-  readonly rule: ProblemRule;
+  readonly rule: Rule;
+  /** The path of the file or folder. */
+  readonly file: string;
   /** The number of the line that it is about, from 1, if it is known. */
   readonly line?: number | undefined;
   /** What is wrong. */
@@ -119,38 +123,38 @@ export interface Fault {
   /** The same without a word of the file. Default: the sentence of the rule. */
   readonly sentence?: string | undefined;
   /** How to fix it. */
-  readonly hint: string;
+  readonly fix: string;
   /**
-   * The finished lines that the hint tells to write, with their indentation. They
+   * The finished lines that the fix tells to write, with their indentation. They
    * stand at the beginning of a line wherever they are printed, to be copied.
    */
   readonly lines?: readonly string[] | undefined;
 }
 
-/** What is wrong with a file, a folder, or a policy, and how to fix it. */
-export interface Problem extends Fault {
-  /** The path of the file or folder. */
-  readonly file: string;
-}
+/** A diagnostic of a file that its finder does not know. */
+export type DiagnosticDetails = Omit<Diagnostic, "file">;
 
-export function hasEffect({ rule }: Fault, effect: Effect): boolean {
+export function hasEffect(
+  { rule }: DiagnosticDetails,
+  effect: Effect,
+): boolean {
   return RULES[rule] === effect;
 }
 
-export function isError(fault: Fault): boolean {
-  return !hasEffect(fault, "warning");
+export function isError(diagnostic: DiagnosticDetails): boolean {
+  return !hasEffect(diagnostic, "warning");
 }
 
-export function formatProblem(
-  problem: Problem,
+export function formatDiagnostic(
+  diagnostic: Diagnostic,
 ): [sentence: string, ...lines: string[]] {
-  const { file, line, reason, hint, lines = [] } = problem;
+  const { file, line, reason, fix, lines = [] } = diagnostic;
   const position = line === undefined ? "" : ` (line ${line})`;
-  const start = `${formatEffect(problem)} ${quote(file)}${position}`;
-  return [oneLine(`${start}: ${reason}; ${hint}`), ...lines];
+  const start = `${formatEffect(diagnostic)} ${quote(file)}${position}`;
+  return [oneLine(`${start}: ${reason}; ${fix}`), ...lines];
 }
 
-function formatEffect(problem: Problem): string {
-  if (problem.rule === "policy") return "Cannot use the policy";
-  return hasEffect(problem, "skipped") ? "Skipped" : "Check";
+function formatEffect(diagnostic: Diagnostic): string {
+  if (diagnostic.rule === "policy") return "Cannot use the policy";
+  return hasEffect(diagnostic, "skipped") ? "Skipped" : "Check";
 }

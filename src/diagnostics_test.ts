@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import {
+  type Diagnostic,
+  type Effect,
+  formatDiagnostic,
+  hasEffect,
+  isError,
+  type Rule,
+  RULES,
+} from "./diagnostics.ts";
+
+/** Creates a problem with a file `a`. */
+function diagnosticWith(
+  rule: Rule,
+  rest: Partial<Diagnostic> = {},
+): Diagnostic {
+  return { rule, file: "a", reason: "it is odd", fix: "fix it", ...rest };
+}
+
+Deno.test("formatDiagnostic() begins with what follows from the problem, and names the file, the line, and the fix", () => {
+  const cases: [Diagnostic, expected: string][] = [
+    [diagnosticWith("yaml"), 'Skipped "a": it is odd; fix it'],
+    [
+      diagnosticWith("yaml", { line: 3 }),
+      'Skipped "a" (line 3): it is odd; fix it',
+    ],
+    [diagnosticWith("utf-8"), 'Check "a": it is odd; fix it'],
+    [diagnosticWith("flags"), 'Check "a": it is odd; fix it'],
+    [diagnosticWith("long"), 'Check "a": it is odd; fix it'],
+    [diagnosticWith("policy"), 'Cannot use the policy "a": it is odd; fix it'],
+  ];
+  for (const [diagnostic, expected] of cases) {
+    assert.deepEqual(formatDiagnostic(diagnostic), [expected]);
+  }
+});
+
+Deno.test("formatDiagnostic() writes one sentence whatever the file is called, and then the lines as they are", () => {
+  const diagnostic = diagnosticWith("yaml", {
+    file: 'a": fine\nSkipped "b\u202e\x1b[1m',
+    reason: "it has\n\u200b two lines",
+    fix: "write:",
+    lines: ["  name: a", "", "x\t"],
+  });
+  const [sentence, ...lines] = formatDiagnostic(diagnostic);
+  const file = "a\\u0022: fine\\u000aSkipped \\u0022b\\u202e\\u001b[1m";
+  assert.equal(sentence, `Skipped "${file}": it has two lines; write:`);
+  assert.deepEqual(lines, diagnostic.lines);
+});
+
+Deno.test("isError() is true of each problem with another effect than a warning", () => {
+  const cases: [Rule, Effect, boolean][] = [
+    ["yaml", "skipped", true],
+    ["utf-8", "unlisted", true],
+    ["flags", "error", true],
+    ["long", "warning", false],
+  ];
+  for (const [rule, effect, expected] of cases) {
+    const diagnostic = diagnosticWith(rule);
+    const effects = new Set(Object.values(RULES))
+      .values().filter((it) => hasEffect(diagnostic, it));
+    assert.deepEqual([...effects], [effect]);
+    assert.equal(isError(diagnostic), expected);
+  }
+});
