@@ -17,21 +17,21 @@
  * @module
  */
 
-import { registerSkillTools, SkillRegistry } from "./mod.ts";
+import { createMcpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { SkillRegistry } from "./mod.ts";
 import { AccessControl, createRefusal } from "./src/http/access.ts";
-import { Exchanges } from "./src/http/exchange.ts";
 import {
   createHttpSettings,
   type HttpSettings,
 } from "./src/http/http_settings.ts";
+import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
 import { servePage } from "./src/http/page.ts";
+import { createService } from "./src/mcp/server.ts";
 import { MCP_PATH, UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
-import { McpHttpServer } from "./src/protocol/http_server.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
-import { createDescription, registerViews } from "./src/views/views.ts";
 
 /** How long requests are still answered when the process ends, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
@@ -42,15 +42,17 @@ const CLOSE_MS = 100;
 const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
-const exchanges = new Exchanges();
-let isClosed = false;
-const mcp = new McpHttpServer(createDescription(registry, settings.options));
-
-expectAborts();
 logWarnings(settings);
-await registry.refresh();
-registerSkillTools(mcp, registry, settings.options);
-registerViews(mcp, registry, settings.options);
+const ready = registry.refresh();
+const service = createService(registry, settings.options, { ready });
+const mcp = createMcpHandler(service.createServer, {
+  bus: service.bus,
+  maxSubscriptions: MAX_LISTENERS,
+});
+const respond = limitRequests(mcp);
+let isClosed = false;
+
+await ready;
 registry.watch();
 onEndSignal(end);
 
@@ -71,17 +73,6 @@ async function exit(reason: string): Promise<never> {
   log(reason);
   await logged();
   Deno.exit(2);
-}
-
-/**
- * Keeps Deno from warning that it aborts the signal of a request even if the response
- * was sent. Only before the response does the server look at that signal.
- */
-function expectAborts(): void {
-  const { warn } = console;
-  console.warn = (...data) => {
-    if (!`${data[0]}`.startsWith("Deno.serve: request.signal")) warn(...data);
-  };
 }
 
 function onListen(address: Deno.Addr): void {
@@ -121,15 +112,10 @@ async function handleRequest(
   const denied = access.findClientRefusal(request, address);
   if (denied !== undefined) return denied;
   if (request.method !== "POST") return denyMethod("POST");
-  const sender = access.senderOf(request, address);
-  return await exchanges.respond(
-    request,
-    access.budgetKeyOf(request),
-    async (request, message) =>
-      isClosed
-        ? createRefusal(503, "The server ends: try again in a minute")
-        : await mcp.fetch(request, { message, sender }),
-  );
+  if (isClosed) {
+    return createRefusal(503, "The server ends: try again in a minute");
+  }
+  return await respond(request, access.senderOf(request, address));
 }
 
 function denyMethod(...allowed: string[]): Response {

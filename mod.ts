@@ -38,6 +38,7 @@
  * @module
  */
 
+import * as z from "npm:zod@^4/mini";
 import { Boundary } from "./src/files/boundary.ts";
 import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
 import { KnownFiles } from "./src/files/known_files.ts";
@@ -121,26 +122,19 @@ import type {
   SkillViewer,
 } from "./src/skills/types.ts";
 import { SharedTask, TimeSlice, wait } from "./src/tasks.ts";
-import { log } from "./src/text.ts";
-import type { SkillToolOptions } from "./src/views/options.ts";
-import { notifyWhenChanged } from "./src/views/paging.ts";
-import {
-  adapterFor,
-  type ProgramToolServer,
-  type SkillToolServer,
-} from "./src/views/tool_servers.ts";
-import { listTools } from "./src/views/toolsets/toolsets.ts";
+import { isObject, log } from "./src/text.ts";
+import type { SkillToolOptions } from "./src/mcp/options.ts";
+import { profileFor } from "./src/mcp/profiles.ts";
+import { callTool, toEntry } from "./src/mcp/tools.ts";
+import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
+import { listTools } from "./src/mcp/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
 export { SkillFileError } from "./src/files/faults.ts";
 export { RULES } from "./src/diagnostics.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
-export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
-export type {
-  ProgramToolServer,
-  SkillToolServer,
-} from "./src/views/tool_servers.ts";
+export type { SkillToolOptions, Toolset } from "./src/mcp/options.ts";
 export type * from "./src/skills/types.ts";
 
 /**
@@ -737,6 +731,25 @@ export class SkillRegistry implements SkillSource {
 }
 
 /**
+ * The part of an `McpServer` that {@linkcode registerSkillTools} needs: that of
+ * `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. Only its structure
+ * counts, so that a program that uses this library needs neither of them.
+ */
+export interface SkillToolServer {
+  /** Registers a tool, and returns what updates it. */
+  registerTool(
+    name: string,
+    config: never,
+    call: never,
+  ): { update(changes: { description: string }): void };
+}
+
+/** What an `McpServer` passes to a tool. In version 2, the signal is one level deeper. */
+type SdkContext = { signal: AbortSignal } | {
+  mcpReq: { signal: AbortSignal };
+};
+
+/**
  * Registers the tools of a toolset, and nothing else: no prompts, no resources. Their
  * descriptions reflect the current catalog, and the client is notified when they change.
  * The server keeps the tools that it already has. The server can be the `McpServer` of
@@ -744,10 +757,9 @@ export class SkillRegistry implements SkillSource {
  * Deno.
  *
  * ```ts ignore
- * import process from "node:process";
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
- * import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
- * import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
+ * import { McpServer } from "npm:@modelcontextprotocol/server@^2.4.0";
+ * import { StdioServerTransport } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
  *
  * const server = new McpServer({ name: "my-server", version: "1.0.0" });
  * server.registerTool(
@@ -762,12 +774,12 @@ export class SkillRegistry implements SkillSource {
  * await registry.refresh();
  * registry.watch();
  * registerSkillTools(server, registry);
+ * // Watching would keep the process alive after its client has disconnected.
+ * server.server.onclose = () => registry.close();
  * await server.connect(new StdioServerTransport());
- * // Ends with its client, which the SDK's transport does not notice.
- * process.stdin.once("end", () => registry.close());
  * ```
  *
- * @param server An `McpServer` that is not connected yet, or a server of this program.
+ * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the server is not an `McpServer`, or there is no such toolset or
@@ -775,19 +787,58 @@ export class SkillRegistry implements SkillSource {
  * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
-  server: SkillToolServer | ProgramToolServer,
+  server: SkillToolServer,
   registry: SkillRegistry,
   options: SkillToolOptions = {},
 ): void {
+  if (!(isObject(server) && "registerTool" in server)) {
+    throw new TypeError(
+      "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
+    );
+  }
   const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
-  const tools = listTools(toolOptions);
-  const adapter = adapterFor(server, registry, toolOptions);
-  for (const tool of tools) adapter.register(tool);
-  notifyWhenChanged(
-    registry,
-    (catalog) => adapter.listSent(catalog),
-    () => adapter.update(),
-  );
+  const profile = profileFor(undefined, toolOptions);
+  const describe = (tool: SkillTool) => {
+    const { catalog } = registry;
+    const view = { profile, catalog, options: toolOptions };
+    return toEntry(tool, { ...view, describesParameters: false });
+  };
+  for (const tool of listTools(toolOptions)) {
+    const entry = describe(tool);
+    const config = {
+      ...entry,
+      inputSchema: toStandardSchema(tool.input),
+      outputSchema: tool.output && toStandardSchema(tool.output),
+    };
+    const call = (input: Record<string, unknown>, context: SdkContext) => {
+      const { signal } = "mcpReq" in context ? context.mcpReq : context;
+      const request = { signal, client: undefined };
+      return callTool(tool, input, {
+        ...request,
+        registry,
+        options: toolOptions,
+      });
+    };
+    const registered = server
+      .registerTool(tool.name, config as never, call as never);
+    let { description } = entry;
+    registry.onChange(() => {
+      const current = describe(tool).description!;
+      // The SDK tells clients of each update.
+      if (current === description) return;
+      description = current;
+      registered.update({ description });
+    });
+  }
+}
+
+/**
+ * Adds to a schema how it becomes JSON Schema, which version 2 of the SDK asks for and the
+ * small variant of zod leaves out.
+ */
+function toStandardSchema(schema: z.ZodMiniObject): z.ZodMiniObject {
+  const { "~standard": standard } = z.toJSONSchema(schema);
+  return Object.assign(schema, { "~standard": standard });
 }
 
 if (import.meta.main) {

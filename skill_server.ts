@@ -3,8 +3,11 @@
  * and through the Skills extension.
  */
 
+import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import { registerSkillTools, SkillRegistry } from "./mod.ts";
+import { SkillRegistry } from "./mod.ts";
+import { createService } from "./src/mcp/server.ts";
+import { serveOnStdio } from "./src/mcp/stdio.ts";
 import {
   findTerminalOption,
   parseCommandLine,
@@ -16,15 +19,15 @@ import {
   logWarnings,
   type Settings,
 } from "./src/program/settings.ts";
-import { McpServer } from "./src/protocol/mcp_server.ts";
-import { StdioTransport } from "./src/protocol/stdio_transport.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
-import { registerSubscriptions } from "./src/views/subscriptions.ts";
-import { findNoShellReason } from "./src/views/toolsets/shell.ts";
-import { wantsShell } from "./src/views/toolsets/toolsets.ts";
-import { createDescription, registerViews } from "./src/views/views.ts";
+import {
+  SubscribedFiles,
+  subscriptionHandlers,
+} from "./src/mcp/subscriptions.ts";
+import { findNoShellReason } from "./src/mcp/toolsets/shell.ts";
+import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
 
 // Compiling the schemas would take longer than this process spends using them.
 z.config({ jitless: true });
@@ -71,20 +74,25 @@ async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
-  const server = new McpServer(createDescription(registry, settings.options));
-  const transport = new StdioTransport();
-  let code = 0;
-  transport.onError = ({ message }) => {
-    log(message);
-    code = 2;
-  };
-  onEndSignal(() => server.close());
-  const ready = prepare(server, registry, settings);
-  // Delayed, because starting to watch would hold up the client's first requests.
-  ready.then(() => setTimeout(() => registry.watch(), WATCH_DELAY_MS));
-  if (Deno.stdin.isTerminal()) ready.then(() => log(WELCOME));
-  await server.connect(transport, ready);
-  return code;
+  logWarnings(settings);
+  const ready = registry.refresh();
+  const bus = new InMemoryServerEventBus();
+  const files = new SubscribedFiles(registry, bus);
+  const service = createService(registry, settings.options, {
+    ready,
+    bus,
+    subscriptions: subscriptionHandlers(files, registry),
+  });
+  const ending = new AbortController();
+  onEndSignal(() => ending.abort());
+  ready.then(() => {
+    logNoShell(settings);
+    if (Deno.stdin.isTerminal()) log(WELCOME);
+    // Delayed, because starting to watch would hold up the client's first requests.
+    setTimeout(() => registry.watch(), WATCH_DELAY_MS);
+  });
+  const listen = (uris: readonly string[]) => files.subscribe(uris);
+  return await serveOnStdio(service, listen, ending.signal);
 }
 
 function openSkills(
@@ -94,24 +102,11 @@ function openSkills(
   return new SkillRegistry(roots, { ...options, ...rest });
 }
 
-/**
- * Finds the skills, and then registers the handlers. In the reverse order, the
- * first scan would count as a change.
- */
-async function prepare(
-  server: McpServer,
-  registry: SkillRegistry,
-  settings: Settings,
-): Promise<void> {
-  logWarnings(settings);
-  await registry.refresh();
-  const reason = wantsShell(settings.options) ? findNoShellReason() : undefined;
+function logNoShell({ options }: Settings): void {
+  const reason = wantsShell(options) ? findNoShellReason() : undefined;
   if (reason !== undefined) {
     log(`The tool run_shell_command_op is unavailable: ${reason}`);
   }
-  registerSkillTools(server, registry, settings.options);
-  registerViews(server, registry, settings.options);
-  registerSubscriptions(server, registry);
 }
 
 if (import.meta.main) main(Deno.args);

@@ -334,7 +334,7 @@ Deno.test("server in a terminal says what it waits for", {
 });
 
 Deno.test(
-  "server says why it cannot read messages, how to start it, and exits with 2",
+  "server says why it cannot read stdin, how to start it, and exits with 2",
   { ignore: lacks("sh") },
   async () => {
     using place = new Place();
@@ -343,7 +343,7 @@ Deno.test(
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /^skill-server: Cannot read messages: .*; start the server from a client\n$/,
+      /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
     );
   },
 );

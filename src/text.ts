@@ -56,23 +56,8 @@ export function logged(): Promise<unknown> {
 /** The maximum length of a quoted value, in characters. It is longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
-/**
- * The maximum lengths of texts that clients send, in characters. The first function that
- * looks at such a text refuses a longer one.
- */
-export const MAX_LENGTHS = {
-  name: 1_024,
-  path: 4_096,
-  uri: 65_536,
-  cursor: 1_024,
-};
-
-/** How much of a client's text a reply repeats at most, in characters. */
-const MAX_ECHO_LENGTH = 1_000;
-
-export function echo(text: string): string {
-  return truncate(text, MAX_ECHO_LENGTH);
-}
+/** The maximum lengths of names, paths, and URIs, in characters. */
+export const MAX_LENGTHS = { name: 1_024, path: 4_096, uri: 65_536 };
 
 /**
  * Puts a value in quotes, escapes its invisible characters and its own quotes, and

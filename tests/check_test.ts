@@ -11,8 +11,8 @@ import {
 } from "../src/diagnostics.ts";
 import { YAML_SENTENCES } from "../src/skills/frontmatter_faults.ts";
 import { validName } from "../src/skills/names.ts";
-import { registerSkillsExtension } from "../src/views/skills_extension.ts";
-import { TestDispatcher } from "./testing/dispatcher.ts";
+import { skillsExtensionHandlers } from "../src/mcp/skills_extension.ts";
+import { CONTEXT } from "./testing/tools.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { followFixes } from "./testing/fixes.ts";
 import { Place } from "./testing/folders.ts";
@@ -81,9 +81,8 @@ function readText(row: string): { folder: string; text: string } {
 async function isListed(place: Place): Promise<boolean> {
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
-  const server = new TestDispatcher();
-  registerSkillsExtension(server, registry);
-  const { skills } = await server.ask("skills/list");
+  const handlers = skillsExtensionHandlers(registry);
+  const { skills } = await handlers["skills/list"]!({}, CONTEXT);
   return (skills as unknown[]).length > 0;
 }
 

@@ -1,23 +1,14 @@
-// What the pages say: their links, their length, and the facts in them. The commands of
+// What the pages say: their links, and the facts in them. The commands of
 // the pages are in pages_test.ts.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { isVisible, MAX_FILE_DEPTH } from "../src/files/boundary.ts";
 import { dirname, join } from "../src/files/paths.ts";
-import {
-  isModern,
-  LEGACY_VERSIONS,
-  META,
-  MODERN_VERSIONS,
-  requireModern,
-} from "../src/protocol/eras.ts";
-import { CODES, MAX_LINE_LENGTH } from "../src/protocol/json_rpc.ts";
-import { REQUESTS } from "../src/protocol/requests.ts";
 import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
-import { MAX_LENGTHS } from "../src/text.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
+import { MODERN_META } from "./testing/modern.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Wire } from "./testing/server.ts";
 import { MODULES } from "./testing/sources.ts";
@@ -47,29 +38,6 @@ Deno.test("each relative link of a page points to a file, and each anchor to a h
   }
   assert.ok(checked > 30);
 });
-
-/** How many words pages may have together. */
-const MAX_WORDS: readonly [string, number, string[]][] = [
-  ["the README", 900, ["README.md"]],
-  ["what users read about clients, policies, problems, and security", 3_500, [
-    "docs/clients.md",
-    "docs/policy.md",
-    "docs/troubleshooting.md",
-    "docs/security.md",
-  ]],
-  [
-    "all pages for users",
-    13_300,
-    PAGES.filter((page) => page !== "CONTRIBUTING.md"),
-  ],
-];
-
-for (const [what, limit, pages] of MAX_WORDS) {
-  Deno.test(`the text of ${what} has at most ${limit.toLocaleString("en")} words`, () => {
-    const words = pages.flatMap((page) => read(page).trim().split(/\s+/));
-    assert.ok(words.length > 0 && words.length <= limit, `${words.length}`);
-  });
-}
 
 const WORDS = "zero one two three four five six seven eight nine ten".split(
   " ",
@@ -121,47 +89,6 @@ Deno.test("docs/security.md lists the names with a dot that are served", () => {
 
 const PROTOCOL = read("docs/protocol.md");
 
-/** Returns the era of a method, as docs/protocol.md calls it. */
-function eraOf(method: string): string {
-  if (isModern({ jsonrpc: "2.0", id: 1, method })) return MODERN_VERSIONS[0]!;
-  const params = {
-    _meta: {
-      [META.protocolVersion]: MODERN_VERSIONS[0],
-      [META.clientCapabilities]: {},
-    },
-  };
-  try {
-    requireModern({ jsonrpc: "2.0", id: 1, method, params });
-    return "both";
-  } catch {
-    return LEGACY_VERSIONS[0]!;
-  }
-}
-
-Deno.test("docs/protocol.md names each method with its era, each version, and each code of errors", () => {
-  for (const method of Object.keys(REQUESTS)) {
-    const row = PROTOCOL.split("\n").find((line) =>
-      line.startsWith("| ") && line.split("|")[1]!.includes(`\`${method}\``)
-    );
-    assert.equal(row?.split("|")[2]?.trim(), eraOf(method), method);
-  }
-  for (const version of [...LEGACY_VERSIONS, ...MODERN_VERSIONS]) {
-    assert.ok(PROTOCOL.includes(version), version);
-  }
-  const rows = PROTOCOL.matchAll(/^\| `(-32\d{3})` \|/gm);
-  assert.deepEqual(
-    Array.from(rows, ([, code]) => Number(code)).sort(),
-    Object.values(CODES).sort(),
-  );
-});
-
-Deno.test("docs/protocol.md says how long what clients send can be", () => {
-  const [, limits = ""] = PROTOCOL.split("\n## Limits\n");
-  for (const limit of [...Object.values(MAX_LENGTHS), MAX_LINE_LENGTH]) {
-    assert.ok(limits.includes(limit.toLocaleString("en")), `${limit}`);
-  }
-});
-
 Deno.test("the lines of deno.json in docs/running.md are those of a clone, and of the import map without JSR", () => {
   const [, block = ""] = /```json\n([^]*?)```/.exec(read("docs/running.md")) ??
     [];
@@ -212,14 +139,11 @@ Deno.test("each header that docs/protocol.md asks for is needed in its era, and 
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using server = await HttpServer.start(place);
-  const [modern, legacy] = [MODERN_VERSIONS[0]!, LEGACY_VERSIONS[0]!];
+  const [modern, legacy] = ["2026-07-28", "2025-11-25"];
   const send = async (era: string, wrong?: string) => {
     const isModern = era === modern;
-    const _meta = {
-      [META.protocolVersion]: modern,
-      [META.clientCapabilities]: {},
-    };
-    const params = { name: "git", ...isModern ? { _meta } : {} };
+    const _meta = isModern ? MODERN_META : undefined;
+    const params = { name: "git", _meta };
     const message = { jsonrpc: "2.0", id: 1, method: "prompts/get", params };
     const headers = new Headers({
       "Content-Type": "application/json",
@@ -240,7 +164,7 @@ Deno.test("each header that docs/protocol.md asks for is needed in its era, and 
     return [response.status, response.headers.get("Content-Type")];
   };
   assert.deepEqual(await send(modern), [200, "application/json"]);
-  assert.deepEqual(await send(legacy), [200, "application/json"]);
+  assert.deepEqual(await send(legacy), [200, "text/event-stream"]);
   const rows = [
     ...PROTOCOL.matchAll(/^\| `([\w-]+)[^|]*\| (\S+) +\| status (\d+) +\|$/gm),
   ];

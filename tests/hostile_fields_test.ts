@@ -2,7 +2,7 @@
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
 import { KNOWN_FIELDS } from "../src/skills/yaml.ts";
-import { TOOLSET_NAMES } from "../src/views/toolsets/toolsets.ts";
+import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { runServer } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";

@@ -6,7 +6,7 @@ import {
   Session,
   toolsets,
 } from "./testing/client.ts";
-import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
+import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { Wire } from "./testing/server.ts";
 

@@ -74,6 +74,6 @@ Deno.test("resources/read reads a URI as it is meant, and returns the URI that w
     const path of ["..%2fsecret.md", "%252e%252e/secret.md", "docs/none#x"]
   ) {
     const { error } = await read(`skill://git/${path}`);
-    assert.equal(error!.code, -32002, path);
+    assert.equal(error!.code, -32602, path);
   }
 });

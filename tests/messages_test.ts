@@ -2,16 +2,18 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { filesPlace, Place, skillMd } from "./testing/folders.ts";
-import { META } from "../src/protocol/eras.ts";
-import { LISTEN, REQUESTS } from "../src/protocol/requests.ts";
+import { METHODS as HANDLED } from "../src/mcp/requests.ts";
 import { MODERN_META } from "./testing/modern.ts";
 import { Wire } from "./testing/server.ts";
-import { ping } from "./testing/transport.ts";
+import { ping } from "./testing/client.ts";
 import { eventually } from "./testing/waiting.ts";
 
 /** Every method whose request is answered at once, and some unknown ones. */
 const METHODS = [
-  ...Object.keys(REQUESTS).filter((method) => method !== LISTEN),
+  ...Object.keys(HANDLED),
+  "initialize",
+  "ping",
+  "server/discover",
   "logging/setLevel",
   "x",
   "",
@@ -112,64 +114,6 @@ Deno.test("the server survives every message, answers every request, and sends w
   assert.ok(isAnswered());
   const twice = expected.filter((id) => counts.get(id) !== 1);
   assert.deepEqual(twice, [], `seed ${seed}`);
-});
-
-Deno.test("very long requests get short replies", async () => {
-  using place = filesPlace();
-  for (let id = 0; id < 200; id++) {
-    place.skill("home/.claude/skills", `bad-${id}`, "no frontmatter");
-  }
-  await using wire = await Wire.open(place);
-  const texts = ["e\u0301".repeat(2e5), "\u0001".repeat(2e5), "x".repeat(1e6)];
-  for (const text of texts) {
-    const uri = `skill://${text}`;
-    const requests: [string, Record<string, unknown>][] = [
-      ["tools/call", { name: "skill", arguments: { name: text } }],
-      ["tools/call", { name: "skill", arguments: { [text]: 1 } }],
-      ["tools/call", { name: text }],
-      ["prompts/get", { name: text }],
-      ["prompts/get", { name: "skill", arguments: { name: text } }],
-      ["resources/read", { uri }],
-      ["resources/subscribe", { uri }],
-      ["resources/list", { cursor: text }],
-      ["skills/get", { uri }],
-    ];
-    for (const [method, params] of requests) {
-      const { result, error } = await wire.ask(1, method, params);
-      const message = error?.message ?? result.content[0].text;
-      assert.ok(message.length < 40_000, `${method}: ${message.length}`);
-    }
-  }
-});
-
-Deno.test("no single message ends the server, however long its parts are", async () => {
-  using place = filesPlace();
-  await using wire = await Wire.open(place);
-  // Nearly as long as a message can be, and three times as many bytes in UTF-8.
-  const long = "漢".repeat(2_000_000);
-  const modern = { ...MODERN_META, [META.protocolVersion]: long };
-  const messages: [id: string | number, method: string, params: object][] = [
-    [long, "ping", {}],
-    [long, "tools/list", {}],
-    [long, "subscriptions/listen", { _meta: MODERN_META, notifications: {} }],
-    [long, "resources/read", { uri: "skill://git/none.md" }],
-    [2, "tools/list", { _meta: modern }],
-  ];
-  for (const [id, method, params] of messages) {
-    await wire.write({ jsonrpc: "2.0", id, method, params });
-    // A message with such an ID cannot be read.
-    const reply = await wire.reply(id === long ? undefined : id as number);
-    const reason = id === long
-      ? /^Cannot read the message: "id" must be /
-      : /^Unsupported protocol version$/;
-    assert.match(reply.error!.message, reason, method);
-    assert.ok(JSON.stringify(reply).length < 2_000, method);
-  }
-  await wire.write({ id: long, method: "ping" });
-  assert.ok((await wire.reply(undefined)).error);
-  assert.deepEqual((await wire.ask(3, "ping")).result, {});
-  assert.equal((await wire.endInput()).code, 0);
-  assert.equal(wire.stderr, "");
 });
 
 Deno.test("content that is too large for a message is refused with advice", async () => {

@@ -4,9 +4,8 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/files/paths.ts";
-import type { Skill, SkillCatalog } from "../src/skills/types.ts";
-import { deriveOnce } from "../src/views/derive_once.ts";
-import { notifyWhenChanged } from "../src/views/paging.ts";
+import type { Skill } from "../src/skills/types.ts";
+import { deriveOnce } from "../src/mcp/derive_once.ts";
 import { DiskSpy, LaterClock, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -119,40 +118,6 @@ Deno.test("a change to one of many skills derives the list items of that skill o
   assert.equal(derived.splice(0).length, 10);
 });
 
-Deno.test("a change compares one list at a time, and the refresh waits for the notifications", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  using registry = new SkillRegistry([root(place.folder("skills"))]);
-  await registry.refresh();
-  let turns = 0;
-  let isOpen = true;
-  const turn = () => {
-    turns++;
-    if (isOpen) setImmediate(turn);
-  };
-  turn();
-  const derived: [list: string, turn: number][] = [];
-  const notified: string[] = [];
-  for (const name of ["one", "two", "same"]) {
-    const list = deriveOnce(({ skills }: SkillCatalog) => {
-      derived.push([name, turns]);
-      return name === "same" ? [] : [...skills.values()];
-    });
-    const notify = () => Promise.resolve(void notified.push(name));
-    notifyWhenChanged(registry, list, notify);
-  }
-  for (const [round, lists] of [6, 3].entries()) {
-    place.skill("skills", "git", skillMd("git", `Changed ${round}`));
-    await registry.refresh();
-    assert.deepEqual(notified.splice(0), ["one", "two"]);
-    // After the first change, the list before it is known.
-    assert.equal(derived.length, lists);
-    assert.equal(new Set(derived.map(([, turn]) => turn)).size, lists);
-    derived.length = 0;
-  }
-  isOpen = false;
-});
-
 /** A tree of folders that all contain links to each other. */
 function createTreeOfLinks(place: Place, skill: string): void {
   for (let from = 0; from < 8; from++) {
@@ -209,42 +174,4 @@ Deno.test("an unknown name does not wait for the files that a client subscribed 
   assert.match(result.content[0].text, /Skill 'none' not found/);
   assert.ok(hasStarted);
   listing.resolve();
-});
-
-/** Calls a function for each URI that is encoded. */
-function spyOnEncoding(operate: () => void): Disposable {
-  const { encodeURIComponent } = globalThis;
-  globalThis.encodeURIComponent = (text) => {
-    operate();
-    return encodeURIComponent(text);
-  };
-  return {
-    [Symbol.dispose]: () => Object.assign(globalThis, { encodeURIComponent }),
-  };
-}
-
-Deno.test("the URIs of many files are created with pauses", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  for (let index = 0; index < 100; index++) {
-    place.file(`skills/git/${index}.md`, "x");
-  }
-  using server = await serve(place);
-  using encoding = new SlowWork(spyOnEncoding);
-  const requests: [string, object][] = [
-    ["resources/directory/read", { uri: "skill://git" }],
-    ["resources/read", { uri: "skill://git/" }],
-    ["skills/get", { uri: "skill://git/SKILL.md" }],
-    ["resources/subscribe", { uri: "skill://git/" }],
-  ];
-  for (const [method, params] of requests) {
-    encoding.longestRun = 0;
-    assert.equal(
-      (await server.ask(0, method, params)).error,
-      undefined,
-      method,
-    );
-    // The URI of one file has two parts, and that of the skill is created as well.
-    assert.ok(encoding.longestRun <= 8, `${method}: ${encoding.longestRun}`);
-  }
 });

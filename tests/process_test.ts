@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { serverCommand, spawnServer, Wire } from "./testing/server.ts";
-import { ping } from "./testing/transport.ts";
+import { ping } from "./testing/client.ts";
 import { eventually, within } from "./testing/waiting.ts";
 
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {

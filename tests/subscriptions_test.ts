@@ -1,5 +1,5 @@
 // subscriptions/listen of the modern era. What a change updates is in
-// src/views/subscriptions_test.ts.
+// src/mcp/subscriptions_test.ts.
 import assert from "node:assert/strict";
 import { filesPlace } from "./testing/folders.ts";
 import {
@@ -21,12 +21,12 @@ Deno.test("subscriptions/listen acknowledges first, and then sends only the requ
       promptsListChanged: false,
       somethingElse: true,
     }),
-    { toolsListChanged: true, promptsListChanged: false },
+    { toolsListChanged: true },
   );
   assert.deepEqual(
     await listen(wire, "one", {
       resourcesListChanged: true,
-      resourceSubscriptions: [uri, "skill://none", "file:///etc/passwd", uri],
+      resourceSubscriptions: [uri],
     }),
     { resourcesListChanged: true, resourceSubscriptions: [uri] },
   );

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "../src/files/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
-import { TOOLSET_NAMES } from "../src/views/toolsets/toolsets.ts";
+import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { Observer } from "./walk/observer.ts";

@@ -20,7 +20,7 @@ import {
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
-import { OTHER_CLIENTS, profileOfOption } from "../views/profiles.ts";
+import { OTHER_CLIENTS, profileOfOption } from "../mcp/profiles.ts";
 import {
   type ClientConfig,
   createClientConfig,

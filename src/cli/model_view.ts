@@ -5,15 +5,15 @@
 
 import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
-import type { ToolOptions } from "../views/options.ts";
+import type { ToolOptions } from "../mcp/options.ts";
 import {
   DEFAULT_PROFILE,
   OTHER_CLIENTS,
   profileOfOption,
-} from "../views/profiles.ts";
-import { listForModel } from "../views/skill_list.ts";
-import { listToolEntries, type ToolView } from "../views/tools.ts";
-import { createInstructions } from "../views/views.ts";
+} from "../mcp/profiles.ts";
+import { listForModel } from "../mcp/skill_list.ts";
+import { listToolEntries, type ToolView } from "../mcp/tools.ts";
+import { createInstructions } from "../mcp/instructions.ts";
 import { formatJson, withoutCommands } from "./print.ts";
 
 interface ModelViewOptions extends ToolOptions {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { CLIENT_PROFILES } from "../views/profiles.ts";
+import { CLIENT_PROFILES } from "../mcp/profiles.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { askModern } from "../../tests/testing/modern.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
+import type { Launch } from "./clients/clients.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
 function skillsPlace(): Place {
@@ -51,15 +52,24 @@ async function servedTo(place: Place, client: string, args: string[] = []) {
   const name = CLIENT_PROFILES[client]?.clientName ?? "any";
   await wire.initialize(name);
   const { result: { tools } } = await wire.ask(1, "tools/list");
-  // The first scan has ended by now, so the instructions name the skills.
-  const { result: { instructions } } = await askModern(wire, "server/discover");
+  const instructions = await instructionsOf(place, launch);
   // deno-lint-ignore no-explicit-any -- a tool's entry as the server sends it
   const texts = tools.flatMap(({ description, inputSchema }: any) => [
     description,
     ...Object.values<{ description: string }>(inputSchema.properties)
       .map(({ description }) => description),
   ]) as string[];
-  return { instructions: instructions as string, texts };
+  return { instructions, texts };
+}
+
+/** Returns the instructions of a server that names the skills in them. */
+async function instructionsOf(place: Place, launch?: Launch): Promise<string> {
+  await using wire = new Wire(place, launch && { launch });
+  const { result: { instructions } } = await askModern(wire, "server/discover");
+  // On a busy machine, the first scan takes longer than the handshake waits for it.
+  return /: the tool \w+ lists them\.$/m.test(instructions)
+    ? await instructionsOf(place, launch)
+    : instructions;
 }
 
 /** The part of the instructions that the model sees, by client. */

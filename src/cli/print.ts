@@ -7,7 +7,7 @@
  */
 
 import { readEnvironment } from "../program/settings.ts";
-import { type ByteWriter, writeAll } from "../protocol/stdio_transport.ts";
+import { wait } from "../tasks.ts";
 import {
   escapeCommands,
   escapeInvisible,
@@ -49,6 +49,24 @@ export async function print(
     return 2;
   }
   return 0;
+}
+
+type ByteWriter = Pick<typeof Deno.stdout, "write">;
+
+/** How long to wait until a full pipe may have room again, in milliseconds. */
+const RETRY_MS = 10;
+
+/** @throws {Deno.errors.BrokenPipe} If nobody reads what is written. */
+async function writeAll(output: ByteWriter, bytes: Uint8Array): Promise<void> {
+  for (let sent = 0; sent < bytes.length;) {
+    try {
+      sent += await output.write(bytes.subarray(sent));
+    } catch (error) {
+      // The reader made the pipe non-blocking, and it is full.
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      await wait(RETRY_MS);
+    }
+  }
 }
 
 export function isInActions(): boolean {

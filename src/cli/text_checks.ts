@@ -28,7 +28,7 @@ import {
   writeText,
 } from "../skills/yaml.ts";
 import { listInvisible, quote, truncate } from "../text.ts";
-import { decodeText } from "../views/loading.ts";
+import { decodeText } from "../mcp/loading.ts";
 import { listBrokenLinks } from "./markdown_links.ts";
 
 /** The maximum number of lines of a `SKILL.md` that the specification recommends. */

@@ -67,18 +67,12 @@ export class AccessControl {
 
   /**
    * Returns an error response if a request is for an unknown host, or from a page on an
-   * unknown host, or if it comes over HTTP/2 without TLS: there, replies that a client
-   * does not read would wait in memory without limit. A response without a body does not.
+   * unknown host.
    */
   findHostRefusal(request: Request, address?: Deno.Addr): Response | undefined {
     const { headers, url } = request;
-    const target = URL.parse(url);
     // HTTP/2 has no Host header.
-    const isHttp2 = !headers.has("host");
-    if (isHttp2 && target?.protocol === "http:") {
-      return new Response(null, { status: 505 });
-    }
-    const host = headers.get("host") ?? target?.host;
+    const host = headers.get("host") ?? URL.parse(url)?.host;
     const origin = headers.get("origin");
     const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
     const isKnownHost = this.#acceptsAnyHost ||
@@ -112,11 +106,6 @@ export class AccessControl {
     return createRefusal(401, WRONG_TOKEN, {
       "WWW-Authenticate": `Bearer${error}`,
     });
-  }
-
-  /** Returns what identifies the client of an accepted request: its token, if there are several. */
-  budgetKeyOf(request: Request): string {
-    return this.#tokens.length > 1 ? tokenOf(request) : "";
   }
 
   /**

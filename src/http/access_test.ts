@@ -92,14 +92,6 @@ Deno.test("AccessControl.findHostRefusal() accepts any host if there is a token,
   assert.equal(access.findHostRefusal(request(url, local)), undefined);
 });
 
-Deno.test("AccessControl.findHostRefusal() refuses HTTP/2 only without TLS", () => {
-  const access = createAccess({ hosts: ["skills.example.com"] });
-  for (const [scheme, status] of [["http", 505], ["https", undefined]]) {
-    const call = new Request(`${scheme}://skills.example.com/mcp`);
-    assert.equal(access.findHostRefusal(call)?.status, status);
-  }
-});
-
 Deno.test("AccessControl logs each reason for refusing requests once, without text of the client's", () => {
   const lines: string[] = [];
   const hosts = ["a.example.com"];

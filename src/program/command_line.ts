@@ -7,10 +7,10 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
-import { OTHER_CLIENTS, PROFILE_NAMES } from "../views/profiles.ts";
-import { DEFAULT_DESCRIPTION_LIMIT } from "../views/skill_list.ts";
-import { DEFAULT_SHELL_TIMEOUT } from "../views/toolsets/shell.ts";
-import { TOOLSET_NAMES } from "../views/toolsets/toolsets.ts";
+import { OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/profiles.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "../mcp/skill_list.ts";
+import { DEFAULT_SHELL_TIMEOUT } from "../mcp/toolsets/shell.ts";
+import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
 
 /** An option, with what `parseArgs` of `node:util` needs to know about it. */
 export interface Option {

@@ -31,7 +31,7 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
-import type { ToolOptions, Toolset } from "../views/options.ts";
+import type { ToolOptions, Toolset } from "../mcp/options.ts";
 import {
   type CommandLine,
   OPTIONS,

@@ -114,7 +114,9 @@ export class HttpServer implements AsyncDisposable {
   async askLegacy(method: string, params: object = {}): Promise<Reply> {
     const id = nextId();
     const response = await this.fetch({ jsonrpc: "2.0", id, method, params });
-    return await response.json();
+    // The SDK answers older clients with a stream of one event.
+    const [, event] = /^data: (.*)$/m.exec(await response.text())!;
+    return JSON.parse(event!);
   }
 
   async end(): Promise<Deno.CommandStatus> {

@@ -1,21 +1,27 @@
 // Calls of tools in the process of the tests.
-import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { SkillRegistry } from "../../mod.ts";
+import type { RequestContext } from "../../src/mcp/requests.ts";
 import {
   TOOL_NAMES,
   type ToolOptions,
   type Toolset,
-} from "../../src/views/options.ts";
-import { callTool } from "../../src/views/tools.ts";
-import { TOOLSETS } from "../../src/views/toolsets/toolsets.ts";
+} from "../../src/mcp/options.ts";
+import { callTool } from "../../src/mcp/tools.ts";
+import { TOOLSETS } from "../../src/mcp/toolsets/toolsets.ts";
+
+/** The context of a request. */
+export const CONTEXT: RequestContext = {
+  signal: new AbortController().signal,
+  client: undefined,
+};
 
 /** Returns a function that calls a tool of a toolset. */
 export function toolCaller(
   registry: SkillRegistry,
   options: ToolOptions,
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
-  const { signal } = new AbortController();
-  const context = { registry, options, signal, client: undefined };
+  const context = { ...CONTEXT, registry, options };
   return (name, input = {}) => {
     const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
     return callTool(tool, input, context);

@@ -1,5 +1,5 @@
 // Asks a server for everything that its views show.
-import { TOOL_NAMES, type Toolset } from "../../src/views/options.ts";
+import { TOOL_NAMES, type Toolset } from "../../src/mcp/options.ts";
 import { callFor, type ToolCall } from "../testing/tools.ts";
 import type { Sight } from "./model.ts";
 import {

@@ -1,12 +1,18 @@
 // Servers for the walk, in this process, over an in-memory transport and over HTTP.
-import { registerSkillTools, SkillRegistry } from "../../mod.ts";
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  InMemoryTransport,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
+import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+import { SkillRegistry } from "../../mod.ts";
+import { createService } from "../../src/mcp/server.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
-import { McpHttpServer } from "../../src/protocol/http_server.ts";
-import { McpServer } from "../../src/protocol/mcp_server.ts";
-import type { StdioTransport } from "../../src/protocol/stdio_transport.ts";
-import { registerSubscriptions } from "../../src/views/subscriptions.ts";
-import { createDescription, registerViews } from "../../src/views/views.ts";
+import {
+  SubscribedFiles,
+  subscriptionHandlers,
+} from "../../src/mcp/subscriptions.ts";
 import { nextId } from "../testing/client.ts";
 import { MODERN_META } from "../testing/modern.ts";
 import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
@@ -102,36 +108,38 @@ function askStdio(
   registry: SkillRegistry,
   notifications: Notification[],
 ): Asks {
-  const server = new McpServer(createDescription(registry, options));
-  registerSkillTools(server, registry, options);
-  registerViews(server, registry, options);
-  registerSubscriptions(server, registry);
-  const waiting = new Map<unknown, (reply: object) => void>();
-  const transport = {
-    run: () => new Promise(() => {}),
-    room: () => Promise.resolve(),
-    send: (message: Notification & { id?: unknown }) => {
-      if (message.id === undefined) notifications.push(message);
-      waiting.get(message.id)?.(message);
-      waiting.delete(message.id);
-      return Promise.resolve();
-    },
-  } as unknown as StdioTransport;
-  server.connect(transport);
+  const bus = new InMemoryServerEventBus();
+  const files = new SubscribedFiles(registry, bus);
+  const { createServer } = createService(registry, options, {
+    ready: Promise.resolve(),
+    bus,
+    subscriptions: subscriptionHandlers(files, registry),
+  });
+  const waiting = new Map<unknown, (reply: Reply) => void>();
+  const connect = () => {
+    const [client, transport] = InMemoryTransport.createLinkedPair();
+    client.onmessage = (message) => {
+      if ("method" in message) notifications.push(message as Notification);
+      else waiting.get(message.id)?.(message as Reply);
+    };
+    serveStdio(createServer, { transport });
+    return client;
+  };
+  // The first message of a connection decides about its era.
+  const [legacy, modern] = [connect(), connect()];
   return createAsks((message) => {
-    const { promise, resolve } = Promise.withResolvers<
-      Awaited<ReturnType<Ask>>
-    >();
+    const { promise, resolve } = Promise.withResolvers<Reply>();
     waiting.set(message.id, resolve);
-    transport.onMessage!(message as never, 1);
-    return promise;
+    const client = "_meta" in message.params ? modern : legacy;
+    client.send(message as never);
+    return promise as ReturnType<Ask>;
   }, "stdio");
 }
 
 function askHttp({ options }: Settings, registry: SkillRegistry): Asks {
-  const server = new McpHttpServer(createDescription(registry, options));
-  registerSkillTools(server, registry, options);
-  registerViews(server, registry, options);
+  const ready = Promise.resolve();
+  const { createServer, bus } = createService(registry, options, { ready });
+  const server = createMcpHandler(createServer, { bus });
   return createAsks(async (message) => {
     const { name, uri, _meta } = message.params as Record<
       string,
@@ -149,7 +157,7 @@ function askHttp({ options }: Settings, registry: SkillRegistry): Asks {
     };
     const options = { method: "POST", headers };
     const request = new Request("http://localhost/mcp", options);
-    const response = await server.fetch(request, { message: message as never });
+    const response = await server.fetch(request, { parsedBody: message });
     const text = await response.text();
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
   }, "http");

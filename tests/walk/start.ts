@@ -1,6 +1,6 @@
 // The settings that a server of the walk starts with.
 import { dirname, join, relative } from "../../src/files/paths.ts";
-import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
+import { TOOLSET_NAMES } from "../../src/mcp/toolsets/toolsets.ts";
 import { configurable, type Layout } from "./changes.ts";
 import type { Disk } from "./disk.ts";
 import type { Random } from "./random.ts";

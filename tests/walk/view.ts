@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import { attempt } from "../../src/attempt.ts";
 import { STATES } from "../../src/policy/states.ts";
 import { byCodeUnits } from "../../src/text.ts";
-import { TOOL_NAMES, type Toolset } from "../../src/views/options.ts";
-import { TOOLSET_NAMES } from "../../src/views/toolsets/toolsets.ts";
+import { TOOL_NAMES, type Toolset } from "../../src/mcp/options.ts";
+import { TOOLSET_NAMES } from "../../src/mcp/toolsets/toolsets.ts";
 import type { Sight } from "./model.ts";
 
 /** Contents by path. They are `null` for unreadable files. */

@@ -25,7 +25,7 @@ import {
   quote,
   stringifyJson,
 } from "../../text.ts";
-import { profileOfOption } from "../../views/profiles.ts";
+import { profileOfOption } from "../../mcp/profiles.ts";
 import { addClientOptions } from "./client_options.ts";
 import { type Launch, MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { createLaunch } from "./launch.ts";

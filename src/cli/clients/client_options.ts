@@ -8,7 +8,7 @@ import {
 } from "../../files/paths.ts";
 import type { Settings } from "../../program/settings.ts";
 import { SHARED_FOLDERS } from "../../skills/roots.ts";
-import type { ClientProfile } from "../../views/profiles.ts";
+import type { ClientProfile } from "../../mcp/profiles.ts";
 import type { McpClient } from "./clients.ts";
 
 /**

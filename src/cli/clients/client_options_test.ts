@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_PROFILE } from "../../views/profiles.ts";
+import { DEFAULT_PROFILE } from "../../mcp/profiles.ts";
 import { atHome, settingsFor } from "../../../tests/testing/command_line.ts";
 import { join, resolve } from "../../files/paths.ts";
 import { addClientOptions } from "./client_options.ts";

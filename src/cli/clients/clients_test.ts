@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { join } from "../../files/paths.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
-import { CLIENT_PROFILES, profileOfOption } from "../../views/profiles.ts";
+import { CLIENT_PROFILES, profileOfOption } from "../../mcp/profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   MAX_SUMMARY_LENGTH,
-} from "../../views/skill_list.ts";
+} from "../../mcp/skill_list.ts";
 import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
 import type { Program } from "../../program/running_program.ts";
 import { createLaunch } from "./launch.ts";
@@ -166,7 +166,7 @@ function firstOf(length: number): string {
 }
 
 /** The comment that says what was measured. */
-const MEASUREMENTS = read("src/views/profiles.ts").split("*/")[0]!;
+const MEASUREMENTS = read("src/mcp/profiles.ts").split("*/")[0]!;
 
 /** How the page says what a client shows of the instructions. */
 const INSTRUCTIONS = {

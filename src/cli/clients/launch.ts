@@ -15,8 +15,8 @@ import { commandWords, type Program } from "../../program/running_program.ts";
 import type { Settings } from "../../program/settings.ts";
 import { Project, resolveSkillRoots } from "../../skills/roots.ts";
 import { quote } from "../../text.ts";
-import { ALLOW_SHELL, findShell } from "../../views/toolsets/shell.ts";
-import { wantsShell } from "../../views/toolsets/toolsets.ts";
+import { ALLOW_SHELL, findShell } from "../../mcp/toolsets/shell.ts";
+import { wantsShell } from "../../mcp/toolsets/toolsets.ts";
 import type { Launch } from "./clients.ts";
 
 /**

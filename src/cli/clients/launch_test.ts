@@ -8,7 +8,7 @@ import {
   OPTIONS,
   SERVING_OPTIONS,
 } from "../../program/command_line.ts";
-import { ALLOW_SHELL } from "../../views/toolsets/shell.ts";
+import { ALLOW_SHELL } from "../../mcp/toolsets/shell.ts";
 import {
   assertMisuse,
   PROGRAM,

@@ -1,0 +1,69 @@
+/** Completes the names of skills, and the paths of their files. */
+
+import { type Handlers, invalidParams, type Params } from "./requests.ts";
+import type { SkillSource } from "../skills/types.ts";
+import { quote } from "../text.ts";
+import { listForUser, SKILL_PROMPT } from "./prompts.ts";
+import { listByName } from "./skill_list.ts";
+
+const MAX_COMPLETIONS = 100;
+
+export function completionHandlers(registry: SkillSource): Handlers {
+  return { "completion/complete": (params) => complete(params, registry) };
+}
+
+/** @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt. */
+async function complete(
+  params: Params<"completion/complete">,
+  registry: SkillSource,
+) {
+  const { ref, argument } = params;
+  if (ref.type === "ref/prompt" && !isPrompt(ref.name, registry)) {
+    throw invalidParams(
+      `Unknown prompt ${quote(ref.name)}: prompts/list lists the names`,
+    );
+  }
+  const values = await listValues(params, registry);
+  const start = argument.value.toLowerCase();
+  const matches = values.filter((value) =>
+    value.toLowerCase().startsWith(start)
+  );
+  return {
+    completion: {
+      values: matches.slice(0, MAX_COMPLETIONS),
+      total: matches.length,
+      hasMore: matches.length > MAX_COMPLETIONS,
+    },
+  };
+}
+
+function isPrompt(name: string, { catalog }: SkillSource): boolean {
+  return name === SKILL_PROMPT ||
+    listForUser(catalog).some((listed) => listed.name === name);
+}
+
+async function listValues(
+  { ref, argument, context }: Params<"completion/complete">,
+  registry: SkillSource,
+): Promise<string[]> {
+  if (argument.name === "path") {
+    // The argument that the user has already entered.
+    return await listPaths(context?.arguments?.name, registry);
+  }
+  if (argument.name !== "name") return [];
+  const { catalog } = registry;
+  const listed = ref.type === "ref/prompt"
+    ? listForUser(catalog)
+    : listByName(catalog.skills.values());
+  return listed.map(({ name }) => name);
+}
+
+async function listPaths(
+  name: string | undefined,
+  registry: SkillSource,
+): Promise<string[]> {
+  const skill = registry.find(name ?? "");
+  if (skill === undefined) return [];
+  const { files } = await registry.listFiles(skill);
+  return files.map(({ path }) => path);
+}

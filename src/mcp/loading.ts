@@ -1,0 +1,347 @@
+/** Loads skills for the model: their `SKILL.md`, their files, and the lists of these. */
+
+import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { attempt } from "../attempt.ts";
+import { splitPath } from "../files/boundary.ts";
+import { resourceContents } from "../files/media_types.ts";
+import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
+import { isForModel } from "../policy/states.ts";
+import type { Diagnostic } from "../diagnostics.ts";
+import type { RequestContext } from "./requests.ts";
+import { totalSize } from "../skills/checks.ts";
+import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
+import type {
+  Skill,
+  SkillFile,
+  SkillFileContent,
+  SkillSource,
+} from "../skills/types.ts";
+import { escapeInvisible, log, quote } from "../text.ts";
+import { TimeSlice } from "../tasks.ts";
+import { TOOL_NAMES, type ToolOptions } from "./options.ts";
+
+/** Whatever the tools read is for the model. */
+const MODEL = { forModel: true };
+
+/** The time between two scans because of unknown names, in milliseconds. */
+const UNKNOWN_NAME_INTERVAL_MS = 100;
+
+export type Requester = Pick<RequestContext, "client" | "sender">;
+
+export interface ToolContext extends RequestContext {
+  readonly registry: SkillSource;
+  readonly options: ToolOptions;
+}
+
+/**
+ * Calls a function with the skill of a name and the text of its `SKILL.md`. If there is
+ * no such skill for the model, returns an answer that says which ones there are.
+ *
+ * @throws {Error} If its `SKILL.md` cannot be read. The message is for the model.
+ */
+export async function withSkill(
+  name: string,
+  context: ToolContext,
+  use: (skill: Skill, text: string) => CallToolResult | Promise<CallToolResult>,
+): Promise<CallToolResult> {
+  const { registry, options } = context;
+  const found = await findWithText(name, registry);
+  if (found !== undefined) return await use(found.skill, found.text);
+  // Loaded on demand, because most names are known.
+  const { answerUnknownName } = await import("./unknown_skill.ts");
+  const { catalog } = registry;
+  const { text, isError } = await answerUnknownName(name, catalog, options);
+  return { ...createTextResult(text), isError };
+}
+
+/**
+ * Finds a skill for the model, and reads its `SKILL.md`. If there is none with the
+ * name, or if the file changed since the last scan, scans the roots first: the
+ * skill may have just been added or moved, and its frontmatter may have changed.
+ */
+async function findWithText(
+  name: string,
+  registry: SkillSource,
+): Promise<{ skill: Skill; text: string } | undefined> {
+  const known = findForModel(name, registry);
+  const file = known === undefined
+    ? undefined
+    : await registry.readFile(known, SKILL_MD, MODEL).catch(() => undefined);
+  if (known !== undefined && file?.version === known.fileVersion) {
+    return { skill: known, text: decodeText(file) };
+  }
+  const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
+  await registry.refresh({ minIntervalMs });
+  const skill = findForModel(name, registry);
+  if (skill === undefined) return undefined;
+  const current = await registry.readFile(skill, SKILL_MD, MODEL);
+  return { skill, text: decodeText(current) };
+}
+
+function findForModel(name: string, registry: SkillSource): Skill | undefined {
+  const skill = registry.find(name);
+  return skill !== undefined && isForModel(skill) ? skill : undefined;
+}
+
+/** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */
+export function decodeText({ text, bytes }: SkillFileContent): string {
+  return text ?? new TextDecoder().decode(bytes);
+}
+
+export function logLoad(
+  skill: Skill,
+  way: string,
+  { client, sender, options: { logLoads } }:
+    & Requester
+    & Pick<ToolContext, "options">,
+): void {
+  if (!logLoads) return;
+  const time = new Date().toISOString();
+  const who = client === undefined ? "an unnamed client" : quote(client);
+  const where = sender === undefined ? "" : ` at ${sender}`;
+  const what = `the ${skill.scope} skill ${quote(skill.name)}`;
+  log(`${time} ${who}${where} loaded ${what} ${way}`);
+}
+
+/** How the model refers to the folder of a skill: by its path or its URI. */
+export function directoryOf(
+  skill: Skill,
+  { isRemote }: ToolOptions,
+): string {
+  return isRemote ? skillFileUri(skill, "") : skill.directory;
+}
+
+/**
+ * Formats the text of a `SKILL.md`. It begins with the skill's folder, because the
+ * instructions may refer to files in it.
+ *
+ * @param options.input The arguments of the skill's own prompt.
+ */
+export function formatLoadedSkill(
+  skill: Skill,
+  text: string,
+  options: ToolOptions & { input?: string | undefined },
+): string {
+  const directory = escapeInvisible(directoryOf(skill, options));
+  const lines = [
+    `Loading: ${skill.name}`,
+    `Base directory: ${directory}`,
+    ...formatRemoteFiles(skill, options),
+  ];
+  // The toolsets of other servers return the text as it is.
+  const filled = options.toolset === "skill"
+    ? fill(text, directory.replace(/\/$/, ""), options.input)
+    : text;
+  return `${lines.join("\n")}\n\n${filled}`;
+}
+
+/** Says in one line how to read the files of a skill that are on another machine. */
+function formatRemoteFiles(
+  skill: Skill,
+  { isRemote, toolset }: ToolOptions,
+): string[] {
+  if (!isRemote) return [];
+  const { read } = TOOL_NAMES[toolset];
+  const way = read === undefined
+    ? `as resources, ${skillFileUri(skill, "")}<path>`
+    : `with the tool ${read}`;
+  return [
+    `The files of this skill are on the server and cannot run here: read them ${way}`,
+  ];
+}
+
+/**
+ * The placeholders of the skill's folder, and of all arguments of a prompt, but not of a
+ * single one.
+ */
+const PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}|\$ARGUMENTS\b(?!\[)/g;
+
+/** The maximum length of what replaces all placeholders, in characters. */
+const MAX_FILLED_LENGTH = 1024 * 1024;
+
+/**
+ * Replaces the placeholders with the folder and the arguments of a prompt, in one pass,
+ * so that what they contain is not replaced. Without a placeholder, the arguments follow
+ * on a last line.
+ */
+function fill(
+  text: string,
+  directory: string,
+  input: string | undefined,
+): string {
+  const isArguments = (placeholder: string) => placeholder === "$ARGUMENTS";
+  const valueOf = (placeholder: string) =>
+    isArguments(placeholder) ? input ?? placeholder : directory;
+  const placeholders = text.match(PLACEHOLDER) ?? [];
+  const length = placeholders
+    .reduce((sum, placeholder) => sum + valueOf(placeholder).length, 0);
+  const fits = length <= MAX_FILLED_LENGTH;
+  const filled = fits ? text.replace(PLACEHOLDER, valueOf) : text;
+  return !input || (fits && placeholders.some(isArguments))
+    ? filled
+    : `${filled.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
+}
+
+export async function loadWhole(
+  name: string,
+  context: ToolContext,
+): Promise<CallToolResult> {
+  return await withSkill(name, context, (skill, text) => {
+    logLoad(skill, "with a tool", context);
+    const lines = formatRemoteFiles(skill, context.options);
+    return createTextResult(text, ...lines);
+  });
+}
+
+export function createTextResult(...texts: string[]): CallToolResult {
+  return { content: texts.map((text) => ({ type: "text", text })) };
+}
+
+export async function readContent(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult["content"][number]> {
+  const file = await registry.readFile(skill, path, MODEL);
+  if (file.text !== undefined) return { type: "text", text: file.text };
+  const uri = skillFileUri(skill, file.path);
+  return { type: "resource", resource: resourceContents(uri, file) };
+}
+
+/**
+ * Makes an absolute path or a URI relative to the skill's folder. The model
+ * knows that folder, and some models pass absolute paths. Clients on other machines
+ * do not know it.
+ */
+export function pathInSkill(
+  path: string,
+  skill: Skill,
+  { isRemote = false }: ToolOptions,
+): string {
+  const uri = skillFileUri(skill, "");
+  if (path.startsWith(uri)) {
+    // The URI may contain the scope of the skill, which is not part of its name.
+    return parseSkillUri(path.replace(uri, "skill://name/"))?.path ?? path;
+  }
+  if (isRemote || !isAbsolute(path)) return path;
+  const { directory, realDirectory, file } = skill;
+  if (path === file) return SKILL_MD;
+  const base = [directory, realDirectory].find((folder) =>
+    isAtOrBelow(path, folder)
+  );
+  return base === undefined ? path : relative(base, path);
+}
+
+/**
+ * Reads a path as it is written, or else as a model may mean it. If that fails, too, the
+ * first error is thrown.
+ */
+export async function readAsMeant<T>(
+  path: string,
+  read: (path: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(path);
+  } catch (error) {
+    const meant = meantPath(path);
+    if (meant === undefined || meant === path) throw error;
+    return await read(meant).catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** Returns a path without a fragment, percent-encoding, backslashes, and a slash before it. */
+function meantPath(path: string): string | undefined {
+  const [beforeFragment = ""] = path.split("#", 1);
+  const decoded = attempt(() => decodeURIComponent(beforeFragment));
+  return decoded?.replaceAll("\\", "/").replace(/^\//, "");
+}
+
+/** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
+export async function readPath(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  if (path.trim() === "") return await listFilesOf(skill, registry);
+  try {
+    return { content: [await readContent(skill, path, registry)] };
+  } catch (error) {
+    const result = await readFolder(skill, path, registry);
+    if (result === undefined) throw error;
+    return result;
+  }
+}
+
+async function readFolder(
+  skill: Skill,
+  path: string,
+  registry: SkillSource,
+): Promise<CallToolResult | undefined> {
+  const prefix = [...splitPath(path) ?? [path], ""].join("/");
+  const { files, leftOut } = await registry.listFiles(skill, MODEL);
+  const inFolder = files.filter((file) => file.path.startsWith(prefix));
+  if (inFolder.length === 0) return undefined;
+  const content = await readTogether(inFolder, async (file) => {
+    const item = await readContent(skill, file.path, registry);
+    if (item.type === "text") {
+      item.text = `--- ${escapeInvisible(file.path)} ---\n${item.text}`;
+    }
+    return item;
+  });
+  const missing = leftOut.filter(({ file }) => file.startsWith(prefix));
+  const note = formatLeftOut(missing);
+  if (note !== "") content.push({ type: "text", text: note });
+  return { content };
+}
+
+async function listFilesOf(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<CallToolResult> {
+  const { files, leftOut } = await registry.listFiles(skill, MODEL);
+  const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
+  const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
+  const note = formatLeftOut(leftOut);
+  return createTextResult(note === "" ? list : `${list}\n\n${note}`);
+}
+
+const MAX_NAMED_ENTRIES = 20;
+
+/**
+ * Names the entries that are left out, and why. A link that leads outside the skill is
+ * not named, as if it did not exist.
+ */
+function formatLeftOut(diagnostics: readonly Diagnostic[]): string {
+  const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));
+  if (named.length === 0) return "";
+  const lines = named.slice(0, MAX_NAMED_ENTRIES)
+    .map(({ file, reason }) => `- ${quote(file)}: ${reason}`);
+  const more = named.length - lines.length;
+  if (more > 0) lines.push(`(and ${more} more)`);
+  return `Left out:\n\n${lines.join("\n")}`;
+}
+
+/** The maximum size of files that are read together, in bytes. A reply takes much more. */
+const MAX_SIZE_TOGETHER = 2 * 1024 * 1024;
+
+/** @throws {Error} If the files do not fit into one message. */
+export async function readTogether<T>(
+  files: readonly SkillFile[],
+  read: (file: SkillFile) => Promise<T>,
+): Promise<T[]> {
+  const size = totalSize(files);
+  if (size > MAX_SIZE_TOGETHER) {
+    throw new Error(
+      `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit is ${MAX_SIZE_TOGETHER}; read them one at a time`,
+    );
+  }
+  const slice = new TimeSlice();
+  const contents: T[] = [];
+  for (const file of files) {
+    if (slice.isOver) await slice.pause();
+    contents.push(await read(file));
+  }
+  return contents;
+}

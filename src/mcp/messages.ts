@@ -1,0 +1,65 @@
+/** Reads the JSON-RPC messages that clients send: lines on stdin, and bodies over HTTP. */
+
+import {
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
+  ProtocolErrorCode,
+  type RequestId,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
+import { attempt } from "../attempt.ts";
+import { isObject } from "../text.ts";
+
+/** The method with which a client of 2026-07-28 listens for changes. */
+export const LISTEN = "subscriptions/listen";
+
+/** A message, or the error to reply with if the text is not one. */
+export type Incoming =
+  | { readonly message: JSONRPCMessage }
+  | { readonly error: JSONRPCErrorResponse };
+
+export function readMessage(text: string): Incoming {
+  const value: unknown = attempt(() => JSON.parse(text));
+  if (value === undefined) {
+    const reason = "The message is not JSON: send one object";
+    return refuse(ProtocolErrorCode.ParseError, reason);
+  }
+  if (Array.isArray(value)) {
+    const reason = "Batches are not supported: send each message by itself";
+    return refuse(ProtocolErrorCode.InvalidRequest, reason);
+  }
+  try {
+    return { message: parseJSONRPCMessage(withoutNull(value)) };
+  } catch {
+    const reason =
+      'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", and an "id" if it is a request';
+    return refuse(ProtocolErrorCode.InvalidRequest, reason, idOf(value));
+  }
+}
+
+/**
+ * Removes `null` where JSON libraries of Go, C#, and Java write it for a value that is
+ * absent: in place of the params, their arguments, and their cursor.
+ */
+function withoutNull(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { params, ...rest } = message;
+  if (params === null || params === undefined) return rest;
+  if (!isObject(params)) return message;
+  const given = { ...params };
+  for (const name of ["arguments", "cursor"]) {
+    if (given[name] === null) delete given[name];
+  }
+  return { ...rest, params: given };
+}
+
+function idOf(value: unknown): RequestId | undefined {
+  const id = isObject(value) ? value.id : undefined;
+  return typeof id === "string" || Number.isSafeInteger(id)
+    ? id as RequestId
+    : undefined;
+}
+
+function refuse(code: number, message: string, id?: RequestId): Incoming {
+  return { error: { jsonrpc: "2.0", id, error: { code, message } } };
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { readMessage } from "./messages.ts";
+
+const request = (params: unknown) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params,
+});
+
+Deno.test("readMessage() reads requests, notifications, and responses as they are", () => {
+  const messages = [
+    request({ name: "skill", arguments: { name: "git" }, _meta: { a: null } }),
+    { jsonrpc: "2.0", id: "a", method: "ping" },
+    { jsonrpc: "2.0", method: "notifications/initialized" },
+    { jsonrpc: "2.0", id: 1, result: {} },
+  ];
+  for (const message of messages) {
+    assert.deepEqual(readMessage(JSON.stringify(message)), { message });
+  }
+});
+
+Deno.test("readMessage() takes null for absent params, arguments, and cursors", () => {
+  const { params: _params, ...bare } = request(null);
+  const cases = [
+    [null, bare],
+    [{ name: "x", arguments: null }, request({ name: "x" })],
+    [{ cursor: null }, request({})],
+  ] as const;
+  for (const [params, message] of cases) {
+    const text = JSON.stringify(request(params));
+    assert.deepEqual(readMessage(text), { message });
+  }
+});
+
+for (
+  const [text, code, id] of [
+    ["nonsense", -32700],
+    ["", -32700],
+    ["[]", -32600],
+    ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
+    ["7", -32600],
+    ["null", -32600],
+    ['{"jsonrpc":"2.0","id":1}', -32600, 1],
+    ['{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"],
+    ['{"jsonrpc":"2.0","id":1,"method":5}', -32600, 1],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, 1],
+    ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
+    ['{"jsonrpc":"2.0","id":0.5,"method":"ping"}', -32600],
+  ] as const
+) {
+  Deno.test(`readMessage() answers ${text || "an empty text"} with ${code}`, () => {
+    const incoming = readMessage(text);
+    assert.ok("error" in incoming);
+    assert.equal(incoming.error.error.code, code);
+    assert.equal(incoming.error.id, id);
+  });
+}

@@ -1,0 +1,78 @@
+/** The requests that the server answers, and the errors that it answers with. */
+
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
+  specTypeSchemas,
+  type StandardSchemaV1,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
+import * as z from "npm:zod@^4/mini";
+
+const {
+  CallToolRequestParams,
+  CompleteRequestParams,
+  GetPromptRequestParams,
+  PaginatedRequestParams,
+  ResourceRequestParams,
+} = specTypeSchemas;
+
+const SkillParams = z.looseObject({ uri: z.string() });
+
+const DirectoryParams = z.looseObject({
+  uri: z.string(),
+  cursor: z.optional(z.string()),
+});
+
+/** The schema of the params of each method, as MCP and its Skills extension define them. */
+export const METHODS = {
+  "tools/list": PaginatedRequestParams,
+  "tools/call": CallToolRequestParams,
+  "prompts/list": PaginatedRequestParams,
+  "prompts/get": GetPromptRequestParams,
+  "resources/list": PaginatedRequestParams,
+  "resources/templates/list": PaginatedRequestParams,
+  "resources/read": ResourceRequestParams,
+  "resources/subscribe": ResourceRequestParams,
+  "resources/unsubscribe": ResourceRequestParams,
+  "completion/complete": CompleteRequestParams,
+  "skills/list": PaginatedRequestParams,
+  "skills/get": SkillParams,
+  "resources/directory/read": DirectoryParams,
+};
+
+export type Method = keyof typeof METHODS;
+
+export type Params<M extends Method> = StandardSchemaV1.InferOutput<
+  typeof METHODS[M]
+>;
+
+/** What a handler knows of a request besides its params. */
+export interface RequestContext {
+  /** Aborted when the client cancels the request or disconnects, or when time is up. */
+  readonly signal: AbortSignal;
+  /** The name of the client, if it gave one. */
+  readonly client: string | undefined;
+  /** Over HTTP: the client's network address and the name of its token, for the log. */
+  readonly sender?: string | undefined;
+}
+
+/** Answers the requests of a method: returns the result, or throws the error. */
+export type Handler<M extends Method> = (
+  params: Params<M>,
+  context: RequestContext,
+) => Result | Promise<Result>;
+
+/** The handlers of some methods. */
+export type Handlers = { readonly [M in Method]?: Handler<M> };
+
+/**
+ * Creates the error for params that name nothing or are malformed.
+ *
+ * @param uri The URI of the resource that the request is about.
+ */
+export function invalidParams(message: string, uri?: string): ProtocolError {
+  const { InvalidParams } = ProtocolErrorCode;
+  const data = uri === undefined ? undefined : { uri: uri.toWellFormed() };
+  return new ProtocolError(InvalidParams, message.toWellFormed(), data);
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { Session } from "../../tests/testing/client.ts";
+import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
+import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
+import { Wire } from "../../tests/testing/server.ts";
+
+Deno.test("resources/list contains each skill's SKILL.md and the collection of its files", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { resources } = await session.client.listResources();
+  assert.deepEqual(resources.slice(0, 2), [
+    {
+      uri: "skill://git/",
+      name: "git/",
+      description: "All files of the skill",
+    },
+    {
+      uri: "skill://git/SKILL.md",
+      name: "git",
+      description: "Work with git",
+      mimeType: "text/markdown",
+      _meta: { "io.github.skill-server/scope": "global" },
+    },
+  ]);
+  assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [
+    "skill://hidden/",
+    "skill://hidden/SKILL.md",
+  ]);
+  const { resourceTemplates } = await session.client.listResourceTemplates();
+  assert.deepEqual(resourceTemplates.map(({ uriTemplate }) => uriTemplate), [
+    "skill://{name}",
+    "skill://{name}/",
+    "skill://{name}/{+path}",
+  ]);
+});
+
+Deno.test("resources/read reads a skill, one of its files, or all of its files", async () => {
+  using place = filesPlace();
+  place.skill("home/.claude/skills", "odd", skillMd("'Größe & 100%'"));
+  place.file(
+    `home/.claude/skills/odd/a b/ü#${ODD}.ts`,
+    "\ufeffconst x = 1;\r\n",
+  );
+  place.file("home/.claude/skills/odd/LICENSE", "MIT");
+  await using session = await Session.open(place);
+  const read = async (uri: string) =>
+    (await session.client.readResource({ uri })).contents;
+  const mimeType = "text/markdown";
+  const text = skillMd("git", "Work with git");
+  for (const uri of ["skill://git", "skill://git/SKILL.md"]) {
+    assert.deepEqual(await read(uri), [{ uri, mimeType, text }]);
+  }
+  const files = [
+    { uri: "skill://git/SKILL.md", mimeType, text },
+    { uri: "skill://git/logo.png", mimeType: "image/png", blob: "if8=" },
+    { uri: "skill://git/references/API.md", mimeType, text: "# API" },
+    { uri: "skill://git/references/deep/more.md", mimeType, text: "# More" },
+  ];
+  assert.deepEqual(await read("skill://git/"), files);
+  for (const file of files) assert.deepEqual(await read(file.uri), [file]);
+  const hidden = await read("skill://hidden/");
+  assert.deepEqual(hidden.map(({ uri }) => uri), [
+    "skill://hidden/SKILL.md",
+    "skill://hidden/a.md",
+  ]);
+  const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
+  const oddFiles = (await read(`${odd}/`))
+    .filter(({ uri }) => !uri.endsWith("/SKILL.md"));
+  assert.deepEqual(oddFiles, [
+    { uri: `${odd}/LICENSE`, mimeType: "text/plain", text: "MIT" },
+    {
+      uri: `${odd}/a%20b/%C3%BC%23${ENCODED_ODD}.ts`,
+      mimeType: "text/typescript",
+      text: "\ufeffconst x = 1;\r\n",
+    },
+  ]);
+});
+
+Deno.test("resources/read returns an error with the URI for an unknown URI", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const outside = ["../hidden/a.md", "%2e%2e/hidden/a.md"];
+  const uris = ["none.md", "references", ".env", ...outside]
+    .map((path) => `skill://git/${path}`);
+  for (const uri of [...uris, "skill://none", "file:///etc/passwd", ""]) {
+    const { error } = await wire.ask(1, "resources/read", { uri });
+    assert.equal(error!.code, -32602, uri);
+    assert.deepEqual(error!.data, { uri });
+    assert.ok(!error!.message.includes(place.path));
+  }
+});
+
+Deno.test("every list with pages refuses a cursor that it did not give", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  const lists = ["prompts", "resources", "skills"];
+  for (const list of lists) {
+    for (const cursor of ["x", "", "e30", "bnVsbA"]) {
+      const { error } = await wire.ask(1, `${list}/list`, { cursor });
+      assert.equal(error?.code, -32602, `${list} ${cursor}`);
+    }
+  }
+});

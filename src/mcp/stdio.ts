@@ -1,0 +1,154 @@
+/** Serves MCP over stdin and stdout with the SDK's transport, and adds what that lacks. */
+
+import process from "node:process";
+import { Buffer } from "node:buffer";
+import { Readable } from "node:stream";
+import type {
+  JSONRPCMessage,
+  RequestId,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
+import {
+  serveStdio,
+  StdioServerTransport,
+} from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+import { isObject, log } from "../text.ts";
+import { wait } from "../tasks.ts";
+import { LISTEN, readMessage } from "./messages.ts";
+import type { McpService } from "./server.ts";
+
+/** How long the server still answers after the end of input, in milliseconds. */
+const GRACE_MS = 2_000;
+
+/**
+ * How long the first answer to a client waits for the first scan, in milliseconds. A common
+ * client library waits one second, and the start of the process on a busy machine takes most
+ * of that.
+ */
+const HANDSHAKE_MS = 200;
+
+/** The requests that the client has sent and the server has not answered. */
+class Unanswered {
+  readonly #ids = new Set<RequestId>();
+  #onNone = () => {};
+
+  noteReceived(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if (message.method === "notifications/cancelled") {
+      this.#remove(message.params?.requestId as RequestId);
+    } else if ("id" in message && message.method !== LISTEN) {
+      // The answer to a listener is the end of its notifications.
+      this.#ids.add(message.id);
+    }
+  }
+
+  noteSent(message: JSONRPCMessage): void {
+    if (!("method" in message)) this.#remove(message.id);
+  }
+
+  /** Waits until everything is answered, or a time in milliseconds is over. */
+  async wait(limit: number): Promise<void> {
+    if (this.#ids.size === 0) return;
+    await wait(limit, new Promise<void>((resolve) => this.#onNone = resolve));
+  }
+
+  #remove(id: RequestId | undefined): void {
+    if (id !== undefined) this.#ids.delete(id);
+    if (this.#ids.size === 0) this.#onNone();
+  }
+}
+
+class StdioTransport extends StdioServerTransport {
+  readonly closed = Promise.withResolvers<void>();
+  readonly #unanswered: Unanswered;
+
+  constructor(input: Readable, unanswered: Unanswered) {
+    super(input, process.stdout);
+    this.#unanswered = unanswered;
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    await super.send(message);
+    this.#unanswered.noteSent(message);
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.closed.resolve();
+  }
+}
+
+/**
+ * Serves the client until its input ends, or until the signal is aborted.
+ *
+ * @param onListen Called with the URIs that a client of 2026-07-28 wants to hear of, which
+ *   the SDK keeps to itself. It hears of changes once the promise is fulfilled.
+ * @returns The exit code: 2 if stdin cannot be read.
+ */
+export async function serveOnStdio(
+  service: McpService,
+  onListen: (uris: readonly string[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
+  const unanswered = new Unanswered();
+  let code = 0;
+
+  async function* readMessages(): AsyncGenerator<Buffer> {
+    for await (const line of readLines(Deno.stdin.readable)) {
+      const incoming = readMessage(line);
+      if ("error" in incoming) {
+        log(incoming.error.error.message);
+        await transport.send(incoming.error);
+        continue;
+      }
+      unanswered.noteReceived(incoming.message);
+      const uris = urisOf(incoming.message);
+      if (uris.length > 0) await onListen(uris);
+      yield Buffer.from(`${JSON.stringify(incoming.message)}\n`);
+    }
+    await unanswered.wait(GRACE_MS);
+    await handle.close();
+  }
+
+  const input = Readable.from(readMessages());
+  input.once("error", ({ message }) => {
+    log(`Cannot read stdin: ${message}; start the server from an MCP client`);
+    code = 2;
+  });
+  const transport = new StdioTransport(input, unanswered);
+  const handle = serveStdio(async (context) => {
+    await wait(HANDSHAKE_MS, service.ready);
+    return service.createServer(context);
+  }, { transport });
+  signal.addEventListener("abort", () => handle.close());
+  await transport.closed.promise;
+  await flushOutput();
+  return code;
+}
+
+async function* readLines(
+  input: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of input.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop()!;
+    yield* lines.filter((line) => line.trim() !== "");
+  }
+  if (rest.trim() !== "") yield rest;
+}
+
+/** Returns the URIs that a message asks to listen to. */
+function urisOf(message: JSONRPCMessage): readonly string[] {
+  if (!("method" in message) || message.method !== LISTEN) return [];
+  const filter = message.params?.notifications;
+  const uris = isObject(filter) ? filter.resourceSubscriptions : undefined;
+  return Array.isArray(uris) ? uris.map(String) : [];
+}
+
+/** Waits for what Deno still has to write, unless the client does not read it. */
+async function flushOutput(): Promise<void> {
+  const written = new Promise<void>((resolve) =>
+    process.stdout.write("", () => resolve())
+  );
+  await wait(GRACE_MS, written);
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { Session } from "../../tests/testing/client.ts";
+import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
+import { Wire } from "../../tests/testing/server.ts";
+import { join } from "../files/paths.ts";
+import { SubscribedFiles } from "./subscriptions.ts";
+
+Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const uris = {
+    main: "skill://git",
+    skillMd: "skill://git/SKILL.md",
+    file: "skill://git/references/API.md",
+    folder: "skill://git/references",
+    collection: "skill://git/",
+    other: "skill://hidden/",
+    all: "skill://",
+  };
+  for (const uri of Object.values(uris)) {
+    await session.client.subscribeResource({ uri });
+  }
+  const expectUpdates = async (...expected: string[]) => {
+    for (const uri of expected) await session.updated(uri);
+    assert.deepEqual(session.updates.takeAll(), []);
+  };
+  const git = "home/.claude/skills/git";
+  place.replace(`${git}/references/API.md`, "# API 2");
+  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
+  place.replace(`${git}/references/deep/more.md`, "# More 2");
+  await expectUpdates(uris.folder, uris.collection, uris.all);
+  place.file(`${git}/references/new/new.md`, "New");
+  await expectUpdates(uris.folder, uris.collection, uris.all);
+  place.replace(`${git}/SKILL.md`, skillMd("git", "New text"));
+  await expectUpdates(uris.main, uris.skillMd, uris.collection, uris.all);
+  place.replace("home/.claude/skills/hidden/a.md", "changed");
+  await expectUpdates(uris.other, uris.all);
+  place.file(`${git}/.env`, "secret too");
+  place.remove(`${git}/references/API.md`);
+  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
+  place.remove("home/.claude/skills/hidden");
+  await expectUpdates(uris.other, uris.all);
+  place.skill("new", "hidden");
+  Deno.renameSync(
+    `${place.path}/new/hidden`,
+    `${place.home}/.claude/skills/hidden`,
+  );
+  await expectUpdates(uris.other, uris.all);
+});
+
+Deno.test("resources/unsubscribe ends the subscription", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const { client } = session;
+  const [one, two] = ["skill://git/", "skill://git/logo.png"];
+  for (const uri of [one, two]) await client.subscribeResource({ uri });
+  await client.unsubscribeResource({ uri: one });
+  await client.unsubscribeResource({ uri: "skill://never/subscribed" });
+  place.file("home/.claude/skills/git/logo.png", "new");
+  await session.updated(two);
+  await client.unsubscribeResource({ uri: two });
+  place.file("home/.claude/skills/git/logo.png", "newer");
+  place.skill("home/.claude/skills", "new");
+  await session.listChanged();
+  assert.deepEqual(session.updates.takeAll(), []);
+});
+
+Deno.test("resources/subscribe refuses unknown URIs", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.initialize();
+  for (const uri of ["skill://none", "file:///etc/passwd", "skill://git/.."]) {
+    const { error } = await wire.ask(1, "resources/subscribe", { uri });
+    assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
+  }
+});
+
+Deno.test("SubscribedFiles asks for other folders to watch if a subscription needs some, and only then", async () => {
+  using place = filesPlace();
+  using registry = await openRegistry(join(place.home, ".claude", "skills"));
+  let requests = 0;
+  registry.watchFolders = () => requests++;
+  const files = new SubscribedFiles(registry, new InMemoryServerEventBus());
+  const subscribe = async (uri: string) => {
+    await files.subscribe([uri]);
+    return requests;
+  };
+  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
+  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
+  assert.equal(await subscribe("skill://hidden/a.md"), 2);
+});

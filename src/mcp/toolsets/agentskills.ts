@@ -1,0 +1,114 @@
+/**
+ * The toolset `agentskills`: lists the skills, loads one, reads its files, and runs
+ * commands in its folder.
+ */
+
+import * as z from "npm:zod@^4/mini";
+import { isWindows } from "../../files/paths.ts";
+import {
+  createTextResult,
+  directoryOf,
+  loadWhole,
+  pathInSkill,
+  readAsMeant,
+  readContent,
+  withSkill,
+} from "../loading.ts";
+import { TOOL_NAMES } from "../options.ts";
+import { createJsonList, fitJsonList } from "./json_list.ts";
+import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
+import { defineTool, describedString, type SkillTool } from "./tool.ts";
+
+const listTool = defineTool({
+  name: TOOL_NAMES.agentskills.list,
+  title: "Load Skill Metadata",
+  usage:
+    "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
+  input: z.object({}),
+  call: (_input, { registry: { catalog }, options }) => {
+    const entries = fitJsonList(catalog, ({ skill, name, description }) => [
+      name,
+      { description, skill_dir: directoryOf(skill, options) },
+    ]);
+    const list = Object.fromEntries(entries);
+    return createJsonList(list, entries.length, catalog);
+  },
+});
+
+const skillName = describedString("Name of the skill");
+
+const loadTool = defineTool({
+  name: TOOL_NAMES.agentskills.load,
+  title: "Load Skill",
+  usage: "Load a specific skill's instructions (its SKILL.md).",
+  input: z.object({ skill_name: skillName }),
+  call: ({ skill_name }, context) => loadWhole(skill_name, context),
+});
+
+const readTool = defineTool({
+  name: TOOL_NAMES.agentskills.read,
+  title: "Read Reference File",
+  usage:
+    "Read a reference file of a skill, such as forms.md or reference.md, from the skill's directory.",
+  input: z.object({
+    skill_name: skillName,
+    file_name: describedString(
+      "The file's name, or its path relative to the skill's directory",
+    ),
+  }),
+  call: ({ skill_name, file_name }, context) =>
+    withSkill(skill_name, context, async (skill) => {
+      const { registry, options } = context;
+      const path = pathInSkill(file_name, skill, options);
+      const content = await readAsMeant(
+        path,
+        (meant) => readContent(skill, meant, registry),
+      );
+      return { content: [content] };
+    }),
+});
+
+/** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
+const INSTALL = `command -v pipreqs >/dev/null && (
+  list=$(mktemp)
+  log=$({ pipreqs --force --savepath "$list" . && pip install -r "$list"; } 2>&1) ||
+    printf '%s\\n' "Cannot install the packages that the Python files import:" "$log" >&2
+  rm -f "$list"
+)
+`;
+
+/** The only tool that runs programs. */
+export const shellTool = defineTool({
+  name: "run_shell_command_op",
+  title: "Run Shell Command",
+  usage:
+    "Execute a shell command in a skill's directory, for example to run a script that the skill's instructions refer to. Returns the command's stdout and stderr.",
+  input: z.object({
+    skill_name: skillName,
+    command: describedString("The shell command to execute"),
+  }),
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  call: ({ skill_name, command }, context) =>
+    withSkill(skill_name, context, async ({ directory }) => {
+      const { options, signal } = context;
+      const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
+      const installs = autoInstallDeps && command.includes("py") && !isWindows;
+      const { text, isError } = await runShellCommand(
+        installs ? INSTALL + command : command,
+        { directory, timeout: shellTimeout, signal },
+      );
+      return { ...createTextResult(text), isError };
+    }),
+});
+
+export const AGENTSKILLS_TOOLS: readonly SkillTool[] = [
+  listTool,
+  loadTool,
+  readTool,
+  shellTool,
+];

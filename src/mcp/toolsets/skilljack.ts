@@ -1,0 +1,68 @@
+/** The toolset `skilljack`: loads a skill, and reads its files. */
+
+import * as z from "npm:zod@^4/mini";
+import { skillMdUri } from "../../skills/names.ts";
+import type { Skill } from "../../skills/types.ts";
+import { escapeInvisible } from "../../text.ts";
+import {
+  loadWhole,
+  pathInSkill,
+  readAsMeant,
+  readPath,
+  withSkill,
+} from "../loading.ts";
+import { summarizeNearMisses } from "../near_miss_summary.ts";
+import { TOOL_NAMES } from "../options.ts";
+import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
+import { defineTool, describedString, type SkillTool } from "./tool.ts";
+
+const loadTool = defineTool({
+  name: TOOL_NAMES.skilljack.load,
+  title: "Activate Skill",
+  describe: ({ skills, catalog, options }) => {
+    const locationOf = (skill: Skill) =>
+      options.isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
+    const list = formatAvailableSkills(skills, catalog, locationOf);
+    // Without skills, the list says so itself.
+    const isEmpty = findEmptyListReason(catalog) !== undefined;
+    const notice = isEmpty ? undefined : summarizeNearMisses(catalog);
+    return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
+
+# Skills
+
+When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
+
+${list}${notice === undefined ? "" : `\n\n${notice}`}`;
+  },
+  usage:
+    "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
+  input: z.object({
+    name: describedString(
+      "Skill name, as listed. If the user expects a skill that is not listed, it must be a folder with a file SKILL.md, in one of the folders that the server searches",
+    ),
+  }),
+  call: ({ name }, context) => loadWhole(name, context),
+});
+
+const readTool = defineTool({
+  name: TOOL_NAMES.skilljack.read,
+  title: "Read Skill File",
+  usage:
+    "Read files in a skill's directory (scripts/, references/, assets/, snippets/, …) that its instructions refer to. Pass the path of a file to read it, the path of a folder to read all files in it if they are small texts, or an empty path to list the files.",
+  input: z.object({
+    skill: describedString("Skill name"),
+    path: describedString(
+      "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
+    ),
+  }),
+  call: ({ skill: name, path }, context) =>
+    withSkill(name, context, (skill) => {
+      const { registry, options } = context;
+      return readAsMeant(
+        pathInSkill(path, skill, options),
+        (meant) => readPath(skill, meant, registry),
+      );
+    }),
+});
+
+export const SKILLJACK_TOOLS: readonly SkillTool[] = [loadTool, readTool];

@@ -1,0 +1,200 @@
+// Skills on a server of the SDK that someone else wrote, of either version.
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
+import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
+import { InMemoryTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/inMemory.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp"
+import { McpServer as McpServer1 } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
+import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/types"
+import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
+import { McpServer as McpServer2 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import {
+  registerSkillTools,
+  SkillRegistry,
+  type SkillToolServer,
+} from "../mod.ts";
+import { join } from "../src/files/paths.ts";
+import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/mcp/profiles.ts";
+import { listToolEntries } from "../src/mcp/tools.ts";
+import { Session, toolsets } from "./testing/client.ts";
+import { flagsWith, MOD, preload } from "./testing/environment.ts";
+import { Place, replaced, skillMd } from "./testing/folders.ts";
+import { read } from "./testing/pages.ts";
+import { root } from "./testing/registry.ts";
+import { Inbox } from "./testing/waiting.ts";
+
+/** A registry of skills, and a server with a tool of its own that a client can connect to. */
+async function open(place: Place, version: 1 | 2) {
+  const registry = new SkillRegistry([root(join(place.path, "skills"))]);
+  await registry.refresh();
+  const info = { name: "other", version: "1.0.0" };
+  const server = version === 1
+    ? new McpServer1(info)
+    : new McpServer2(info) as unknown as McpServer1;
+  server.registerTool(
+    "time",
+    { description: "Return the time" },
+    () => ({ content: [{ type: "text", text: "noon" }] }),
+  );
+  const connect = async () => {
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await server.connect(ours);
+    await client.connect(theirs);
+    return client;
+  };
+  return { registry, server, connect };
+}
+
+for (const version of [1, 2] as const) {
+  Deno.test(`registerSkillTools() adds tools to an McpServer of version ${version}, and keeps their descriptions current`, async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    const { registry, server, connect } = await open(place, version);
+    registerSkillTools(server, registry);
+    const client = await connect();
+    const notifications = new Inbox<string>();
+    client.setNotificationHandler(
+      ToolListChangedNotificationSchema,
+      ({ method }) => notifications.put(method),
+    );
+    const describe = async () => {
+      const { tools } = await client.listTools();
+      assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+      return tools[1]!.description!;
+    };
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const params = { name, arguments: input };
+      const result = await client.callTool(params) as CallToolResult;
+      return JSON.stringify(result);
+    };
+    assert.match(await describe(), /<name>git<\/name>/);
+    assert.match(await call("time"), /noon/);
+    assert.match(await call("skill", { name: "GIT" }), /"Loading: git\\n/);
+    const invalid = await call("skill", { name: "" });
+    assert.match(invalid, /Skill name cannot be empty.*"isError":true/);
+    place.skill("skills", "git", skillMd("git") + "Changed");
+    await registry.refresh();
+    assert.deepEqual(notifications.takeAll(), []);
+    place.skill("skills", "pdf");
+    await registry.refresh();
+    await notifications.take(() => true, "the notification of the new list");
+    assert.match(await describe(), /<name>pdf<\/name>/);
+    await client.close();
+    registry.close();
+  });
+
+  Deno.test(`registerSkillTools() runs commands on a server of version ${version}, which warns of nothing`, async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    const { registry, server, connect } = await open(place, version);
+    const warnings: unknown[] = [];
+    using _console = replaced(console, {
+      warn: (...data) => warnings.push(data),
+    });
+    registerSkillTools(server, registry, { toolset: "agentskills" });
+    const client = await connect();
+    const input = { skill_name: "git", command: "echo SKILL*" };
+    const params = { name: "run_shell_command_op", arguments: input };
+    const { content } = await client.callTool(params);
+    assert.match(JSON.stringify(content), /SKILL\.md/);
+    assert.deepEqual(warnings, []);
+    await client.close();
+    registry.close();
+  });
+}
+
+for (const toolset of Object.keys(toolsets) as "skill"[]) {
+  Deno.test(`registerSkillTools() registers the tools of ${toolset} as clients without a profile see them`, async () => {
+    using place = new Place();
+    place.skill("skills", "git");
+    const { registry, server, connect } = await open(place, 1);
+    const options = { toolset, allowShell: false };
+    registerSkillTools(server, registry, options);
+    const client = await connect();
+    const { tools: [, ...tools] } = await client.listTools();
+    const { catalog } = registry;
+    const profile = DEFAULT_PROFILE;
+    const entries = listToolEntries({ profile, catalog, options });
+    for (const [index, { name, description, ...rest }] of entries.entries()) {
+      const tool = tools[index]!;
+      assert.deepEqual([tool.name, tool.description], [name, description]);
+      assert.deepEqual(tool.annotations, rest.annotations);
+      assert.deepEqual(
+        tool.inputSchema.properties,
+        rest.inputSchema.properties,
+      );
+    }
+    assert.equal(tools.length, entries.length);
+    await client.close();
+    registry.close();
+  });
+}
+
+Deno.test("registerSkillTools() lists the skills for any profile in the description, since the schema stays as it is", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  for (const profile of Object.keys(CLIENT_PROFILES)) {
+    const { registry, server, connect } = await open(place, 1);
+    registerSkillTools(server, registry, { profile });
+    const client = await connect();
+    const { tools } = await client.listTools();
+    assert.match(
+      tools.at(-1)!.description!,
+      /\bgit(?:: |<.*\n<description>)About git/,
+      profile,
+    );
+    await client.close();
+    registry.close();
+  }
+});
+
+Deno.test("registerSkillTools() refuses another server, a second tool of a name, and an unknown toolset or profile", async () => {
+  using place = new Place();
+  const { registry, server } = await open(place, 1);
+  for (const other of [server.server, null, undefined]) {
+    const wrong = other as unknown as SkillToolServer;
+    assert.throws(() => registerSkillTools(wrong, registry), {
+      name: "TypeError",
+      message: /the server is not an McpServer .*; pass one/,
+    });
+  }
+  const toolset = "toString" as "skill";
+  assert.throws(
+    () => registerSkillTools(server, registry, { toolset }),
+    /^TypeError: Invalid toolset "toString": expected one of skill, skilljack/,
+  );
+  for (const profile of ["Codex", "toString"]) {
+    assert.throws(
+      () => registerSkillTools(server, registry, { profile }),
+      /^TypeError: Invalid profile ".*": expected one of default, claude-code/,
+    );
+  }
+  registerSkillTools(server, registry);
+  assert.throws(
+    () => registerSkillTools(server, registry),
+    /already registered/,
+  );
+  registry.close();
+});
+
+Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
+  using place = new Place();
+  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+  const [, rest] = read("mod.ts").split(" * ```ts ignore\n");
+  const [example] = rest!.split(" * ```\n", 1);
+  const main = place.file(
+    "project/server.ts",
+    example!.replaceAll(/^ \* ?/gm, "")
+      .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
+  );
+  const flags = flagsWith("--allow-read", "--allow-env");
+  preload(main);
+  await using session = await Session.open(place, { main, flags });
+  const { tools } = await session.client.listTools();
+  assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
+  assert.deepEqual(await session.end(), []);
+});
