@@ -39,20 +39,20 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { Boundary } from "./src/files/boundary.ts";
-import { isAbsence, isTemporary, SkillFileError } from "./src/files/faults.ts";
-import { KnownFiles } from "./src/files/known_files.ts";
+import { Boundary } from "./src/fs/boundary.ts";
+import { isAbsence, isTemporary, SkillFileError } from "./src/fs/faults.ts";
+import { KnownFiles } from "./src/fs/known_files.ts";
 import {
   basename,
   childPath,
   currentFolder,
   isThere,
   resolvePath,
-} from "./src/files/paths.ts";
-import { Rescans } from "./src/files/rescans.ts";
-import { ServedFolder } from "./src/files/served_folder.ts";
-import { type FolderSnapshot, isExposed } from "./src/files/snapshot.ts";
-import { walk, type WalkSteps } from "./src/files/walker.ts";
+} from "./src/fs/paths.ts";
+import { Rescans } from "./src/fs/rescans.ts";
+import { ServedFolder } from "./src/fs/served_folder.ts";
+import { type FolderSnapshot, isExposed } from "./src/fs/snapshot.ts";
+import { walk, type WalkSteps } from "./src/fs/walker.ts";
 import { Policy } from "./src/policy/policy.ts";
 import {
   decideSkills,
@@ -130,7 +130,7 @@ import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";
 
 export { parseSkillMd } from "./src/skills/frontmatter.ts";
-export { SkillFileError } from "./src/files/faults.ts";
+export { SkillFileError } from "./src/fs/faults.ts";
 export { RULES } from "./src/diagnostics.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import config from "./deno.json" with { type: "json" };
-import { join } from "./src/files/paths.ts";
+import { join } from "./src/fs/paths.ts";
 import { Session } from "./tests/testing/client.ts";
 import { REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";

@@ -1,6 +1,6 @@
 // Where a file system ignores the case of names, nothing hidden has another spelling.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { CaseBlindPlace } from "./testing/case_blind.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
 import { skillMd } from "./testing/folders.ts";

@@ -2,7 +2,7 @@
 // SKILL.md, and tests/golden/check_folders.txt what lies in folders.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import {
   type Effect,
   type Rule,
@@ -228,7 +228,7 @@ for (const needsLinks of [false, true]) {
   });
 }
 
-/** What no text and no folder breaks, but the disk. `src/files/faults_test.ts` has most of it. */
+/** What no text and no folder breaks, but the disk. `src/fs/faults_test.ts` has most of it. */
 const RULES_OF_THE_DISK: readonly Rule[] = [
   "permission",
   "changed",

@@ -3,7 +3,7 @@
 // clone appear after the entry was printed.
 import assert from "node:assert/strict";
 import { scanSkillRoots } from "../mod.ts";
-import { basename, join } from "../src/files/paths.ts";
+import { basename, join } from "../src/fs/paths.ts";
 import { nextId } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";

@@ -1,6 +1,6 @@
 // Where clients keep their things, if a variable moves that out of the home folder.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place } from "./testing/folders.ts";

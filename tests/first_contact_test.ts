@@ -1,7 +1,7 @@
 // Someone who has skills finds them by --print-config. What it prints is in
 // tests/golden/clients.txt, and what --list says of folders in check_folders.txt.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import type { ClientName } from "../src/program/command_line.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";

@@ -2,7 +2,7 @@
 // nothing, and keeps serving.
 import assert from "node:assert/strict";
 import { skillUri } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { listSkills, nextId, pages, verify } from "./testing/client.ts";

@@ -1,6 +1,6 @@
 // Which modules import, and load, which others.
 import assert from "node:assert/strict";
-import { dirname, join } from "../src/files/paths.ts";
+import { dirname, join } from "../src/fs/paths.ts";
 import { read } from "./testing/pages.ts";
 import { listModules, MODULES } from "./testing/sources.ts";
 
@@ -96,7 +96,7 @@ Deno.test("modules do not load what they do not need", () => {
     ["skill_server.ts", /\/(?:unknown_skill|search|policy_file)\.ts$/],
     ["http.ts", /^skill_server\.ts$|^src\/cli\//],
     ["src/http/http_settings.ts", /^src\/cli\//],
-    ["src/files/watcher.ts", /\/(?:served_folder|reading)\.ts$/],
+    ["src/fs/watch.ts", /\/(?:served_folder|reading)\.ts$/],
   ] as const;
   for (const [module, unneeded] of rules) {
     const loaded = [...loadedWith(module)];
@@ -118,5 +118,5 @@ Deno.test("only paths.ts imports @std/path, whose main module takes a tenth of t
   const importing = MODULES.filter((module) =>
     read(module).includes("jsr:@std/path")
   );
-  assert.deepEqual(importing, ["src/files/paths.ts"]);
+  assert.deepEqual(importing, ["src/fs/paths.ts"]);
 });

@@ -1,7 +1,7 @@
 // Which of two skills of the same name has it, as a table: a project's and the user's, in
 // each order, state, and with each flag. Every view agrees.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./walk/servers.ts";

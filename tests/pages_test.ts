@@ -1,7 +1,7 @@
 // Each command and each link of the pages is tried, or listed with the reason why not.
 import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import {
   environment,
   HTTP,

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import type { Skill } from "../src/skills/types.ts";
 import { deriveOnce } from "../src/mcp/derive_once.ts";
 import { DiskSpy, LaterClock, Place, skillMd } from "./testing/folders.ts";

@@ -1,6 +1,6 @@
 // What the server does without a home folder, and without some of its permissions.
 import assert from "node:assert/strict";
-import { dirname, join } from "../src/files/paths.ts";
+import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";

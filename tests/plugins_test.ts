@@ -1,7 +1,7 @@
 // Names behind plugins: a skill in `<plugin>/skills/<name>` is also `<plugin>:<name>`.
 import assert from "node:assert/strict";
 import { type SkillPolicy, SkillRegistry } from "../mod.ts";
-import { join, relative } from "../src/files/paths.ts";
+import { join, relative } from "../src/fs/paths.ts";
 import { pluginOf } from "../src/skills/names.ts";
 import { Session } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";

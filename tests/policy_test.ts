@@ -6,7 +6,7 @@ import {
   SkillRegistry,
   type SkillRoot,
 } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";

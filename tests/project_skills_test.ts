@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/mcp/profiles.ts";
 import { createInstructions } from "../src/mcp/instructions.ts";
 import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";

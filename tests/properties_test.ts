@@ -8,7 +8,7 @@ import {
   SkillFileError,
   skillUri,
 } from "../mod.ts";
-import { isMisread, join } from "../src/files/paths.ts";
+import { isMisread, join } from "../src/fs/paths.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { hostilePlace } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";

@@ -1,6 +1,6 @@
 // Whether docs/terminal.svg is up to date.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { record } from "../tools/record.ts";
 import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
 import { lacks } from "./testing/needs.ts";

@@ -16,7 +16,7 @@ import {
   SkillRegistry,
   type SkillToolServer,
 } from "../mod.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/mcp/profiles.ts";
 import { listToolEntries } from "../src/mcp/tools.ts";
 import { Session, toolsets } from "./testing/client.ts";

@@ -1,7 +1,7 @@
 // SkillRegistry in mod.ts: when it scans, which scans count, and what it tells and logs.
 import assert from "node:assert/strict";
 import { SkillRegistry, type SkillRegistryOptions } from "../mod.ts";
-import { isCaseBlind, join } from "../src/files/paths.ts";
+import { isCaseBlind, join } from "../src/fs/paths.ts";
 import {
   diskError,
   DiskSpy,

@@ -2,7 +2,7 @@
 // table in scans_test.ts.
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
-import { basename, join } from "../src/files/paths.ts";
+import { basename, join } from "../src/fs/paths.ts";
 import { createInvalidNames, Place, skillMd } from "./testing/folders.ts";
 import { skillKey } from "../src/skills/names.ts";
 import { lacks } from "./testing/needs.ts";

@@ -2,7 +2,7 @@
 // where links may lead.
 import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
-import { join, relative } from "../src/files/paths.ts";
+import { join, relative } from "../src/fs/paths.ts";
 import { createEntries } from "./testing/entries.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";

@@ -7,7 +7,7 @@ import { lacks } from "./testing/needs.ts";
 import { Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { attempt } from "../src/attempt.ts";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 
 const ignore = lacks("cmd");
 

@@ -6,9 +6,9 @@
 
 import assert from "node:assert/strict";
 import { scanSkillRoots, type Skill } from "../mod.ts";
-import { sha256 } from "../src/files/known_files.ts";
-import { basename, isAtOrBelow, join, relative } from "../src/files/paths.ts";
-import { isSettled } from "../src/files/snapshot.ts";
+import { sha256 } from "../src/fs/known_files.ts";
+import { basename, isAtOrBelow, join, relative } from "../src/fs/paths.ts";
+import { isSettled } from "../src/fs/snapshot.ts";
 import { nextId } from "./testing/client.ts";
 import {
   DiskSpy,

@@ -1,7 +1,7 @@
 // Beside any clone, the user's own skills stay what they are. There is no model here:
 // what a server shows with an empty project is compared with what it shows with a clone.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { isForModel } from "../src/policy/states.ts";
 import { skillMdUri } from "../src/skills/names.ts";
 import { Place } from "./testing/folders.ts";

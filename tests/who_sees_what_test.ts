@@ -1,7 +1,7 @@
 // Who sees a skill, and its files in the skill around it, as a table: in each state, and in
 // each arrangement of the two. Each view agrees.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";

@@ -1,6 +1,6 @@
 // Paths as Windows reads them, and folders as Windows has them.
 import assert from "node:assert/strict";
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";

@@ -19,7 +19,7 @@ import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
-import { basename, join, resolve } from "../src/files/paths.ts";
+import { basename, join, resolve } from "../src/fs/paths.ts";
 import { SkillIndex } from "../src/mcp/search.ts";
 import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";

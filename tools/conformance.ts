@@ -6,7 +6,7 @@
  *     deno task conformance
  */
 
-import { join, resolve } from "../src/files/paths.ts";
+import { join, resolve } from "../src/fs/paths.ts";
 import { importFlags } from "./import_flags.ts";
 
 const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";

@@ -5,7 +5,7 @@
  *     deno task record
  */
 
-import { join } from "../src/files/paths.ts";
+import { join } from "../src/fs/paths.ts";
 import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";
 

@@ -10,7 +10,7 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
 

@@ -1,7 +1,7 @@
 /** The links in the Markdown of a skill that lead to no file of the skill. */
 
 import { attempt } from "../attempt.ts";
-import { basename, normalize } from "../files/paths.ts";
+import { basename, normalize } from "../fs/paths.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
 

@@ -3,7 +3,7 @@ import { settingsFor } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { openSkills } from "../../tests/testing/report.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { isError } from "../diagnostics.ts";
 import { listBrokenLinks } from "./markdown_links.ts";
 import { createReport } from "./report.ts";

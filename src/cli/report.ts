@@ -9,7 +9,7 @@ import {
   isAtOrBelowAny,
   realPathOf,
   relative,
-} from "../files/paths.ts";
+} from "../fs/paths.ts";
 import { isOff } from "../policy/states.ts";
 import {
   type Diagnostic,

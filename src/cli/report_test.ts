@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkSkills, SkillFileError } from "../../mod.ts";
-import { basename, join, resolve } from "../files/paths.ts";
+import { basename, join, resolve } from "../fs/paths.ts";
 import { createReport } from "./report.ts";
 import type { Settings } from "../program/settings.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";

@@ -4,7 +4,7 @@
  * problems are annotations.
  */
 
-import { basename, dirname, join } from "../files/paths.ts";
+import { basename, dirname, join } from "../fs/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
 import { isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";

@@ -4,7 +4,7 @@ import { withVariables } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { runServer } from "../../tests/testing/server.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import type { Report } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 

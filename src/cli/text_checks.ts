@@ -3,8 +3,8 @@
  * skill, and of skills beside each other.
  */
 
-import { faultOf } from "../files/faults.ts";
-import { basename, join } from "../files/paths.ts";
+import { faultOf } from "../fs/faults.ts";
+import { basename, join } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import {
   type Check,

@@ -3,7 +3,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
-import { join, relative } from "../files/paths.ts";
+import { join, relative } from "../fs/paths.ts";
 import type { Skill } from "../skills/types.ts";
 import { checkSkill, checkTogether } from "./text_checks.ts";
 

@@ -17,8 +17,8 @@ import {
   isThere,
   join,
   mayRead,
-} from "../files/paths.ts";
-import { readLocated } from "../files/reading.ts";
+} from "../fs/paths.ts";
+import { readLocated } from "../fs/reading.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";

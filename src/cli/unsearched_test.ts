@@ -11,7 +11,7 @@ import {
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { LocalServer } from "../../tests/walk/servers.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 
 /** Lists the hints about folders that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { basename } from "../files/paths.ts";
+import { basename } from "../fs/paths.ts";
 import {
   createHttpSettings,
   type HttpSettings,

@@ -2,9 +2,9 @@
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
-import { splitPath } from "../files/boundary.ts";
-import { resourceContents } from "../files/media_types.ts";
-import { isAbsolute, isAtOrBelow, relative } from "../files/paths.ts";
+import { splitPath } from "../fs/boundary.ts";
+import { resourceContents } from "../fs/media_types.ts";
+import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { RequestContext } from "./requests.ts";

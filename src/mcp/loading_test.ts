@@ -12,7 +12,7 @@ import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { readTogether } from "./loading.ts";
 import type { Toolset } from "./options.ts";
 

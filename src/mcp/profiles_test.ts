@@ -5,7 +5,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { root, scansOf } from "../../tests/testing/registry.ts";
 import { type ServerOptions, Wire } from "../../tests/testing/server.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import {
   CLIENT_PROFILES,
   type ClientProfile,

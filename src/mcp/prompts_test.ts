@@ -3,7 +3,7 @@ import { Session, toolsets } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();

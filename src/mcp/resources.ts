@@ -5,7 +5,7 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { resourceContents } from "../files/media_types.ts";
+import { resourceContents } from "../fs/media_types.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import {
   findResource,

@@ -6,8 +6,8 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { sha256 } from "../files/known_files.ts";
-import { mediaTypeOfName } from "../files/media_types.ts";
+import { sha256 } from "../fs/known_files.ts";
+import { mediaTypeOfName } from "../fs/media_types.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { findUnlistingFault, MAX_LISTED_ENTRIES } from "../skills/checks.ts";

@@ -4,7 +4,7 @@ import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { SubscribedFiles } from "./subscriptions.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {

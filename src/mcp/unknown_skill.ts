@@ -4,7 +4,7 @@
  * no text of a stranger speaks to the model here.
  */
 
-import { basename, dirname } from "../files/paths.ts";
+import { basename, dirname } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import {
   type Diagnostic,

@@ -5,7 +5,7 @@ import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { searchSkills } from "./unknown_skill.ts";
 
 const HOME = "home/.claude/skills";

@@ -18,7 +18,7 @@ import {
   comparablePath,
   dirname,
   resolvePath,
-} from "../files/paths.ts";
+} from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";

@@ -5,14 +5,9 @@
 
 import * as z from "npm:zod@^4/mini";
 import { attempt } from "../attempt.ts";
-import {
-  faultOf,
-  IS_A_FOLDER,
-  isAbsence,
-  NOT_A_FILE,
-} from "../files/faults.ts";
-import { dirname } from "../files/paths.ts";
-import { readLocated } from "../files/reading.ts";
+import { faultOf, IS_A_FOLDER, isAbsence, NOT_A_FILE } from "../fs/faults.ts";
+import { dirname } from "../fs/paths.ts";
+import { readLocated } from "../fs/reading.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/roots.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
 import { PolicyError } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";

@@ -4,13 +4,13 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { faultOf } from "../files/faults.ts";
+import { faultOf } from "../fs/faults.ts";
 import {
   type BaseFolders,
   comparablePath,
   isWindows,
   resolvePath,
-} from "../files/paths.ts";
+} from "../fs/paths.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { isScoped, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/roots.ts";

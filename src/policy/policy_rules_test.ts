@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { isWindows } from "../../tests/testing/environment.ts";
-import { resolve } from "../files/paths.ts";
-import type { BaseFolders } from "../files/paths.ts";
+import { resolve } from "../fs/paths.ts";
+import type { BaseFolders } from "../fs/paths.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
-import { join, resolve } from "../files/paths.ts";
+import { join, resolve } from "../fs/paths.ts";
 import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import {
   CLIENT_NAMES,
   type Option,

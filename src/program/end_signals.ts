@@ -1,6 +1,6 @@
 /** The signals that end the process. */
 
-import { isWindows } from "../files/paths.ts";
+import { isWindows } from "../fs/paths.ts";
 
 const END_SIGNALS: readonly Deno.Signal[] = isWindows
   ? ["SIGINT", "SIGBREAK"]

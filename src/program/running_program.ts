@@ -1,7 +1,7 @@
 /** The running program, and the words of commands as people write them in a shell. */
 
 import { fileURLToPath } from "node:url";
-import { isAtOrBelow, isWindows, join, relative } from "../files/paths.ts";
+import { isAtOrBelow, isWindows, join, relative } from "../fs/paths.ts";
 
 export interface Program {
   /** The file that runs: Deno, or the server as an executable. */

@@ -15,8 +15,8 @@ import {
   realPathOf,
   resolvePath,
   withFoldersAbove,
-} from "../files/paths.ts";
-import { DEFAULT_MAX_FILE_SIZE } from "../files/reading.ts";
+} from "../fs/paths.ts";
+import { DEFAULT_MAX_FILE_SIZE } from "../fs/reading.ts";
 import { isNamedSkills } from "../skills/near_misses.ts";
 import {
   Project,

@@ -9,8 +9,8 @@ import {
   dirname,
   realPathIfThere,
   withFoldersAbove,
-} from "../files/paths.ts";
-import { MAX_WATCHED_FOLDERS } from "../files/watcher.ts";
+} from "../fs/paths.ts";
+import { MAX_WATCHED_FOLDERS } from "../fs/watch.ts";
 import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
 import type { PolicySubject } from "../policy/policy_rules.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";

@@ -1,6 +1,6 @@
 /** The fourth step of a scan: which skill has which name, in a catalog. */
 
-import { basename, childPath } from "../files/paths.ts";
+import { basename, childPath } from "../fs/paths.ts";
 import { isForModel, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
 import { pluginOf, servedKey, skillKey } from "../skills/names.ts";

@@ -3,21 +3,17 @@
  * scan.
  */
 
-import { Boundary } from "../files/boundary.ts";
+import { Boundary } from "../fs/boundary.ts";
 import {
   isTemporary,
   LINK_OUTSIDE,
   NOT_A_FILE,
   SkillFileError,
-} from "../files/faults.ts";
-import { basename, childPath, dirname } from "../files/paths.ts";
-import {
-  type Located,
-  readLocated,
-  requireReadable,
-} from "../files/reading.ts";
-import { isSettled, versionOf } from "../files/snapshot.ts";
-import { type PlacedFolder, proofOf } from "../files/walker.ts";
+} from "../fs/faults.ts";
+import { basename, childPath, dirname } from "../fs/paths.ts";
+import { type Located, readLocated, requireReadable } from "../fs/reading.ts";
+import { isSettled, versionOf } from "../fs/snapshot.ts";
+import { type PlacedFolder, proofOf } from "../fs/walker.ts";
 import {
   mentionsHiding,
   readSkillText,

@@ -9,7 +9,7 @@ import {
 } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { visited, visitOf } from "../../tests/testing/scan.ts";
-import { join } from "../files/paths.ts";
+import { join } from "../fs/paths.ts";
 import { TimeSlice } from "../tasks.ts";
 import { Project } from "../skills/roots.ts";
 import { type ReadOptions, readSkills } from "./read.ts";

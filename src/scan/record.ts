@@ -4,9 +4,9 @@
  * unreadable.
  */
 
-import { isTemporary, SkillFileError } from "../files/faults.ts";
-import { isThere, locationOf } from "../files/paths.ts";
-import type { PlacedFolder } from "../files/walker.ts";
+import { isTemporary, SkillFileError } from "../fs/faults.ts";
+import { isThere, locationOf } from "../fs/paths.ts";
+import type { PlacedFolder } from "../fs/walker.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { SkillText } from "../skills/frontmatter.ts";

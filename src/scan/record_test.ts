@@ -3,8 +3,8 @@ import { diskError, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { visitOf } from "../../tests/testing/scan.ts";
-import { LINK_OUTSIDE, SkillFileError, WAS_REPLACED } from "../files/faults.ts";
-import { join, resolve } from "../files/paths.ts";
+import { LINK_OUTSIDE, SkillFileError, WAS_REPLACED } from "../fs/faults.ts";
+import { join, resolve } from "../fs/paths.ts";
 import { Project } from "../skills/roots.ts";
 import {
   createFailure,

@@ -6,7 +6,7 @@
  * @see {@link https://agentskills.io/specification}
  */
 
-import { basename, join } from "../files/paths.ts";
+import { basename, join } from "../fs/paths.ts";
 import {
   type Diagnostic,
   type DiagnosticDetails,

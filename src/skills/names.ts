@@ -7,7 +7,7 @@
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  */
 
-import { namesIn } from "../files/paths.ts";
+import { namesIn } from "../fs/paths.ts";
 import {
   MAX_LENGTHS,
   normalizeText,

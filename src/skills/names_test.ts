@@ -4,7 +4,7 @@ import { parseSkillUri, scanSkillRoots, type SkillCatalog } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
-import { basename, join } from "../files/paths.ts";
+import { basename, join } from "../fs/paths.ts";
 import { escapeXml } from "../text.ts";
 import {
   cleanName,

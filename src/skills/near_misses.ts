@@ -3,7 +3,7 @@
  * notes them by their names, and a report describes those that are likely mistakes.
  */
 
-import { basename, childOn, childPath, dirname } from "../files/paths.ts";
+import { basename, childOn, childPath, dirname } from "../fs/paths.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { quote } from "../text.ts";
 import { isLinkText, toLinkTextFault } from "./root_faults.ts";

@@ -5,7 +5,7 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { readStart } from "../cli/unsearched.ts";
-import { basename, join, relative } from "../files/paths.ts";
+import { basename, join, relative } from "../fs/paths.ts";
 import { findNearMissFault, kindOfFile } from "./near_misses.ts";
 import type { NearMiss } from "./types.ts";
 

@@ -1,7 +1,7 @@
 /** The faults of the folders of skills, and the options of the program that help. */
 
-import { faultOf, SkillFileError } from "../files/faults.ts";
-import { isAtOrBelow } from "../files/paths.ts";
+import { faultOf, SkillFileError } from "../fs/faults.ts";
+import { isAtOrBelow } from "../fs/paths.ts";
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import type { SkillScope } from "./types.ts";
 

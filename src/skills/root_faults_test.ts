@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LINK_OUTSIDE, SkillFileError } from "../files/faults.ts";
+import { LINK_OUTSIDE, SkillFileError } from "../fs/faults.ts";
 import { isLinkText, skillFaultOf } from "./root_faults.ts";
 
 Deno.test("skillFaultOf() finishes the option for a link of the user's into a store, and for no other", () => {

@@ -5,8 +5,8 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { Boundary } from "../files/boundary.ts";
-import { isAbsence, SkillFileError } from "../files/faults.ts";
+import { Boundary } from "../fs/boundary.ts";
+import { isAbsence, SkillFileError } from "../fs/faults.ts";
 import {
   type BaseFolders,
   dirname,
@@ -18,7 +18,7 @@ import {
   relative,
   resolvePath,
   withFoldersAbove,
-} from "../files/paths.ts";
+} from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { isMarkedAsNoSkill } from "./near_misses.ts";
 import {

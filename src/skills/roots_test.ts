@@ -9,7 +9,7 @@ import { README } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { listCode, read } from "../../tests/testing/pages.ts";
 import { onWindows } from "../../tests/testing/server.ts";
-import { join, resolve } from "../files/paths.ts";
+import { join, resolve } from "../fs/paths.ts";
 import { DEFAULT_FOLDERS, Project } from "./roots.ts";
 
 const places = {

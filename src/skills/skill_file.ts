@@ -1,8 +1,8 @@
 /** The main file of a skill, `SKILL.md`: its names, and whether a folder has one. */
 
 import { attempt } from "../attempt.ts";
-import { isAbsence } from "../files/faults.ts";
-import { childPath, isCaseBlind, mayRead } from "../files/paths.ts";
+import { isAbsence } from "../fs/faults.ts";
+import { childPath, isCaseBlind, mayRead } from "../fs/paths.ts";
 import { SKILL_MD } from "./names.ts";
 
 /** The names of a skill's main file, the preferred one first. */

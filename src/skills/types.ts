@@ -3,13 +3,13 @@
  * skills, and catalogs.
  */
 
-import type { BaseFolders } from "../files/paths.ts";
+import type { BaseFolders } from "../fs/paths.ts";
 import type {
   FileAccessOptions,
   SkillFile,
   SkillFileContent,
   SkillFiles,
-} from "../files/served_files.ts";
+} from "../fs/served_files.ts";
 import type {
   Diagnostic,
   DiagnosticDetails,

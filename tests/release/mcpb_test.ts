@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { Ajv } from "npm:ajv@^8.17.1";
 import config from "../../deno.json" with { type: "json" };
 import serverEntry from "../../server.json" with { type: "json" };
-import { join } from "../../src/files/paths.ts";
+import { join } from "../../src/fs/paths.ts";
 import serverSchema from "../../testdata/server.schema.json" with {
   type: "json",
 };

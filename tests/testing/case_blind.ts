@@ -1,6 +1,6 @@
 // Folders that ignore the case of names.
 import { attempt } from "../../src/attempt.ts";
-import { isThere, join } from "../../src/files/paths.ts";
+import { isThere, join } from "../../src/fs/paths.ts";
 import { isWindows } from "./environment.ts";
 import { Place } from "./folders.ts";
 

@@ -7,7 +7,7 @@ import {
   createUrlConfig,
 } from "../../src/cli/clients/client_config.ts";
 import type { Launch } from "../../src/cli/clients/clients.ts";
-import { resolve } from "../../src/files/paths.ts";
+import { resolve } from "../../src/fs/paths.ts";
 import {
   type ClientName,
   parseCommandLine,

@@ -1,5 +1,5 @@
 // What lies in the place of a test, as a row of a table says it.
-import { join } from "../../src/files/paths.ts";
+import { join } from "../../src/fs/paths.ts";
 import { type Place, skillMd } from "./folders.ts";
 
 const LATIN = Array.from(

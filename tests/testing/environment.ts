@@ -1,7 +1,7 @@
 // The repository, and what tests start Deno with.
-import { isWindows, resolve } from "../../src/files/paths.ts";
+import { isWindows, resolve } from "../../src/fs/paths.ts";
 
-export { isWindows } from "../../src/files/paths.ts";
+export { isWindows } from "../../src/fs/paths.ts";
 
 export const REPOSITORY = resolve(import.meta.dirname!, "../..");
 

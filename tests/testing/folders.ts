@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import assert from "node:assert/strict";
 import { attempt } from "../../src/attempt.ts";
-import { join, resolve } from "../../src/files/paths.ts";
+import { join, resolve } from "../../src/fs/paths.ts";
 import { SEPARATOR } from "./environment.ts";
 
 /** Returns the text of a `SKILL.md`. Each of the other fields ends with a line break. */

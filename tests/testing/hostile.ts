@@ -1,5 +1,5 @@
 // A home folder with entries that an attacker could add.
-import { join } from "../../src/files/paths.ts";
+import { join } from "../../src/fs/paths.ts";
 import { isWindows } from "./environment.ts";
 import { createInvalidNames, Place, runSync, skillMd } from "./folders.ts";
 import { lacks } from "./needs.ts";

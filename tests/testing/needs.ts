@@ -1,6 +1,6 @@
 // What some tests need and not every system has.
 import { attempt } from "../../src/attempt.ts";
-import { join } from "../../src/files/paths.ts";
+import { join } from "../../src/fs/paths.ts";
 import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
 import { findBrowser } from "./browser.ts";
 import { Place } from "./folders.ts";

@@ -1,6 +1,6 @@
 // The pages of the repository, with the commands and the links in them.
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "../../src/files/paths.ts";
+import { join } from "../../src/fs/paths.ts";
 import { REPOSITORY } from "./environment.ts";
 
 /** The paths of all pages. */

@@ -9,9 +9,9 @@ import {
   type SkillRegistryOptions,
   type SkillRoot,
 } from "../../mod.ts";
-import { Boundary } from "../../src/files/boundary.ts";
-import { KnownFiles } from "../../src/files/known_files.ts";
-import { ServedFolder } from "../../src/files/served_folder.ts";
+import { Boundary } from "../../src/fs/boundary.ts";
+import { KnownFiles } from "../../src/fs/known_files.ts";
+import { ServedFolder } from "../../src/fs/served_folder.ts";
 import { skillFaultOf } from "../../src/skills/root_faults.ts";
 import { Project } from "../../src/skills/roots.ts";
 import type {

@@ -7,7 +7,7 @@ import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
-import { isWindows } from "../../src/files/paths.ts";
+import { isWindows } from "../../src/fs/paths.ts";
 
 /** A problem in the JSON of a report. */
 export interface ReportedDiagnostic {

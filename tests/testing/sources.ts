@@ -1,6 +1,6 @@
 // The files of the repository, and those of them that are its source.
 import { readdirSync } from "node:fs";
-import { join } from "../../src/files/paths.ts";
+import { join } from "../../src/fs/paths.ts";
 import { REPOSITORY } from "./environment.ts";
 
 /** Lists the paths of the files in a folder of the repository, at any depth. */

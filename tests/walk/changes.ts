@@ -1,6 +1,6 @@
 // Changes of a disk, drawn at random: skills in roots and in each other, links, and a policy.
 import { attempt } from "../../src/attempt.ts";
-import { basename, dirname, join, relative } from "../../src/files/paths.ts";
+import { basename, dirname, join, relative } from "../../src/fs/paths.ts";
 import type { SkillState } from "../../mod.ts";
 import type { Change, Disk, Step } from "./disk.ts";
 import type { Random } from "./random.ts";

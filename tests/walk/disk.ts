@@ -1,5 +1,5 @@
 // The disk of a walk, and what changes it: steps that are data, so that they can be repeated.
-import { dirname, join, resolve } from "../../src/files/paths.ts";
+import { dirname, join, resolve } from "../../src/fs/paths.ts";
 import { Place } from "../testing/folders.ts";
 import { isLink, isWithin, list, locate, real } from "./reading.ts";
 

@@ -1,7 +1,7 @@
 // The reference model: for a state of the disk and settings, who may see what. It
 // is written from the rules, not from the code, and it keeps nothing.
 import { attempt } from "../../src/attempt.ts";
-import { basename, dirname, join } from "../../src/files/paths.ts";
+import { basename, dirname, join } from "../../src/fs/paths.ts";
 import { STATES } from "../../src/policy/states.ts";
 import type { SkillState as State } from "../../src/skills/types.ts";
 import * as disk from "./reading.ts";

@@ -1,6 +1,6 @@
 // The simplest ways to read the disk: paths, globs, and frontmatter.
 import { attempt } from "../../src/attempt.ts";
-import { basename, dirname, join } from "../../src/files/paths.ts";
+import { basename, dirname, join } from "../../src/fs/paths.ts";
 
 /** Whether a path is a folder or lies in it. */
 export function isWithin(path: string, folder: string): boolean {

@@ -1,5 +1,5 @@
 // The settings that a server of the walk starts with.
-import { dirname, join, relative } from "../../src/files/paths.ts";
+import { dirname, join, relative } from "../../src/fs/paths.ts";
 import { TOOLSET_NAMES } from "../../src/mcp/toolsets/toolsets.ts";
 import { configurable, type Layout } from "./changes.ts";
 import type { Disk } from "./disk.ts";

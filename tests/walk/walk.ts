@@ -1,6 +1,6 @@
 // A walk over the states of a disk: changes it at random, and checks what servers show.
 import assert from "node:assert/strict";
-import { relative } from "../../src/files/paths.ts";
+import { relative } from "../../src/fs/paths.ts";
 import { DEADLINE_MS, within } from "../testing/waiting.ts";
 import { Changes, drawLayout, SKILL_NAMES } from "./changes.ts";
 import { type Change, Disk } from "./disk.ts";

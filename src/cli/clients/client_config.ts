@@ -3,7 +3,7 @@
  * user.
  */
 
-import { basename, isAbsolute, join } from "../../files/paths.ts";
+import { basename, isAbsolute, join } from "../../fs/paths.ts";
 import {
   type ClientName,
   type CommandLine,

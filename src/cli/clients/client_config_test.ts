@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "../../files/paths.ts";
+import { join, resolve } from "../../fs/paths.ts";
 import { quote } from "../../text.ts";
 import { formatConfig } from "./client_config.ts";
 import { MCP_CLIENTS } from "./clients.ts";

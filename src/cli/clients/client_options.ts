@@ -1,11 +1,6 @@
 /** The options that the entry for a client needs, and that `--list --as` assumes. */
 
-import {
-  type BaseFolders,
-  inHome,
-  isAtOrBelow,
-  join,
-} from "../../files/paths.ts";
+import { type BaseFolders, inHome, isAtOrBelow, join } from "../../fs/paths.ts";
 import type { Settings } from "../../program/settings.ts";
 import { SHARED_FOLDERS } from "../../skills/roots.ts";
 import type { ClientProfile } from "../../mcp/profiles.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_PROFILE } from "../../mcp/profiles.ts";
 import { atHome, settingsFor } from "../../../tests/testing/command_line.ts";
-import { join, resolve } from "../../files/paths.ts";
+import { join, resolve } from "../../fs/paths.ts";
 import { addClientOptions } from "./client_options.ts";
 import type { McpClient } from "./clients.ts";
 

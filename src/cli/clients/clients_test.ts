@@ -1,6 +1,6 @@
 // What is printed for each client, and what the documentation says about it.
 import assert from "node:assert/strict";
-import { join } from "../../files/paths.ts";
+import { join } from "../../fs/paths.ts";
 import { MCP_CLIENTS, type McpClient } from "./clients.ts";
 import { CLIENT_PROFILES, profileOfOption } from "../../mcp/profiles.ts";
 import {

@@ -8,7 +8,7 @@ import {
   isAbsolute,
   isAtOrBelow,
   realPathOf,
-} from "../../files/paths.ts";
+} from "../../fs/paths.ts";
 import { listRuleFolders } from "../../policy/policy_file.ts";
 import { SERVING_OPTIONS, UsageError } from "../../program/command_line.ts";
 import { commandWords, type Program } from "../../program/running_program.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join, resolve } from "../../files/paths.ts";
+import { join, resolve } from "../../fs/paths.ts";
 import type { Launch } from "./clients.ts";
 import { createLaunch } from "./launch.ts";
 import type { Program } from "../../program/running_program.ts";

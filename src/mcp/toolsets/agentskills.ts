@@ -4,7 +4,7 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { isWindows } from "../../files/paths.ts";
+import { isWindows } from "../../fs/paths.ts";
 import {
   createTextResult,
   directoryOf,

@@ -3,7 +3,7 @@ import { Session } from "../../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { openRegistry } from "../../../tests/testing/registry.ts";
 import { textOf, toolCaller } from "../../../tests/testing/tools.ts";
-import { join } from "../../files/paths.ts";
+import { join } from "../../fs/paths.ts";
 
 Deno.test("load_skill_metadata_op returns the description and directory of skills in all subfolders", async () => {
   using place = new Place();

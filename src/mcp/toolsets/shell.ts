@@ -6,7 +6,7 @@
  */
 
 import { attempt } from "../../attempt.ts";
-import { isWindows } from "../../files/paths.ts";
+import { isWindows } from "../../fs/paths.ts";
 import { oneLine } from "../../text.ts";
 import { wait } from "../../tasks.ts";
 

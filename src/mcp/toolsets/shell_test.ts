@@ -6,7 +6,7 @@ import { lacks } from "../../../tests/testing/needs.ts";
 import { Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
 import { attempt } from "../../attempt.ts";
-import { basename, join } from "../../files/paths.ts";
+import { basename, join } from "../../fs/paths.ts";
 
 /** How the server is started with the tool that runs shell commands. */
 const shellOptions = (run = "--allow-run", args: string[] = []) => ({

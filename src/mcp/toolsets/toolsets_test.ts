@@ -3,7 +3,7 @@ import { Session, toolsets } from "../../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 import { listCode, read } from "../../../tests/testing/pages.ts";
-import { join } from "../../files/paths.ts";
+import { join } from "../../fs/paths.ts";
 import { TOOLSETS } from "./toolsets.ts";
 
 for (const [toolset, expected] of Object.entries(toolsets)) {

@@ -3,7 +3,7 @@
  * say that it is time to look.
  */
 
-import { FolderWatcher } from "./watcher.ts";
+import { FolderWatcher } from "./watch.ts";
 
 /** The shortest pause of the timer, in milliseconds, unless the user's interval is shorter. */
 const MIN_RESCAN_MS = 1_000;

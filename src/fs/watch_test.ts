@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "./paths.ts";
-import { FolderWatcher, MAX_WATCHED_FOLDERS } from "./watcher.ts";
+import { FolderWatcher, MAX_WATCHED_FOLDERS } from "./watch.ts";
 import { Place, replaced } from "../../tests/testing/folders.ts";
 import { Inbox, withTimers } from "../../tests/testing/waiting.ts";
 
