@@ -7,10 +7,9 @@ import { listModules, MODULES } from "./testing/sources.ts";
 /** The rooms of `src/`, from the lowest: a module imports from its own room and those below. */
 const ORDER = [
   "text",
-  "files",
+  "fs",
   "skills",
   "policy",
-  "scan",
   "mcp",
   "program",
   "cli",

@@ -22,7 +22,7 @@ import { folderOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { findUnlistingFault, totalSize } from "../skills/checks.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
-import { isMarkedAsNoSkill, isNamedSkills } from "../skills/near_misses.ts";
+import { isMarkedAsNoSkill, isNamedSkills } from "../skills/roots.ts";
 import type {
   Skill,
   SkillCatalog,

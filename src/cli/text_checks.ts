@@ -3,7 +3,7 @@
  * skill, and of skills beside each other.
  */
 
-import { faultOf } from "../fs/faults.ts";
+import { diagnosticOf } from "../fs/errors.ts";
 import { basename, join } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import {
@@ -81,7 +81,7 @@ async function findReadDiagnostic(
     if (path !== SKILL_MD || text !== undefined) return undefined;
     return { file, ...NOT_UTF_8 };
   } catch (error) {
-    return { file, ...faultOf(error), rule: "unreadable" };
+    return { file, ...diagnosticOf(error), rule: "unreadable" };
   }
 }
 

@@ -4,9 +4,7 @@
  * almost the right name.
  */
 
-import { attempt } from "../attempt.ts";
 import {
-  basename,
   childOn,
   currentFolder,
   dirname,
@@ -17,26 +15,22 @@ import {
   isThere,
   join,
   mayRead,
+  realPathOf,
 } from "../fs/paths.ts";
-import { readLocated } from "../fs/reading.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
+import { byScope, Project } from "../skills/project.ts";
 import {
-  findNearMissFault,
+  DEFAULT_FOLDERS,
   isNamedSkills,
-  kindOfFile,
-} from "../skills/near_misses.ts";
-import { byOwner, DEFAULT_FOLDERS, SHARED_FOLDERS } from "../skills/roots.ts";
-import type {
-  SkillCatalog,
-  SkillRoot,
-  SkillRootReport,
-} from "../skills/types.ts";
-import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
+  SHARED_FOLDERS,
+} from "../skills/roots.ts";
+import type { SkillCatalog, SkillRoot } from "../skills/types.ts";
 import { count, isCopyable } from "../text.ts";
 import { MCP_CLIENTS } from "./clients/clients.ts";
+import { findFileDiagnostic, listNearMisses } from "./near_misses.ts";
 
 /** The maximum number of lines about one folder. People do not read more. */
 const MAX_DEEPER_LINES = 10;
@@ -64,17 +58,32 @@ export async function listMissed(
   const deep = deepen(shallow);
   const searched = [...shallow, ...deep];
   const found = await scanRoots(searched);
-  const named = found.roots.filter(({ root: { path } }) =>
-    roots.some((root) => root.path === path)
-  );
+  const named = found.roots.filter(({ root }) => roots.includes(root));
   return [
     ...places.flatMap(({ root, fix }) => {
       const { skills = 0 } = found.roots.find((it) => it.root === root) ?? {};
       return listPlaceDiagnostics(root, skills, fix);
     }),
     ...listDeeperDiagnostics(found, deep, settings),
-    ...listNearMissDiagnostics(named),
+    ...listNearMisses(
+      named,
+      listSkillDirs(found),
+      new Project(settings.options),
+    ),
   ];
+}
+
+/** Lists the real paths of the directories of all skills, valid or not. */
+function listSkillDirs(found: SkillCatalog): string[] {
+  const broken = found.skipped.flatMap(({ diagnostics }) =>
+    diagnostics.map(({ file }) => realPathOf(dirname(file)))
+  );
+  // A searched directory is only a skill if it includes itself.
+  const searched = found.roots
+    .filter(({ root }) => !root.recursive && !root.includesItself)
+    .map(({ realPath }) => realPath);
+  return [...listAll(found).map((it) => it.realDirectory), ...broken]
+    .filter((realPath) => !searched.includes(realPath));
 }
 
 /** Whether the user named folders that hold something, and needs no hint about other places. */
@@ -196,7 +205,7 @@ function listDeeperDiagnostics(
     deep.includes(root) && !isAtOrBelowAny(realDirectory, known) &&
     !folders.has(realDirectory)
   );
-  return deep.toSorted(byOwner).flatMap((root) => {
+  return deep.toSorted(byScope).flatMap((root) => {
     const inRoot = deeper.filter((skill) => skill.root === root)
       .map(({ directory }) => directory);
     return [...countByHolder(root.path, inRoot)].map(([file, number]) => {
@@ -226,17 +235,6 @@ function countByHolder(
   return counts;
 }
 
-function listNearMissDiagnostics(
-  reports: readonly SkillRootReport[],
-): Diagnostic[] {
-  return reports.flatMap(({ root, nearMisses = [] }) =>
-    nearMisses.flatMap((miss) => {
-      const fault = findNearMissFault(miss, root, readStart);
-      return fault === undefined ? [] : [{ ...fault, file: miss.path }];
-    })
-  );
-}
-
 /**
  * Says what is wrong with a file that was named as a folder of skills. If it lies among
  * skills, it may be a near miss, or belong there.
@@ -245,23 +243,8 @@ export function toNamedMiss(diagnostic: Diagnostic): Diagnostic[] {
   const { rule, file } = diagnostic;
   const path = dirname(file);
   if (rule !== "not-a-folder" || !isNamedSkills(path)) return [diagnostic];
-  const kind = kindOfFile(basename(file), { isInRoot: true });
-  const root = { path, scope: "global" } as const;
-  const fault = kind &&
-    findNearMissFault({ kind, path: file }, root, readStart);
-  return fault === undefined ? [] : [{ ...fault, file }];
-}
-
-/** Reads the beginning of a regular file. Returns an empty text for anything else. */
-export function readStart(path: string): string {
-  const bytes = attempt(() => {
-    const expected = Deno.lstatSync(path);
-    if (!expected.isFile) return undefined;
-    const file = { path, realPath: Deno.realPathSync(path), isLink: false };
-    const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE);
-    return readLocated(file, { expected, buffer }).bytes;
-  });
-  return new TextDecoder().decode(bytes);
+  const found = findFileDiagnostic(file);
+  return found === undefined ? [] : [{ ...found, file }];
 }
 
 function formatSkillDirFix(folder: string, { home }: Settings): string {

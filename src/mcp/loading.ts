@@ -2,13 +2,13 @@
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
-import { splitPath } from "../fs/boundary.ts";
 import { resourceContents } from "../fs/media_types.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { RequestContext } from "./requests.ts";
 import { totalSize } from "../skills/checks.ts";
+import { splitPath } from "../skills/files.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type {
   Skill,
@@ -17,7 +17,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
-import { TimeSlice } from "../tasks.ts";
+import { inTurns } from "../tasks.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 
 /** Whatever the tools read is for the model. */
@@ -337,11 +337,7 @@ export async function readTogether<T>(
       `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit is ${MAX_SIZE_TOGETHER}; read them one at a time`,
     );
   }
-  const slice = new TimeSlice();
   const contents: T[] = [];
-  for (const file of files) {
-    if (slice.isOver) await slice.pause();
-    contents.push(await read(file));
-  }
+  for await (const file of inTurns(files)) contents.push(await read(file));
   return contents;
 }

@@ -7,7 +7,7 @@
 
 import type { Skill } from "../skills/types.ts";
 import { editDistance, normalizeText } from "../text.ts";
-import { TimeSlice } from "../tasks.ts";
+import { inTurns } from "../tasks.ts";
 import { useOf } from "./skill_list.ts";
 
 /** How much of a query is used, and of a name, description, or excerpt, in characters. */
@@ -76,11 +76,7 @@ export class SkillIndex {
   /** Indexes skills. Other tasks run in the meantime. */
   static async create(skills: Iterable<Skill>): Promise<SkillIndex> {
     const index = new SkillIndex();
-    const slice = new TimeSlice();
-    for (const skill of skills) {
-      if (slice.isOver) await slice.pause();
-      index.#add(skill);
-    }
+    for await (const skill of inTurns(skills)) index.#add(skill);
     return index;
   }
 
@@ -110,7 +106,6 @@ export class SkillIndex {
    * tasks run in the meantime, because skills can contain any number of words.
    */
   async search(query: string): Promise<Skill[]> {
-    const slice = new TimeSlice();
     const scores = new Map<number, number>();
     const words = [
       ...new Set(wordsOfName(query.slice(0, MAX_QUERY_LENGTH))),
@@ -119,7 +114,7 @@ export class SkillIndex {
     const unknown = words.filter((word) => !this.#postings.has(word))
       .slice(0, MAX_UNKNOWN_WORDS);
     for (const word of [...known, ...unknown]) {
-      for (const [number, score] of await this.#scoreWord(word, slice)) {
+      for (const [number, score] of await this.#scoreWord(word)) {
         scores.set(number, (scores.get(number) ?? 0) + score);
       }
     }
@@ -130,14 +125,12 @@ export class SkillIndex {
   /** Scores the skills for a word. Of the words that it stands for, the best one counts. */
   async #scoreWord(
     word: string,
-    slice: TimeSlice,
   ): Promise<Map<number, number>> {
     const best = new Map<number, number>();
     const isKnown = this.#postings.has(word);
     const weight = isKnown ? 1 : SIMILAR_WEIGHT;
-    const words = isKnown ? [word] : await this.#listSimilar(word, slice);
-    for (const other of words) {
-      if (slice.isOver) await slice.pause();
+    const words = isKnown ? [word] : await this.#listSimilar(word);
+    for await (const other of inTurns(words)) {
       const postings = this.#postings.get(other)!;
       const rarity = weight * rarityOf(postings.length, this.#skills.length);
       for (const posting of postings) {
@@ -153,12 +146,11 @@ export class SkillIndex {
    * Lists the words that begin with a word, or else those that it may be a misspelling of.
    * Its first character is rarely wrong.
    */
-  async #listSimilar(word: string, slice: TimeSlice): Promise<string[]> {
+  async #listSimilar(word: string): Promise<string[]> {
     const limit = maxMistakes(word);
     const begun: string[] = [];
     const similar: string[] = [];
-    for (const other of this.#wordsByStart.get(word[0]!) ?? []) {
-      if (slice.isOver) await slice.pause();
+    for await (const other of inTurns(this.#wordsByStart.get(word[0]!) ?? [])) {
       if (word.length > 1 && other.startsWith(word)) begun.push(other);
       else if (editDistance(word, other, limit) <= limit) similar.push(other);
     }

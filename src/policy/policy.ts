@@ -21,7 +21,7 @@ import {
 } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES, skillKey } from "../skills/names.ts";
-import type { Project } from "../skills/roots.ts";
+import type { Project } from "../skills/project.ts";
 import type {
   ScanOptions,
   SkillPolicyRule,

@@ -5,12 +5,17 @@
 
 import * as z from "npm:zod@^4/mini";
 import { attempt } from "../attempt.ts";
-import { faultOf, IS_A_FOLDER, isAbsence, NOT_A_FILE } from "../fs/faults.ts";
+import {
+  diagnosticOf,
+  IS_A_FOLDER,
+  isAbsence,
+  NOT_A_FILE,
+} from "../fs/errors.ts";
 import { dirname } from "../fs/paths.ts";
-import { readLocated } from "../fs/reading.ts";
+import { locate, readLocated } from "../fs/read.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES } from "../skills/names.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import { parseYaml, toYamlFault } from "../skills/yaml.ts";
 import { nearestWords, quote } from "../text.ts";
@@ -150,22 +155,20 @@ function listRuleLines(text: string): number[] {
 
 function readPolicyText(file: string, project: Project): string {
   try {
-    const realPath = Deno.realPathSync(file);
-    if (project.leadsOut(file, realPath)) throw new PolicyError(OUT_OF_PROJECT);
-    const expected = Deno.statSync(file);
-    const fault = findFileFault(expected);
-    if (fault !== undefined) throw new PolicyError(fault);
-    const located = { path: file, realPath, isLink: file !== realPath };
-    const buffer = new Uint8Array(expected.size);
-    const { bytes } = readLocated(located, { expected, buffer });
-    return new TextDecoder().decode(bytes);
+    const located = locate(file, () => true);
+    if (project.leadsOut(file, located.realPath)) {
+      throw new PolicyError(OUT_OF_PROJECT);
+    }
+    const diagnostic = findFileDiagnostic(located.status);
+    if (diagnostic !== undefined) throw new PolicyError(diagnostic);
+    return new TextDecoder().decode(readLocated(located));
   } catch (error) {
     if (error instanceof PolicyError) throw error;
-    throw new PolicyError(isAbsence(error) ? NO_FILE : faultOf(error));
+    throw new PolicyError(isAbsence(error) ? NO_FILE : diagnosticOf(error));
   }
 }
 
-function findFileFault(
+function findFileDiagnostic(
   { isDirectory, isFile, size }: Deno.FileInfo,
 ): DiagnosticDetails | undefined {
   if (isDirectory) return IS_A_FOLDER;

@@ -4,7 +4,7 @@ import { type LoadedPolicy, loadPolicy } from "./policy_file.ts";
 import { PolicyError } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";

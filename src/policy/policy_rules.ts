@@ -4,7 +4,7 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { faultOf } from "../fs/faults.ts";
+import { diagnosticOf } from "../fs/errors.ts";
 import {
   type BaseFolders,
   comparablePath,
@@ -13,7 +13,7 @@ import {
 } from "../fs/paths.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { isScoped, skillKey } from "../skills/names.ts";
-import type { Project } from "../skills/roots.ts";
+import type { Project } from "../skills/project.ts";
 import type { SkillPolicyRule, SkillScope } from "../skills/types.ts";
 import { MAX_LENGTHS, quote } from "../text.ts";
 
@@ -198,7 +198,7 @@ function locateFolder(
   try {
     return [path, project.resolve(path)].map(comparablePath);
   } catch (error) {
-    const { reason, fix } = faultOf(error);
+    const { reason, fix } = diagnosticOf(error);
     const what = `the folder ${quote(path)} cannot be used`;
     throw new PolicyError({ line, reason: `${what}: ${reason}`, fix });
   }

@@ -4,7 +4,7 @@ import { isWindows } from "../../tests/testing/environment.ts";
 import { resolve } from "../fs/paths.ts";
 import type { BaseFolders } from "../fs/paths.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import {
   activateRule,

@@ -4,7 +4,7 @@ import { join, resolve } from "../fs/paths.ts";
 import { Policy } from "./policy.ts";
 import type { PolicySubject } from "./policy_rules.ts";
 import { STATE_NAMES } from "./states.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import { formatDiagnostic } from "../diagnostics.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";

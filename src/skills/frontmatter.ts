@@ -25,7 +25,7 @@ import {
 } from "./frontmatter_faults.ts";
 import { listMeantTexts, textAsWritten } from "./meant_texts.ts";
 import { cleanName } from "./names.ts";
-import type { SkillFrontmatter, SkillScope } from "./types.ts";
+import type { SkillFrontmatter } from "./types.ts";
 import {
   fieldOf,
   findEntry,
@@ -105,12 +105,10 @@ export function parseSkillMd(text: string): SkillFrontmatter {
  * Reads the frontmatter of a `SKILL.md`, and finds out what is wrong with it.
  *
  * @param folder The name of its folder.
- * @param scope Whose it is. A project's name must not look like another one.
  */
 export function readSkillText(
   text: string,
   folder = "",
-  scope: SkillScope = "global",
 ): SkillText {
   const yaml = findYaml(text);
   if (yaml === undefined) return toSkippedText(text, [toMissingFault(text)]);
@@ -118,9 +116,9 @@ export function readSkillText(
   try {
     parsed = parsePlain(yaml) ?? parseYaml(yaml);
   } catch (error) {
-    return readMalformed(yaml, { folder, scope, error: error as Error });
+    return readMalformed(yaml, { folder, error: error as Error });
   }
-  return readFields(parsed, { yaml, folder, scope });
+  return readFields(parsed, { yaml, folder });
 }
 
 export function findYaml(text: string): string | undefined {
@@ -174,10 +172,9 @@ export function parsePlain(yaml: string): Record<string, string> | undefined {
 
 function readFields(
   parsed: unknown,
-  { yaml, folder, scope, repairs: quoted = [] }: {
+  { yaml, folder, repairs: quoted = [] }: {
     yaml: string;
     folder: string;
-    scope: SkillScope;
     repairs?: readonly DiagnosticDetails[];
   },
 ): SkillText {
@@ -190,7 +187,7 @@ function readFields(
   }
   const frontmatter = fields as SkillFrontmatter;
   const name = cleanName(frontmatter.name);
-  const nameFault = findNameFault(frontmatter.name, yaml, scope);
+  const nameFault = findNameFault(frontmatter.name, yaml);
   if (nameFault !== undefined) {
     return toSkippedText(yaml, [nameFault, ...repairs]);
   }
@@ -236,9 +233,8 @@ function readScalars(
  */
 function readMalformed(
   yaml: string,
-  { folder, scope, error }: {
+  { folder, error }: {
     folder: string;
-    scope: SkillScope;
     error: Error;
   },
 ): SkillText {
@@ -261,7 +257,7 @@ function readMalformed(
   const rule = "yaml-repaired";
   const repairs = meant.slice(0, MAX_FAULTS)
     .map(({ entry }) => toEntryFault(meantBy(entry), entry, { rule }));
-  return readFields(fields, { yaml: finished, folder, scope, repairs });
+  return readFields(fields, { yaml: finished, folder, repairs });
 }
 
 /** A mention of `disable-model-invocation`, even if the ends of its words are misspelled. */

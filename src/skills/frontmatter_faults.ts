@@ -6,15 +6,8 @@
 
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { MAX_LENGTHS, quote, withoutInvisible } from "../text.ts";
-import {
-  cleanName,
-  isLookalike,
-  isScoped,
-  SKILL_MD,
-  validName,
-} from "./names.ts";
-import { isLinkText, toLinkTextFault } from "./root_faults.ts";
-import type { SkillScope } from "./types.ts";
+import { cleanName, isScoped, SKILL_MD, validName } from "./names.ts";
+import { isLinkText, toLinkTextDiagnostic } from "./scan_diagnostics.ts";
 import {
   fieldOf,
   findEntry,
@@ -66,7 +59,7 @@ export function toStartFault(text: string): DiagnosticDetails {
     const reason = "the file is a document of a word processor, not plain text";
     return { ...fault, reason, fix: 'save it as plain text, as "SKILL.md"' };
   }
-  if (isLinkText(text)) return toLinkTextFault(SKILL_MD);
+  if (isLinkText(text)) return toLinkTextDiagnostic(SKILL_MD);
   const [first = ""] = text.split("\n", 1);
   if (isAlmostFence(first)) return toFenceFault(1);
   const [before] = LINES_BEFORE.exec(text) ?? [];
@@ -278,9 +271,8 @@ export const MAX_CLEAN_NAME_LENGTH = 200;
 export function findNameFault(
   name: string,
   yaml: string,
-  scope: SkillScope,
 ): DiagnosticDetails | undefined {
-  const reason = findNameReason(name, scope);
+  const reason = findNameReason(name);
   if (reason === undefined) return undefined;
   const entry = findEntry("name", listEntries(yaml));
   const valid = validName(name);
@@ -291,10 +283,7 @@ export function findNameFault(
   return { rule: "name-malformed", reason, ...advice };
 }
 
-function findNameReason(
-  written: string,
-  scope: SkillScope,
-): string | undefined {
+function findNameReason(written: string): string | undefined {
   const name = cleanName(written);
   const isLong = written.length > MAX_LENGTHS.name ||
     name.length > MAX_CLEAN_NAME_LENGTH;
@@ -305,9 +294,7 @@ function findNameReason(
   if (isScoped(name)) {
     return 'the name begins with "project:" or "global:", which say whose a skill is';
   }
-  return scope === "project" && isLookalike(name)
-    ? "the name only looks like another one: a word in it mixes alphabets, or it begins like a scope"
-    : undefined;
+  return undefined;
 }
 
 /** Describes all required fields without an entry in one fault. */
