@@ -708,20 +708,20 @@ function listDiagnostics(
     .map(({ diagnostic }) => diagnostic);
 }
 
-/** Lists the directories whose `SKILL.md` is skipped, unless a rule turns them off. */
+/** Lists the directories whose `SKILL.md` is skipped. Nothing is said of what is off. */
 function listSkipped(
   decided: readonly Decided[],
   project: Project,
 ): SkippedSkill[] {
   return decided
-    .filter((it) => !isOff(it) && it.skillMd?.parsed.frontmatter === undefined)
-    .slice(0, MAX_DIAGNOSTICS).map((it) => {
-      const { realDir, candidates: [candidate], diagnostics, scope } = it;
+    .filter((it) => it.skillMd?.parsed.frontmatter === undefined)
+    .map((it) => {
+      const { realDir, candidates: [candidate], scope } = it;
       const { dir, skillMd } = candidate!;
       return {
         names: subjectOf(it).names,
         plugin: pluginOf(dir),
-        diagnostics,
+        diagnostics: isOff(it) ? [] : it.diagnostics,
         scope,
         isForModel: isForModel(it),
         projectPath: project.pathIn(childPath(realDir, skillMd.name)),
