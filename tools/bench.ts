@@ -35,18 +35,23 @@ const BURST = 2_000;
 /** How long to wait for a notification, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** A minimal server built with the SDK: one tool that echoes its input. */
+/** A minimal server on the same SDK: one tool that echoes its input. */
 const BARE_SERVER = `
-import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
-import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
-import { z } from "npm:zod@^4";
-const server = new McpServer({ name: "bare", version: "1.0.0" });
-server.registerTool(
-  "skill",
-  { description: "Echo", inputSchema: { name: z.string() } },
-  ({ name }) => ({ content: [{ type: "text", text: name }] }),
-);
-await server.connect(new StdioServerTransport());
+import { Server } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+const properties = { name: { type: "string" } };
+const inputSchema = { type: "object", properties, required: ["name"] };
+serveStdio(() => {
+  const info = { name: "bare", version: "1.0.0" };
+  const server = new Server(info, { capabilities: { tools: {} } });
+  server.setRequestHandler("tools/list", () => ({
+    tools: [{ name: "skill", description: "Echo", inputSchema }],
+  }));
+  server.setRequestHandler("tools/call", ({ params }) => ({
+    content: [{ type: "text", text: params.arguments.name }],
+  }));
+  return server;
+});
 `;
 
 /** A server to measure. */
