@@ -115,7 +115,7 @@ export function directoryOf(
  * Formats the text of a `SKILL.md`. It begins with the skill's folder, because the
  * instructions may refer to files in it.
  *
- * @param options.input The arguments of the skill's own prompt.
+ * @param options.input The arguments of the skill's own prompt, which follow the text.
  */
 export function formatLoadedSkill(
   skill: Skill,
@@ -128,11 +128,11 @@ export function formatLoadedSkill(
     `Base directory: ${directory}`,
     ...formatRemoteFiles(skill, options),
   ];
-  // The toolsets of other servers return the text as it is.
-  const filled = options.toolset === "skill"
-    ? fill(text, directory.replace(/\/$/, ""), options.input)
-    : text;
-  return `${lines.join("\n")}\n\n${filled}`;
+  const { input } = options;
+  const end = input
+    ? `${text.endsWith("\n") ? "" : "\n"}\nARGUMENTS: ${input}`
+    : "";
+  return `${lines.join("\n")}\n\n${text}${end}`;
 }
 
 /** Says in one line how to read the files of a skill that are on another machine. */
@@ -148,38 +148,6 @@ function formatRemoteFiles(
   return [
     `The files of this skill are on the server and cannot run here: read them ${way}`,
   ];
-}
-
-/**
- * The placeholders of the skill's folder, and of all arguments of a prompt, but not of a
- * single one.
- */
-const PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}|\$ARGUMENTS\b(?!\[)/g;
-
-/** The maximum length of what replaces all placeholders, in characters. */
-const MAX_FILLED_LENGTH = 1024 * 1024;
-
-/**
- * Replaces the placeholders with the folder and the arguments of a prompt, in one pass,
- * so that what they contain is not replaced. Without a placeholder, the arguments follow
- * on a last line.
- */
-function fill(
-  text: string,
-  directory: string,
-  input: string | undefined,
-): string {
-  const isArguments = (placeholder: string) => placeholder === "$ARGUMENTS";
-  const valueOf = (placeholder: string) =>
-    isArguments(placeholder) ? input ?? placeholder : directory;
-  const placeholders = text.match(PLACEHOLDER) ?? [];
-  const length = placeholders
-    .reduce((sum, placeholder) => sum + valueOf(placeholder).length, 0);
-  const fits = length <= MAX_FILLED_LENGTH;
-  const filled = fits ? text.replace(PLACEHOLDER, valueOf) : text;
-  return !input || (fits && placeholders.some(isArguments))
-    ? filled
-    : `${filled.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
 }
 
 export async function loadWhole(

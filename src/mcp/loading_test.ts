@@ -221,7 +221,7 @@ Deno.test("tools scan again only if that can help", async () => {
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
   using place = new Place();
-  place.skill(SKILLS, "git", skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh");
+  place.skill(SKILLS, "git", skillMd("git"));
   using registry = await openSkills(place);
   const ways: [Toolset, string][] = [
     ["skill", "as resources, skill://git/<path>"],
@@ -239,7 +239,6 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
       ),
       text,
     );
-    assert.equal(text.includes("skill://git/x.sh"), toolset === "skill");
     assert.ok(!text.includes(place.path));
     assert.doesNotMatch(await load(false), /on the server/);
   }

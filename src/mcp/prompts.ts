@@ -49,9 +49,10 @@ export function promptHandlers(
       const reading = registry.readFile(skill, SKILL_MD);
       const text = decodeText(await readForRequest(skillMdUri(skill), reading));
       logLoad(skill, "as a prompt", { ...requester, options });
-      const input = params.name === SKILL_PROMPT
-        ? undefined
-        : params.arguments?.arguments ?? "";
+      const isOwnPrompt = params.name !== SKILL_PROMPT;
+      const input = isOwnPrompt && options.toolset === "skill"
+        ? params.arguments?.arguments
+        : undefined;
       const loaded = { skill, text, input };
       const content = createPromptContent(loaded, options, requester.client);
       const messages = [{ role: "user", content }];

@@ -8,7 +8,6 @@
 import type { Skill } from "../skills/types.ts";
 import { editDistance, normalizeText } from "../text.ts";
 import { TimeSlice } from "../tasks.ts";
-import { useOf } from "./skill_list.ts";
 
 /** How much of a query is used, and of a name, description, or excerpt, in characters. */
 const MAX_QUERY_LENGTH = 400;
@@ -30,7 +29,7 @@ interface Field {
 const FIELDS: readonly Field[] = [
   { wordsOf: ({ name }) => wordsOfName(name), weight: 2, usualLength: 3 },
   {
-    wordsOf: (skill) => splitWords(`${skill.description} ${useOf(skill)}`),
+    wordsOf: ({ description }) => splitWords(description),
     weight: 1,
     usualLength: 35,
   },

@@ -31,13 +31,6 @@ const CATALOG = catalogOf(
   ["deploy", "Release to production", "Restart the canary first."],
 );
 
-Deno.test("SkillIndex.search() finds words of when_to_use", async () => {
-  const catalog = catalogOf(["pdf", "Fill forms"]);
-  const [skill] = [...catalog.skills.values()];
-  Object.assign(skill!.frontmatter, { when_to_use: "with contracts" });
-  assert.deepEqual(await search("contracts", catalog), ["pdf"]);
-});
-
 Deno.test("SkillIndex.search() finds words in names, descriptions, and instructions", async () => {
   assert.deepEqual(await search("git", CATALOG), ["git-workflow"]);
   assert.deepEqual(await search("extract", CATALOG), ["pdf"]);

@@ -78,19 +78,6 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
   description: oneLine(listedDescription(skill)),
 }));
 
-export function useOf({ frontmatter: { when_to_use: use } }: Skill): string {
-  return typeof use === "string" ? use : "";
-}
-
-/** Adds `when_to_use` to a description, unless the skill is listed by its name only. */
-export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
-  const { description } = listed.skill;
-  const use = oneLine(useOf(listed.skill));
-  if (use === "" || listed.description === "") return listed;
-  const both = listedDescription({ description: `${description} - ${use}` });
-  return { ...listed, description: oneLine(both) };
-});
-
 /** Lists skills by the names that load them. Of equal rank, they stay in their order. */
 export function listByName(skills: Iterable<Skill>): ListedSkill[] {
   return [...skills].sort((a, b) => rankOf(a) - rankOf(b)).map(toListed);
