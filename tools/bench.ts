@@ -20,7 +20,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { basename, join, resolve } from "../src/fs/paths.ts";
-import { SkillIndex } from "../src/mcp/search.ts";
+import { indexSkills } from "../src/mcp/search.ts";
 import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";
 import questions from "./search_questions.json" with { type: "json" };
@@ -532,22 +532,24 @@ function drawText(
 async function measureSearch(folder: string): Promise<void> {
   const root = { path: folder, scope: "global", recursive: true } as const;
   const catalog = await scanSkillRoots([root]);
-  const index = await SkillIndex.create(catalog.skills.values());
+  const search = await indexSkills(catalog.skills.values());
   const ranks: number[] = [];
-  const time = await milliseconds(async () => {
+  const time = await milliseconds(() => {
     for (const { question, skill } of questions) {
-      const found = await index.search(question);
+      const found = search(question);
       const rank = found.findIndex(({ name }) => name === skill);
       ranks.push(rank < 0 ? Infinity : rank);
     }
   });
+  const reciprocal = ranks.reduce((sum, rank) => sum + 1 / (rank + 1), 0);
+  const mean = (reciprocal / ranks.length).toFixed(3);
   const counts = [1, 5, 20].map((limit) =>
     `${ranks.filter((rank) => rank < limit).length} among the first ${limit}`
   );
   console.log(
     `${catalog.skills.size} skills, ${questions.length} questions: ${
       counts.join(", ")
-    }; ${format(time)} ms`,
+    }; mean reciprocal rank ${mean}; ${format(time)} ms`,
   );
 }
 

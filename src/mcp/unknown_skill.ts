@@ -19,7 +19,7 @@ import { oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
 import { summarizeNearMisses } from "./near_miss_summary.ts";
 import type { ToolOptions } from "./options.ts";
-import { SkillIndex } from "./search.ts";
+import { indexSkills } from "./search.ts";
 import {
   findEmptyListReason,
   findNoSkillsReason,
@@ -90,7 +90,7 @@ const MAX_RESULTS = 20;
 
 /** The skills that the model can find. The others have no influence on the results. */
 const searchIndexOf = deriveOnce(({ skills }: SkillCatalog) =>
-  SkillIndex.create(skills.values().filter(isForModel))
+  indexSkills(skills.values().filter(isForModel))
 );
 
 /**
@@ -102,8 +102,8 @@ export async function searchSkills(
   words: string,
   catalog: SkillCatalog,
 ): Promise<ListedSkill[]> {
-  const index = await searchIndexOf(catalog);
-  const found = listByName(await index.search(words));
+  const search = await searchIndexOf(catalog);
+  const found = listByName(search(words));
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));
   const limit = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
