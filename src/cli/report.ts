@@ -215,7 +215,7 @@ async function inspect(
     file,
     state,
     hiddenFrom,
-    ruleLine: skill.policyRule?.line,
+    policyRule: skill.policyRule?.path,
     shadowedBy: shadowing?.by.file,
     qualifiedName: skill.prefix && qualifiedName(skill),
     files: contents?.files.length,

@@ -37,8 +37,8 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
     list.text,
     /^ {2}git +on +1 file +\.claude\/skills\/git$/m,
   );
-  assert.match(list.text, /^ {2}pdf +pinned +policy.yaml:3 +2 files/m);
-  assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
+  assert.match(list.text, /^ {2}pdf +pinned +rules\[1\] +2 files/m);
+  assert.match(list.text, /^ {2}Übersicht +off +rules\[0\] +~\//m);
   assert.match(
     list.text,
     /^Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings\. To look/m,

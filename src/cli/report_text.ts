@@ -4,7 +4,7 @@
  * problems are annotations.
  */
 
-import { basename, dirname, join } from "../fs/paths.ts";
+import { dirname, join } from "../fs/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
 import { isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";
@@ -45,9 +45,8 @@ function formatTables(report: Report, home: string | undefined): string[] {
     showPath(root.path, home),
   ]);
   const skillRows = skills.map((skill) => {
-    const { state, ruleLine, files } = skill;
-    const rule = ruleLine ? `${basename(policy!)}:${ruleLine}` : "";
-    const policyCells = policy === undefined ? [] : [state, rule];
+    const { state, policyRule = "", files } = skill;
+    const policyCells = policy === undefined ? [] : [state, policyRule];
     return [
       skill.name,
       ...policyCells,

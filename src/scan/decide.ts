@@ -11,8 +11,11 @@ import {
   withFoldersAbove,
 } from "../fs/paths.ts";
 import { MAX_WATCHED_FOLDERS } from "../fs/watch.ts";
-import { DEFAULT_DECISION, type PolicyDecision } from "../policy/policy.ts";
-import type { PolicySubject } from "../policy/policy_rules.ts";
+import {
+  DEFAULT_DECISION,
+  type PolicyDecision,
+  type PolicySubject,
+} from "../policy/policy.ts";
 import { isForModel, isOff, STATES, strictest } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { pluginOf, SKILL_MD } from "../skills/names.ts";

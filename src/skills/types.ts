@@ -90,8 +90,8 @@ export interface SkillPolicyRule {
    * folder.
    */
   readonly in?: string | readonly string[] | undefined;
-  /** The number of its line in the policy file, from 1. */
-  readonly line?: number | undefined;
+  /** Its path in the policy file, such as `rules[2]`. */
+  readonly path?: string | undefined;
 }
 
 /** Which skills are served, and how prominently. */
