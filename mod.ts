@@ -80,7 +80,6 @@ import {
   logDiagnostics,
 } from "./src/skills/catalog.ts";
 import { findSkill, SKILL_MD } from "./src/skills/names.ts";
-import { NearMisses } from "./src/skills/near_misses.ts";
 import {
   NAME_IS_NOT_UTF_8,
   ROOT_IS_A_FILE,
@@ -106,6 +105,7 @@ import {
 import type {
   BaseFolders,
   Diagnostic,
+  ReportedDiagnostic,
   ScanOptions,
   ScanSubscriber,
   Skill,
@@ -129,7 +129,7 @@ import { callTool, toEntry } from "./src/mcp/tools.ts";
 import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";
 
-export { parseSkillMd } from "./src/skills/frontmatter.ts";
+export { parseSkillMd } from "./src/skills/skill_md.ts";
 export { SkillFileError } from "./src/fs/faults.ts";
 export { RULES } from "./src/diagnostics.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
@@ -174,7 +174,7 @@ export async function scanSkillRoots(
 export async function checkSkills(
   folders: readonly string[] = [],
   options: Omit<ScanOptions, keyof BaseFolders> = {},
-): Promise<Diagnostic[]> {
+): Promise<ReportedDiagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
   const command = { values: { check: true }, positionals: [...folders] };
@@ -215,18 +215,13 @@ class RootSearch implements WalkSteps<SearchedFolder> {
   readonly #listed = new Set<string>();
   /** The real paths of the listed folders that have a `SKILL.md`. */
   readonly #skills = new Set<string>();
-  readonly #nearMisses: NearMisses;
 
   constructor(
     root: SkillRoot,
     { project, roots, slice }: ScanStart,
-    { nearMisses, isRoot }: {
-      nearMisses: NearMisses;
-      isRoot: (realPath: string) => boolean;
-    },
+    isRoot: (realPath: string) => boolean,
   ) {
     this.#root = root;
-    this.#nearMisses = nearMisses;
     this.#slice = slice;
     this.#project = project;
     this.#links = new LinkRules(root, { project, roots });
@@ -325,9 +320,6 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     if (mayBeSkill && entries.some(({ name }) => isSkillFileName(name))) {
       this.#skills.add(realPath);
       this.#folders.push(folder);
-      this.#nearMisses.addSkill(folder);
-    } else if (folder.outer === undefined) {
-      this.#nearMisses.add(folder, entries, { mayBeSkill });
     }
   }
 
@@ -336,7 +328,6 @@ class RootSearch implements WalkSteps<SearchedFolder> {
     if (reason === "limit") this.#unsearched.push(folder.realPath);
     if (isInGroup(folder) && !isSkillFolder(folder.path)) return;
     this.#folders.push({ ...folder, file: this.#files.get(folder) });
-    if (isInGroup(folder)) this.#nearMisses.addSkill(folder);
   }
 
   onUnvisited(realPath: string): void {
@@ -416,7 +407,6 @@ class RootSearch implements WalkSteps<SearchedFolder> {
 async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
   const { roots, project } = start;
   const visits = new Map<SkillRoot, RootVisit>();
-  const nearMisses = new NearMisses();
   // Only a scan that finds what may be a group needs them.
   let realRoots: ReadonlySet<string> | undefined;
   const isRoot = (realPath: string) => {
@@ -424,14 +414,10 @@ async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
     return realRoots.has(realPath);
   };
   for (const root of roots.toSorted(byOwner)) {
-    const search = new RootSearch(root, start, { nearMisses, isRoot });
+    const search = new RootSearch(root, start, isRoot);
     visits.set(root, await search.run());
   }
-  return roots.map((root) => {
-    const visit = visits.get(root)!;
-    const report = { ...visit.report, nearMisses: nearMisses.listIn(root) };
-    return { ...visit, report };
-  });
+  return roots.map((root) => visits.get(root)!);
 }
 
 interface ScanResult {

@@ -105,10 +105,11 @@ function formatReported(
   diagnostic: Report["diagnostics"][number],
   home: string | undefined,
 ): string[] {
-  const { rule, severity, line, reason, fix, lines = [] } = diagnostic;
+  const { rule, severity, line, reason, fix } = diagnostic;
   const file = showPath(diagnostic.file, home);
   const position = line === undefined ? file : `${file}:${line}`;
-  const advice = `fix: ${fix}`;
+  // A line to copy stands at the beginning of the line.
+  const [advice = "", ...lines] = `fix: ${fix}`.split("\n");
   if (isInActions()) {
     // The log of the step shows only the message.
     const message = [`${position}: ${reason}`, advice, ...lines];
@@ -117,7 +118,6 @@ function formatReported(
     return [annotation(severity, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
-  // Lines to copy stand at the beginning of the line.
   return [start, `  ${advice}`, ...lines];
 }
 

@@ -104,6 +104,12 @@ export function isVisible(name: string): boolean {
     !isMisread(name);
 }
 
+/** Whether a path leads out of the folder that it starts in, by its names alone. */
+export function leadsOut(path: string): boolean {
+  return path.length <= MAX_LENGTHS.path &&
+    namesIn(normalize(path))[0] === "..";
+}
+
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
 export function splitPath(path: string): string[] | undefined {
   // Normalizing takes time quadratic in the length.

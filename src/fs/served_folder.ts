@@ -4,9 +4,10 @@
  */
 
 import { attempt } from "../attempt.ts";
-import { type BoundEntry, isVisible, splitPath } from "./boundary.ts";
+import { type BoundEntry, isVisible, leadsOut, splitPath } from "./boundary.ts";
 import {
   isAbsence,
+  LEADS_OUT,
   LINK_OUTSIDE,
   NOT_THERE,
   SkillFileError,
@@ -55,9 +56,10 @@ export class ServedFolder {
       // A file outside the folder must look like a missing one.
       const isMissing = isAbsence(error) ||
         (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
+      const missing = leadsOut(path) ? LEADS_OUT : NOT_THERE;
       throw new SkillFileError(
         path,
-        isMissing ? NOT_THERE : this.#options.faultOf(error),
+        isMissing ? missing : this.#options.faultOf(error),
       );
     }
   }

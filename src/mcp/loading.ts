@@ -8,7 +8,7 @@ import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { RequestContext } from "./requests.ts";
-import { totalSize } from "../skills/checks.ts";
+import { totalSize } from "../skills/limits.ts";
 import {
   parseSkillUri,
   SKILL_MD,

@@ -7,13 +7,12 @@
 
 import { isForModel, STATES } from "../policy/states.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
-import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
+import { MAX_DESCRIPTION_LENGTH } from "../skills/limits.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
 import type { ClientProfile } from "./profiles.ts";
-import { summarizeNearMisses } from "./near_miss_summary.ts";
 
 export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
@@ -148,10 +147,8 @@ export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
 /** Returns what to tell the user if there are no skills for the model, in one line. */
 export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
   if (listForModel(catalog).length > 0) return undefined;
-  const misses = summarizeNearMisses(catalog);
-  const seen = misses === undefined ? "" : ` ${misses}`;
   return findNoSkillsReason(catalog) ??
-    `There are no skills.${seen} Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.`;
+    "There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.";
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Handlers } from "./requests.ts";
 import { differingKeys } from "../skills/catalog.ts";
-import { MAX_LISTED_ENTRIES } from "../skills/checks.ts";
+import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import {
   findResource,
   servedKey,

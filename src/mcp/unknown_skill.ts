@@ -17,7 +17,6 @@ import { keyOfText, keysOf } from "../skills/names.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
-import { summarizeNearMisses } from "./near_miss_summary.ts";
 import type { ToolOptions } from "./options.ts";
 import { indexSkills } from "./search.ts";
 import {
@@ -50,7 +49,7 @@ export async function answerUnknownName(
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = explainMissing(name, catalog, options);
   const advice = reasons.length === 0
-    ? findAdvice(catalog, options)
+    ? findEmptyListReason(catalog)
     : undefined;
   const start = [...reasons, `Skill '${shown}' not found.`, advice ?? []]
     .flat().join("\n\n");
@@ -63,18 +62,6 @@ export async function answerUnknownName(
   }
   const list = fitList(skills, areMany ? MAX_SHORT_LIST_LENGTH : undefined);
   return { text: formatAvailable(start, list), isError: true };
-}
-
-/**
- * Returns what may help to get the skill that was meant. The contract of `skill` has no
- * place for near misses.
- */
-function findAdvice(
-  catalog: SkillCatalog,
-  { toolset }: ToolOptions,
-): string | undefined {
-  return findEmptyListReason(catalog) ??
-    (toolset === "skill" ? undefined : summarizeNearMisses(catalog));
 }
 
 /** The wording is that of the contract of the tool `skill`. */
@@ -136,7 +123,7 @@ function explainMissing(
   if (reason !== undefined) {
     const diagnostic = findPolicyDiagnostic(catalog)!;
     return [
-      options.isRemote ? reason : formatDiagnostic(diagnostic).join("\n"),
+      options.isRemote ? reason : formatDiagnostic(diagnostic),
     ];
   }
   const refused = listRefusedFolders(catalog);
@@ -232,7 +219,7 @@ function explain(
   { isRemote = false }: ToolOptions,
 ): string {
   if (scope === "global" && !isRemote) {
-    return diagnostics.flatMap(formatDiagnostic).join("\n");
+    return diagnostics.map(formatDiagnostic).join("\n");
   }
   // A reason may quote what a stranger wrote.
   const reasons = new Set(

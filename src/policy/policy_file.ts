@@ -8,7 +8,7 @@ import { readLocated, requireReadable } from "../fs/reading.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/roots.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
-import { parseYaml, toYamlFault } from "../skills/yaml.ts";
+import { parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
 import { STATE_NAMES } from "./states.ts";
 
 /** A condition: one text, or a list of texts. */
@@ -82,7 +82,7 @@ function parseRules(text: string): Omit<PolicyFile, "text"> {
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    return { rules: [], issues: [toYamlFault(error as Error)] };
+    return { rules: [], issues: [toYamlDiagnostic(error as Error)] };
   }
   const { localeError } = z.locales.en();
   const { data, error } = z.safeParse(POLICY, parsed, { error: localeError });

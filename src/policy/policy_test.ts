@@ -147,7 +147,7 @@ Deno.test("Policy.load() says which rule names a folder that cannot be resolved,
   const unknown = new Policy(options);
   const [diagnostic] = await unknown.load(new Project({}));
   assert.match(
-    formatDiagnostic(diagnostic!)[0],
+    formatDiagnostic(diagnostic!),
     /^Cannot use the policy "options.policy": Cannot find "~\/code": the home folder is unknown.*; until then, no skills are served$/,
   );
   assert.equal(unknown.isUsable, false);

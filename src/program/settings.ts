@@ -17,8 +17,8 @@ import {
   withFoldersAbove,
 } from "../fs/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../fs/reading.ts";
-import { isNamedSkills } from "../skills/near_misses.ts";
 import {
+  isNamedSkills,
   Project,
   resolveSkillRoots,
   withoutDuplicates,

@@ -222,7 +222,7 @@ function diagnosticsOf(
   { read: { parsed, fileName }, listings }: DecidedSkill,
 ): Diagnostic[] {
   const file = childPath(listings[0]!.path, fileName);
-  return parsed.faults.map((fault) => ({ file, ...fault }));
+  return parsed.diagnostic ? [{ file, ...parsed.diagnostic }] : [];
 }
 
 function isTurnedOff(

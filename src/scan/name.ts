@@ -84,7 +84,7 @@ function createSkill(
     directory,
     realDirectory: realPath,
     file: childPath(directory, read.fileName),
-    excerpt: read.excerpt,
+    excerpt: read.parsed.excerpt,
     fileVersion: read.fileVersion,
     scope: decided.scope,
     root,

@@ -10,21 +10,16 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../fs/faults.ts";
-import { basename, childPath, dirname } from "../fs/paths.ts";
+import { childPath, dirname } from "../fs/paths.ts";
 import { type Located, readLocated, requireReadable } from "../fs/reading.ts";
 import { isSettled, versionOf } from "../fs/snapshot.ts";
 import { type PlacedFolder, proofOf } from "../fs/walker.ts";
-import {
-  mentionsHiding,
-  readSkillText,
-  type SkillText,
-} from "../skills/frontmatter.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { PROJECT_IS_SLOW, skillFaultOf } from "../skills/root_faults.ts";
 import { byOwner } from "../skills/roots.ts";
 import { findSkillFile, type FoundFile } from "../skills/skill_file.ts";
+import { HEAD_SIZE, readSkillMd } from "../skills/skill_md.ts";
 import type { SkillRoot } from "../skills/types.ts";
-import { MAX_FRONTMATTER_SIZE } from "../skills/yaml.ts";
 import {
   createFailure,
   type Failure,
@@ -34,9 +29,6 @@ import {
   type ScanStart,
   type VisitedFolder,
 } from "./record.ts";
-
-/** How much of the instructions is kept for searching, in bytes. */
-const EXCERPT_SIZE = 800;
 
 export type ReadOptions = Pick<
   ScanStart,
@@ -119,17 +111,18 @@ function readSkill(
   } catch (error) {
     if (isTemporary(error)) throw error;
     const scope = options.project.scopeOf(folder.realPath);
-    const faults = [skillFaultOf(error, scope)];
     return {
       isRead: false,
       text: "",
-      excerpt: "",
       fileVersion: "",
       modified: 0,
       isSettled: false,
       fileName: found?.name ?? SKILL_MD,
       mainFolder: folder.realPath,
-      parsed: { ...readSkillText(""), faults },
+      parsed: {
+        ...readSkillMd(new Uint8Array()),
+        diagnostic: skillFaultOf(error, scope),
+      },
     };
   }
 }
@@ -157,33 +150,20 @@ function readSkillFile(
     walked: isLink ? undefined : proofOf(folder),
   });
   const isCertain = isProven && isSettled(status);
-  const { text, excerpt } = splitHead(bytes);
+  const text = decoder.decode(bytes);
   if (isSameFile && last.text === text) {
     return { ...last, isSettled: isCertain };
   }
-  const said = readSkillText(text, basename(folder.realPath), scope);
   return {
     fileName,
     mainFolder,
     fileVersion,
     text,
-    excerpt,
-    parsed: hideMentioned(said, bytes),
+    parsed: readSkillMd(bytes),
     modified: status.mtime?.getTime() ?? 0,
     isRead: true,
     isSettled: isCertain,
   };
-}
-
-/**
- * Hides what is skipped from the model if the flag is anywhere in the beginning of the
- * file, such as below a line that only looks like the end of the frontmatter.
- */
-function hideMentioned(parsed: SkillText, bytes: Uint8Array): SkillText {
-  const isSkipped = parsed.frontmatter === undefined;
-  return isSkipped && mentionsHiding(decoder.decode(bytes))
-    ? { ...parsed, isHiddenFromModel: true }
-    : parsed;
 }
 
 /** @throws {SkillFileError} If it is a folder, or a link to what is not the skill's. */
@@ -205,44 +185,6 @@ function locateSkillFile(
 }
 
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
-const headBuffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
-
-const BYTE_ORDER_MARK_SIZE = 3;
-
-/** The characters of a line that ends the frontmatter, as bytes. */
-const [LINE_FEED, DASH] = new TextEncoder().encode("\n-");
+const headBuffer = new Uint8Array(HEAD_SIZE);
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/**
- * Splits the beginning of a `SKILL.md` into the frontmatter and what follows it, before
- * either is decoded: decoding all of it takes a scan of real skills a fifth longer. And the
- * strings that are parsed from a text keep the whole text in memory.
- */
-function splitHead(bytes: Uint8Array): { text: string; excerpt: string } {
-  // Without frontmatter, a line further down may say what is wrong.
-  if (!startsFence(bytes)) return { text: decoder.decode(bytes), excerpt: "" };
-  let start = 0;
-  do {
-    start = nextLine(bytes, start);
-  } while (start < bytes.length && !isFence(bytes, start));
-  const end = nextLine(bytes, start);
-  return {
-    text: decoder.decode(bytes.subarray(0, end)),
-    excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
-  };
-}
-
-function nextLine(bytes: Uint8Array, start: number): number {
-  const end = bytes.indexOf(LINE_FEED!, start);
-  return end === -1 ? bytes.length : end + 1;
-}
-
-function startsFence(bytes: Uint8Array): boolean {
-  return isFence(bytes, 0) || isFence(bytes, BYTE_ORDER_MARK_SIZE);
-}
-
-function isFence(bytes: Uint8Array, start: number): boolean {
-  return bytes[start] === DASH && bytes[start + 1] === DASH &&
-    bytes[start + 2] === DASH;
-}

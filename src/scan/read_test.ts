@@ -52,7 +52,7 @@ Deno.test("readSkills() reads each real folder once, says why one cannot be read
   assert.equal(opens.count, 2);
   assert.deepEqual([failures, unread], [[], []]);
   const parsed = [...skills.values()].map(({ parsed }) =>
-    parsed.frontmatter?.name ?? parsed.faults[0]!.rule
+    parsed.frontmatter?.name ?? parsed.diagnostic!.rule
   );
   assert.deepEqual(parsed, ["good", "frontmatter-missing", "not-a-file"]);
 });
@@ -76,27 +76,6 @@ Deno.test("readSkills() returns what it read before while a file is the same", a
   const changed = await read([visit], { known: first.skills });
   const { description } = changed.skills.get(path)!.parsed.frontmatter!;
   assert.equal(description, "New");
-});
-
-Deno.test("readSkills() hides what is skipped from the model if its beginning mentions the flag, wherever its frontmatter seems to end", async () => {
-  using place = new Place();
-  const flag = "disable-model-invocation: true";
-  const texts = {
-    almost: `---\nname: a\ndescription: A\n----\n${flag}\n---\n`,
-    "list-item": `---\nname: a\ndescription: [\n---x\n${flag}\n---\n`,
-    twice: `---\nname: a\n---\n---\ndescription: A\n${flag}\n---\n`,
-    none: "---\nname: a\n----\nwithout the flag\n---\n",
-    valid: `---\nname: a\ndescription: A\n---\nWrite ${flag}.\n`,
-  };
-  const names = Object.keys(texts);
-  for (const [name, text] of Object.entries(texts)) {
-    place.skill("skills", name, text);
-  }
-  const { skills } = await read([visitIn(place, names)]);
-  assert.deepEqual(
-    [...skills.values()].map(({ parsed }) => parsed.isHiddenFromModel),
-    [true, true, true, false, false],
-  );
 });
 
 Deno.test("readSkills() reports what may pass as a failure, and never as an answer", async () => {

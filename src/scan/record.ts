@@ -9,8 +9,8 @@ import { isThere, locationOf } from "../fs/paths.ts";
 import type { PlacedFolder } from "../fs/walker.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import type { SkillText } from "../skills/frontmatter.ts";
-import { ROOT_IS_MISSING, skillFaultOf } from "../skills/root_faults.ts";
+import type { SkillMd } from "../skills/skill_md.ts";
+import { rootIsMissing, skillFaultOf } from "../skills/root_faults.ts";
 import type { Project } from "../skills/roots.ts";
 import type { FoundFile } from "../skills/skill_file.ts";
 import type {
@@ -102,7 +102,7 @@ export function toRefusedVisit(
     error instanceof Deno.errors.NotADirectory;
   const status = isMissing ? "missing" : "refused";
   const reason = isMissing && !isThere(path)
-    ? new SkillFileError(path, ROOT_IS_MISSING)
+    ? new SkillFileError(path, rootIsMissing(path))
     : error;
   const failure = createFailure(reason, path, project);
   const { scope } = failure;
@@ -117,11 +117,10 @@ export interface ReadSkill {
   readonly fileName: string;
   /** The real path of the folder that contains the file, which can be a link. */
   readonly mainFolder: string;
-  readonly parsed: SkillText;
+  readonly parsed: SkillMd;
   readonly isRead: boolean;
   /** The frontmatter, or the beginning of a file without any. */
   readonly text: string;
-  readonly excerpt: string;
   /** When the file was modified, in milliseconds. */
   readonly modified: number;
   readonly fileVersion: string;

@@ -9,6 +9,7 @@ import { Boundary } from "../fs/boundary.ts";
 import { isAbsence, SkillFileError } from "../fs/faults.ts";
 import {
   type BaseFolders,
+  basename,
   dirname,
   inHome,
   isAtOrBelow,
@@ -20,7 +21,6 @@ import {
   withFoldersAbove,
 } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
-import { isMarkedAsNoSkill } from "./near_misses.ts";
 import {
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_ROOTS,
@@ -56,6 +56,15 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
 );
 
 const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
+
+export function isNamedSkills(folder: string): boolean {
+  return basename(folder).toLowerCase() === "skills";
+}
+
+/** Whether the name of a folder among skills says that it is not a skill. */
+export function isMarkedAsNoSkill(folder: string): boolean {
+  return /^[._]/.test(basename(folder));
+}
 
 /** Whether a folder directly in a root can be a group: a folder that only holds skills. */
 export function mayBeGroup(name: string): boolean {

@@ -13,8 +13,9 @@ import type {
 import type {
   Diagnostic,
   DiagnosticDetails,
+  Effect,
+  ReportedDiagnostic,
   Rule,
-  RULES,
 } from "../diagnostics.ts";
 
 export type {
@@ -24,7 +25,7 @@ export type {
   SkillFileContent,
   SkillFiles,
 };
-export type { Diagnostic, DiagnosticDetails, Rule, RULES };
+export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };
 
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
@@ -181,23 +182,6 @@ export interface SkillRootReport {
   readonly realPath?: string | undefined;
   /** The number of skills found in it, without those that are off or in an earlier root. */
   readonly skills: number;
-  /** What in it may be meant as a skill, in the folders that were listed, up to 1,000. */
-  readonly nearMisses?: readonly NearMiss[];
-}
-
-/** A file or folder that is not a skill, but by its name may be meant as one. */
-export interface NearMiss {
-  /**
-   * What it is: an archive; a file that may be meant as the `SKILL.md` of its folder, or,
-   * in a root, of a folder of its own; another Markdown file in a root; a file there
-   * without an ending, which can be a link that Git wrote as text; a folder without a
-   * `SKILL.md` and with other files or folders.
-   */
-  readonly kind: "archive" | "misnamed" | "document" | "file" | "folder";
-  /** Its path. */
-  readonly path: string;
-  /** The name of the only Markdown file in the folder, if there is one. */
-  readonly document?: string | undefined;
 }
 
 /** The result of a scan: an immutable snapshot. */
@@ -256,11 +240,10 @@ export interface SkillRegistryOptions extends ScanOptions {
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean | undefined;
   /**
-   * Logs a line, such as what is skipped and why, and the finished lines that fix it,
-   * if there are any. Where a hint names an option of the program, such as
+   * Logs a line, such as what is skipped and why. Where a hint names an option of the program, such as
    * `--trust-links`, a library has one of the same name. Default: to stderr.
    */
-  readonly log?: ((line: string, ...finished: string[]) => void) | undefined;
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 /** The changes that clients can see after a refresh. */

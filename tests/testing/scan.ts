@@ -4,7 +4,7 @@ import type {
   RootVisit,
   VisitedFolder,
 } from "../../src/scan/record.ts";
-import { readSkillText } from "../../src/skills/frontmatter.ts";
+import { readSkillMd } from "../../src/skills/skill_md.ts";
 import type { SkillRoot } from "../../src/skills/types.ts";
 
 /** Describes a folder directly under a root. */
@@ -32,10 +32,9 @@ export function readOf(text: string, mainFolder: string): ReadSkill {
   return {
     fileName: "SKILL.md",
     mainFolder,
-    parsed: readSkillText(text),
+    parsed: readSkillMd(new TextEncoder().encode(text)),
     isRead: true,
     text,
-    excerpt: "",
     modified: 0,
     fileVersion: "1",
     isSettled: true,

@@ -11,9 +11,8 @@ import {
   readPath,
   withSkill,
 } from "../loading.ts";
-import { summarizeNearMisses } from "../near_miss_summary.ts";
 import { TOOL_NAMES } from "../options.ts";
-import { findEmptyListReason, formatAvailableSkills } from "../skill_list.ts";
+import { formatAvailableSkills } from "../skill_list.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
@@ -23,16 +22,13 @@ const loadTool = defineTool({
     const locationOf = (skill: Skill) =>
       options.isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
     const list = formatAvailableSkills(skills, catalog, locationOf);
-    // Without skills, the list says so itself.
-    const isEmpty = findEmptyListReason(catalog) !== undefined;
-    const notice = isEmpty ? undefined : summarizeNearMisses(catalog);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${list}${notice === undefined ? "" : `\n\n${notice}`}`;
+${list}`;
   },
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
