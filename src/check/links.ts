@@ -122,7 +122,7 @@ function toDiagnostic(
       line,
       reason: `the ${noun} ${
         quote(written)
-      } leads out of the skill, which serves only its own files`,
+      } leads outside the skill, which serves only its own files`,
       fix: isInSkill(path)
         ? "write the name of that skill instead"
         : "copy the file into the skill, and link to the copy",

@@ -67,7 +67,7 @@ Deno.test("listBrokenLinks() accepts a link in another folder relative to that, 
     "[a](x.md) [b](docs/x.md) [c](../a.md) [d](../../a.md) [e](y.md)";
   const found = listBrokenLinks(text, "docs/b c.md", FILES);
   assert.deepEqual(found.map(({ reason }) => reason), [
-    'the link "../../a.md" leads out of the skill, which serves only its own files',
+    'the link "../../a.md" leads outside the skill, which serves only its own files',
     'the link "y.md" does not lead to a file that the skill serves',
   ]);
 });

@@ -39,7 +39,7 @@ export const NOT_THERE: DiagnosticDetails = {
 /** For a path such as `../git/SKILL.md`, whether or not anything is there. */
 export const LEADS_OUT: DiagnosticDetails = {
   rule: "file-missing",
-  reason: "the path leads out of the skill, which serves only its own files",
+  reason: "the path leads outside the skill, which serves only its own files",
   fix:
     "pass the path of a file in the skill, or load another skill by its name",
 };

@@ -82,7 +82,7 @@ Deno.test(
         assert.ok(error instanceof SkillFileError, `${path}: ${error}`);
         assert.match(
           error.message,
-          /^Cannot read ".*": the (?:skill serves no such file|path leads out)/,
+          /^Cannot read ".*": the (?:skill serves no such file|path leads outside)/,
         );
         assert.equal(error.rule, "file-missing");
         return true;

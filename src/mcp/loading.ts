@@ -3,7 +3,7 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
 import { splitPath } from "../fs/boundary.ts";
-import { resourceContents } from "../fs/media_types.ts";
+import { mediaTypeOfName, resourceContents } from "../fs/media_types.ts";
 import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
@@ -205,6 +205,12 @@ export async function readContent(
   context: ToolContext,
 ): Promise<CallToolResult["content"][number]> {
   const file = await context.registry.readFile(skill, path, MODEL);
+  const isText = mediaTypeOfName(file.path)?.startsWith("text/");
+  if (file.text === undefined && isText) {
+    const reason =
+      "it is a text, but not UTF-8; ask the user to save it as UTF-8";
+    return { type: "text", text: `Cannot read ${quote(file.path)}: ${reason}` };
+  }
   const uri = skillFileUri(skill, file.path);
   const content = file.text === undefined
     ? { type: "resource" as const, resource: resourceContents(uri, file) }

@@ -161,6 +161,9 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   place.skill(SKILLS, "alone");
   place.skill(SKILLS, "one");
   place.file(`${SKILLS}/one/a.md`, "# A");
+  const latin = new Uint8Array([0x63, 0x61, 0x66, 0xe9]);
+  place.file(`${SKILLS}/latin/a.md`, latin);
+  place.skill(SKILLS, "latin");
   using registry = await openSkills(place);
   const read = resourceCaller(registry);
   const text = (text: string) => ({ type: "text", text });
@@ -183,6 +186,10 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const resource = { uri, mimeType: "image/png", blob: "if8=" };
   const { content } = await read("logo.png");
   assert.deepEqual(content, [{ type: "resource", resource }]);
+  const { content: [unread] } = await read("a.md", "latin");
+  const reason =
+    "it is a text, but not UTF-8; ask the user to save it as UTF-8";
+  assert.deepEqual(unread, text(`Cannot read "a.md": ${reason}`));
   assert.equal((await read(".")).content.length, 4);
   assert.equal(
     textOf(await read("", "alone")),
@@ -213,7 +220,10 @@ Deno.test(
       assert.match(textOf(await read(path)), /the skill serves no such file/);
     }
     for (const path of ["../../../../outside.txt", "../none.md"]) {
-      assert.match(textOf(await read(path)), /the path leads out of the skill/);
+      assert.match(
+        textOf(await read(path)),
+        /the path leads outside the skill/,
+      );
     }
     assert.equal((await read("a.md", "hidden")).isError, true);
     assert.equal((await read("large/1")).isError, undefined);
