@@ -10,6 +10,7 @@ import {
   NOT_A_FILE,
   SkillFileError,
 } from "../fs/faults.ts";
+import { sha256 } from "../fs/known_files.ts";
 import { childPath, dirname } from "../fs/paths.ts";
 import { type Located, readLocated, requireReadable } from "../fs/reading.ts";
 import { isSettled, versionOf } from "../fs/snapshot.ts";
@@ -113,7 +114,7 @@ function readSkill(
     const scope = options.project.scopeOf(folder.realPath);
     return {
       isRead: false,
-      text: "",
+      digest: "",
       fileVersion: "",
       modified: 0,
       isSettled: false,
@@ -150,15 +151,16 @@ function readSkillFile(
     walked: isLink ? undefined : proofOf(folder),
   });
   const isCertain = isProven && isSettled(status);
-  const text = decoder.decode(bytes);
-  if (isSameFile && last.text === text) {
+  // A file that is settled is not read again while its version is the same.
+  const digest = isSameFile || !isCertain ? sha256(bytes) : "";
+  if (isSameFile && last.digest === digest) {
     return { ...last, isSettled: isCertain };
   }
   return {
     fileName,
     mainFolder,
     fileVersion,
-    text,
+    digest,
     parsed: readSkillMd(bytes),
     modified: status.mtime?.getTime() ?? 0,
     isRead: true,
@@ -186,5 +188,3 @@ function locateSkillFile(
 
 /** A shared buffer for the beginnings of files, because a scan reads many files. */
 const headBuffer = new Uint8Array(HEAD_SIZE);
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

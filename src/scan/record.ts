@@ -119,8 +119,8 @@ export interface ReadSkill {
   readonly mainFolder: string;
   readonly parsed: SkillMd;
   readonly isRead: boolean;
-  /** The frontmatter, or the beginning of a file without any. */
-  readonly text: string;
+  /** The digest of the beginning of the file. */
+  readonly digest: string;
   /** When the file was modified, in milliseconds. */
   readonly modified: number;
   readonly fileVersion: string;

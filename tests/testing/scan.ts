@@ -34,7 +34,7 @@ export function readOf(text: string, mainFolder: string): ReadSkill {
     mainFolder,
     parsed: readSkillMd(new TextEncoder().encode(text)),
     isRead: true,
-    text,
+    digest: text,
     modified: 0,
     fileVersion: "1",
     isSettled: true,
