@@ -39,7 +39,7 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import type { Diagnostic } from "./src/diagnostics.ts";
+import type { Diagnostic, ReportedDiagnostic } from "./src/diagnostics.ts";
 import {
   isAbsence,
   isTemporary,
@@ -72,8 +72,11 @@ import { resolve, resolveName } from "./src/mcp/resolve.ts";
 import { callTool, toEntry } from "./src/mcp/tools.ts";
 import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";
-import { DEFAULT_DECISION, Policy } from "./src/policy/policy.ts";
-import type { PolicySubject } from "./src/policy/policy_rules.ts";
+import {
+  DEFAULT_DECISION,
+  Policy,
+  type PolicySubject,
+} from "./src/policy/policy.ts";
 import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
 import { EMPTY_CATALOG, logDiagnostics } from "./src/skills/catalog.ts";
 import {
@@ -83,7 +86,6 @@ import {
   listFiles,
   readSkillFile,
 } from "./src/skills/files.ts";
-import { readSkillText, type SkillText } from "./src/skills/frontmatter.ts";
 import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
 import { pluginOf, servedKey, skillKey } from "./src/skills/names.ts";
 import {
@@ -102,7 +104,7 @@ import {
 import {
   PROJECT_IS_SLOW,
   ROOT_IS_A_FILE,
-  ROOT_IS_MISSING,
+  rootIsMissing,
   skillDiagnosticOf,
   tooManyFolders,
 } from "./src/skills/scan_diagnostics.ts";
@@ -131,14 +133,14 @@ import type {
   SkillViewer,
   SkippedSkill,
 } from "./src/skills/types.ts";
-import { MAX_FRONTMATTER_SIZE } from "./src/skills/yaml.ts";
+import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
 import { inTurns, SharedTask, wait } from "./src/tasks.ts";
 import { isObject, log, withoutInvisible } from "./src/text.ts";
 
 export { RULES } from "./src/diagnostics.ts";
 export { SkillFileError } from "./src/fs/errors.ts";
 export type { SkillToolOptions, Toolset } from "./src/mcp/options.ts";
-export { parseSkillMd } from "./src/skills/frontmatter.ts";
+export { parseSkillMd } from "./src/skills/skill_md.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type * from "./src/skills/types.ts";
@@ -179,7 +181,7 @@ export async function scanSkillRoots(
 export async function checkSkills(
   folders: readonly string[] = [],
   options: Omit<ScanOptions, keyof BaseFolders> = {},
-): Promise<Diagnostic[]> {
+): Promise<ReportedDiagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
   const command = { values: { check: true }, positionals: [...folders] };
@@ -213,12 +215,8 @@ interface Candidate {
   readonly skillMd: FoundFile;
 }
 
-/** What a `SKILL.md` says. */
-interface SkillMd {
-  /** The frontmatter, or why it is malformed. */
-  readonly parsed: SkillText;
-  /** The beginning of the instructions. */
-  readonly excerpt: string;
+/** What a `SKILL.md` says, and how to tell whether it still does. */
+interface KnownSkillMd extends SkillMd {
   /** The real path of the file, which can be a symlink in its directory. */
   readonly realPath: string;
   /** When the file was modified, in milliseconds. */
@@ -234,7 +232,7 @@ interface Loaded {
   /** How the roots list it, in their order. There is at least one. */
   readonly candidates: readonly Candidate[];
   /** What the file says, or said last if it is temporarily unreadable. */
-  readonly skillMd?: SkillMd | undefined;
+  readonly skillMd?: KnownSkillMd | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -441,7 +439,7 @@ function refuseRoot(
     skills: 0,
   };
   const reason = isMissing && !isThere(path)
-    ? new SkillFileError(path, ROOT_IS_MISSING)
+    ? new SkillFileError(path, rootIsMissing(path))
     : error;
   const diagnostic = { ...skillDiagnosticOf(reason), file: path };
   return {
@@ -521,9 +519,6 @@ function isMissingError(error: unknown): boolean {
 
 // ---- Read --------------------------------------------------------------------------
 
-/** How much of the instructions is kept for searching, in bytes and characters. */
-const EXCERPT_SIZE = 800;
-
 /**
  * How long a scan reads new skills in the roots of a project, in milliseconds. A stranger's
  * frontmatter can take a fifth of a second to parse.
@@ -576,14 +571,15 @@ async function read(
 
 function load(
   candidates: readonly Candidate[],
-  last: SkillMd | undefined,
+  last: KnownSkillMd | undefined,
   options: ReadOptions,
 ): Loaded {
   const { dir, realDir, skillMd: { name } } = candidates[0]!;
   const file = childPath(dir, name);
   try {
-    const skillMd = readSkillMd(candidates[0]!, last, options);
-    const diagnostics = skillMd.parsed.faults.map((it) => ({ file, ...it }));
+    const skillMd = readCandidate(candidates[0]!, last, options);
+    const { diagnostic } = skillMd;
+    const diagnostics = diagnostic ? [{ file, ...diagnostic }] : [];
     return { realDir, candidates, skillMd, diagnostics };
   } catch (error) {
     const skillMd = isTemporary(error) ? last : undefined;
@@ -594,25 +590,21 @@ function load(
 }
 
 /** A shared buffer for the beginnings of files, because a scan reads many. */
-const buffer = new Uint8Array(MAX_FRONTMATTER_SIZE + EXCERPT_SIZE);
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const buffer = new Uint8Array(HEAD_SIZE);
 
 /** @throws {Error} If the file is not in its skill, is not a regular file, or is unreadable. */
-function readSkillMd(
+function readCandidate(
   { realDir, skillMd }: Candidate,
-  last: SkillMd | undefined,
+  last: KnownSkillMd | undefined,
   { project, maxFileSize }: ReadOptions,
-): SkillMd {
+): KnownSkillMd {
   const file = locateSkillMd(skillMd, realDir, project);
   const { realPath, status } = file;
   const version = versionOf(status);
   const isSame = last?.realPath === realPath && last.version === version;
   if (isSame && last.isSettled) return last;
-  const text = decoder.decode(readLocated(file, { maxFileSize, buffer }));
   return {
-    parsed: readSkillText(text, basename(realDir)),
-    excerpt: excerptOf(text),
+    ...readSkillMd(readLocated(file, { maxFileSize, buffer })),
     realPath,
     modified: status.mtime?.getTime() ?? 0,
     version,
@@ -632,14 +624,6 @@ function locateSkillMd(
     : { path, realPath: childPath(realDir, name), status };
 }
 
-/** Returns the beginning of what follows the frontmatter. */
-function excerptOf(text: string): string {
-  const end = text.indexOf("\n---");
-  if (end === -1) return "";
-  const start = text.indexOf("\n", end + 1);
-  return start === -1 ? "" : text.slice(start + 1, start + 1 + EXCERPT_SIZE);
-}
-
 // ---- Decide ------------------------------------------------------------------------
 
 /** Decides what scope each skill has, what the policy says of it, and who must not see it. */
@@ -654,7 +638,7 @@ function decide(
     const decision = policy.decidesAnything
       ? policy.decide(subjectOf({ ...it, scope }))
       : DEFAULT_DECISION;
-    const byFlag = it.skillMd?.parsed.isHiddenFromModel ? "model" : "nobody";
+    const byFlag = it.skillMd?.isHiddenFromModel ? "model" : "nobody";
     const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
     return { ...it, scope, ...decision, hiddenFrom };
   });
@@ -676,7 +660,7 @@ function subjectOf(
   { realDir, candidates, skillMd, scope }: Loaded & { scope: SkillScope },
 ): PolicySubject {
   const paths = [...candidates.map(({ dir }) => dir), realDir];
-  const { frontmatter, name } = skillMd?.parsed ?? {};
+  const { frontmatter, name } = skillMd ?? {};
   if (frontmatter !== undefined) return { names: [name!], scope, paths };
   // A skipped skill may have any of these.
   const dirNames = paths.map((path) => basename(path));
@@ -714,7 +698,7 @@ function listSkipped(
   project: Project,
 ): SkippedSkill[] {
   return decided
-    .filter((it) => it.skillMd?.parsed.frontmatter === undefined)
+    .filter((it) => it.skillMd?.frontmatter === undefined)
     .map((it) => {
       const { realDir, candidates: [candidate], scope } = it;
       const { dir, skillMd } = candidate!;
@@ -736,7 +720,7 @@ function countSkills(
 ): SkillRootReport[] {
   const counts = new Map<SkillRoot, number>();
   for (const { skillMd, hiddenFrom, candidates } of decided) {
-    if (isOff({ hiddenFrom }) || !skillMd?.parsed.frontmatter) continue;
+    if (isOff({ hiddenFrom }) || !skillMd?.frontmatter) continue;
     const { root } = candidates[0]!;
     counts.set(root, (counts.get(root) ?? 0) + 1);
   }
@@ -759,7 +743,7 @@ function name(
   decided: readonly Decided[],
   skipped: readonly SkippedSkill[],
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
-  const valid = decided.filter((it) => it.skillMd?.parsed.frontmatter);
+  const valid = decided.filter((it) => it.skillMd?.frontmatter);
   const off = valid.filter(isOff).map(toSkill);
   const on = sortByPrecedence(valid.filter((it) => !isOff(it))).map(toSkill);
   const byKey = Map.groupBy(on, (skill) => skillKey(skill.name));
@@ -801,7 +785,7 @@ function sortByPrecedence(decided: readonly Decided[]): Decided[] {
 
 function rankInRoot({ candidates: [candidate], skillMd }: Decided): number {
   const isInDirOfItsName =
-    skillKey(basename(candidate!.dir)) === skillKey(skillMd!.parsed.name!);
+    skillKey(basename(candidate!.dir)) === skillKey(skillMd!.name!);
   return (isInGroup(candidate!) ? 2 : 0) + (isInDirOfItsName ? 0 : 1);
 }
 
@@ -811,12 +795,12 @@ function isInGroup({ root, depth }: Candidate): boolean {
 
 function toSkill(decided: Decided): Skill {
   const { realDir, candidates: [candidate], skillMd } = decided;
-  const { parsed, excerpt, version } = skillMd!;
+  const { frontmatter, excerpt, version } = skillMd!;
   const { dir, root, skillMd: { name } } = candidate!;
   return {
-    name: parsed.name!,
-    description: withoutInvisible(parsed.frontmatter!.description),
-    frontmatter: parsed.frontmatter!,
+    name: skillMd!.name!,
+    description: withoutInvisible(frontmatter!.description),
+    frontmatter: frontmatter!,
     directory: dir,
     realDirectory: realDir,
     file: childPath(dir, name),
@@ -827,8 +811,8 @@ function toSkill(decided: Decided): Skill {
     state: decided.state,
     policyRule: decided.policyRule,
     hiddenFrom: decided.hiddenFrom,
-    isHiddenFromUser: parsed.isHiddenFromUser,
-    isRepaired: parsed.isRepaired,
+    isHiddenFromUser: skillMd!.isHiddenFromUser,
+    isRepaired: skillMd!.isRepaired,
     plugin: pluginOf(dir),
     prefix: undefined,
   };

@@ -254,16 +254,15 @@ Deno.test("skill and the log say why a skill was skipped, where, and how to fix 
   assert.deepEqual(await session.names(), ["good"]);
   for (const name of ["FOLDER", "deploy it"]) {
     const { text, isError } = await session.load(name);
-    const reason =
-      `the field "name" is already on line 2; delete line 2 or line 4`;
-    const start =
-      `Skipped "${file}" (line 4): ${reason}\n\nSkill '${name}' not found.\n`;
-    assert.ok(isError && text.startsWith(start), text);
+    const start = `Skipped "${file}" (line 4): the YAML is malformed: `;
+    const next = `; check the quotes, `;
+    assert.ok(isError && text.startsWith(start) && text.includes(next), text);
+    assert.ok(text.includes(`\n\nSkill '${name}' not found.\n`), text);
   }
   const half = await session.load("half");
   assert.match(
     half.text,
-    /the field "description" is missing; between .*, write a line that begins with "description:"/,
+    /the field "description" is missing, or is not a text; write a line with "description:" and a text in quotes/,
   );
   const line = await session.stderr.take(
     (line) => line.includes("half"),

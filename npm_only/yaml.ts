@@ -5,7 +5,14 @@
  * @module
  */
 
-import { CORE_SCHEMA, loadAll, YAMLException } from "npm:js-yaml@^5";
+import {
+  CORE_SCHEMA,
+  FAILSAFE_SCHEMA,
+  loadAll,
+  YAMLException,
+} from "npm:js-yaml@^5";
+
+const SCHEMAS = { core: CORE_SCHEMA, failsafe: FAILSAFE_SCHEMA };
 
 /**
  * Parses one YAML document.
@@ -13,9 +20,12 @@ import { CORE_SCHEMA, loadAll, YAMLException } from "npm:js-yaml@^5";
  * @throws {SyntaxError} If the text is not a single YAML document. For a syntax error, the
  *   message contains the line and column.
  */
-export function parse(text: string, _options: { schema: "core" }): unknown {
+export function parse(
+  text: string,
+  { schema }: { schema: keyof typeof SCHEMAS },
+): unknown {
   try {
-    const documents = loadAll(text, { schema: CORE_SCHEMA });
+    const documents = loadAll(text, { schema: SCHEMAS[schema] });
     if (documents.length <= 1) return documents[0] ?? null;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;

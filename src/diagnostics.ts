@@ -15,8 +15,62 @@ import { oneLine, quote } from "./text.ts";
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
-/** The effect of breaking each rule in `docs/check.md`, by its ID. */
-export const RULES = {
+/** The ID of a rule in `docs/check.md`. */
+export type Rule =
+  | "folder-missing"
+  | "not-a-folder"
+  | "file-name"
+  | "loose-file"
+  | "link-text"
+  | "skill-md-missing"
+  | "frontmatter-missing"
+  | "utf-8"
+  | "yaml"
+  | "name-missing"
+  | "name-malformed"
+  | "description-missing"
+  | "too-large"
+  | "not-a-file"
+  | "link-outside"
+  | "link-broken"
+  | "permission"
+  | "too-many"
+  | "file-missing"
+  | "inaccessible"
+  | "yaml-repaired"
+  | "name-characters"
+  | "name-length"
+  | "description-length"
+  | "hidden-characters"
+  | "compatibility"
+  | "metadata"
+  | "frontmatter-json"
+  | "size"
+  | "unreadable"
+  | "policy"
+  | "policy-unused"
+  | "no-skills"
+  | "name-folder"
+  | "flags"
+  | "field-misspelled"
+  | "invisible-characters"
+  | "description-comment"
+  | "description-tag"
+  | "argument-hint"
+  | "allowed-tools"
+  | "body-empty"
+  | "long"
+  | "broken-link"
+  | "encoding"
+  | "script-crlf"
+  | "file-case"
+  | "name-twice"
+  | "not-served"
+  | "not-searched"
+  | "archive";
+
+/** The effect of breaking each rule, by its ID. */
+export const RULES: Readonly<Record<Rule, Effect>> = {
   "folder-missing": "skipped",
   "not-a-folder": "skipped",
   "file-name": "skipped",
@@ -24,6 +78,7 @@ export const RULES = {
   "link-text": "skipped",
   "skill-md-missing": "skipped",
   "frontmatter-missing": "skipped",
+  "utf-8": "skipped",
   "yaml": "skipped",
   "name-missing": "skipped",
   "name-malformed": "skipped",
@@ -44,7 +99,6 @@ export const RULES = {
   "compatibility": "unlisted",
   "metadata": "unlisted",
   "frontmatter-json": "unlisted",
-  "utf-8": "unlisted",
   "size": "unlisted",
   "unreadable": "unlisted",
   "policy": "error",
@@ -61,51 +115,18 @@ export const RULES = {
   "body-empty": "warning",
   "long": "warning",
   "broken-link": "warning",
+  "encoding": "warning",
+  "script-crlf": "warning",
   "file-case": "warning",
   "name-twice": "warning",
   "not-served": "warning",
   "not-searched": "warning",
   "archive": "warning",
-} as const satisfies Readonly<Record<string, Effect>>;
-
-/** The ID of a rule in `docs/check.md`. */
-export type Rule = keyof typeof RULES;
-
-type SkippingRule = {
-  [ID in Rule]: (typeof RULES)[ID] extends "skipped" ? ID : never;
-}[Rule];
-
-/**
- * Why something is skipped, in words that quote nothing of the file, for the model.
- * `docs/check.md` has these sentences, too.
- */
-export const SENTENCES: Readonly<Record<SkippingRule, string>> = {
-  "folder-missing": "a folder on the command line does not exist",
-  "not-a-folder": "a folder on the command line is a file",
-  "file-name": "a file is almost named SKILL.md",
-  "loose-file": "a SKILL.md is directly in a folder of skills",
-  "link-text": "Git wrote a link as a text file",
-  "skill-md-missing": "a folder among skills has files, but no SKILL.md",
-  "frontmatter-missing": "there is no frontmatter, or it has no end",
-  "yaml": "the frontmatter is not valid YAML",
-  "name-missing": "the name is missing, empty, or not a text",
-  "name-malformed": "the name is not allowed",
-  "description-missing": "the description is missing, empty, or not a text",
-  "too-large": "the SKILL.md is too large",
-  "not-a-file": "the SKILL.md is a folder or a special file",
-  "link-outside": "a link points outside",
-  "link-broken": "a link points to a missing file or folder",
-  "permission": "a file or folder may not be read",
-  "too-many": "there is more than is searched or read",
-  "file-missing": "a file that was asked for does not exist",
-  "inaccessible": "a file or folder cannot be read",
 };
 
-export function formatReason(
-  { rule, line, sentence }: DiagnosticDetails,
-): string {
-  const said = sentence ?? SENTENCES[rule as SkippingRule] ?? rule;
-  return line === undefined ? said : `${said} (line ${line})`;
+/** Names a rule and a line, for the model, in words that quote nothing of the file. */
+export function formatReason({ rule, line }: DiagnosticDetails): string {
+  return line === undefined ? rule : `${rule} (line ${line})`;
 }
 
 /** What is wrong with a file, a folder, or a policy, and how to fix it. */
@@ -118,15 +139,18 @@ export interface Diagnostic {
   readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
-  /** The same without a word of the file. Default: the sentence of the rule. */
-  readonly sentence?: string | undefined;
-  /** How to fix it. */
+  /** How to fix it. Below the first line, there can be one to copy, with its indentation. */
   readonly fix: string;
-  /**
-   * The finished lines that the fix tells to write, with their indentation. They
-   * stand at the beginning of a line wherever they are printed, to be copied.
-   */
-  readonly lines?: readonly string[] | undefined;
+}
+
+/** A diagnostic as `--check` reports it. */
+export interface ReportedDiagnostic extends Diagnostic {
+  /** Whether `--check` fails because of it. */
+  readonly severity: "error" | "warning";
+  /** What follows from it. */
+  readonly effect: Effect;
+  /** The path relative to the working directory, if it is there. */
+  readonly relativePath?: string;
 }
 
 /** A diagnostic of a file that its finder does not know. */
@@ -143,13 +167,11 @@ export function isError(diagnostic: DiagnosticDetails): boolean {
   return !hasEffect(diagnostic, "warning");
 }
 
-export function formatDiagnostic(
-  diagnostic: Diagnostic,
-): [sentence: string, ...lines: string[]] {
-  const { file, line, reason, fix, lines = [] } = diagnostic;
+export function formatDiagnostic(diagnostic: Diagnostic): string {
+  const { file, line, reason, fix } = diagnostic;
   const position = line === undefined ? "" : ` (line ${line})`;
   const start = `${formatEffect(diagnostic)} ${quote(file)}${position}`;
-  return [oneLine(`${start}: ${reason}; ${fix}`), ...lines];
+  return oneLine(`${start}: ${reason}; ${fix}`);
 }
 
 function formatEffect(diagnostic: Diagnostic): string {

@@ -1,7 +1,7 @@
 // Whatever a field of the frontmatter contains, it adds no line to what a client is told,
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
-import { KNOWN_FIELDS } from "../src/skills/yaml.ts";
+import { KNOWN_FIELDS } from "../src/check/fields.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { runServer } from "./testing/server.ts";
@@ -197,7 +197,7 @@ Deno.test("no field of the frontmatter adds a line to a terminal or a log, or co
     args: [],
     log: (...message: string[]) => lines.push(...message),
   });
-  await eventually(() => lines.length > 10, "the log");
+  await eventually(() => lines.length > 0, "the log");
   for (const line of lines) assertHarmless(line, "the log");
   assert.ok(lines.some((line) => line.includes("d\\udb40\\udc41")));
 });

@@ -12,6 +12,7 @@ const ORDER = [
   "policy",
   "mcp",
   "program",
+  "check",
   "cli",
   "http",
 ];
@@ -89,11 +90,12 @@ Deno.test("neither program imports the other, not even on demand", () => {
 
 Deno.test("modules do not load what they do not need", () => {
   const rules = [
-    ["mod.ts", /^src\/(?:program|cli|http)\//],
-    // Neither program loads the other, and a server loads nothing for the terminal.
-    ["skill_server.ts", /^http\.ts$|^src\/(?:cli|http)\//],
+    ["mod.ts", /^src\/(?:program|check|cli|http)\//],
+    // Neither program loads the other, and a server loads neither the linter nor
+    // anything for the terminal.
+    ["skill_server.ts", /^http\.ts$|^src\/(?:check|cli|http)\//],
     ["skill_server.ts", /\/(?:unknown_skill|search|policy_file)\.ts$/],
-    ["http.ts", /^skill_server\.ts$|^src\/cli\//],
+    ["http.ts", /^skill_server\.ts$|^src\/(?:check|cli)\//],
     ["src/http/http_settings.ts", /^src\/cli\//],
     ["src/fs/watch.ts", /\/(?:served_folder|reading)\.ts$/],
   ] as const;

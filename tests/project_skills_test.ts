@@ -226,7 +226,7 @@ Deno.test("if the policy is not valid, the lists and the tools say in one line w
       const result = await loadGit(registry, { toolset, isRemote });
       assert.match(
         textOf(result),
-        isRemote ? why : /^Cannot use the policy .*line 2/,
+        isRemote ? why : /^Cannot use the policy .*: rules\[0\]\.state: /,
       );
       assert.equal(result.isError, true);
     }

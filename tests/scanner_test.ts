@@ -41,7 +41,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     name: "zebra",
     description: "About zebra",
     frontmatter: { name: "zebra", description: "About zebra" },
-    excerpt: "\n# zebra\n",
+    excerpt: "\n\n# zebra\n",
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
@@ -62,17 +62,17 @@ Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for 
   using place = new Place();
   const path = join(place.path, "skills");
   const excerpts: [name: string, start: string, excerpt: string][] = [
-    ["short", skillMd("short"), "\n# short\n"],
+    ["short", skillMd("short"), "\n\n# short\n"],
     [
       "long",
       `${skillMd("long")}${"x".repeat(5_000)}`,
-      `\n# long\n${"x".repeat(792)}`,
+      `\n\n# long\n${"x".repeat(791)}`,
     ],
     ["none", "---\nname: none\ndescription: d\n---", ""],
     [
       "late",
       `---\nname: late\ndescription: ${"d".repeat(3_000)}\n---\nbody`,
-      "body",
+      "\nbody",
     ],
   ];
   for (const [name, text] of excerpts) place.skill("skills", name, text);

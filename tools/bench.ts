@@ -20,7 +20,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { basename, join, resolve } from "../src/fs/paths.ts";
-import { SkillIndex } from "../src/mcp/search.ts";
+import { indexSkills } from "../src/mcp/search.ts";
 import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";
 import questions from "./search_questions.json" with { type: "json" };
@@ -35,18 +35,23 @@ const BURST = 2_000;
 /** How long to wait for a notification, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** A minimal server built with the SDK: one tool that echoes its input. */
+/** A minimal server on the same SDK: one tool that echoes its input. */
 const BARE_SERVER = `
-import { McpServer } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/mcp.js";
-import { StdioServerTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/server/stdio.js";
-import { z } from "npm:zod@^4";
-const server = new McpServer({ name: "bare", version: "1.0.0" });
-server.registerTool(
-  "skill",
-  { description: "Echo", inputSchema: { name: z.string() } },
-  ({ name }) => ({ content: [{ type: "text", text: name }] }),
-);
-await server.connect(new StdioServerTransport());
+import { Server } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+const properties = { name: { type: "string" } };
+const inputSchema = { type: "object", properties, required: ["name"] };
+serveStdio(() => {
+  const info = { name: "bare", version: "1.0.0" };
+  const server = new Server(info, { capabilities: { tools: {} } });
+  server.setRequestHandler("tools/list", () => ({
+    tools: [{ name: "skill", description: "Echo", inputSchema }],
+  }));
+  server.setRequestHandler("tools/call", ({ params }) => ({
+    content: [{ type: "text", text: params.arguments.name }],
+  }));
+  return server;
+});
 `;
 
 /** A server to measure. */
@@ -527,22 +532,24 @@ function drawText(
 async function measureSearch(folder: string): Promise<void> {
   const root = { path: folder, scope: "global", recursive: true } as const;
   const catalog = await scanSkillRoots([root]);
-  const index = await SkillIndex.create(catalog.skills.values());
+  const search = await indexSkills(catalog.skills.values());
   const ranks: number[] = [];
-  const time = await milliseconds(async () => {
+  const time = await milliseconds(() => {
     for (const { question, skill } of questions) {
-      const found = await index.search(question);
+      const found = search(question);
       const rank = found.findIndex(({ name }) => name === skill);
       ranks.push(rank < 0 ? Infinity : rank);
     }
   });
+  const reciprocal = ranks.reduce((sum, rank) => sum + 1 / (rank + 1), 0);
+  const mean = (reciprocal / ranks.length).toFixed(3);
   const counts = [1, 5, 20].map((limit) =>
     `${ranks.filter((rank) => rank < limit).length} among the first ${limit}`
   );
   console.log(
     `${catalog.skills.size} skills, ${questions.length} questions: ${
       counts.join(", ")
-    }; ${format(time)} ms`,
+    }; mean reciprocal rank ${mean}; ${format(time)} ms`,
   );
 }
 

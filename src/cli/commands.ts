@@ -68,7 +68,7 @@ export async function runCommand(
 function requireValidPolicy(catalog: SkillCatalog): void {
   const diagnostic = findPolicyDiagnostic(catalog);
   if (diagnostic === undefined) return;
-  const [sentence] = formatDiagnostic(diagnostic);
+  const sentence = formatDiagnostic(diagnostic);
   throw new UsageError(`${sentence}, and no entry is printed`);
 }
 
@@ -76,7 +76,7 @@ function requireValidPolicy(catalog: SkillCatalog): void {
 function logMissingFolders({ diagnostics }: SkillCatalog): void {
   for (const diagnostic of diagnostics) {
     if (diagnostic.rule === "folder-missing") {
-      log(...formatDiagnostic(diagnostic));
+      log(formatDiagnostic(diagnostic));
     }
   }
 }

@@ -2,6 +2,16 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
+import { listElsewhere } from "../check/elsewhere.ts";
+import { explain } from "../check/explain.ts";
+import {
+  checkFile,
+  explainMissing,
+  listNearMisses,
+  readHead,
+} from "../check/near_misses.ts";
+import { addEvidence } from "../check/evidence.ts";
+import { checkNested, checkSkill, checkTogether } from "../check/rules.ts";
 import {
   currentFolder,
   dirname,
@@ -16,11 +26,12 @@ import {
   type DiagnosticDetails,
   hasEffect,
   isError,
+  type ReportedDiagnostic,
   RULES,
 } from "../diagnostics.ts";
 import { folderOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { findUnlistingFault, totalSize } from "../skills/checks.ts";
+import { findUnlistingReason, totalSize } from "../skills/limits.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import { isMarkedAsNoSkill, isNamedSkills } from "../skills/roots.ts";
 import type {
@@ -31,9 +42,7 @@ import type {
   SkillRootReport,
   SkillSource,
 } from "../skills/types.ts";
-import { byCodeUnits, count } from "../text.ts";
-import { checkSkill, checkTogether } from "./text_checks.ts";
-import { listMissed, toNamedMiss } from "./unsearched.ts";
+import { byCodeUnits } from "../text.ts";
 
 /** Opens the skills of the settings, without scanning. */
 export type OpenSkills = (
@@ -58,17 +67,19 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const found = listAll(catalog);
   const inspection = { registry, check };
   const skills = await Array.fromAsync(found, (it) => inspect(it, inspection));
+  const elsewhere = await listElsewhere(catalog, settings, (roots) => {
+    // Without the policy, so that skills that are off count as found.
+    const options = { ...settings.options, policy: undefined };
+    return openSkills({ ...settings, roots, options }, SILENT).refresh();
+  });
   const diagnostics = [
-    ...catalog.diagnostics.flatMap((it) => check ? toNamedMiss(it) : it),
+    ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
-    ...await listMissed(catalog, settings, (roots) => {
-      // Without the policy, so that skills that are off count as found.
-      const options = { ...settings.options, policy: undefined };
-      return openSkills({ ...settings, roots, options }, SILENT).refresh();
-    }),
+    ...elsewhere,
+    ...listMisses(catalog),
   ];
   const checked = listChecked(catalog, found);
   if (check) {
@@ -81,14 +92,45 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     roots: catalog.roots.filter((it) => !isUnnamedAndMissing(it, settings))
       .map(toReportedRoot),
     skills: skills.map(({ entry }) => entry),
-    diagnostics: diagnostics.map((diagnostic) => ({
-      severity: isError(diagnostic) ? "error" : "warning",
-      effect: RULES[diagnostic.rule],
-      ...relativePathOf(diagnostic),
-      ...diagnostic,
-    })).toSorted((a, b) =>
+    diagnostics: diagnostics.map(addEvidence).map(toReported).toSorted((a, b) =>
       byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
     ),
+  };
+}
+
+/** Says more about what a scan found: about the text of a skill, or a folder that was named. */
+function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
+  const { rule, file } = diagnostic;
+  const { check = false } = settings.values;
+  if (rule === "folder-missing") return [explainMissing(diagnostic, settings)];
+  if (rule === "not-a-folder" && check) {
+    const among = isNamedSkills(dirname(file));
+    return among ? checkFile(file) : [diagnostic];
+  }
+  const bytes = folderOf(file) === undefined
+    ? new Uint8Array()
+    : readHead(file);
+  if (bytes.length === 0) return [diagnostic];
+  return explain(diagnostic, file, bytes).map((it) => ({ ...it, file }));
+}
+
+/** Lists the near misses in the roots, and in the folders that hold skills. */
+function listMisses(catalog: SkillCatalog): Diagnostic[] {
+  const roots = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root.path);
+  const skipped = catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
+    .map(({ file }) => dirname(file));
+  const skills = listAll(catalog).map(({ directory }) => directory);
+  return listNearMisses(roots, [...skills, ...skipped]);
+}
+
+function toReported({ line, ...rest }: Diagnostic): ReportedDiagnostic {
+  return {
+    severity: isError(rest) ? "error" : "warning",
+    effect: RULES[rest.rule],
+    ...relativePathOf(rest),
+    ...rest,
+    ...line === undefined ? {} : { line },
   };
 }
 
@@ -160,35 +202,14 @@ function listChecked(
   ]);
 }
 
-/** Describes a skill whose folder may be meant as one of several skills. */
-function findSkillsInside(
-  { file }: Skill,
-  { files }: SkillFiles,
-): Diagnostic | undefined {
-  const inside = files.filter(({ path }) => SKILL_IN_SKILL.test(path));
-  if (inside.length === 0) return undefined;
-  const folders = count(inside.length, "folder");
-  return {
-    rule: "not-served",
-    file,
-    reason: `beside it, ${folders} with a ${SKILL_MD} are files of its skill`,
-    fix: "move it into a folder of its own, unless that is what they are for",
-  };
-}
-
-const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
-
 async function listDiagnostics(
   skill: Skill,
   contents: SkillFiles,
   { registry, check }: { registry: SkillSource; check: boolean },
 ): Promise<Diagnostic[]> {
-  const around = findSkillsInside(skill, contents);
-  const checked = check ? await checkSkill(skill, { registry, contents }) : [];
-  // The folder of several skills must not be renamed for the sake of one.
-  return around
-    ? [around, ...checked.filter(({ rule }) => rule !== "name-folder")]
-    : checked;
+  if (check) return await checkSkill(skill, { registry, contents });
+  const nested = checkNested({ paths: contents.files.map(({ path }) => path) });
+  return nested ? [{ file: skill.file, ...nested }] : [];
 }
 
 async function inspect(
@@ -198,15 +219,13 @@ async function inspect(
   const { name, description, scope, directory, file, state, hiddenFrom } =
     skill;
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
-  const main = contents && await registry.readFile(skill, SKILL_MD)
-    .then(({ text }) => text, () => "");
   const diagnostics = contents
     ? await listDiagnostics(skill, contents, { registry, check })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  // The checks of the files' contents, which only `--check` makes, can find another one.
-  const unlisting = contents && (findUnlistingFault(skill, contents, main) ??
-    diagnostics.find((diagnostic) => hasEffect(diagnostic, "unlisted")));
+  // Reading all of the files, as only `--check` does, can find another reason.
+  const unlisted = contents && (findUnlistingReason(skill, contents) ??
+    diagnostics.find((it) => hasEffect(it, "unlisted")));
   const entry = {
     name,
     description,
@@ -215,12 +234,12 @@ async function inspect(
     file,
     state,
     hiddenFrom,
-    ruleLine: skill.policyRule?.line,
+    policyRule: skill.policyRule?.path,
     shadowedBy: shadowing?.by.file,
     qualifiedName: skill.prefix && qualifiedName(skill),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
-    unlisted: unlisting?.reason,
+    unlisted: unlisted?.reason,
   };
   return { entry, diagnostics };
 }

@@ -37,8 +37,8 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
     list.text,
     /^ {2}git +on +1 file +\.claude\/skills\/git$/m,
   );
-  assert.match(list.text, /^ {2}pdf +pinned +policy.yaml:3 +2 files/m);
-  assert.match(list.text, /^ {2}Übersicht +off +policy.yaml:2 +~\//m);
+  assert.match(list.text, /^ {2}pdf +pinned +rules\[1\] +2 files/m);
+  assert.match(list.text, /^ {2}Übersicht +off +rules\[0\] +~\//m);
   assert.match(
     list.text,
     /^Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings\. To look/m,
@@ -59,8 +59,8 @@ name: git-2
   fix: rename one of the two skills, or remove it
 ~/.claude/skills/git/SKILL.md: warning[name-twice]: the name "git" is also that of "${first}"
   fix: rename one of the two skills, or remove it
-~/.claude/skills/pdf/SKILL.md:7: warning[broken-link]: the link "a.md" does not point to a served file
-  fix: write the path of a file of the skill that is not hidden, or add the file
+~/.claude/skills/pdf/SKILL.md:7: warning[broken-link]: the link "a.md" does not lead to a file that the skill serves
+  fix: add the file, or write the path of one that is not hidden
 
 Checked 5 skills: 2 errors, 3 warnings
 `,
@@ -158,9 +158,10 @@ Deno.test("--json prints the report as JSON", async () => {
     effect: "skipped",
     file: at("home/.claude/skills/bad/SKILL.md"),
     line: 1,
-    reason: 'there is no frontmatter: the first line is not "---"',
+    reason:
+      'the file does not begin with a line "---", fields, and another line "---"',
     fix:
-      'start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
+      'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   });
 });
 

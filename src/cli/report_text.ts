@@ -4,7 +4,7 @@
  * problems are annotations.
  */
 
-import { basename, dirname, join } from "../fs/paths.ts";
+import { dirname, join } from "../fs/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
 import { isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";
@@ -45,9 +45,8 @@ function formatTables(report: Report, home: string | undefined): string[] {
     showPath(root.path, home),
   ]);
   const skillRows = skills.map((skill) => {
-    const { state, ruleLine, files } = skill;
-    const rule = ruleLine ? `${basename(policy!)}:${ruleLine}` : "";
-    const policyCells = policy === undefined ? [] : [state, rule];
+    const { state, policyRule = "", files } = skill;
+    const policyCells = policy === undefined ? [] : [state, policyRule];
     return [
       skill.name,
       ...policyCells,
@@ -106,10 +105,11 @@ function formatReported(
   diagnostic: Report["diagnostics"][number],
   home: string | undefined,
 ): string[] {
-  const { rule, severity, line, reason, fix, lines = [] } = diagnostic;
+  const { rule, severity, line, reason, fix } = diagnostic;
   const file = showPath(diagnostic.file, home);
   const position = line === undefined ? file : `${file}:${line}`;
-  const advice = `fix: ${fix}`;
+  // A line to copy stands at the beginning of the line.
+  const [advice = "", ...lines] = `fix: ${fix}`.split("\n");
   if (isInActions()) {
     // The log of the step shows only the message.
     const message = [`${position}: ${reason}`, advice, ...lines];
@@ -118,7 +118,6 @@ function formatReported(
     return [annotation(severity, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
-  // Lines to copy stand at the beginning of the line.
   return [start, `  ${advice}`, ...lines];
 }
 

@@ -27,8 +27,8 @@ Skills (5)
   git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
   git        1 file   ~/.claude/skills/git-2      shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
 
-~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: there is no frontmatter: the first line is not "---"
-  fix: start the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
+~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: the file does not begin with a line "---", fields, and another line "---"
+  fix: begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
 
 Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To look for problems in their texts and files, use --check.
 `,
@@ -92,8 +92,7 @@ const DIAGNOSTIC: Report["diagnostics"][number] = {
   file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
   line: 3,
   reason: "100% wrong\r::warning::x",
-  fix: "write this line instead:",
-  lines: ["name: a"],
+  fix: "write this line instead:\nname: a",
 };
 
 const EMPTY_REPORT: Report = {

@@ -36,6 +36,14 @@ export const NOT_THERE: DiagnosticDetails = {
     "pass the path of a file relative to the skill's folder, with its capital letters",
 };
 
+/** For a path such as `../git/SKILL.md`, whether or not anything is there. */
+export const LEADS_OUT: DiagnosticDetails = {
+  rule: "file-missing",
+  reason: "the path leads outside the skill, which serves only its own files",
+  fix:
+    "pass the path of a file in the skill, or load another skill by its name",
+};
+
 export const LINK_OUTSIDE: DiagnosticDetails = {
   rule: "link-outside",
   reason:

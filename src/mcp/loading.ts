@@ -2,14 +2,19 @@
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
-import { resourceContents } from "../fs/media_types.ts";
-import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
+import { mediaTypeOfName, resourceContents } from "../fs/media_types.ts";
+import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { RequestContext } from "./requests.ts";
-import { totalSize } from "../skills/checks.ts";
 import { splitPath } from "../skills/files.ts";
-import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
+import { totalSize } from "../skills/limits.ts";
+import {
+  parseSkillUri,
+  SKILL_MD,
+  skillFileUri,
+  skillMdUri,
+} from "../skills/names.ts";
 import type {
   Skill,
   SkillFile,
@@ -19,6 +24,13 @@ import type {
 import { escapeInvisible, log, quote } from "../text.ts";
 import { inTurns } from "../tasks.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
+import {
+  isCut,
+  MAX_RESULT_SIZE,
+  maxResultSize,
+  type ResultReader,
+  sizeUpTo,
+} from "./results.ts";
 
 /** Whatever the tools read is for the model. */
 const MODEL = { forModel: true };
@@ -115,24 +127,42 @@ export function directoryOf(
  * Formats the text of a `SKILL.md`. It begins with the skill's folder, because the
  * instructions may refer to files in it.
  *
- * @param options.input The arguments of the skill's own prompt.
+ * @param reader.input The arguments of the skill's own prompt, which follow the text.
  */
 export function formatLoadedSkill(
   skill: Skill,
   text: string,
-  options: ToolOptions & { input?: string | undefined },
+  reader: ResultReader & { input?: string | undefined },
 ): string {
-  const directory = escapeInvisible(directoryOf(skill, options));
+  const { options, input } = reader;
   const lines = [
     `Loading: ${skill.name}`,
-    `Base directory: ${directory}`,
+    `Base directory: ${escapeInvisible(directoryOf(skill, options))}`,
+    ...formatLength(skill, text, reader),
     ...formatRemoteFiles(skill, options),
   ];
-  // The toolsets of other servers return the text as it is.
-  const filled = options.toolset === "skill"
-    ? fill(text, directory.replace(/\/$/, ""), options.input)
-    : text;
-  return `${lines.join("\n")}\n\n${filled}`;
+  const end = input
+    ? `${text.endsWith("\n") ? "" : "\n"}\nARGUMENTS: ${input}`
+    : "";
+  return `${lines.join("\n")}\n\n${text}${end}`;
+}
+
+/**
+ * Says in one line how long a `SKILL.md` is and where it is, for a client that is known to
+ * cut results of this length.
+ */
+function formatLength(
+  skill: Skill,
+  text: string,
+  reader: ResultReader,
+): string[] {
+  if (!isCut(text, reader)) return [];
+  const place = reader.options.isRemote
+    ? `the resource ${skillMdUri(skill)}`
+    : escapeInvisible(skill.file);
+  return [
+    `Length: ${text.length} characters. If a part is cut out here, read it in ${place}`,
+  ];
 }
 
 /** Says in one line how to read the files of a skill that are on another machine. */
@@ -150,45 +180,16 @@ function formatRemoteFiles(
   ];
 }
 
-/**
- * The placeholders of the skill's folder, and of all arguments of a prompt, but not of a
- * single one.
- */
-const PLACEHOLDER = /\$\{CLAUDE_SKILL_DIR\}|\$ARGUMENTS\b(?!\[)/g;
-
-/** The maximum length of what replaces all placeholders, in characters. */
-const MAX_FILLED_LENGTH = 1024 * 1024;
-
-/**
- * Replaces the placeholders with the folder and the arguments of a prompt, in one pass,
- * so that what they contain is not replaced. Without a placeholder, the arguments follow
- * on a last line.
- */
-function fill(
-  text: string,
-  directory: string,
-  input: string | undefined,
-): string {
-  const isArguments = (placeholder: string) => placeholder === "$ARGUMENTS";
-  const valueOf = (placeholder: string) =>
-    isArguments(placeholder) ? input ?? placeholder : directory;
-  const placeholders = text.match(PLACEHOLDER) ?? [];
-  const length = placeholders
-    .reduce((sum, placeholder) => sum + valueOf(placeholder).length, 0);
-  const fits = length <= MAX_FILLED_LENGTH;
-  const filled = fits ? text.replace(PLACEHOLDER, valueOf) : text;
-  return !input || (fits && placeholders.some(isArguments))
-    ? filled
-    : `${filled.replace(/\n?$/, "\n")}\nARGUMENTS: ${input}`;
-}
-
 export async function loadWhole(
   name: string,
   context: ToolContext,
 ): Promise<CallToolResult> {
   return await withSkill(name, context, (skill, text) => {
     logLoad(skill, "with a tool", context);
-    const lines = formatRemoteFiles(skill, context.options);
+    const lines = [
+      ...formatLength(skill, text, context),
+      ...formatRemoteFiles(skill, context.options),
+    ];
     return createTextResult(text, ...lines);
   });
 }
@@ -197,15 +198,34 @@ export function createTextResult(...texts: string[]): CallToolResult {
   return { content: texts.map((text) => ({ type: "text", text })) };
 }
 
+/** @throws {Error} If the file cannot be read, or the client accepts no result of its size. */
 export async function readContent(
   skill: Skill,
   path: string,
-  registry: SkillSource,
+  context: ToolContext,
 ): Promise<CallToolResult["content"][number]> {
-  const file = await registry.readFile(skill, path, MODEL);
-  if (file.text !== undefined) return { type: "text", text: file.text };
+  const file = await context.registry.readFile(skill, path, MODEL);
+  const isText = mediaTypeOfName(file.path)?.startsWith("text/");
+  if (file.text === undefined && isText) {
+    const reason =
+      "it is a text, but not UTF-8; ask the user to save it as UTF-8";
+    return { type: "text", text: `Cannot read ${quote(file.path)}: ${reason}` };
+  }
   const uri = skillFileUri(skill, file.path);
-  return { type: "resource", resource: resourceContents(uri, file) };
+  const content = file.text === undefined
+    ? { type: "resource" as const, resource: resourceContents(uri, file) }
+    : { type: "text" as const, text: file.text };
+  const limit = maxResultSize(context);
+  const size = sizeUpTo(limit, content);
+  if (size <= limit) return content;
+  const place = context.options.isRemote ? uri : join(skill.directory, path);
+  throw new Error(
+    `Cannot return ${
+      quote(file.path)
+    }: as JSON, it has ${size} bytes, and the client accepts ${limit}; open ${
+      quote(place)
+    } in another way`,
+  );
 }
 
 /**
@@ -262,13 +282,13 @@ function meantPath(path: string): string | undefined {
 export async function readPath(
   skill: Skill,
   path: string,
-  registry: SkillSource,
+  context: ToolContext,
 ): Promise<CallToolResult> {
-  if (path.trim() === "") return await listFilesOf(skill, registry);
+  if (path.trim() === "") return await listFilesOf(skill, context.registry);
   try {
-    return { content: [await readContent(skill, path, registry)] };
+    return { content: [await readContent(skill, path, context)] };
   } catch (error) {
-    const result = await readFolder(skill, path, registry);
+    const result = await readFolder(skill, path, context);
     if (result === undefined) throw error;
     return result;
   }
@@ -277,19 +297,19 @@ export async function readPath(
 async function readFolder(
   skill: Skill,
   path: string,
-  registry: SkillSource,
+  context: ToolContext,
 ): Promise<CallToolResult | undefined> {
   const prefix = [...splitPath(path) ?? [path], ""].join("/");
-  const { files, leftOut } = await registry.listFiles(skill, MODEL);
+  const { files, leftOut } = await context.registry.listFiles(skill, MODEL);
   const inFolder = files.filter((file) => file.path.startsWith(prefix));
   if (inFolder.length === 0) return undefined;
   const content = await readTogether(inFolder, async (file) => {
-    const item = await readContent(skill, file.path, registry);
+    const item = await readContent(skill, file.path, context);
     if (item.type === "text") {
       item.text = `--- ${escapeInvisible(file.path)} ---\n${item.text}`;
     }
     return item;
-  });
+  }, maxResultSize(context));
   const missing = leftOut.filter(({ file }) => file.startsWith(prefix));
   const note = formatLeftOut(missing);
   if (note !== "") content.push({ type: "text", text: note });
@@ -323,21 +343,35 @@ function formatLeftOut(diagnostics: readonly Diagnostic[]): string {
   return `Left out:\n\n${lines.join("\n")}`;
 }
 
-/** The maximum size of files that are read together, in bytes. A reply takes much more. */
-const MAX_SIZE_TOGETHER = 2 * 1024 * 1024;
-
-/** @throws {Error} If the files do not fit into one message. */
+/**
+ * Reads files for one result.
+ *
+ * @param limit The largest result, in bytes of JSON. Files take at least their size.
+ * @throws {Error} If the result would be larger.
+ */
 export async function readTogether<T>(
   files: readonly SkillFile[],
   read: (file: SkillFile) => Promise<T>,
+  limit: number = MAX_RESULT_SIZE,
 ): Promise<T[]> {
-  const size = totalSize(files);
-  if (size > MAX_SIZE_TOGETHER) {
-    throw new Error(
-      `Cannot read ${files.length} files at once: they have ${size} bytes in total, and the limit is ${MAX_SIZE_TOGETHER}; read them one at a time`,
-    );
-  }
+  requireTogether(files, totalSize(files), limit);
   const contents: T[] = [];
   for await (const file of inTurns(files)) contents.push(await read(file));
+  requireTogether(files, sizeUpTo(limit, contents), limit);
   return contents;
+}
+
+function requireTogether(
+  files: readonly SkillFile[],
+  size: number,
+  limit: number,
+): void {
+  if (size <= limit) return;
+  const names = files.slice(0, MAX_NAMED_ENTRIES)
+    .map(({ path }) => quote(path)).join(", ");
+  const more = files.length - MAX_NAMED_ENTRIES;
+  const list = more > 0 ? `${names}, and ${more} more` : names;
+  throw new Error(
+    `Cannot return ${files.length} files at once: as JSON, they have ${size} bytes, and the client accepts ${limit}; read them one by one: ${list}`,
+  );
 }

@@ -11,9 +11,14 @@ import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
-import { loadGit, textOf, toolCaller } from "../../tests/testing/tools.ts";
+import {
+  callFor,
+  loadGit,
+  textOf,
+  toolCaller,
+} from "../../tests/testing/tools.ts";
+import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
-import { readTogether } from "./loading.ts";
 import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -63,29 +68,102 @@ Deno.test("a call returns no skill that was broken or hidden since the last scan
   }
 });
 
-Deno.test("readTogether() reads files of 2 MiB in total, and none of more", async () => {
-  const fileOf = (path: string, size: number) => ({ path, size, version: "1" });
-  const files = [fileOf("a", 2 ** 20), fileOf("b", 2 ** 20)];
-  const read: string[] = [];
-  const readAll = (more: number) =>
-    readTogether([...files, fileOf("c", more)], ({ path }) => {
-      read.push(path);
-      return Promise.resolve(path);
-    });
-  assert.deepEqual(await readAll(0), ["a", "b", "c"]);
-  read.length = 0;
-  await assert.rejects(
-    readAll(1),
-    /^Error: Cannot read 3 files at once: .* the limit is 2097152; /,
+Deno.test("a folder whose files are larger than the client accepts is refused, with the files to read one by one", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "git");
+  const text = "x".repeat(600_000);
+  for (const name of ["a.txt", "b.txt"]) {
+    place.file(`${SKILLS}/git/docs/${name}`, text);
+  }
+  using registry = await openSkills(place);
+  const options = { toolset: "skilljack" } as const;
+  const read = async (client: string, path: string) => {
+    const call = toolCaller(registry, options, client);
+    return await call("skill-resource", { skill: "git", path });
+  };
+  assert.equal((await read("some-client", "docs")).isError, undefined);
+  const { content, isError } = await read("claude-ai", "docs");
+  assert.ok(isError && content[0]?.type === "text");
+  assert.match(
+    content[0].text,
+    /^Cannot return 2 files at once: .* accepts 1000000; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
   );
-  assert.deepEqual(read, []);
+  assert.equal((await read("claude-ai", "docs/a.txt")).isError, undefined);
 });
+
+Deno.test("a file that is larger than the client accepts is refused, counted as the JSON that is sent", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "git");
+  // In base64, it is larger than 1 MB.
+  place.file(`${SKILLS}/git/logo.png`, new Uint8Array(800_000).fill(0xff));
+  using registry = await openSkills(place);
+  for (
+    const [toolset, isRemote] of [["skilljack", false], [
+      "agentskills",
+      true,
+    ]] as const
+  ) {
+    const options = { toolset, isRemote };
+    const { name, arguments: input } = callFor(toolset, "git", "logo.png");
+    const read = (client: string) =>
+      toolCaller(registry, options, client)(name, input);
+    assert.equal((await read("some-client")).isError, undefined);
+    const text = textOf(await read("claude-ai"));
+    const uri = "skill://git/logo.png";
+    const where = isRemote ? uri : join(place.path, SKILLS, "git", "logo.png");
+    assert.match(
+      text,
+      /^Cannot return "logo.png": as JSON, it has 10\d{5} bytes/,
+    );
+    assert.ok(text.includes(`open ${quote(where)} in another way`), text);
+  }
+});
+
+for (
+  const [client, limit] of [
+    ["@cline/core", 8_000],
+    ["copilot-cli", 20_000],
+    ["qwen-cli-mcp-client-skills", 25_000],
+    ["codex-mcp-client", 40_000],
+    ["gemini-cli-mcp-client", 40_000],
+    ["opencode", 51_200],
+  ] as const
+) {
+  Deno.test(`${client} learns the length and the place of a SKILL.md of more than ${limit} characters, which it cuts`, async () => {
+    using place = new Place();
+    const fits = skillMd("fits");
+    place.skill(SKILLS, "fits", fits.padEnd(limit, "x"));
+    const file = join(
+      place.skill(SKILLS, "long", skillMd("long").padEnd(limit + 1, "x")),
+      "SKILL.md",
+    );
+    using registry = await openSkills(place);
+    for (const toolset of ["skill", "skilljack"] as const) {
+      for (const isRemote of [false, true]) {
+        const load = async (name: string, from: string) => {
+          const call = toolCaller(registry, { toolset, isRemote }, from);
+          return textOf(await call("skill", { name }));
+        };
+        const where = isRemote ? "the resource skill://long/SKILL.md" : file;
+        const line = `Length: ${
+          limit + 1
+        } characters. If a part is cut out here, read it in ${where}`;
+        assert.ok((await load("long", client)).split("\n").includes(line));
+        assert.doesNotMatch(await load("fits", client), /^Length: /m);
+        assert.doesNotMatch(await load("long", "some-client"), /^Length: /m);
+      }
+    }
+  });
+}
 
 Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
   using place = filesPlace();
   place.skill(SKILLS, "alone");
   place.skill(SKILLS, "one");
   place.file(`${SKILLS}/one/a.md`, "# A");
+  const latin = new Uint8Array([0x63, 0x61, 0x66, 0xe9]);
+  place.file(`${SKILLS}/latin/a.md`, latin);
+  place.skill(SKILLS, "latin");
   using registry = await openSkills(place);
   const read = resourceCaller(registry);
   const text = (text: string) => ({ type: "text", text });
@@ -108,6 +186,10 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const resource = { uri, mimeType: "image/png", blob: "if8=" };
   const { content } = await read("logo.png");
   assert.deepEqual(content, [{ type: "resource", resource }]);
+  const { content: [unread] } = await read("a.md", "latin");
+  const reason =
+    "it is a text, but not UTF-8; ask the user to save it as UTF-8";
+  assert.deepEqual(unread, text(`Cannot read "a.md": ${reason}`));
   assert.equal((await read(".")).content.length, 4);
   assert.equal(
     textOf(await read("", "alone")),
@@ -134,13 +216,22 @@ Deno.test(
     assert.doesNotMatch(textOf(await read("")), /there|nowhere|Left out/);
     const isFolder = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isFolder);
-    for (const path of ["none.md", "../../../../outside.txt", ".env"]) {
+    for (const path of ["none.md", ".env"]) {
       assert.match(textOf(await read(path)), /the skill serves no such file/);
+    }
+    for (const path of ["../../../../outside.txt", "../none.md"]) {
+      assert.match(
+        textOf(await read(path)),
+        /the path leads outside the skill/,
+      );
     }
     assert.equal((await read("a.md", "hidden")).isError, true);
     assert.equal((await read("large/1")).isError, undefined);
     const all = await read("large");
-    assert.match(textOf(all), /^Cannot read 17 files at once: they have 178/);
+    assert.match(
+      textOf(all),
+      /^Cannot return 17 files at once: as JSON, they have 178/,
+    );
     assert.equal(all.isError, true);
   },
 );
@@ -221,7 +312,7 @@ Deno.test("tools scan again only if that can help", async () => {
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
   using place = new Place();
-  place.skill(SKILLS, "git", skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh");
+  place.skill(SKILLS, "git", skillMd("git"));
   using registry = await openSkills(place);
   const ways: [Toolset, string][] = [
     ["skill", "as resources, skill://git/<path>"],
@@ -239,7 +330,6 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
       ),
       text,
     );
-    assert.equal(text.includes("skill://git/x.sh"), toolset === "skill");
     assert.ok(!text.includes(place.path));
     assert.doesNotMatch(await load(false), /on the server/);
   }

@@ -18,6 +18,9 @@
  * 5. Qwen Code shows tools only after a search unless `alwaysLoadTools` is set.
  * 6. Claude Code's own list of skills ends at about 24,000 characters, Codex's at about
  *    21,000, and Copilot CLI's at about 15,000, including what they add.
+ * 7. Cline 3.0 keeps 8,000 characters of a result, Copilot CLI 1.0 about 20,000, Qwen Code
+ *    0.24 about 25,000, Codex 0.171 and Gemini CLI 0.61 about 40,000, and OpenCode 1.18
+ *    51,200 bytes.
  */
 
 import type { SkillToolOptions } from "./options.ts";
@@ -36,6 +39,13 @@ export interface ClientProfile {
   readonly searchesTools?: boolean;
   /** The `_meta` that makes the client show a tool immediately, if it needs one. */
   readonly toolMeta?: Readonly<Record<string, unknown>>;
+  /**
+   * How many characters of a result the client shows its model whole. It cuts longer ones,
+   * mostly in the middle. Infinity if that was not measured.
+   */
+  readonly keepsResultsTo: number;
+  /** The size of the largest result of a tool that it accepts, in bytes of JSON. */
+  readonly maxResultSize?: number;
   /** Whether the client drops prompts that contain an embedded resource. */
   readonly dropsEmbeddedResources?: boolean;
   /** Whether lists are in short lines, because the client cuts or hides long texts. */
@@ -51,11 +61,13 @@ export interface ClientProfile {
 export const DEFAULT_PROFILE: ClientProfile = {
   clientName: "",
   instructions: "none",
+  keepsResultsTo: Infinity,
 };
 
 const DROPS_RESOURCES = {
   instructions: "whole",
   dropsEmbeddedResources: true,
+  keepsResultsTo: Infinity,
 } as const;
 
 /** The profiles by the client names that `--print-config` and `--as` accept. */
@@ -66,7 +78,12 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
     cutsDescriptionsAt: 2_048,
     isBrief: true,
     ownListSize: 20_000,
-    toolMeta: { "anthropic/alwaysLoad": true },
+    // With the second field, it keeps a result whole that it otherwise cuts at 50,000.
+    toolMeta: {
+      "anthropic/alwaysLoad": true,
+      "anthropic/maxResultSizeChars": 500_000,
+    },
+    keepsResultsTo: 500_000,
   },
   "codex": {
     clientName: "codex-mcp-client",
@@ -74,21 +91,42 @@ export const CLIENT_PROFILES: Readonly<Record<string, ClientProfile>> = {
     searchesTools: true,
     isBrief: true,
     ownListSize: 17_000,
+    keepsResultsTo: 40_000,
   },
-  "opencode": { ...DROPS_RESOURCES, clientName: "opencode" },
+  "opencode": {
+    ...DROPS_RESOURCES,
+    clientName: "opencode",
+    keepsResultsTo: 51_200,
+  },
   "kilo": { ...DROPS_RESOURCES, clientName: "kilo" },
-  "gemini-cli": { ...DROPS_RESOURCES, clientName: "gemini-cli-mcp-client" },
+  "gemini-cli": {
+    ...DROPS_RESOURCES,
+    clientName: "gemini-cli-mcp-client",
+    keepsResultsTo: 40_000,
+  },
   "qwen-code": {
     ...DROPS_RESOURCES,
     clientName: "qwen-cli-mcp-client",
     isBrief: true,
+    keepsResultsTo: 25_000,
   },
   "copilot": {
     clientName: "copilot-cli",
     instructions: "none",
     ownListSize: 7_000,
+    keepsResultsTo: 20_000,
   },
-  "cline": { clientName: "@cline/core", instructions: "none" },
+  "cline": {
+    clientName: "@cline/core",
+    instructions: "none",
+    keepsResultsTo: 8_000,
+  },
+  // Public reports say that it refuses larger results.
+  "claude-desktop": {
+    ...DEFAULT_PROFILE,
+    clientName: "claude-ai",
+    maxResultSize: 1_000_000,
+  },
 };
 
 /** The name that `--as` and `--profile` accept for clients without a profile. */

@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import type { Tool } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { scanSkillRoots, type SkillCatalog, SkillRegistry } from "../../mod.ts";
+import { type SkillCatalog, SkillRegistry } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { root, scansOf } from "../../tests/testing/registry.ts";
 import { type ServerOptions, Wire } from "../../tests/testing/server.ts";
-import { join } from "../fs/paths.ts";
 import {
   CLIENT_PROFILES,
   type ClientProfile,
   DEFAULT_PROFILE,
-  PROFILE_NAMES,
   profileOfClient,
   profileOfOption,
 } from "./profiles.ts";
@@ -89,46 +87,6 @@ function listFor(
   const name = tool!.inputSchema.properties!.name as { description: string };
   return `${tool!.description}\n${name.description}`;
 }
-
-Deno.test("when_to_use follows the description in the list of every profile but default", async () => {
-  using place = new Place();
-  const write = (name: string, description: string, use: string) => {
-    const text = skillMd(name, description, `when_to_use: ${use}\n`);
-    place.skill("skills", name, text);
-  };
-  write("git", "Work with git", '"Before\\n- evil:\\u200b a commit"');
-  write("long", "d".repeat(1_000), "u".repeat(1_000));
-  write("list", "A list", "[a, b]");
-  write("empty", "Nothing", '"\\u200b "');
-  write("named", "About names", "Never shown");
-  const rules = [{ skill: "named", state: "name-only" as const }];
-  const roots = [root(join(place.path, "skills"))];
-  const catalog = await scanSkillRoots(roots, { policy: { rules } });
-  for (const profile of PROFILE_NAMES) {
-    const { isBrief } = profileOfOption(profile);
-    const text = listFor(profileOfOption(profile), catalog);
-    if (profile === "default") {
-      assert.doesNotMatch(text, /commit|Never/);
-      assert.ok(text.includes("<description>Work with git</description>"));
-      continue;
-    }
-    const described = {
-      git: "Work with git - Before - evil: a commit",
-      long: `${"d".repeat(1_000)} - ${"u".repeat(18)}...`,
-      list: "A list",
-      empty: "Nothing",
-    };
-    for (const [name, description] of Object.entries(described)) {
-      const lines = isBrief
-        ? `\n- ${name}: ${description}\n`
-        : `<name>${name}</name>\n<description>${description}</description>\n`;
-      assert.ok(text.includes(lines), `${profile}: ${lines}`);
-    }
-    assert.ok(
-      text.includes(isBrief ? "\n- named" : "<name>named</name>\n<loc"),
-    );
-  }
-});
 
 Deno.test("skills that a client lists itself are described, too, if its own list has no room for all of them", async () => {
   using place = new Place();

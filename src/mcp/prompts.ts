@@ -14,6 +14,7 @@ import type { ToolOptions, Toolset } from "./options.ts";
 import { createListHandler, type ListItem, renderList } from "./paging.ts";
 import { profileFor } from "./profiles.ts";
 import { readForRequest } from "./resources.ts";
+import type { ResultReader } from "./results.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   fitList,
@@ -49,11 +50,13 @@ export function promptHandlers(
       const reading = registry.readFile(skill, SKILL_MD);
       const text = decodeText(await readForRequest(skillMdUri(skill), reading));
       logLoad(skill, "as a prompt", { ...requester, options });
-      const input = params.name === SKILL_PROMPT
-        ? undefined
-        : params.arguments?.arguments ?? "";
+      const isOwnPrompt = params.name !== SKILL_PROMPT;
+      const input = isOwnPrompt && options.toolset === "skill"
+        ? params.arguments?.arguments
+        : undefined;
       const loaded = { skill, text, input };
-      const content = createPromptContent(loaded, options, requester.client);
+      const reader = { client: requester.client, options };
+      const content = createPromptContent(loaded, reader);
       const messages = [{ role: "user", content }];
       return { description: skill.description, messages };
     },
@@ -85,8 +88,7 @@ interface LoadedPrompt {
 
 function createPromptContent(
   { skill, text, input }: LoadedPrompt,
-  options: ToolOptions,
-  client: string | undefined,
+  { client, options }: ResultReader,
 ): ContentBlock {
   const annotations = { audience: ["assistant" as const], priority: 1.0 };
   // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
@@ -98,7 +100,7 @@ function createPromptContent(
     const resource = { uri, mimeType: "text/markdown", text };
     return { type: "resource", resource, annotations };
   }
-  const loaded = formatLoadedSkill(skill, text, { ...options, input });
+  const loaded = formatLoadedSkill(skill, text, { client, options, input });
   return { type: "text", text: loaded, annotations };
 }
 

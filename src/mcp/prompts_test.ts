@@ -60,54 +60,19 @@ Deno.test("prompts/get returns the skill as one text message for the assistant",
   assert.match(JSON.stringify(message), /About skill/);
 });
 
-Deno.test("the prompts and the tool of the toolset skill fill in the skill's directory and the arguments", async () => {
+Deno.test("the prompts of the toolset skill end with their arguments, and change nothing in the text", async () => {
   using place = new Place();
-  const body = (text: string) => `${skillMd("git")}${text}\n`;
-  const directory = place.skill(
-    "home/.claude/skills",
-    "git",
-    body("${CLAUDE_SKILL_DIR}/x.sh $1 $ARGUMENTS $ARGUMENTS[0] $ARGUMENTS_X"),
-  );
-  place.skill("home/.claude/skills", "plain", `${skillMd("plain")}Do`);
-  const twice = skillMd("many") + "$ARGUMENTS $ARGUMENTS";
-  place.skill("home/.claude/skills", "many", twice);
-  await using session = await Session.open(place);
-  const get = async (name: string, args?: Record<string, string>) => {
-    const params = { name, arguments: args };
-    const { messages } = await session.client.getPrompt(params);
-    const { content } = messages[0]!;
-    return content.type === "text" ? content.text.split("\n\n").at(-1)! : "";
-  };
+  const text = skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh $ARGUMENTS\n";
+  place.skill("home/.claude/skills", "git", text);
   const input = { arguments: "$& $1\nnow" };
-  assert.ok(
-    (await get("git", input)).endsWith(
-      `${directory}/x.sh $1 $& $1\nnow $ARGUMENTS[0] $ARGUMENTS_X\n`,
-    ),
-  );
-  // What the user writes is not looked at again.
-  const placeholders = "${CLAUDE_SKILL_DIR} $ARGUMENTS";
-  const written = await get("git", { arguments: placeholders });
-  assert.ok(written.includes(`x.sh $1 ${placeholders} $ARGUMENTS[0]`), written);
-  assert.match(await get("git"), /x.sh \$1 {2}\$ARGUMENTS\[0\]/);
-  assert.equal(await get("plain", input), "ARGUMENTS: $& $1\nnow");
-  // What stands for all placeholders has a limit.
-  const large = { arguments: "x".repeat(2 ** 20) };
-  assert.ok((await get("git", large)).includes(large.arguments));
-  const { length } = await get("many", large);
-  assert.ok(length < 1.1 * large.arguments.length);
-  assert.match(await get("plain"), /\nDo$/);
-  const { text } = await session.load("git");
-  assert.ok(text.includes(`${directory}/x.sh $1 $ARGUMENTS `), text);
-  const uri = "skill://git";
-  const { contents } = await session.client.readResource({ uri });
-  const unchanged = /\$\{CLAUDE_SKILL_DIR\}.*\$ARGUMENTS /;
-  assert.match(JSON.stringify(contents), unchanged);
-  for (const toolset of ["skilljack", "reference", "agentskills"]) {
+  const ends = { skill: "\nARGUMENTS: $& $1\nnow", agentskills: "" };
+  for (const [toolset, end] of Object.entries(ends)) {
     const args = ["--tools", toolset];
-    await using other = await Session.open(place, { args });
+    await using session = await Session.open(place, { args });
     const params = { name: "git", arguments: input };
-    const prompt = await other.client.getPrompt(params);
-    assert.match(JSON.stringify(prompt), unchanged);
+    const { messages: [message] } = await session.client.getPrompt(params);
+    assert.ok(message?.content.type === "text");
+    assert.ok(message.content.text.endsWith(text + end), message.content.text);
   }
 });
 

@@ -1,183 +1,54 @@
-/**
- * Full-text search for skills, ranked with BM25F over the name, the description, and
- * the beginning of the instructions.
- *
- * @see {@link https://en.wikipedia.org/wiki/Okapi_BM25}
- */
+/** Full-text search for skills with MiniSearch, which ranks matches with BM25. */
 
+import MiniSearch from "npm:minisearch@^7";
 import type { Skill } from "../skills/types.ts";
-import { editDistance, normalizeText } from "../text.ts";
-import { inTurns } from "../tasks.ts";
-import { useOf } from "./skill_list.ts";
+import { normalizeText } from "../text.ts";
 
-/** How much of a query is used, and of a name, description, or excerpt, in characters. */
-const MAX_QUERY_LENGTH = 400;
+/** How much of a query or a field is searched, in characters. */
 const MAX_TEXT_LENGTH = 1_024;
 
-/**
- * How many unknown words of a query are completed or corrected. For each of them, all
- * words with the same first character are compared, and skills can contain a million.
- */
-const MAX_UNKNOWN_WORDS = 8;
+/** How many words of a query are searched for. */
+const MAX_WORDS = 60;
 
-interface Field {
-  readonly wordsOf: (skill: Skill) => string[];
-  readonly weight: number;
-  /** How many words it usually has. In a longer one, a word counts less. */
-  readonly usualLength: number;
-}
-
-const FIELDS: readonly Field[] = [
-  { wordsOf: ({ name }) => wordsOfName(name), weight: 2, usualLength: 3 },
-  {
-    wordsOf: (skill) => splitWords(`${skill.description} ${useOf(skill)}`),
-    weight: 1,
-    usualLength: 35,
-  },
-  {
-    wordsOf: ({ excerpt }) => splitWords(excerpt),
-    weight: 0.3,
-    usualLength: 90,
-  },
-];
-
-/** The parameters of BM25: how much the length counts, and how soon repetition stops counting. */
-const LENGTH_INFLUENCE = 0.75;
-const SATURATION = 1.2;
-
-/** The weight of a word that a query contains only incomplete or misspelled. */
-const SIMILAR_WEIGHT = 0.5;
-
-/**
- * How many bits of a posting are for the weight of the word. The others are for the number
- * of the skill, which can be two million.
- */
-const WEIGHT_BITS = 10;
-const MAX_WEIGHT = 2 ** WEIGHT_BITS - 1;
+/** How much a word counts in each field, as measured with `tools/search_questions.json`. */
+const WEIGHTS = { name: 1, description: 1, excerpt: 0.2 };
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "a an and are as at be by can could do does for from get help how i in into is it make me my need of on or our please should some that the this to use using want we what when which with would you"
     .split(" "),
 );
 
-/** Pairs of characters that are not separated, and words of all other scripts. */
+/** Overlapping pairs of characters in scripts without spaces, and words in all others. */
 const WORDS =
   /(?=([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]{2})).|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv;
 
-export class SkillIndex {
-  readonly #skills: Skill[] = [];
-  /**
-   * The postings of each word: the numbers of the skills that contain it, and how much
-   * it counts there, each in one number.
-   */
-  readonly #postings = new Map<string, number[]>();
-  readonly #wordsByStart = new Map<string, string[]>();
-
-  /** Indexes skills. Other tasks run in the meantime. */
-  static async create(skills: Iterable<Skill>): Promise<SkillIndex> {
-    const index = new SkillIndex();
-    for await (const skill of inTurns(skills)) index.#add(skill);
-    return index;
-  }
-
-  #add(skill: Skill): void {
-    const frequencies = new Map<string, number>();
-    for (const { wordsOf, weight, usualLength } of FIELDS) {
-      const words = wordsOf(skill);
-      const length = words.length / usualLength;
-      const norm = 1 - LENGTH_INFLUENCE + LENGTH_INFLUENCE * length;
-      for (const word of words) {
-        const frequency = frequencies.get(word) ?? 0;
-        frequencies.set(word, frequency + weight / norm);
-      }
-    }
-    const number = this.#skills.push(skill) - 1;
-    for (const [word, frequency] of frequencies) {
-      const saturated = frequency / (SATURATION + frequency);
-      const weight = Math.floor(MAX_WEIGHT * saturated);
-      const isNew = !this.#postings.has(word);
-      if (isNew) addTo(this.#wordsByStart, word[0]!, word);
-      addTo(this.#postings, word, number << WEIGHT_BITS | weight);
-    }
-  }
-
-  /**
-   * Lists the skills that match some words, or an inexact name, best match first. Other
-   * tasks run in the meantime, because skills can contain any number of words.
-   */
-  async search(query: string): Promise<Skill[]> {
-    const scores = new Map<number, number>();
-    const words = [
-      ...new Set(wordsOfName(query.slice(0, MAX_QUERY_LENGTH))),
-    ];
-    const known = words.filter((word) => this.#postings.has(word));
-    const unknown = words.filter((word) => !this.#postings.has(word))
-      .slice(0, MAX_UNKNOWN_WORDS);
-    for (const word of [...known, ...unknown]) {
-      for (const [number, score] of await this.#scoreWord(word)) {
-        scores.set(number, (scores.get(number) ?? 0) + score);
-      }
-    }
-    return [...scores].sort(([a, x], [b, y]) => y - x || a - b)
-      .map(([number]) => this.#skills[number]!);
-  }
-
-  /** Scores the skills for a word. Of the words that it stands for, the best one counts. */
-  async #scoreWord(
-    word: string,
-  ): Promise<Map<number, number>> {
-    const best = new Map<number, number>();
-    const isKnown = this.#postings.has(word);
-    const weight = isKnown ? 1 : SIMILAR_WEIGHT;
-    const words = isKnown ? [word] : await this.#listSimilar(word);
-    for await (const other of inTurns(words)) {
-      const postings = this.#postings.get(other)!;
-      const rarity = weight * rarityOf(postings.length, this.#skills.length);
-      for (const posting of postings) {
-        const number = posting >> WEIGHT_BITS;
-        const score = (posting & MAX_WEIGHT) * rarity;
-        best.set(number, Math.max(score, best.get(number) ?? 0));
-      }
-    }
-    return best;
-  }
-
-  /**
-   * Lists the words that begin with a word, or else those that it may be a misspelling of.
-   * Its first character is rarely wrong.
-   */
-  async #listSimilar(word: string): Promise<string[]> {
-    const limit = maxMistakes(word);
-    const begun: string[] = [];
-    const similar: string[] = [];
-    for await (const other of inTurns(this.#wordsByStart.get(word[0]!) ?? [])) {
-      if (word.length > 1 && other.startsWith(word)) begun.push(other);
-      else if (editDistance(word, other, limit) <= limit) similar.push(other);
-    }
-    return begun.length > 0 ? begun : similar;
-  }
-}
-
-function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
-/** Returns how rare a word in some of all skills is, as BM25 defines it. */
-function rarityOf(count: number, total: number): number {
-  return Math.log(1 + (total - count + 0.5) / (count + 0.5));
-}
-
-function maxMistakes({ length }: string): number {
-  if (length < 5) return 0;
-  return length < 8 ? 1 : 2;
-}
-
-function matchWords(text: string): string[] {
-  const start = normalizeText(text.slice(0, MAX_TEXT_LENGTH), "NFKC");
-  const lower = start.toLowerCase();
-  return Array.from(lower.matchAll(WORDS), ([word, pair = word]) => pair);
+/** Returns a function that lists the skills that match some words, best match first. */
+export async function indexSkills(
+  skills: Iterable<Skill>,
+): Promise<(query: string) => Skill[]> {
+  const indexed = [...skills];
+  const index = new MiniSearch<{ id: number; skill: Skill }>({
+    fields: Object.keys(WEIGHTS),
+    extractField: ({ id, skill }, field) =>
+      field === "id" ? id : skill[field as keyof typeof WEIGHTS],
+    tokenize: (text, field) =>
+      field === "name" ? splitName(text) : splitWords(text),
+    processTerm: (word) => word,
+  });
+  await index.addAllAsync(indexed.map((skill, id) => ({ id, skill })));
+  const isUnknown = (word: string) =>
+    index.search(word, { tokenize: (text) => [text] }).length === 0;
+  return (query) => {
+    const found = index.search(query, {
+      tokenize: (text) => [...new Set(splitName(text))].slice(0, MAX_WORDS),
+      boost: WEIGHTS,
+      // Only words that no skill contains are completed and corrected.
+      prefix: isUnknown,
+      fuzzy: (word) => word.length >= 5 && isUnknown(word) && 0.25,
+      maxFuzzy: 2,
+    });
+    return found.map(({ id }) => indexed[id]!);
+  };
 }
 
 /** Splits a text into words without their endings. */
@@ -186,11 +57,17 @@ function splitWords(text: string): string[] {
     .map(withoutEnding);
 }
 
-/** Splits a name, and joins its words if there are several. */
-function wordsOfName(name: string): string[] {
+/** Splits a name, and adds all its words as one, since people write names either way. */
+function splitName(name: string): string[] {
   const words = matchWords(name);
   const joined = words.length > 1 ? [withoutEnding(words.join(""))] : [];
   return [...splitWords(name), ...joined];
+}
+
+function matchWords(text: string): string[] {
+  const start = normalizeText(text.slice(0, MAX_TEXT_LENGTH), "NFKC");
+  const lower = start.toLowerCase();
+  return Array.from(lower.matchAll(WORDS), ([word, pair = word]) => pair);
 }
 
 /** Removes the ending of an English word, so that its forms become the same. */

@@ -24,6 +24,7 @@ import { createInstructions } from "./instructions.ts";
 import type { ToolOptions } from "./options.ts";
 import { promptHandlers, renderPrompts } from "./prompts.ts";
 import { renderResources, resourceHandlers } from "./resources.ts";
+import { MAX_RESULT_SIZE, maxResultSize, sizeUpTo } from "./results.ts";
 import {
   SKILLS_EXTENSION,
   skillsExtensionHandlers,
@@ -37,9 +38,6 @@ import {
   type Params,
   type RequestContext,
 } from "./requests.ts";
-
-/** The largest result that is sent, in bytes of JSON. The SDK's clients read 10 MiB. */
-const MAX_RESULT_SIZE = 8 * 1024 * 1024;
 
 /** The longest time for which a client may cache a result, in seconds. */
 const MAX_TTL_SECONDS = 5;
@@ -96,7 +94,11 @@ export function createService(
         await ready;
         const request = toRequestContext(context, server);
         const result = await handle(params as Params<Method>, request);
-        requireSendable(result);
+        const { client } = request;
+        const limit = method === "tools/call"
+          ? maxResultSize({ client, options })
+          : MAX_RESULT_SIZE;
+        requireSendable(result, limit);
         // Only clients of 2026-07-28 know these fields.
         const isModern = context.mcpReq.envelope !== undefined;
         return isModern ? { ...result, ...caching } : result;
@@ -142,25 +144,13 @@ function toRequestContext(
   return { signal, client: info?.name, sender: http?.authInfo?.clientId };
 }
 
-/** @throws {ProtocolError} If a result is larger than clients read. */
-function requireSendable(result: Result): void {
-  // A character takes at most six bytes of JSON, so most results need not be measured.
-  if (countCharacters(result) * 6 <= MAX_RESULT_SIZE) return;
-  const size = new TextEncoder().encode(JSON.stringify(result)).length;
-  if (size <= MAX_RESULT_SIZE) return;
+/** @throws {ProtocolError} If a result is larger than the client reads. */
+function requireSendable(result: Result, limit: number): void {
+  const size = sizeUpTo(limit, result);
+  if (size <= limit) return;
   throw new ProtocolError(
     ProtocolErrorCode.InternalError,
-    `The result is too large: it has ${size} bytes, and the limit is ${MAX_RESULT_SIZE}; ask for less at a time`,
-  );
-}
-
-/** Counts the characters of all texts in a value, with some for punctuation. */
-function countCharacters(value: unknown): number {
-  if (typeof value === "string") return value.length + 2;
-  if (typeof value !== "object" || value === null) return 8;
-  return Object.entries(value).reduce(
-    (sum, [key, part]) => sum + key.length + 4 + countCharacters(part),
-    2,
+    `The result is too large: as JSON, it has ${size} bytes, and the limit is ${limit}; ask for less at a time`,
   );
 }
 

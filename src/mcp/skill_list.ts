@@ -7,7 +7,7 @@
 
 import { isForModel, STATES } from "../policy/states.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
-import { MAX_DESCRIPTION_LENGTH } from "../skills/checks.ts";
+import { MAX_DESCRIPTION_LENGTH } from "../skills/limits.ts";
 import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
@@ -76,19 +76,6 @@ const toListed = deriveOnce((skill: Skill): ListedSkill => ({
   name: qualifiedName(skill),
   description: oneLine(listedDescription(skill)),
 }));
-
-export function useOf({ frontmatter: { when_to_use: use } }: Skill): string {
-  return typeof use === "string" ? use : "";
-}
-
-/** Adds `when_to_use` to a description, unless the skill is listed by its name only. */
-export const withUse = deriveOnce((listed: ListedSkill): ListedSkill => {
-  const { description } = listed.skill;
-  const use = oneLine(useOf(listed.skill));
-  if (use === "" || listed.description === "") return listed;
-  const both = listedDescription({ description: `${description} - ${use}` });
-  return { ...listed, description: oneLine(both) };
-});
 
 /** Lists skills by the names that load them. Of equal rank, they stay in their order. */
 export function listByName(skills: Iterable<Skill>): ListedSkill[] {

@@ -9,20 +9,19 @@ import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { mediaTypeOfName } from "../fs/media_types.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
-import { findUnlistingFault, MAX_LISTED_ENTRIES } from "../skills/checks.ts";
-import { readSkillText } from "../skills/frontmatter.ts";
+import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import {
   qualifiedName,
   SKILL_MD,
   skillFileUri,
   skillMdUri,
 } from "../skills/names.ts";
-import { resolveUri } from "./resolve.ts";
+import { readSkillMd } from "../skills/skill_md.ts";
 import { sha256 } from "../skills/files.ts";
+import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote, stringifyJson } from "../text.ts";
-import { decodeText } from "./loading.ts";
 import { createListHandler, type ListItem, loadPage } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";
 import { sortKeyOf } from "./skill_list.ts";
@@ -78,10 +77,10 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   const main = await registry.readFile(skill, SKILL_MD);
-  const { frontmatter, isRepaired, faults } = readSkillText(decodeText(main));
-  if (frontmatter === undefined) throw toError(faults[0]!);
+  const { frontmatter, isRepaired, diagnostic } = readSkillMd(main.bytes);
+  if (frontmatter === undefined) throw toError(diagnostic!);
   const current = { ...skill, frontmatter, isRepaired };
-  const unlisting = findUnlistingFault(current, contents, main.text);
+  const unlisting = findUnlistingReason(current, contents);
   if (unlisting !== undefined) throw toError(unlisting);
   if (frontmatter.name !== skill.name) {
     throw new Error("the skill was renamed; list the skills again");
@@ -99,8 +98,8 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
   return { uri: skillMdUri(skill), frontmatter: wellFormed, resources };
 }
 
-function toError({ reason, fix, lines = [] }: DiagnosticDetails): Error {
-  return new Error([`${reason}; ${fix}`, ...lines].join("\n"));
+function toError({ reason, fix }: DiagnosticDetails): Error {
+  return new Error(`${reason}; ${fix}`);
 }
 
 interface Child {

@@ -3,11 +3,11 @@
 import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Handlers } from "./requests.ts";
 import { differingKeys } from "../skills/catalog.ts";
-import { MAX_LISTED_ENTRIES } from "../skills/checks.ts";
+import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { servedKey, SKILL_MD, skillFileUri } from "../skills/names.ts";
-import { resolveUri } from "./resolve.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
+import { resolveUri } from "./resolve.ts";
 import { requireResource } from "./resources.ts";
 
 /** The URI of all skills. */

@@ -12,7 +12,7 @@ import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { escapeInvisible, quote } from "../text.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
-import { type ClientProfile, DEFAULT_PROFILE, profileFor } from "./profiles.ts";
+import { type ClientProfile, profileFor } from "./profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   findEmptyListReason,
@@ -20,7 +20,6 @@ import {
   type ListedSkill,
   listForClient,
   summarizeSkills,
-  withUse,
 } from "./skill_list.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 import { listTools } from "./toolsets/toolsets.ts";
@@ -193,10 +192,8 @@ function formatBrief(tool: SkillTool, view: ToolView): string {
   return start + fitList(listFor(view), limit);
 }
 
-/** Lists skills for a client. Those that were not measured get what the contracts say. */
 function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
-  const skills = listForClient(catalog, profile);
-  return profile === DEFAULT_PROFILE ? skills : skills.map(withUse);
+  return listForClient(catalog, profile);
 }
 
 function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {

@@ -18,7 +18,7 @@ import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
 import type { ToolOptions } from "./options.ts";
-import { SkillIndex } from "./search.ts";
+import { indexSkills } from "./search.ts";
 import {
   findEmptyListReason,
   findNoSkillsReason,
@@ -77,7 +77,7 @@ const MAX_RESULTS = 20;
 
 /** The skills that the model can find. The others have no influence on the results. */
 const searchIndexOf = deriveOnce(({ skills }: SkillCatalog) =>
-  SkillIndex.create(skills.values().filter(isForModel))
+  indexSkills(skills.values().filter(isForModel))
 );
 
 /**
@@ -89,8 +89,8 @@ export async function searchSkills(
   words: string,
   catalog: SkillCatalog,
 ): Promise<ListedSkill[]> {
-  const index = await searchIndexOf(catalog);
-  const found = listByName(await index.search(words));
+  const search = await searchIndexOf(catalog);
+  const found = listByName(search(words));
   const projects = found.filter(({ skill }) => isAmongProjects(skill));
   const users = found.filter(({ skill }) => !isAmongProjects(skill));
   const limit = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
@@ -123,7 +123,7 @@ function explainMissing(
   if (reason !== undefined) {
     const diagnostic = findPolicyDiagnostic(catalog)!;
     return [
-      options.isRemote ? reason : formatDiagnostic(diagnostic).join("\n"),
+      options.isRemote ? reason : formatDiagnostic(diagnostic),
     ];
   }
   const refused = listRefusedFolders(catalog);
@@ -219,7 +219,7 @@ function explain(
   { isRemote = false }: ToolOptions,
 ): string {
   if (scope === "global" && !isRemote) {
-    return diagnostics.flatMap(formatDiagnostic).join("\n");
+    return diagnostics.map(formatDiagnostic).join("\n");
   }
   // A reason may quote what a stranger wrote.
   const reasons = new Set(

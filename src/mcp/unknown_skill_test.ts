@@ -37,13 +37,12 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
     ["repaired", " (.claude/skills/repaired/SKILL.md)"],
     // A folder of the user's choice that lies in the project is the project's.
     ["deeper", " (deep/skills/deeper/SKILL.md)"],
-    // The user's would be told that "namee" is almost "name".
-    ["quoted", " (.claude/skills/quoted/SKILL.md)", "name", 2],
+    ["quoted", " (.claude/skills/quoted/SKILL.md)", "name", 1],
   ] as const;
   for (const [name, path, field = "description", line = 1] of answers) {
     const { text } = await session.load(name);
     const sentence =
-      `The project has a skill with this name that is skipped${path}: the ${field} is missing, empty, or not a text (line ${line}). The server's log says how to fix it.`;
+      `The project has a skill with this name that is skipped${path}: ${field}-missing (line ${line}). The server's log says how to fix it.`;
     assert.ok(
       text.startsWith(`${sentence}\n\nSkill '${name}' not found.`),
       text,
@@ -83,7 +82,7 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
   const { text } = await session.load("theirs");
   assert.match(
     text,
-    /^The project has a folder of skills that is skipped in part \(\.claude\/skills\): there is more than is searched or read\. .*\n\nSkill 'theirs' not found/,
+    /^The project has a folder of skills that is skipped in part \(\.claude\/skills\): too-many\. .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
 });
@@ -102,7 +101,7 @@ Deno.test(
     );
     assert.match(
       (await session.load("theirs")).text,
-      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\): a link points to a missing file or folder\. The/,
+      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\): link-broken\. The/,
     );
   },
 );
@@ -117,7 +116,7 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
     const { result } = await server.ask("tools/call", params);
     const { text } = result.content[0];
     const sentence =
-      `The ${owner} has a skill with this name that is skipped: the description is missing, empty, or not a text (line 1).`;
+      `The ${owner} has a skill with this name that is skipped: description-missing (line 1).`;
     assert.ok(text.startsWith(sentence), text);
     assert.ok(!text.includes(place.path));
   }
@@ -143,15 +142,14 @@ Deno.test("of more than 100 skills, a search without results is an error with 4,
   assert.match(some.text, /Search results.*\n- theirs-7: About theirs-7/s);
 });
 
-Deno.test("the answer names everything that is wrong with a skipped skill, by a qualified name too", async () => {
+Deno.test("the answer says why a skill is skipped, by a qualified name too", async () => {
   using place = new Place();
   const text = "---\nname: 123\ndescripton: x\n---\n";
   place.skill("home/.claude/skills", "both", text);
   await using session = await Session.open(place);
   for (const name of ["both", "global:both"]) {
     const { text } = await session.load(name);
-    assert.match(text, /^name: "123"$/m);
-    assert.match(text, /^description: x$/m);
+    assert.match(text, /the field "description" is missing/);
   }
   assert.match(
     (await session.load("project:both")).text,
@@ -160,7 +158,7 @@ Deno.test("the answer names everything that is wrong with a skipped skill, by a 
   // Of a project's skill of the same name, it says nothing.
   place.skill(PROJECT, "both", incomplete("both"));
   const { text: both } = await session.load("both");
-  assert.match(both, /^name: "123"$/m);
+  assert.match(both, /the field "description" is missing/);
   assert.doesNotMatch(both, /The project has/);
 });
 

@@ -1,46 +1,39 @@
 /**
- * The user's policy: which skills are served, and how prominently, as far as rules
- * decide. The scan adds what frontmatter and the skills around a skill hide, so that
- * views never see a skill that is off.
+ * The user's policy: which skills are served, and how prominently.
  *
- * 1. Rules name skills and folders. They are asked about each path through which a
- *    root lists a skill, and about its real path. For each path, the last rule that
- *    matches decides. Without one, the skill is on.
- * 2. The strictest of these states applies, and of equally strict ones that of the
- *    first path. So a link can neither evade a rule nor benefit from one.
- * 3. A folder counts by its path and by its real path. One that is missing counts by
- *    its path. If one exists and cannot be resolved, the policy is not valid.
+ * Rules match skills by name, folder, and scope. A policy is asked about each path that
+ * lists a skill, and about its real path. The last rule that matches decides for a path,
+ * and the strictest state of all paths applies. So a symlink can neither evade a rule nor
+ * benefit from one.
  */
 
-import { attempt } from "../attempt.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import {
   type BaseFolders,
   comparablePath,
   dirname,
   resolvePath,
 } from "../fs/paths.ts";
-import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { SCOPES, skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/project.ts";
 import type {
   ScanOptions,
   SkillPolicyRule,
+  SkillScope,
   SkillState,
 } from "../skills/types.ts";
 import { requireChoice } from "../text.ts";
-import type { LoadedPolicy } from "./policy_file.ts";
-import {
-  activateRule,
-  type ActiveRule,
-  isAbout,
-  isInAny,
-  listUnusedFaults,
-  PolicyError,
-  type PolicySubject,
-  resolveRuleFolder,
-  textsOf,
-} from "./policy_rules.ts";
+import type { PolicyFile, PolicyIssue } from "./policy_file.ts";
 import { STATE_NAMES, STATES } from "./states.ts";
+
+/** A skill, or a directory without a valid one, for the policy to decide on. */
+export interface PolicySubject {
+  /** Its name, or the names that it may have. */
+  readonly names: readonly string[];
+  readonly scope: SkillScope;
+  /** The paths that list it, in order, and its real path. */
+  readonly paths: readonly string[];
+}
 
 export interface PolicyDecision {
   readonly state: SkillState;
@@ -50,25 +43,34 @@ export interface PolicyDecision {
 /** The decision without a rule. */
 export const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
+const NAME_READABLE =
+  "name folders by absolute paths, and allow Deno to read them";
+
 /** The policy in effect: the last valid one. */
 export class Policy {
-  readonly #options: ScanOptions;
+  /** The absolute path of the policy file, if there is one. */
   readonly file: string | undefined;
-  #loaded: LoadedPolicy | undefined;
+  readonly #options: ScanOptions;
+  /** What the directories in rules are relative to. */
+  readonly #base: BaseFolders;
+  #loaded: PolicyFile | undefined;
   #rules: readonly ActiveRule[] | undefined;
-  /** The folders whose skills are name-only, in comparable form. */
+  /** The directories whose skills are name-only, in comparable form. */
   #nameOnly: ReadonlySet<string> = new Set();
 
   /** @throws {TypeError} If a policy that is passed as an object has an unknown state or scope. */
   constructor(options: ScanOptions) {
     const { policy } = options;
     this.#options = options;
-    if (typeof policy === "string") this.file = resolvePath(policy, options);
-    else {
-      for (const { state, scope = SCOPES[0] } of policy?.rules ?? []) {
-        requireChoice("state", state, STATE_NAMES);
-        requireChoice("scope", scope, SCOPES);
-      }
+    this.#base = options;
+    if (typeof policy === "string") {
+      this.file = resolvePath(policy, options);
+      this.#base = { ...options, workingDirectory: dirname(this.file) };
+      return;
+    }
+    for (const { state, scope = SCOPES[0] } of policy?.rules ?? []) {
+      requireChoice("state", state, STATE_NAMES);
+      requireChoice("scope", scope, SCOPES);
     }
   }
 
@@ -82,115 +84,173 @@ export class Policy {
     return this.#nameOnly.size > 0 || (this.#rules ?? []).length > 0;
   }
 
-  /** Loads the policy, and returns what is wrong with it. */
+  /** Loads the policy. If it is invalid, returns what is wrong, and the last valid one stays. */
   async load(project: Project): Promise<readonly Diagnostic[]> {
     const { nameOnlyFolders = [] } = this.#options;
     this.#nameOnly = new Set(
       [...nameOnlyFolders, ...project.resolveAll(nameOnlyFolders)]
         .map(comparablePath),
     );
+    const { rules, issues } = await this.#readRules(project);
+    if (issues.length > 0) return this.#refuse(issues);
     try {
-      await this.#loadRules(project);
+      this.#rules = rules.map((rule) => this.#activate(rule, project));
       return [];
     } catch (error) {
-      if (!(error instanceof PolicyError)) throw error;
-      return this.#toProblems(error.faults, project);
+      const { message } = error as Error;
+      return this.#refuse([{ reason: message, fix: NAME_READABLE }]);
     }
   }
 
-  /** @throws {PolicyError} If the policy cannot be used. */
-  async #loadRules(project: Project): Promise<void> {
+  async #readRules(
+    project: Project,
+  ): Promise<Pick<PolicyFile, "rules" | "issues">> {
     const { policy } = this.#options;
-    if (this.file === undefined) {
-      return this.#apply(
-        typeof policy === "object" ? policy.rules : [],
-        project,
-      );
-    }
-    // Only a policy file needs a parser.
+    if (typeof policy === "object") return { rules: policy.rules, issues: [] };
+    if (this.file === undefined) return { rules: [], issues: [] };
+    // Only a policy file needs YAML and a schema.
     const { loadPolicy } = await import("./policy_file.ts");
     this.#loaded = loadPolicy(this.file, project, this.#loaded);
-    this.#apply(this.#loaded.rules, project);
+    return this.#loaded;
   }
 
-  #toProblems(
-    faults: readonly DiagnosticDetails[],
-    project: Project,
-  ): Diagnostic[] {
-    // The folders of the last valid policy may lead elsewhere by now.
-    const valid = this.#rules?.map(({ rule }) => rule);
-    if (valid) attempt(() => this.#apply(valid, project));
-    const effect = valid
+  #refuse(issues: readonly PolicyIssue[]): Diagnostic[] {
+    const effect = this.isUsable
       ? "until then, the last valid policy applies"
       : "until then, no skills are served";
-    return faults.map((fault) => ({
-      ...fault,
-      file: this.file ?? "options.policy",
-      fix: `${fault.fix}; ${effect}`,
+    return issues.map((issue) => ({
+      ...issue,
+      rule: "policy",
+      file: this.#place,
+      fix: `${issue.fix}; ${effect}`,
     }));
   }
 
-  /** @throws {PolicyError} If one of the rules cannot be used. Then none of them applies. */
-  #apply(rules: readonly SkillPolicyRule[], project: Project): void {
-    const active: ActiveRule[] = [];
-    const faults: DiagnosticDetails[] = [];
-    for (const rule of rules) {
-      try {
-        active.push(activateRule(rule, this.#base, project));
-      } catch (error) {
-        if (!(error instanceof PolicyError)) throw error;
-        faults.push(...error.faults);
-      }
-    }
-    if (faults.length > 0) throw new PolicyError(...faults);
-    this.#rules = active;
+  get #place(): string {
+    return this.file ?? "options.policy";
   }
 
-  get #base(): BaseFolders {
-    return this.file === undefined
-      ? this.#options
-      : { ...this.#options, workingDirectory: dirname(this.file) };
+  /** @throws {Error} If a directory of the rule cannot be resolved. */
+  #activate(rule: SkillPolicyRule, project: Project): ActiveRule {
+    const named = textsOf(rule.in)
+      .map((folder) => resolvePath(folder, this.#base));
+    const real = named.map((path) => project.resolve(path));
+    return {
+      rule,
+      patterns: textsOf(rule.skill).map((name) => [...skillKey(name)]),
+      named,
+      folders: [...named, ...real].map(comparablePath),
+    };
   }
 
+  /** Lists the directories that options and rules name. */
   listNamedFolders(): string[] {
     const { nameOnlyFolders = [] } = this.#options;
-    const inRules = (this.#rules ?? []).flatMap(({ rule }) => textsOf(rule.in))
-      .flatMap((folder) => resolveRuleFolder(folder, this.#base) ?? []);
+    const inRules = (this.#rules ?? []).flatMap(({ named }) => named);
     return [...nameOnlyFolders, ...inRules];
   }
 
-  decide({ names, scope, paths }: PolicySubject): PolicyDecision {
-    const comparable = paths.map(comparablePath);
-    const decisions = names.flatMap((name) => {
-      // Once for each name, because there can be many rules, and thousands of links to a
-      // skill. Nobody asks without a valid policy, because no root is searched then.
-      const key = skillKey(name);
-      const rules = this.#rules!.filter((rule) => isAbout(rule, key, scope));
-      return comparable.map((path) => this.#decideOnPath(path, rules));
-    });
-    const [strictest = DEFAULT_DECISION] = decisions.sort((a, b) =>
-      STATES[b.state].strictness - STATES[a.state].strictness
-    );
-    return strictest;
+  decide(subject: PolicySubject): PolicyDecision {
+    const decisions = listingsOf(subject)
+      .map((listing) => this.#decideOn(listing))
+      .sort((a, b) => STATES[b.state].strictness - STATES[a.state].strictness);
+    return decisions[0] ?? DEFAULT_DECISION;
   }
 
-  #decideOnPath(path: string, rules: readonly ActiveRule[]): PolicyDecision {
-    const found = rules.findLast(({ folders }) => isInAny(path, folders));
+  #decideOn(listing: Listing): PolicyDecision {
+    // Without a valid policy, no root is searched, so there is nothing to decide on.
+    const found = this.#rules!.findLast((active) => isMatch(active, listing));
     if (found !== undefined) {
-      const { rule } = found;
-      return { state: rule.state, policyRule: rule };
+      return { state: found.rule.state, policyRule: found.rule };
     }
+    const { path } = listing;
     const parent = path.slice(0, path.lastIndexOf("/"));
     return this.#nameOnly.has(parent)
       ? { state: "name-only" }
       : DEFAULT_DECISION;
   }
 
-  /** Lists the rules, and the names in them, that match none of the subjects. */
+  /** Lists the rules that match none of the subjects, and may be misspelled. */
   listUnused(subjects: readonly PolicySubject[]): Diagnostic[] {
-    const file = this.file ?? "options.policy";
-    return (this.#rules ?? [])
-      .flatMap((active) => listUnusedFaults(active, subjects))
-      .map((fault) => ({ ...fault, file }));
+    const listings = subjects.flatMap(listingsOf);
+    return (this.#rules ?? []).flatMap((active, index) => {
+      const isUsed = listings.some((listing) => isMatch(active, listing));
+      return isUsed ? [] : {
+        rule: "policy-unused",
+        file: this.#place,
+        reason: `rules[${index}] matches no skill`,
+        fix: "check its spelling, unless it is for skills that are not here",
+      };
+    });
   }
+}
+
+/** A subject under one of its names and paths, in the form in which both are compared. */
+interface Listing {
+  readonly key: string;
+  readonly scope: SkillScope;
+  readonly path: string;
+}
+
+function listingsOf({ names, scope, paths }: PolicySubject): Listing[] {
+  const keys = names.map(skillKey);
+  return paths.map(comparablePath)
+    .flatMap((path) => keys.map((key) => ({ key, scope, path })));
+}
+
+/** A rule, and what its conditions mean in one scan. */
+interface ActiveRule {
+  readonly rule: SkillPolicyRule;
+  /** Its names, as lists of characters. */
+  readonly patterns: readonly (readonly string[])[];
+  /** The absolute paths of its directories. */
+  readonly named: readonly string[];
+  /** These and their real paths, in comparable form. */
+  readonly folders: readonly string[];
+}
+
+function isMatch(
+  { rule, patterns, folders }: ActiveRule,
+  { key, scope, path }: Listing,
+): boolean {
+  return (rule.scope ?? scope) === scope &&
+    (rule.skill === undefined ||
+      patterns.some((pattern) => matchesName(key, pattern))) &&
+    (rule.in === undefined ||
+      folders.some((folder) => `${path}/`.startsWith(`${folder}/`)));
+}
+
+/**
+ * Whether a name matches a pattern, in which `*` stands for any text and `?` for one
+ * character. Only the last `*` is ever extended, because the first match of what follows
+ * an earlier one is as good as any. With a regular expression, a name that a stranger
+ * chose could take seconds.
+ */
+function matchesName(key: string, pattern: readonly string[]): boolean {
+  const characters = [...key];
+  let [next, position] = [0, 0];
+  let [lastStar, starEnd] = [-1, 0];
+  while (position < characters.length) {
+    const expected = pattern[next];
+    if (expected === "*") {
+      lastStar = next++;
+      starEnd = position;
+    } else if (expected === "?" || expected === characters[position]) {
+      next++;
+      position++;
+    } else if (lastStar >= 0) {
+      next = lastStar + 1;
+      position = ++starEnd;
+    } else {
+      return false;
+    }
+  }
+  return pattern.slice(next).every((character) => character === "*");
+}
+
+/** Lists the texts of a condition of a rule. */
+function textsOf(
+  condition: string | readonly string[] | undefined,
+): string[] {
+  return [condition ?? []].flat();
 }

@@ -70,18 +70,17 @@ export function logDiagnostics(
   { diagnostics, shadowed }: SkillCatalog,
   { logged, log }: {
     logged: ReadonlySet<string>;
-    log: (...message: [sentence: string, ...lines: string[]]) => void;
+    log: (message: string) => void;
   },
 ): ReadonlySet<string> {
   const messages = [
     ...diagnostics.map(formatDiagnostic),
-    ...formatAllShadowed(shadowed).map((line): [string] => [line]),
+    ...formatAllShadowed(shadowed),
   ];
   const now = new Set<string>();
   for (const message of messages) {
-    const text = message.join("\n");
-    if (!logged.has(text) && !now.has(text)) log(...message);
-    now.add(text);
+    if (!logged.has(message) && !now.has(message)) log(message);
+    now.add(message);
   }
   return now;
 }

@@ -12,6 +12,7 @@ import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import {
   isAbsence,
+  LEADS_OUT,
   LINK_OUTSIDE,
   NOT_THERE,
   SkillFileError,
@@ -94,6 +95,12 @@ export function isInsideSkill(
   // Kubernetes mounts a file as a symlink into a directory with a name such as `..data`.
   return namesIn(relative(realDirectory, realPath))
     .every((name) => isVisible(name) || name.startsWith(".."));
+}
+
+/** Whether a path leads out of the directory that it starts in, by its names alone. */
+function leadsOut(path: string): boolean {
+  return path.length <= MAX_LENGTHS.path &&
+    namesIn(normalize(path))[0] === "..";
 }
 
 /** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
@@ -282,10 +289,8 @@ function read(
     // A file outside the skill must look like a missing one.
     const isMissing = isAbsence(error) ||
       (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
-    throw new SkillFileError(
-      path,
-      isMissing ? NOT_THERE : scope.describe(error),
-    );
+    if (!isMissing) throw new SkillFileError(path, scope.describe(error));
+    throw new SkillFileError(path, leadsOut(path) ? LEADS_OUT : NOT_THERE);
   }
 }
 

@@ -17,12 +17,37 @@ export const LINK_OUT_OF_ROOTS: DiagnosticDetails = {
   fix: "replace it with the folder itself",
 };
 
-export const ROOT_IS_MISSING: DiagnosticDetails = {
-  rule: "folder-missing",
-  reason: "there is no such folder",
-  fix:
-    "check its spelling, or create it; --list shows the skills that are found",
-};
+/** What people write into settings that no shell reads, and what to write instead. */
+const MISWRITTEN: readonly [sign: RegExp, reason: string, fix: string][] = [
+  [
+    /\$\{?\w|%\w+%/,
+    "there is no such folder, because nothing replaces the variable in it",
+    "write the path that the variable stands for",
+  ],
+  [
+    /["']/,
+    "there is no such folder, because the quotes are a part of its path",
+    "remove the quotes",
+  ],
+  [/\bfile:[\\/]/, "it is a URL, not a path", 'remove "file://"'],
+  [
+    /(?<!^\w):[\\/~]/,
+    'there is no such folder, because ":" does not separate paths',
+    'write "," between the paths',
+  ],
+];
+
+/** For a folder that was named, and does not exist. */
+export function rootIsMissing(path: string): DiagnosticDetails {
+  const [, reason = "there is no such folder", fix] =
+    MISWRITTEN.find(([sign]) => sign.test(path)) ?? [];
+  return {
+    rule: "folder-missing",
+    reason,
+    fix: fix ??
+      "check its spelling, or create it; --list shows the skills that are found",
+  };
+}
 
 export const ROOT_IS_A_FILE: DiagnosticDetails = {
   rule: "not-a-folder",
@@ -36,22 +61,6 @@ export const PROJECT_IS_SLOW: DiagnosticDetails = {
   reason: "reading the skills of the project takes too long",
   fix: "name its folder as DIR to read all of them",
 };
-
-/** Whether the whole text of a file is the target of a link: one relative path with a slash. */
-export function isLinkText(text: string): boolean {
-  return /^\.\.?\/[^\0\r\n]+\r?\n?$/.test(text);
-}
-
-/** For a link that Git wrote as a text file, as it does on Windows without Developer Mode. */
-export function toLinkTextDiagnostic(name: string): DiagnosticDetails {
-  const path = /^[\w.-]+$/.test(name) ? name : "PATH";
-  return {
-    rule: "link-text",
-    reason: "it is a link that Git wrote as a text file",
-    fix:
-      `run "git config core.symlinks true" in its folder, and then "git checkout -- ${path}"; on Windows, turn on Developer Mode first`,
-  };
-}
 
 /** For a root with more folders than are searched. */
 export function tooManyFolders(limit: number): DiagnosticDetails {

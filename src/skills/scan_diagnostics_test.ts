@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LINK_OUTSIDE, SkillFileError } from "../fs/errors.ts";
-import { isLinkText, skillDiagnosticOf } from "./scan_diagnostics.ts";
+import { rootIsMissing, skillDiagnosticOf } from "./scan_diagnostics.ts";
 
 Deno.test("skillDiagnosticOf() finishes the option for a link of the user's into a store, and for no other", () => {
   const fixFor = (target: string, scope: "global" | "project") =>
@@ -13,13 +13,23 @@ Deno.test("skillDiagnosticOf() finishes the option for a link of the user's into
   assert.match(fixFor("/nix/storex", "global"), /use --trust-links DIR$/);
 });
 
-Deno.test("isLinkText() accepts one relative path with a slash, and nothing else", () => {
-  for (const text of ["../a", "./a/b", "../../shared/my pdf\n", "../a\r\n"]) {
-    assert.equal(isLinkText(text), true, text);
-  }
-  for (
-    const text of ["", "..", "a/b", "/a", "../a\n../b", "../", ".../a", "../\0"]
-  ) {
-    assert.equal(isLinkText(text), false, text);
+/** A folder that does not exist, and what is said of it. */
+const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [
+  ["/a/skils", /^there is no such folder$/, /^check its spelling/],
+  ["/here/${HOME}/skills", /the variable/, /^write the path/],
+  ["/here/$HOME/skills", /the variable/, /^write the path/],
+  ["/here/%USERPROFILE%/skills", /the variable/, /^write the path/],
+  ['/here/"/a/skills"', /the quotes/, /^remove the quotes$/],
+  ["/here/file:/a/skills", /URL/, /^remove "file:\/\/"$/],
+  ["/a:/b", /":" does not separate/, /^write "," between the paths$/],
+  ["/a:~/b", /":" does not separate/, /^write "," between the paths$/],
+  ["C:\\skills", /^there is no such folder$/, /^check its spelling/],
+];
+
+Deno.test("rootIsMissing() says what a setting has that only a shell reads", () => {
+  for (const [path, reason, fix] of MISSING) {
+    const missing = rootIsMissing(path);
+    assert.match(missing.reason, reason, path);
+    assert.match(missing.fix, fix, path);
   }
 });

@@ -7,12 +7,13 @@ import type { BaseFolders } from "../fs/paths.ts";
 import type {
   Diagnostic,
   DiagnosticDetails,
+  Effect,
+  ReportedDiagnostic,
   Rule,
-  RULES,
 } from "../diagnostics.ts";
 
 export type { BaseFolders };
-export type { Diagnostic, DiagnosticDetails, Rule, RULES };
+export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };
 
 /** Options for access to files. */
 export interface FileAccessOptions {
@@ -123,8 +124,8 @@ export interface SkillPolicyRule {
    * folder.
    */
   readonly in?: string | readonly string[] | undefined;
-  /** The number of its line in the policy file, from 1. */
-  readonly line?: number | undefined;
+  /** Its path in the policy file, such as `rules[2]`. */
+  readonly path?: string | undefined;
 }
 
 /** Which skills are served, and how prominently. */
@@ -270,11 +271,10 @@ export interface SkillRegistryOptions extends ScanOptions {
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean | undefined;
   /**
-   * Logs a line, such as what is skipped and why, and the finished lines that fix it,
-   * if there are any. Where a hint names an option of the program, such as
+   * Logs a line, such as what is skipped and why. Where a hint names an option of the program, such as
    * `--trust-links`, a library has one of the same name. Default: to stderr.
    */
-  readonly log?: ((line: string, ...finished: string[]) => void) | undefined;
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 /** The changes that clients can see after a refresh. */

@@ -6,18 +6,16 @@ import assert from "node:assert/strict";
 interface Fix {
   readonly fix: string;
   readonly line?: number | undefined;
-  /** The lines to copy. */
-  readonly lines: readonly string[];
 }
 
 /** Writes the finished line of each problem with a text: a new one, or one in place of another. */
 export function followFixes(text: string, diagnostics: readonly Fix[]): string {
   const lines = text.split("\n");
-  for (const { fix, line = 0, lines: finished } of diagnostics) {
-    assert.equal(finished.length, 1, fix);
+  for (const { fix: advice, line = 0 } of diagnostics) {
+    const [fix = "", finished] = advice.split("\n");
     const isNew = /^between the two lines "---", .*, such as:$/.test(fix);
     if (!isNew) assert.match(fix, /\bwrite this line instead:$/);
-    lines.splice(isNew ? 1 : line - 1, isNew ? 0 : 1, finished[0]!);
+    lines.splice(isNew ? 1 : line - 1, isNew ? 0 : 1, finished!);
   }
   return lines.join("\n");
 }

@@ -3,23 +3,12 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";
+import type { ReportedDiagnostic } from "../../src/diagnostics.ts";
 import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./folders.ts";
 import { runServer, type ServerFolders } from "./server.ts";
 import { isWindows } from "../../src/fs/paths.ts";
-
-/** A problem in the JSON of a report. */
-export interface ReportedDiagnostic {
-  rule: string;
-  severity: string;
-  effect: string;
-  file: string;
-  line?: number;
-  reason: string;
-  fix: string;
-  lines?: readonly string[];
-}
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
 export async function diagnosticsIn(

@@ -20,8 +20,9 @@ export const CONTEXT: RequestContext = {
 export function toolCaller(
   registry: SkillRegistry,
   options: ToolOptions,
+  client?: string,
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
-  const context = { ...CONTEXT, registry, options };
+  const context = { ...CONTEXT, client, registry, options };
   return (name, input = {}) => {
     const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
     return callTool(tool, input, context);

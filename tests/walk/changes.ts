@@ -321,7 +321,6 @@ export class Changes {
       : random.pick([this.#layout.project, ...others]);
     return random.pick([
       folder,
-      `${folder}/**`,
       folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder,
       relative(dirname(this.#layout.policy), folder) || ".",
       [random.pick(this.#roots), folder],

@@ -58,11 +58,10 @@ const readTool = defineTool({
   }),
   call: ({ skill_name, file_name }, context) =>
     withSkill(skill_name, context, async (skill) => {
-      const { registry, options } = context;
-      const path = pathInSkill(file_name, skill, options);
+      const path = pathInSkill(file_name, skill, context.options);
       const content = await readAsMeant(
         path,
-        (meant) => readContent(skill, meant, registry),
+        (meant) => readContent(skill, meant, context),
       );
       return { content: [content] };
     }),

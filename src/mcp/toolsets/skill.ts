@@ -45,8 +45,7 @@ ${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
   call: ({ name }, context) =>
     withSkill(name, context, (skill, text) => {
       logLoad(skill, "with a tool", context);
-      const { options } = context;
-      return createTextResult(formatLoadedSkill(skill, text, options));
+      return createTextResult(formatLoadedSkill(skill, text, context));
     }),
 });
 

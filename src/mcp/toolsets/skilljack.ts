@@ -52,13 +52,11 @@ const readTool = defineTool({
     ),
   }),
   call: ({ skill: name, path }, context) =>
-    withSkill(name, context, (skill) => {
-      const { registry, options } = context;
-      return readAsMeant(
-        pathInSkill(path, skill, options),
-        (meant) => readPath(skill, meant, registry),
-      );
-    }),
+    withSkill(name, context, (skill) =>
+      readAsMeant(
+        pathInSkill(path, skill, context.options),
+        (meant) => readPath(skill, meant, context),
+      )),
 });
 
 export const SKILLJACK_TOOLS: readonly SkillTool[] = [loadTool, readTool];

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "../fs/paths.ts";
-import { findUnlistingFault } from "./checks.ts";
+import { findUnlistingReason } from "./limits.ts";
 import type { Skill } from "./types.ts";
 
-Deno.test("findUnlistingFault() allows at most 512 files, 2,048 files and folders, and 16 MiB, and names an unreadable skill directory", () => {
+Deno.test("findUnlistingReason() allows at most 512 files, 2,048 files and folders, and 16 MiB, and names an unreadable skill directory", () => {
   const skill = {
     directory: join("skills", "git"),
     frontmatter: { name: "git", description: "d" },
@@ -14,23 +14,23 @@ Deno.test("findUnlistingFault() allows at most 512 files, 2,048 files and folder
     fix: "unlock",
   };
   const least = { files: 1, entries: 1, size: 0 };
-  const faultFor = (
+  const reasonFor = (
     { files, entries, size }: typeof least,
     ...leftOut: string[]
   ) =>
-    findUnlistingFault(skill, {
+    findUnlistingReason(skill, {
       files: Array.from({ length: files }, (_, index) => {
         return { path: `${index}`, size: index === 0 ? size : 0, version: "" };
       }),
       folders: [],
       leftOut: leftOut.map((file) => ({ file, ...diagnostic })),
       entries,
-    }, "");
+    });
   const most = { files: 512, entries: 2_048, size: 16 * 2 ** 20 };
-  assert.equal(faultFor(most, "a/", "b.md"), undefined);
-  assert.equal(faultFor(least, "")?.rule, "unreadable");
+  assert.equal(reasonFor(most, "a/", "b.md"), undefined);
+  assert.equal(reasonFor(least, "")?.rule, "unreadable");
   for (const key of ["files", "entries", "size"] as const) {
-    const { rule, reason } = faultFor({ ...most, [key]: most[key] + 1 })!;
+    const { rule, reason } = reasonFor({ ...most, [key]: most[key] + 1 })!;
     assert.deepEqual([rule, reason], [
       "size",
       "the skill has more than 512 files, 2048 files and folders, or 16 MiB",

@@ -4,13 +4,11 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import {
-  diagnosticsIn,
-  type ReportedDiagnostic,
-} from "../../tests/testing/report.ts";
+import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { LocalServer } from "../../tests/walk/servers.ts";
+import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { join } from "../fs/paths.ts";
 
 /** Lists the hints about folders that are not searched. */
@@ -64,7 +62,7 @@ Deno.test(
     using place = new Place();
     place.skill("project/.agent/Skills", "b");
     assert.deepEqual(await hintsIn(place), [
-      'it has 1 skill and is not searched; move its skills to the folder "skills" beside it',
+      "it has 1 skill and is not searched; move its skills to ./.agent/skills",
     ]);
   },
 );

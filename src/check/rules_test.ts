@@ -5,7 +5,7 @@ import { openRegistry } from "../../tests/testing/registry.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { join, relative } from "../fs/paths.ts";
 import type { Skill } from "../skills/types.ts";
-import { checkSkill, checkTogether } from "./text_checks.ts";
+import { checkSkill, checkTogether } from "./rules.ts";
 
 Deno.test(
   "--check reports files and folders without read permission",
@@ -35,11 +35,11 @@ Deno.test(
       },
     );
     assert.deepEqual(findings, [
-      'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not point to a served file',
+      'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not lead to a file that the skill serves',
       "error unreadable locked/key.md: you have no permission to read it",
       "warning not-served locked/keys: you have no permission to read it",
       "error unreadable shut: you have no permission to read it",
-      'warning broken-link shut/SKILL.md:7: the link "y.md" does not point to a served file',
+      'warning broken-link shut/SKILL.md:7: the link "y.md" does not lead to a file that the skill serves',
     ]);
   },
 );

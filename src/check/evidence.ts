@@ -1,0 +1,20 @@
+/** What a link says, for somebody who has to repair it. */
+
+import { attempt } from "../attempt.ts";
+import type { Diagnostic } from "../diagnostics.ts";
+import { dirname, isThere, resolve, withFoldersAbove } from "../fs/paths.ts";
+import { quote } from "../text.ts";
+
+/** Adds the target of a link as it is written, and the part of it that exists. */
+export function addEvidence(diagnostic: Diagnostic): Diagnostic {
+  const { rule, file, reason } = diagnostic;
+  const mayBeLink = rule.startsWith("link-") || rule === "not-served";
+  const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;
+  if (target === undefined) return diagnostic;
+  const path = resolve(dirname(file), target);
+  const found = withFoldersAbove(path).find(isThere);
+  const part = found === path || found === undefined
+    ? ""
+    : `, of which only ${quote(found)} exists`;
+  return { ...diagnostic, reason: `${reason}: ${quote(target)}${part}` };
+}

@@ -1,0 +1,198 @@
+/**
+ * What hosts with the Skills extension accept, according to the specification. `skills/list`
+ * leaves out a skill that breaks a limit, and everything else serves it.
+ *
+ * @see {@link https://agentskills.io/specification}
+ */
+
+import { join } from "../fs/paths.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
+import { isObject, listInvisible, quote, withoutInvisible } from "../text.ts";
+import type { Skill, SkillFile, SkillFiles } from "./types.ts";
+
+export const MAX_NAME_LENGTH = 64;
+export const MAX_DESCRIPTION_LENGTH = 1024;
+const MAX_COMPATIBILITY_LENGTH = 500;
+const MAX_FILES = 512;
+const MAX_MIB = 16;
+
+/** The maximum number of files and folders of a skill that `skills/list` lists. */
+export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
+
+/** With aliases, a short YAML text can become enormous, or contain itself. */
+const MAX_JSON_DEPTH = 64;
+const MAX_JSON_LENGTH = 256 * 1024;
+
+/** What is wrong with a field of the frontmatter. */
+export interface FieldDiagnostic extends DiagnosticDetails {
+  readonly field: string;
+  /** The key in the field, if that is a mapping. */
+  readonly key?: string;
+  /** The text to write as the value, if it is known. */
+  readonly value?: string | undefined;
+}
+
+/** Returns what is wrong with the fields of a skill. */
+type Limit = (skill: Skill) => FieldDiagnostic | FieldDiagnostic[] | undefined;
+
+export const LIMITS: readonly Limit[] = [
+  limitName,
+  limitDescription,
+  refuseInvisible,
+  limitJson,
+  limitCompatibility,
+  limitMetadata,
+];
+
+/** Says why hosts cannot load a skill, if they cannot. */
+export function findUnlistingReason(
+  skill: Skill,
+  contents: SkillFiles,
+): DiagnosticDetails | undefined {
+  if (skill.isRepaired) {
+    const reason = "the frontmatter needs quotes around a value";
+    const fix = "run --check, and write the lines that it prints";
+    return { rule: "yaml-repaired", reason, fix };
+  }
+  const [diagnostic] = LIMITS.flatMap((limit) => limit(skill) ?? []);
+  return diagnostic ?? limitFiles(skill, contents) ??
+    listLeftOut(skill, contents).find(({ rule }) => rule === "unreadable");
+}
+
+/** Returns a name in the form that hosts accept, unless it has letters of other alphabets. */
+export function validName(name: string): string | undefined {
+  const text = withoutInvisible(name);
+  const others = text.replace(/[^\p{L}\p{N}]/gu, "").replace(/\p{ASCII}/gu, "");
+  if (others !== "") return undefined;
+  const valid = text.toLowerCase().replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  return valid === "" ? undefined : valid;
+}
+
+function limitName({ frontmatter }: Skill): FieldDiagnostic | undefined {
+  const field = "name";
+  const name = withoutInvisible(frontmatter.name);
+  if (name.length > MAX_NAME_LENGTH) {
+    const reason =
+      `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
+    return { rule: "name-length", field, reason, fix: "shorten it" };
+  }
+  const value = validName(name);
+  if (name === value) return undefined;
+  const characters = "a-z, 0-9, and single hyphens between them";
+  const reason = `the name ${quote(name)} does not consist of ${characters}`;
+  const fix = "write a name of these characters";
+  return { rule: "name-characters", field, value, reason, fix };
+}
+
+function limitDescription(
+  { frontmatter: { description } }: Skill,
+): FieldDiagnostic | undefined {
+  const { length } = [...withoutInvisible(description)];
+  if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
+  return {
+    rule: "description-length",
+    field: "description",
+    reason:
+      `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`,
+    fix: "shorten it, and move details into the body",
+  };
+}
+
+/** Lists remove these characters, but hosts would show them to the model. */
+function refuseInvisible({ frontmatter }: Skill): FieldDiagnostic[] {
+  return ["name", "description"].flatMap((field): FieldDiagnostic[] => {
+    const [first] = listInvisible(String(frontmatter[field]));
+    if (first === undefined) return [];
+    const reason = `the ${field} has invisible characters, such as ${first}`;
+    const fix = "remove them, and find out where they come from";
+    return [{ rule: "hidden-characters", field, reason, fix }];
+  });
+}
+
+function limitJson({ frontmatter }: Skill): FieldDiagnostic | undefined {
+  let left = MAX_JSON_LENGTH;
+  const fits = (value: unknown, depth: number): boolean => {
+    left -= typeof value === "string" ? value.length : 8;
+    if (left < 0 || depth > MAX_JSON_DEPTH) return false;
+    if (typeof value === "string") return value.isWellFormed();
+    if (typeof value === "number") return Number.isFinite(value);
+    return Object.entries(value ?? {}).flat()
+      .every((item) => fits(item, depth + 1));
+  };
+  if (fits(frontmatter, 0)) return undefined;
+  return {
+    rule: "frontmatter-json",
+    field: "name",
+    reason:
+      "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent",
+    fix: "keep it small and flat, without values such as .inf",
+  };
+}
+
+function limitCompatibility(
+  { frontmatter: { compatibility = "any" } }: Skill,
+): FieldDiagnostic | undefined {
+  const isShort = typeof compatibility === "string" && compatibility !== "" &&
+    [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
+  if (isShort) return undefined;
+  const field = "compatibility";
+  const reason =
+    `${field} is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const fix = "write it as one short text, or remove it";
+  return { rule: field, field, reason, fix };
+}
+
+/** Mostly, a version lacks quotes. */
+function limitMetadata(
+  { frontmatter: { metadata = {} } }: Skill,
+): FieldDiagnostic[] {
+  const field = "metadata";
+  if (!isObject(metadata)) {
+    const reason = "metadata is not a mapping of texts";
+    const fix = "write a key and a text in quotes on each line below it";
+    return [{ rule: field, field, reason, fix }];
+  }
+  return Object.entries(metadata)
+    .filter(([, value]) => typeof value !== "string")
+    .map(([key]) => ({
+      rule: field,
+      field,
+      key,
+      reason: `the value of ${quote(key)} in metadata is not a text`,
+      fix: "write it as one text in quotes",
+    }));
+}
+
+/** Describes the files and folders of a skill that are not served. */
+export function listLeftOut(
+  { directory }: Skill,
+  { leftOut }: SkillFiles,
+): Diagnostic[] {
+  return leftOut.map(({ file: path, reason, fix }) => ({
+    rule: path === "" ? "unreadable" : "not-served",
+    file: join(directory, path),
+    reason,
+    fix,
+  }));
+}
+
+export function limitFiles(
+  { directory }: Skill,
+  { files, entries }: SkillFiles,
+): Diagnostic | undefined {
+  const isTooMuch = files.length > MAX_FILES || entries > MAX_LISTED_ENTRIES ||
+    totalSize(files) > MAX_MIB * 1024 * 1024;
+  if (!isTooMuch) return undefined;
+  return {
+    rule: "size",
+    file: directory,
+    reason:
+      `the skill has more than ${MAX_FILES} files, ${MAX_LISTED_ENTRIES} files and folders, or ${MAX_MIB} MiB`,
+    fix: "remove what the agent does not need, or split the skill",
+  };
+}
+
+export function totalSize(files: readonly SkillFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
