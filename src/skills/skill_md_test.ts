@@ -89,12 +89,6 @@ const SKIPPED: [text: string, rule: string, line: number, reason: RegExp][] = [
     /200 characters/,
   ],
   [
-    "---\ndescription: b\nname: '\u200b'\n---\n",
-    "name-malformed",
-    3,
-    /visible/,
-  ],
-  [
     "---\nname: Global:a\ndescription: b\n---\n",
     "name-malformed",
     2,
