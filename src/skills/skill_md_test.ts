@@ -89,6 +89,12 @@ const SKIPPED: [text: string, rule: string, line: number, reason: RegExp][] = [
     /200 characters/,
   ],
   [
+    "---\ndescription: b\nname: '\u200b'\n---\n",
+    "name-missing",
+    3,
+    /"name" is missing/,
+  ],
+  [
     "---\nname: Global:a\ndescription: b\n---\n",
     "name-malformed",
     2,
