@@ -215,9 +215,8 @@ Deno.test("server serves each project its own skills and the global ones", async
   await using first = await Session.open(place);
   const cwd = join(place.path, "other");
   await using second = await Session.open(place, { cwd });
-  // The user's own skills precede the project's.
-  assert.deepEqual(await first.names(), ["home", "all", "project"]);
-  assert.deepEqual(await second.names(), ["home", "all", "other"]);
+  assert.deepEqual(await first.names(), ["all", "home", "project"]);
+  assert.deepEqual(await second.names(), ["all", "home", "other"]);
   assert.match((await first.load("home")).text, /home.\.claude.skills.home\n/);
 });
 

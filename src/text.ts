@@ -163,6 +163,15 @@ export function truncate(text: string, limit: number): string {
     : text.slice(0, limit - end.length).toWellFormed() + end;
 }
 
+/** Truncates a text to a number of characters, each of one or two code units. */
+export function truncateCharacters(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const characters = Array.from(text.slice(0, 2 * limit + 1));
+  if (characters.length <= limit) return text;
+  const end = "...";
+  return characters.slice(0, limit - end.length).join("") + end;
+}
+
 /** Returns a number and a noun: "1 skill", "2 skills". */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;

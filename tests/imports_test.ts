@@ -94,7 +94,7 @@ Deno.test("modules do not load what they do not need", () => {
     // Neither program loads the other, and a server loads neither the linter nor
     // anything for the terminal.
     ["skill_server.ts", /^http\.ts$|^src\/(?:check|cli|http)\//],
-    ["skill_server.ts", /\/(?:unknown_skill|search|policy_file)\.ts$/],
+    ["skill_server.ts", /\/(?:not_found|search|policy_file)\.ts$/],
     ["http.ts", /^skill_server\.ts$|^src\/(?:check|cli)\//],
     ["src/http/http_settings.ts", /^src\/cli\//],
     ["src/fs/watch.ts", /\/(?:served_folder|reading)\.ts$/],

@@ -61,39 +61,27 @@ async function otherListsOf({ client }: Session): Promise<string[]> {
 }
 
 for (const toolset of Object.keys(toolsets) as Toolset[]) {
-  Deno.test(`in every list of ${toolset}, the user's own skills come first whatever their state, a rule for projects lifts one, and only tools describe no name-only skill`, async () => {
+  Deno.test(`in every list of ${toolset}, pinned skills come first, and only tools describe no name-only skill`, async () => {
     using place = new Place();
-    for (const name of ["quiet", "usual", "pinned"]) place.skill(HOME, name);
-    for (const name of ["alpha", "beta", "gamma", "lifted"]) {
-      place.skill(PROJECT, name);
-    }
+    for (const name of ["delta", "quiet"]) place.skill(HOME, name);
+    for (const name of ["alpha", "lifted"]) place.skill(PROJECT, name);
     const rules = [
       "{ skill: quiet, state: name-only }",
-      "{ skill: [pinned, beta], state: pinned }",
-      "{ skill: gamma, state: name-only }",
-      "{ skill: lifted, state: pinned, scope: project }",
+      "{ skill: [lifted], state: pinned }",
     ];
     await using session = await openWith(place, toolset, rules.join(", "));
-    const expected = [
-      "lifted",
-      "pinned",
-      "usual",
-      "quiet",
-      "beta",
-      "alpha",
-      "gamma",
-    ];
+    const expected = ["lifted", "alpha", "delta", "quiet"];
     const forModel = await toolListsOf(session, toolset);
     const forUser = await otherListsOf(session);
     for (const list of [...forModel, ...forUser]) {
       assert.deepEqual(orderIn(list, expected), expected);
-      assert.match(list, /About usual/);
+      assert.match(list, /About delta/);
       assert.equal(/About quiet/.test(list), forUser.includes(list), list);
     }
     const { messages } = await session.client.getPrompt({ name: "quiet" });
     assert.match(JSON.stringify(messages), /About quiet/);
     const [line] = session.client.getInstructions()!.split("\n");
-    assert.match(line!, /: 7 in total, such as pinned, usual, quiet$/);
+    assert.match(line!, /: 4 in total, such as delta, quiet$/);
   });
 }
 
@@ -156,7 +144,7 @@ Deno.test("every name in a list loads its skill: those with characters of XML, l
   }
   const { tools } = await session.client.listTools();
   const list = tools[0]!.description!;
-  assert.match(list, /\n- project:R&D: Theirs 1$/);
+  assert.match(list, /\n- project:R&D: Theirs 1\n/);
   assert.match(list, /\n- <b>: Mine 1\n/);
   // The form that lists as XML have, too.
   for (const name of ["R&amp;D", "global:R&amp;D"]) {
@@ -242,7 +230,8 @@ Deno.test("the lists as JSON fit into a message whatever a project contains, the
     assert.ok(!isError);
     const list = Object.values(JSON.parse(text));
     assert.equal(list.length, 1_981);
-    assert.ok(JSON.stringify(text).length <= 4 * 2 ** 20, `${text.length}`);
+    // An escaped quote counts once.
+    assert.ok(text.length <= 800_000, `${text.length}`);
     assert.match(text, /About mine/);
     assert.match(text, /\.\.\.\\?"/);
   }

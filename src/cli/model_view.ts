@@ -11,7 +11,7 @@ import {
   OTHER_CLIENTS,
   profileOfOption,
 } from "../mcp/profiles.ts";
-import { listForModel } from "../mcp/skill_list.ts";
+import { listEntries } from "../mcp/entries.ts";
 import { listToolEntries, type ToolView } from "../mcp/tools.ts";
 import { createInstructions } from "../mcp/instructions.ts";
 import { formatJson, withoutCommands } from "./print.ts";
@@ -31,7 +31,7 @@ export function formatModelView(
   const view = { profile, catalog, options };
   const passages = listPassages(client, view);
   if (json) return formatJson(passages);
-  const skills = count(listForModel(catalog).length, "skill");
+  const skills = count(listEntries("model", catalog).length, "skill");
   const title = formatClient(client);
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [

@@ -3,8 +3,8 @@
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import type { SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { listForUser, SKILL_PROMPT } from "./prompts.ts";
-import { listByName } from "./skill_list.ts";
+import { listEntries } from "./entries.ts";
+import { isPrompt } from "./prompts.ts";
 
 const MAX_COMPLETIONS = 100;
 
@@ -18,7 +18,7 @@ async function complete(
   registry: SkillSource,
 ) {
   const { ref, argument } = params;
-  if (ref.type === "ref/prompt" && !isPrompt(ref.name, registry)) {
+  if (ref.type === "ref/prompt" && !isPrompt(ref.name, registry.catalog)) {
     throw invalidParams(
       `Unknown prompt ${quote(ref.name)}: prompts/list lists the names`,
     );
@@ -37,11 +37,6 @@ async function complete(
   };
 }
 
-function isPrompt(name: string, { catalog }: SkillSource): boolean {
-  return name === SKILL_PROMPT ||
-    listForUser(catalog).some((listed) => listed.name === name);
-}
-
 async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
@@ -51,11 +46,8 @@ async function listValues(
     return await listPaths(context?.arguments?.name, registry);
   }
   if (argument.name !== "name") return [];
-  const { catalog } = registry;
-  const listed = ref.type === "ref/prompt"
-    ? listForUser(catalog)
-    : listByName(catalog.skills.values());
-  return listed.map(({ name }) => name);
+  const viewer = ref.type === "ref/prompt" ? "user" : "host";
+  return listEntries(viewer, registry.catalog).map(({ name }) => name);
 }
 
 async function listPaths(

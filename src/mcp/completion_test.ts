@@ -88,7 +88,7 @@ Deno.test("completion/complete offers a prompt only what users can load, and nei
   place.skill("project/.claude/skills", "c");
   await using session = await Session.open(place, { args: policyArgs(place) });
   const any: [string, string] = ["name", ""];
-  const prompts = ["a", "global:c", "c"];
+  const prompts = ["a", "c", "global:c"];
   assert.deepEqual(await complete(session, PROMPT, any), prompts);
   assert.deepEqual(await complete(session, FILE, any), ["a", "bg", "c"]);
   const path: [string, string] = ["path", ""];

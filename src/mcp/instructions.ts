@@ -2,7 +2,7 @@
 
 import type { SkillCatalog } from "../skills/types.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";
-import { summarizeSkills } from "./skill_list.ts";
+import { summarizeSkills } from "./lists.ts";
 
 /**
  * Creates the server's instructions: what the skills are about, how to use

@@ -60,10 +60,10 @@ export async function withSkill(
   const found = await findWithText(name, registry);
   if (found !== undefined) return await use(found.skill, found.text);
   // Loaded on demand, because most names are known.
-  const { answerUnknownName } = await import("./unknown_skill.ts");
+  const { answerUnknownName } = await import("./not_found.ts");
   const { catalog } = registry;
-  const { text, isError } = await answerUnknownName(name, catalog, options);
-  return { ...createTextResult(text), isError };
+  const text = await answerUnknownName(name, catalog, options);
+  return { ...createTextResult(text), isError: true };
 }
 
 /**

@@ -8,23 +8,14 @@ import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
-import { deriveOnce } from "./derive_once.ts";
+import { listEntries, maySee, type SkillEntry } from "./entries.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
-import type { ToolOptions, Toolset } from "./options.ts";
-import { createListHandler, type ListItem, renderList } from "./paging.ts";
+import type { ToolOptions } from "./options.ts";
+import { createListHandler, orderForPages } from "./paging.ts";
 import { profileFor } from "./profiles.ts";
 import { readForRequest } from "./resources.ts";
 import type { ResultReader } from "./results.ts";
-import {
-  DEFAULT_DESCRIPTION_LIMIT,
-  fitList,
-  isForUser,
-  listByName,
-  listedDescription,
-  type ListedSkill,
-  PLAIN_NAME,
-  sortKeyOf,
-} from "./skill_list.ts";
+import { DEFAULT_DESCRIPTION_LIMIT, fitList, PLAIN_NAME } from "./lists.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 export const SKILL_PROMPT = "skill";
@@ -41,10 +32,11 @@ export function promptHandlers(
   options: ToolOptions,
 ): Handlers {
   return {
-    "prompts/list": createListHandler(registry, {
-      name: "prompts",
-      itemsOf: (catalog) => listPrompts(catalog, options),
-    }),
+    "prompts/list": createListHandler(
+      registry,
+      "prompts",
+      (catalog) => listPrompts(catalog, options),
+    ),
     "prompts/get": async (params, requester) => {
       const skill = requirePrompt(params, registry);
       const reading = registry.readFile(skill, SKILL_MD);
@@ -63,21 +55,43 @@ export function promptHandlers(
   };
 }
 
-export function renderPrompts(
-  catalog: SkillCatalog,
-  options: ToolOptions,
-): string {
-  return renderList(listPrompts(catalog, options));
-}
-
-function listPrompts(
+/** Lists the prompt that takes a name, and one for each skill. */
+export function listPrompts(
   catalog: SkillCatalog,
   { toolset }: ToolOptions,
-): ListItem<Prompt>[] {
-  return [
-    createSkillPrompt(catalog),
-    ...listForUser(catalog).flatMap((listed) => createPrompts(listed, toolset)),
-  ];
+): Prompt[] {
+  const entries = orderForPages(listEntries("user", catalog));
+  const own = Array.from(byPromptName(entries), ([name, entry]) => ({
+    name,
+    title: entry.name,
+    description: entry.description,
+    ...toolset === "skill" && { arguments: PROMPT_ARGUMENTS },
+  }));
+  return [createSkillPrompt(entries), ...own];
+}
+
+/** Whether there is a prompt with a name. */
+export function isPrompt(name: string, catalog: SkillCatalog): boolean {
+  return name === SKILL_PROMPT ||
+    byPromptName(listEntries("user", catalog)).has(name);
+}
+
+/**
+ * Gives each entry the name of its prompt: Claude Code cannot invoke one whose name has
+ * white space. The prompt `skill` reaches a skill whose prompt another one has already.
+ */
+function byPromptName(
+  entries: readonly SkillEntry[],
+): Map<string, SkillEntry> {
+  const named = new Map<string, SkillEntry>();
+  for (const entry of entries) {
+    const name = entry.name.replace(/\s/g, "-");
+    const isTaken = name === SKILL_PROMPT || named.has(name);
+    // An exact name wins, wherever it is in the list.
+    if (!isTaken || name === entry.name) named.set(name, entry);
+  }
+  named.delete(SKILL_PROMPT);
+  return named;
 }
 
 interface LoadedPrompt {
@@ -104,17 +118,11 @@ function createPromptContent(
   return { type: "text", text: loaded, annotations };
 }
 
-/** Lists the skills that the user can load, by all their names. */
-export const listForUser = deriveOnce((catalog: SkillCatalog) =>
-  listByName(catalog.served.values().filter(isForUser))
-);
-
-function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
-  const skills = listForUser(catalog)
-    .filter(({ skill }) => skill.prefix === undefined);
+function createSkillPrompt(entries: readonly SkillEntry[]): Prompt {
+  const skills = entries.filter(({ skill }) => skill.prefix === undefined);
   const start = "Load a skill by name.\n\nAvailable skills:";
   const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
-  const value = {
+  return {
     name: SKILL_PROMPT,
     title: "Load Skill",
     description: start + fitList(skills, limit),
@@ -124,28 +132,11 @@ function createSkillPrompt(catalog: SkillCatalog): ListItem<Prompt> {
       required: true,
     }],
   };
-  // This key puts the prompt on the first page. Many clients read no other.
-  return { key: " ", value };
-}
-
-/** Creates the prompt of a skill, unless it has the name of the prompt that takes a name. */
-function createPrompts(
-  { skill, name }: ListedSkill,
-  toolset: Toolset,
-): ListItem<Prompt>[] {
-  if (name === SKILL_PROMPT) return [];
-  const value: Prompt = {
-    name,
-    title: name,
-    description: listedDescription(skill),
-  };
-  if (toolset === "skill") value.arguments = PROMPT_ARGUMENTS;
-  return [{ key: sortKeyOf(skill, name), value }];
 }
 
 const MAX_NEAR_NAMES = 5;
 
-/** @throws {Error} If the user can load no such skill. The message lists similar names. */
+/** @throws {ProtocolError} If the user can load no such skill. The message has similar names. */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
@@ -156,14 +147,14 @@ function requirePrompt(
       'Missing argument "name": pass the name of a skill, which prompts/list lists',
     );
   }
-  const skill = registry.find(name);
-  if (skill !== undefined && isForUser(skill)) return skill;
-  const listed = listForUser(registry.catalog);
-  const names = listed
+  const entries = listEntries("user", registry.catalog);
+  const skill = registry.find(name) ?? byPromptName(entries).get(name)?.skill;
+  if (skill !== undefined && maySee("user", skill)) return skill;
+  const names = entries
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const known = listed.length === 0
+  const known = entries.length === 0
     ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
     : "prompts/list lists the names; to learn why it is not there, load it with the tool";
   const hint = near.length === 0 ? known : `did you mean ${near.join(" or ")}?`;

@@ -18,7 +18,6 @@ import { basename } from "../fs/paths.ts";
 import { cleanName, parseSkillUri, skillKey } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillScope } from "../skills/types.ts";
 import { MAX_LENGTHS } from "../text.ts";
-import { deriveOnce } from "./derive_once.ts";
 
 type NamedSkills = Pick<
   SkillCatalog,
@@ -88,7 +87,16 @@ function listByLastPart(key: string, names: Index): readonly Match[] {
   return matches.filter(({ scope }) => scope === "global");
 }
 
-const indexOf = deriveOnce((catalog: NamedSkills) => {
+/** What the names in each catalog mean. */
+const indexes = new WeakMap<NamedSkills, ReturnType<typeof createIndex>>();
+
+function indexOf(catalog: NamedSkills): ReturnType<typeof createIndex> {
+  const index = indexes.get(catalog) ?? createIndex(catalog);
+  indexes.set(catalog, index);
+  return index;
+}
+
+function createIndex(catalog: NamedSkills) {
   const { skills, shadowed, off, skipped } = catalog;
   const names = new Map<string, Match[]>();
   const scoped = new Map<string, Match[]>();
@@ -125,7 +133,7 @@ const indexOf = deriveOnce((catalog: NamedSkills) => {
   }
   for (const matches of plugins.values()) matches.sort(byGlobalFirst);
   return { names, scoped, plugins, dirs };
-});
+}
 
 function append(index: Map<string, Match[]>, key: string, match: Match): void {
   const matches = index.get(key);

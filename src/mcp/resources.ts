@@ -11,7 +11,7 @@ import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { deriveOnce } from "./derive_once.ts";
+import { listEntries } from "./entries.ts";
 import {
   logLoad,
   readAsMeant,
@@ -19,13 +19,7 @@ import {
   type Requester,
 } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
-import { createListHandler, type ListItem, renderList } from "./paging.ts";
-import {
-  listByName,
-  listedDescription,
-  type ListedSkill,
-  sortKeyOf,
-} from "./skill_list.ts";
+import { createListHandler, orderForPages } from "./paging.ts";
 
 const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
   {
@@ -51,10 +45,7 @@ export function resourceHandlers(
   options: ToolOptions,
 ): Handlers {
   return {
-    "resources/list": createListHandler(registry, {
-      name: "resources",
-      itemsOf: listResources,
-    }),
+    "resources/list": createListHandler(registry, "resources", listResources),
     "resources/templates/list": () => ({
       resourceTemplates: RESOURCE_TEMPLATES,
     }),
@@ -65,34 +56,24 @@ export function resourceHandlers(
   };
 }
 
-export function renderResources(catalog: SkillCatalog): string {
-  return renderList(listResources(catalog));
+/** Lists two resources for each skill: its `SKILL.md`, and all its files. */
+export function listResources(catalog: SkillCatalog): Resource[] {
+  const entries = listEntries("host", catalog);
+  return orderForPages(entries, 2).flatMap(({ skill, name, description }) => [
+    {
+      uri: skillMdUri(skill),
+      name,
+      description,
+      mimeType: "text/markdown",
+      _meta: { "io.github.skill-server/scope": skill.scope },
+    },
+    {
+      uri: skillFileUri(skill, ""),
+      name: `${name}/`,
+      description: "All files of the skill",
+    },
+  ]);
 }
-
-function listResources({ served }: SkillCatalog): ListItem<Resource>[] {
-  return listByName(served.values()).flatMap(createResources);
-}
-
-const createResources = deriveOnce((listed: ListedSkill) => {
-  const { skill, name } = listed;
-  // Sizes are omitted, so that a change to a body does not change the list.
-  const main: Resource = {
-    uri: skillMdUri(skill),
-    name,
-    description: listedDescription(skill),
-    mimeType: "text/markdown",
-    _meta: { "io.github.skill-server/scope": skill.scope },
-  };
-  const files: Resource = {
-    uri: skillFileUri(skill, ""),
-    name: `${name}/`,
-    description: "All files of the skill",
-  };
-  return [
-    { key: sortKeyOf(skill, `${name}/${SKILL_MD}`), value: main },
-    { key: sortKeyOf(skill, `${name}/`), value: files },
-  ];
-});
 
 async function readResource(
   uri: string,

@@ -10,21 +10,21 @@ Deno.test("resources/list contains each skill's SKILL.md and the collection of i
   const { resources } = await session.client.listResources();
   assert.deepEqual(resources.slice(0, 2), [
     {
-      uri: "skill://git/",
-      name: "git/",
-      description: "All files of the skill",
-    },
-    {
       uri: "skill://git/SKILL.md",
       name: "git",
       description: "Work with git",
       mimeType: "text/markdown",
       _meta: { "io.github.skill-server/scope": "global" },
     },
+    {
+      uri: "skill://git/",
+      name: "git/",
+      description: "All files of the skill",
+    },
   ]);
   assert.deepEqual(resources.slice(2).map(({ uri }) => uri), [
-    "skill://hidden/",
     "skill://hidden/SKILL.md",
+    "skill://hidden/",
   ]);
   const { resourceTemplates } = await session.client.listResourceTemplates();
   assert.deepEqual(resourceTemplates.map(({ uriTemplate }) => uriTemplate), [

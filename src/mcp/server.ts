@@ -22,8 +22,8 @@ import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
 import { completionHandlers } from "./completion.ts";
 import { createInstructions } from "./instructions.ts";
 import type { ToolOptions } from "./options.ts";
-import { promptHandlers, renderPrompts } from "./prompts.ts";
-import { renderResources, resourceHandlers } from "./resources.ts";
+import { listPrompts, promptHandlers } from "./prompts.ts";
+import { listResources, resourceHandlers } from "./resources.ts";
 import { MAX_RESULT_SIZE, maxResultSize, sizeUpTo } from "./results.ts";
 import {
   SKILLS_EXTENSION,
@@ -162,8 +162,8 @@ function publishChanges(
 ): void {
   const lists = {
     tools: () => renderTools(registry.catalog, options),
-    prompts: () => renderPrompts(registry.catalog, options),
-    resources: () => renderResources(registry.catalog),
+    prompts: () => JSON.stringify(listPrompts(registry.catalog, options)),
+    resources: () => JSON.stringify(listResources(registry.catalog)),
   };
   const names = Object.keys(lists) as (keyof typeof lists)[];
   const last = new Map(names.map((name) => [name, lists[name]()]));

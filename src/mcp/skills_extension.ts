@@ -10,43 +10,33 @@ import { mediaTypeOfName } from "../fs/media_types.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
-import {
-  qualifiedName,
-  SKILL_MD,
-  skillFileUri,
-  skillMdUri,
-} from "../skills/names.ts";
+import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import { readSkillMd } from "../skills/skill_md.ts";
 import { sha256 } from "../skills/files.ts";
 import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote, stringifyJson } from "../text.ts";
-import { createListHandler, type ListItem, loadPage } from "./paging.ts";
+import { createListHandler, loadPage, orderForPages } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";
-import { sortKeyOf } from "./skill_list.ts";
+import { listEntries } from "./entries.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 export function skillsExtensionHandlers(registry: SkillSource): Handlers {
   return {
-    "skills/list": createListHandler(registry, {
-      name: "skills",
-      itemsOf: ({ served }) =>
-        Array.from(served.values(), (value) => ({
-          key: sortKeyOf(value, qualifiedName(value)),
-          value,
-        })),
-      // For what is left out, `skills/get` and `--list` say why.
-      load: (skill) => loadEntry(skill, registry).catch(() => undefined),
-    }),
+    "skills/list": createListHandler(
+      registry,
+      "skills",
+      (catalog) => orderForPages(listEntries("host", catalog)),
+      // `skills/get` and `--list` say why a skill is left out.
+      ({ skill }) => loadEntry(skill, registry).catch(() => undefined),
+    ),
     "skills/get": async ({ uri }) => ({ skill: await getEntry(uri, registry) }),
     "resources/directory/read": async ({ uri, cursor }) => {
       const { skill, children } = await listChildren(uri, registry);
-      const { entries, nextCursor } = await loadPage(children, {
-        cursor,
-        load: (child) => toResource(child, skill),
-      });
+      const resources = children.map((child) => toResource(child, skill));
+      const { entries, nextCursor } = await loadPage(resources, cursor);
       return { resources: entries, ...nextCursor && { nextCursor } };
     },
   };
@@ -118,7 +108,7 @@ interface Child {
 async function listChildren(
   uri: string,
   registry: SkillSource,
-): Promise<{ skill: Skill; children: ListItem<Child>[] }> {
+): Promise<{ skill: Skill; children: Child[] }> {
   const { skill, path: folder } = requireResource(uri, registry);
   const prefix = folder ? `${folder}/` : "";
   const children = new Map<string, Child>();
@@ -134,12 +124,8 @@ async function listChildren(
       "pass one with files, as in skill://<name> or skill://<name>/references";
     throw invalidParams(`Unknown directory ${quote(uri)}: ${fix}`, uri);
   }
-  // Relative to the folder, so that cursors stay short.
-  const items = Array.from(
-    children,
-    ([path, value]) => ({ key: path.slice(prefix.length), value }),
-  );
-  return { skill, children: items };
+  const paths = [...children.keys()].sort();
+  return { skill, children: paths.map((path) => children.get(path)!) };
 }
 
 function toResource({ path, size }: Child, skill: Skill): Resource {

@@ -13,14 +13,13 @@ import { escapeInvisible, quote } from "../text.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
 import { type ClientProfile, profileFor } from "./profiles.ts";
+import { listEntries } from "./entries.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   findEmptyListReason,
   fitList,
-  type ListedSkill,
-  listForClient,
   summarizeSkills,
-} from "./skill_list.ts";
+} from "./lists.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 import { listTools } from "./toolsets/toolsets.ts";
 
@@ -169,7 +168,7 @@ function formatContract(
 ): string | undefined {
   const { profile, catalog, options } = view;
   const limit = limitOf(options);
-  const skills = listFor(view);
+  const skills = listEntries("model", view.catalog);
   const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
   if (profile.isBrief || !mayFit) return undefined;
   const description = describe({ skills, catalog, options });
@@ -178,7 +177,10 @@ function formatContract(
 
 /** Formats a list in the description of the parameter, which no client truncates. */
 function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
-  const list = fitList(listFor(view), limitOf(view.options));
+  const list = fitList(
+    listEntries("model", view.catalog),
+    limitOf(view.options),
+  );
   return {
     description: `${formatStart(tool, view)}\n(its parameter lists the skills)`,
     parameter: `. Skills:${list}`,
@@ -189,11 +191,7 @@ function formatBrief(tool: SkillTool, view: ToolView): string {
   const { profile: { cutsDescriptionsAt = Infinity }, options } = view;
   const start = `${formatStart(tool, view)}\n\nSkills:`;
   const limit = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
-  return start + fitList(listFor(view), limit);
-}
-
-function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
-  return listForClient(catalog, profile);
+  return start + fitList(listEntries("model", view.catalog), limit);
 }
 
 function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {

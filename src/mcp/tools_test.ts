@@ -3,7 +3,7 @@ import type { Tool } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { CLIENT_PROFILES, profileOfClient } from "./profiles.ts";
-import { DEFAULT_DESCRIPTION_LIMIT } from "./skill_list.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "./lists.ts";
 import { listToolEntries } from "./tools.ts";
 
 /** The clients with profiles, and an unknown one. */

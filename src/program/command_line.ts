@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
 import { OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/profiles.ts";
-import { DEFAULT_DESCRIPTION_LIMIT } from "../mcp/skill_list.ts";
+import { DEFAULT_DESCRIPTION_LIMIT } from "../mcp/lists.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../mcp/toolsets/shell.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
 

@@ -6,7 +6,7 @@ import { CLIENT_PROFILES, profileOfOption } from "../../mcp/profiles.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   MAX_SUMMARY_LENGTH,
-} from "../../mcp/skill_list.ts";
+} from "../../mcp/lists.ts";
 import { CLIENT_NAMES, type ClientName } from "../../program/command_line.ts";
 import type { Program } from "../../program/running_program.ts";
 import { createLaunch } from "./launch.ts";

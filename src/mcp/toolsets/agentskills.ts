@@ -5,6 +5,8 @@
 
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../fs/paths.ts";
+import { formatIndentedJson } from "../../text.ts";
+import { fitJsonList } from "../lists.ts";
 import {
   createTextResult,
   directoryOf,
@@ -15,7 +17,6 @@ import {
   withSkill,
 } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
-import { createJsonList, fitJsonList } from "./json_list.ts";
 import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
@@ -26,12 +27,15 @@ const listTool = defineTool({
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
   call: (_input, { registry: { catalog }, options }) => {
-    const entries = fitJsonList(catalog, ({ skill, name, description }) => [
-      name,
-      { description, skill_dir: directoryOf(skill, options) },
-    ]);
-    const list = Object.fromEntries(entries);
-    return createJsonList(list, entries.length, catalog);
+    const { items, notes } = fitJsonList(
+      catalog,
+      ({ skill, name, description }) => [
+        name,
+        { description, skill_dir: directoryOf(skill, options) },
+      ],
+    );
+    const list = formatIndentedJson(Object.fromEntries(items));
+    return createTextResult(list.trimEnd(), ...notes);
   },
 });
 

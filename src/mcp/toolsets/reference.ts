@@ -1,9 +1,9 @@
 /** The toolset `reference`: lists the skills, and reads one. */
 
 import * as z from "npm:zod@^4/mini";
-import { loadWhole } from "../loading.ts";
-import { findNoSkillsReason, formatSkill } from "../skill_list.ts";
-import { createJsonList, fitJsonList } from "./json_list.ts";
+import { formatIndentedJson } from "../../text.ts";
+import { findNoSkillsReason, fitJsonList, formatLine } from "../lists.ts";
+import { createTextResult, loadWhole } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
@@ -11,7 +11,7 @@ const listTool = defineTool({
   name: TOOL_NAMES.reference.list,
   title: "List Available Skills",
   describe: ({ skills, catalog }) => {
-    const lines = skills.map(formatSkill);
+    const lines = skills.map(formatLine);
     const list = lines.length > 0
       ? lines.join("")
       : `\n${findNoSkillsReason(catalog) ?? "none"}`;
@@ -27,11 +27,14 @@ const listTool = defineTool({
     })),
   }),
   call: (_input, { registry: { catalog } }) => {
-    const skills = fitJsonList(
+    const { items: skills, notes } = fitJsonList(
       catalog,
       ({ name, description }) => ({ name, description }),
     );
-    const result = createJsonList(skills, skills.length, catalog);
+    const result = createTextResult(
+      formatIndentedJson(skills).trimEnd(),
+      ...notes,
+    );
     return { ...result, structuredContent: { skills } };
   },
 });

@@ -7,7 +7,7 @@ import {
   logLoad,
   withSkill,
 } from "../loading.ts";
-import { formatAvailableSkills } from "../skill_list.ts";
+import { formatAvailableSkills } from "../lists.ts";
 import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 

@@ -12,7 +12,7 @@ import {
   withSkill,
 } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
-import { formatAvailableSkills } from "../skill_list.ts";
+import { formatAvailableSkills } from "../lists.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({

@@ -8,11 +8,11 @@ import * as z from "npm:zod@^4/mini";
 import type { SkillCatalog } from "../../skills/types.ts";
 import type { ToolContext } from "../loading.ts";
 import type { ToolOptions } from "../options.ts";
-import type { ListedSkill } from "../skill_list.ts";
+import type { SkillEntry } from "../entries.ts";
 
 interface DescribedList {
   /** The skills as the client gets them. */
-  readonly skills: readonly ListedSkill[];
+  readonly skills: readonly SkillEntry[];
   readonly catalog: SkillCatalog;
   readonly options: ToolOptions;
 }

@@ -6,7 +6,7 @@ import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { join } from "../fs/paths.ts";
-import { searchSkills } from "./unknown_skill.ts";
+import { answerUnknownName } from "./not_found.ts";
 
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";
@@ -122,7 +122,7 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
   }
 });
 
-Deno.test("of more than 100 skills, a search without results is an error with 4,000 characters of the list, and results are none", async () => {
+Deno.test("the answer lists the best matches first, then global skills, and ends within 8,000 characters", async () => {
   using place = new Place();
   for (let index = 0; index < 400; index++) {
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));
@@ -131,15 +131,14 @@ Deno.test("of more than 100 skills, a search without results is an error with 4,
   await using session = await Session.open(place);
   const none = await session.load("qqqq");
   assert.equal(none.isError, true);
-  const [, list] = /skills:\n(.*)\n\nUse the exact/s.exec(none.text)!;
-  assert.ok(list!.length <= 4_000 && list!.length > 3_900, `${list!.length}`);
+  assert.ok(none.text.length <= 8_000 && none.text.length > 7_900);
   assert.match(
-    list!,
-    /^- mine: About mine\n- theirs-0\n.*\(and \d+ more: pass a name/s,
+    none.text,
+    /^Skill 'qqqq' not found\.\n\nAvailable skills:\n- mine: About mine\n- theirs-0: .*\n\(and \d+ more: pass a name[^\n]*\n\nUse the exact skill name \(case-insensitive\) to load a skill\.$/s,
   );
   const some = await session.load("theirs 7 x");
-  assert.equal(some.isError, false);
-  assert.match(some.text, /Search results.*\n- theirs-7: About theirs-7/s);
+  assert.equal(some.isError, true);
+  assert.match(some.text, /Available skills:\n- theirs-7: About theirs-7\n/);
 });
 
 Deno.test("the answer says why a skill is skipped, by a qualified name too", async () => {
@@ -162,33 +161,7 @@ Deno.test("the answer says why a skill is skipped, by a qualified name too", asy
   assert.doesNotMatch(both, /The project has/);
 });
 
-Deno.test("searchSkills() returns 20 skills, at most half of them the project's while the user's own need the rest", async () => {
-  for (
-    const [own, project, ...expected] of [
-      [30, 30, 10, 10],
-      [5, 30, 5, 15],
-      [30, 5, 15, 5],
-    ] as const
-  ) {
-    using place = new Place();
-    const folders = { home: own, project };
-    for (const [folder, count] of Object.entries(folders)) {
-      for (let i = 0; i < count; i++) place.skill(folder, `${folder}-${i}`);
-    }
-    const roots = Object.keys(folders)
-      .map((folder) => root(join(place.path, folder)));
-    const workingDirectory = place.project;
-    const catalog = await scanSkillRoots(roots, { workingDirectory });
-    const found = await searchSkills("about", catalog);
-    const scopes = found.map(({ skill }) => skill.scope);
-    assert.deepEqual(scopes, [
-      ...Array(expected[0]).fill("global"),
-      ...Array(expected[1]).fill("project"),
-    ]);
-  }
-});
-
-Deno.test("searchSkills() finds and describes name-only skills, but none that are hidden from the model, nor their words", async () => {
+Deno.test("the answer finds and names name-only skills, but none that are hidden from the model, nor their words", async () => {
   using place = new Place();
   const flag = "disable-model-invocation: true\n";
   place.skill("skills", "deploi", skillMd("deploi", "hidden", flag));
@@ -196,9 +169,7 @@ Deno.test("searchSkills() finds and describes name-only skills, but none that ar
   const policy = { rules: [{ state: "name-only" as const }] };
   const roots = [root(join(place.path, "skills"))];
   const catalog = await scanSkillRoots(roots, { policy });
-  const found = await searchSkills("deploi hidden", catalog);
-  assert.deepEqual(
-    found.map(({ name, description }) => [name, description]),
-    [["deploy", "About deploy"]],
-  );
+  const options = { toolset: "skill" } as const;
+  const text = await answerUnknownName("deploi hidden", catalog, options);
+  assert.match(text, /Available skills:\n- deploy\n\nUse/);
 });

@@ -5,7 +5,6 @@
  */
 
 import { basename, dirname } from "../fs/paths.ts";
-import { isForModel } from "../policy/states.ts";
 import {
   type Diagnostic,
   formatDiagnostic,
@@ -14,103 +13,91 @@ import {
 } from "../diagnostics.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { keysOf, skillKey } from "../skills/names.ts";
-import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillRoot,
+  SkillScope,
+} from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
-import { deriveOnce } from "./derive_once.ts";
+import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 import type { ToolOptions } from "./options.ts";
 import { indexSkills } from "./search.ts";
 import {
   findEmptyListReason,
   findNoSkillsReason,
-  fitList,
-  isAmongProjects,
-  listByName,
-  type ListedSkill,
-  listForModel,
-} from "./skill_list.ts";
-
-/**
- * The maximum number of skills that the answer to an unknown name lists. If
- * there are more, it lists search results instead.
- */
-const MAX_LISTED_SKILLS = 100;
+  formatLine,
+  formatMore,
+} from "./lists.ts";
 
 const MAX_SHOWN_NAME_LENGTH = 200;
 
-/** The maximum length of the list after a search without results, in characters. */
-const MAX_SHORT_LIST_LENGTH = 4_000;
+/** The maximum length of the answer, in characters. Claude Code keeps about 10,000 of an error. */
+const MAX_ANSWER_LENGTH = 8_000;
 
-/** Search results are a result. Everything else is an error that the model can act on. */
+/** How many search results come first. */
+const MAX_RESULTS = 20;
+
+/**
+ * Answers in the wording of the contract of the tool `skill`: why a skill with the name is
+ * skipped, and which skills there are, those first that match the name as a search.
+ */
 export async function answerUnknownName(
   name: string,
   catalog: SkillCatalog,
   options: ToolOptions,
-): Promise<{ text: string; isError: boolean }> {
+): Promise<string> {
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = explainMissing(name, catalog, options);
   const advice = reasons.length === 0
     ? findEmptyListReason(catalog)
     : undefined;
-  const start = [...reasons, `Skill '${shown}' not found.`, advice ?? []]
-    .flat().join("\n\n");
-  const skills = listForModel(catalog);
-  const areMany = skills.length > MAX_LISTED_SKILLS;
-  const found = areMany ? await searchSkills(shown, catalog) : [];
-  if (found.length > 0) {
-    const text = formatResults(start, found, skills.length);
-    return { text, isError: false };
+  const notFound = `Skill '${shown}' not found.`;
+  const start = [...reasons, notFound, advice ?? []].flat().join("\n\n");
+  const end =
+    "\n\nUse the exact skill name (case-insensitive) to load a skill.";
+  const frame = `${start}\n\nAvailable skills:${end}`;
+  const entries = await sortByMatch(shown, catalog);
+  const list = takeLines(entries, MAX_ANSWER_LENGTH - frame.length);
+  return `${start}\n\nAvailable skills:${list}${end}`;
+}
+
+/** Lists as many entries as fit, whole, and counts the rest. */
+function takeLines(entries: readonly SkillEntry[], limit: number): string {
+  let list = "";
+  for (const [index, entry] of entries.entries()) {
+    const line = formatLine(entry);
+    const more = formatMore(entries.length - index);
+    if (list.length + line.length + more.length > limit) return list + more;
+    list += line;
   }
-  const list = fitList(skills, areMany ? MAX_SHORT_LIST_LENGTH : undefined);
-  return { text: formatAvailable(start, list), isError: true };
+  return list;
 }
 
-/** The wording is that of the contract of the tool `skill`. */
-function formatAvailable(start: string, list: string): string {
-  return `${start}
+/** The search of each catalog, of what the model can load. The rest has no influence. */
+const searches = new WeakMap<
+  SkillCatalog,
+  Promise<(query: string) => Skill[]>
+>();
 
-Available skills:${list}
-
-Use the exact skill name (case-insensitive) to load a skill.`;
-}
-
-const MAX_RESULTS = 20;
-
-/** The skills that the model can find. The others have no influence on the results. */
-const searchIndexOf = deriveOnce(({ skills }: SkillCatalog) =>
-  indexSkills(skills.values().filter(isForModel))
-);
-
-/**
- * Lists up to 20 skills that match some words: the user's own first, then the project's,
- * and those of the same rank by how well they match. The project's are at most half of
- * them, unless the user's own are fewer.
- */
-export async function searchSkills(
+/** Lists all entries for the model: the best matches first, then the others, global ones first. */
+async function sortByMatch(
   words: string,
   catalog: SkillCatalog,
-): Promise<ListedSkill[]> {
-  const search = await searchIndexOf(catalog);
-  const found = listByName(search(words));
-  const projects = found.filter(({ skill }) => isAmongProjects(skill));
-  const users = found.filter(({ skill }) => !isAmongProjects(skill));
-  const limit = Math.max(MAX_RESULTS / 2, MAX_RESULTS - users.length);
-  const shownProjects = projects.slice(0, limit);
-  const shownUsers = users.slice(0, MAX_RESULTS - shownProjects.length);
-  return [...shownUsers, ...shownProjects];
-}
-
-function formatResults(
-  start: string,
-  found: readonly ListedSkill[],
-  total: number,
-): string {
-  const list = fitList(found);
-  return `${start}
-
-Search results for these words, the user's own skills first, then best match first:${list}
-(and ${total - found.length} other skills)
-
-To load one of these skills, use its exact name (case-insensitive). To search again, pass other words instead of a name.`;
+): Promise<SkillEntry[]> {
+  const entries = globalFirst(listEntries("model", catalog));
+  const search = searches.get(catalog) ??
+    indexSkills(entries.map(({ skill }) => skill));
+  searches.set(catalog, search);
+  const found = (await search)(words).slice(0, MAX_RESULTS);
+  const isFound = new Set(found);
+  const matches = found.map((skill) =>
+    entries.find((entry) => entry.skill === skill)!
+  );
+  return [
+    ...globalFirst(matches),
+    ...entries.filter(({ skill }) => !isFound.has(skill)),
+  ];
 }
 
 /** Says why there is no skill with a name, as far as the model may know. */

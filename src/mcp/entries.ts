@@ -1,0 +1,81 @@
+/**
+ * What a viewer sees of the skills: an entry for each, with a name that loads it, its
+ * description on one line, and the skill itself. Every list, prompt, resource, and answer
+ * formats entries. Nothing else decides who sees a skill, under which name, and in which
+ * order.
+ */
+
+import { isForModel, STATES } from "../policy/states.ts";
+import { MAX_DESCRIPTION_LENGTH } from "../skills/limits.ts";
+import { qualifiedName } from "../skills/names.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
+import { oneLine, truncateCharacters } from "../text.ts";
+
+export interface SkillEntry {
+  readonly skill: Skill;
+  /** A name that loads it, on one line. */
+  readonly name: string;
+  /** What the viewer is told of it, on one line. Empty if the policy says so. */
+  readonly description: string;
+}
+
+/** Who sees skills: the model through tools, the user through prompts, hosts through URIs. */
+export type Viewer = keyof typeof SEES;
+
+const SEES = {
+  model: isForModel,
+  user: ({ isHiddenFromUser }: Skill) => !isHiddenFromUser,
+  host: () => true,
+} satisfies Record<string, (skill: Skill) => boolean>;
+
+/** Whether a viewer can load a skill that is served. */
+export function maySee(viewer: Viewer, skill: Skill): boolean {
+  return SEES[viewer](skill);
+}
+
+/** Lists what a viewer sees: pinned skills first, and then all in the order of the catalog. */
+export function listEntries(
+  viewer: Viewer,
+  catalog: SkillCatalog,
+): SkillEntry[] {
+  const entries = viewer === "model"
+    ? listForModel(catalog)
+    : catalog.served.values().filter(SEES[viewer]).map(toEntry).toArray();
+  const isUnpinned = ({ skill }: SkillEntry) =>
+    Number(skill.state !== "pinned");
+  return entries.sort((a, b) => isUnpinned(a) - isUnpinned(b));
+}
+
+/**
+ * Sorts global entries before those of the project, wherever something is left out or
+ * shortened: a clone must not push the user's skills out of a list.
+ */
+export function globalFirst<T extends SkillEntry>(entries: readonly T[]): T[] {
+  const isOfProject = ({ skill }: T) => Number(skill.scope === "project");
+  return entries.toSorted((a, b) => isOfProject(a) - isOfProject(b));
+}
+
+/** Lists each name once. A project's skill that shadows a global one says so. */
+function listForModel({ skills, shadowed }: SkillCatalog): SkillEntry[] {
+  const shadowing = new Set(
+    shadowed.filter(({ skill }) => skill.scope === "global").map(({ by }) =>
+      by
+    ),
+  );
+  return skills.values().filter(isForModel).map((skill) => {
+    const { name, description } = toEntry(skill);
+    const isMarked = skill.scope === "project" && shadowing.has(skill);
+    return {
+      skill,
+      name: isMarked ? `project:${name}` : name,
+      description: STATES[skill.state].isDescribed ? description : "",
+    };
+  }).toArray();
+}
+
+function toEntry(skill: Skill): SkillEntry {
+  const description = oneLine(
+    truncateCharacters(skill.description, MAX_DESCRIPTION_LENGTH),
+  );
+  return { skill, name: qualifiedName(skill), description };
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import type { Skill } from "../skills/types.ts";
+import type { SkillEntry } from "./entries.ts";
+import { fitEntries, fitList, formatLine } from "./lists.ts";
+
+/** Creates listed skills, by default with descriptions of 300 characters. */
+function listed(
+  start: string,
+  count: number,
+  { length = 300, ...rest }: Partial<Skill> & { length?: number } = {},
+): SkillEntry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const name = `${start}${index}`;
+    const description = "words and more ".repeat(100).slice(0, length);
+    const skill = { name, scope: "global", state: "on", ...rest } as Skill;
+    return { skill, name, description };
+  });
+}
+
+/** Returns the different lengths of the descriptions in a list of the skills whose names begin so. */
+function lengthsIn(list: string, start: string): number[] {
+  const lines = list.split("\n")
+    .filter((line) => line.startsWith(`- ${start}`));
+  const lengths = lines.map((line) => line.split(": ")[1]?.length ?? 0);
+  return [...new Set(lengths)];
+}
+
+Deno.test("fitList() fills the room with descriptions of one length", () => {
+  for (const count of [200, 300, 400, 800]) {
+    const list = fitList(listed("s", count));
+    assert.ok(list.length <= 36_000);
+    assert.ok(list.length >= 0.95 * 36_000, `${count}: ${list.length}`);
+    assert.equal(list.match(/^- /gm)!.length, count);
+    assert.equal(lengthsIn(list, "s").length, 1);
+  }
+});
+
+Deno.test("fitList() gives room to names, then to descriptions of pinned skills, then to others of at least 20 characters", () => {
+  const skills = [...listed("pin", 2, { state: "pinned" }), ...listed("s", 50)];
+  for (
+    const [limit, pinned, others] of [
+      [50_000, [300], [300]],
+      [8_000, [300], [138]],
+      [2_100, [300], [20]],
+      [2_050, [300], [0]],
+      [600, [105], [0]],
+      [410, [0], [0]],
+    ] as const
+  ) {
+    const list = fitList(skills, limit);
+    assert.ok(list.length <= limit);
+    assert.equal(list.match(/^- /gm)!.length, 52, `${limit}`);
+    assert.doesNotMatch(list, /more: pass/);
+    assert.deepEqual(lengthsIn(list, "pin"), pinned, `${limit}`);
+    assert.deepEqual(lengthsIn(list, "s"), others, `${limit}`);
+  }
+  const more = fitList(skills, 300);
+  assert.match(more, /\n- s0\n.*\n\(and \d+ more: pass a name/s);
+  // A list that fits exactly is whole.
+  const few = skills.slice(-10);
+  const names = few.map(({ name }) => `\n- ${name}`).join("");
+  const room = more.slice(more.lastIndexOf("\n")).length;
+  assert.equal(fitList(few, names.length + room), names);
+});
+
+Deno.test("fitList() puts global skills first if it cuts anything, and shortens those of a project first", () => {
+  const project = listed("project", 300, { scope: "project" });
+  const own = listed("own", 10);
+  const list = fitList([...project, ...own]);
+  assert.ok(list.startsWith("\n- own0: "));
+  assert.deepEqual(lengthsIn(list, "own"), [300]);
+  const [length] = lengthsIn(list, "project");
+  assert.ok(length! < 300 && length! > 22);
+  const few = [...project.slice(0, 2), ...own];
+  assert.equal(fitList(few), few.map(formatLine).join(""));
+  const names = fitList([...project, ...own], 500);
+  assert.ok(names.startsWith("\n- own0\n- own1"));
+});
+
+Deno.test("fitEntries() leaves the room of short descriptions to the others", () => {
+  const entries = [...listed("short", 5, { length: 30 }), ...listed("s", 5)];
+  const lengthOf = (entry: SkillEntry) => formatLine(entry).length;
+  const fitting = fitEntries(entries, 1_000, lengthOf);
+  const lengths = fitting.map(({ description }) => description.length);
+  assert.deepEqual(new Set(lengths).size, 2);
+  assert.equal(Math.min(...lengths), 30);
+  const total = fitting.reduce((sum, entry) => sum + lengthOf(entry), 0);
+  assert.ok(total <= 1_000 && total > 990, `${total}`);
+});
