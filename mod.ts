@@ -124,7 +124,7 @@ import type {
 import { SharedTask, TimeSlice, wait } from "./src/tasks.ts";
 import { isObject, log } from "./src/text.ts";
 import type { SkillToolOptions } from "./src/mcp/options.ts";
-import { profileFor } from "./src/mcp/profiles.ts";
+import { profileFor } from "./src/mcp/clients.ts";
 import { callTool, toEntry } from "./src/mcp/tools.ts";
 import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";

@@ -12,7 +12,7 @@ import { deriveOnce } from "./derive_once.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
 import type { ToolOptions, Toolset } from "./options.ts";
 import { createListHandler, type ListItem, renderList } from "./paging.ts";
-import { profileFor } from "./profiles.ts";
+import { profileFor } from "./clients.ts";
 import { readForRequest } from "./resources.ts";
 import type { ResultReader } from "./results.ts";
 import {

@@ -12,7 +12,6 @@ import { qualifiedName } from "../skills/names.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
-import type { ClientProfile } from "./profiles.ts";
 
 export function isForUser({ isHiddenFromUser }: Skill): boolean {
   return !isHiddenFromUser;
@@ -104,38 +103,6 @@ export const listForModel = deriveOnce((catalog: SkillCatalog) => {
     };
   });
 });
-
-/** Whether only the option `--name-only` keeps a skill from being described. */
-function isLeftToClient({ state, policyRule }: Skill): boolean {
-  return !STATES[state].isDescribed && policyRule === undefined;
-}
-
-/** Describes a skill, although its state leaves that to the client. */
-const describeAnyway = deriveOnce((listed: ListedSkill): ListedSkill => ({
-  ...listed,
-  description: toListed(listed.skill).description,
-}));
-
-/**
- * Lists the skills that the tools list for the model of a client. If the skills that are
- * left to its own list exceed that, all of them are described like any others: twice is
- * better than never.
- */
-export function listForClient(
-  catalog: SkillCatalog,
-  { ownListSize = Infinity }: ClientProfile,
-): readonly ListedSkill[] {
-  const skills = listForModel(catalog);
-  const size = skills.filter(({ skill }) => isLeftToClient(skill))
-    .reduce(
-      (sum, { name, skill }) => sum + name.length + skill.description.length,
-      0,
-    );
-  if (size <= ownListSize) return skills;
-  return skills.map((listed) =>
-    isLeftToClient(listed.skill) ? describeAnyway(listed) : listed
-  );
-}
 
 /** Returns why there are no skills at all if the policy is the reason, in one line. */
 export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {

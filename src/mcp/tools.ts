@@ -12,13 +12,12 @@ import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { escapeInvisible, quote } from "../text.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
-import { type ClientProfile, profileFor } from "./profiles.ts";
+import { type ClientProfile, profileFor } from "./clients.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
   findEmptyListReason,
   fitList,
-  type ListedSkill,
-  listForClient,
+  listForModel,
   summarizeSkills,
 } from "./skill_list.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
@@ -169,7 +168,7 @@ function formatContract(
 ): string | undefined {
   const { profile, catalog, options } = view;
   const limit = limitOf(options);
-  const skills = listFor(view);
+  const skills = listForModel(catalog);
   const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
   if (profile.isBrief || !mayFit) return undefined;
   const description = describe({ skills, catalog, options });
@@ -178,7 +177,7 @@ function formatContract(
 
 /** Formats a list in the description of the parameter, which no client truncates. */
 function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
-  const list = fitList(listFor(view), limitOf(view.options));
+  const list = fitList(listForModel(view.catalog), limitOf(view.options));
   return {
     description: `${formatStart(tool, view)}\n(its parameter lists the skills)`,
     parameter: `. Skills:${list}`,
@@ -186,14 +185,11 @@ function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
 }
 
 function formatBrief(tool: SkillTool, view: ToolView): string {
-  const { profile: { cutsDescriptionsAt = Infinity }, options } = view;
+  const { profile, catalog, options } = view;
+  const { cutsDescriptionsAt = Infinity } = profile;
   const start = `${formatStart(tool, view)}\n\nSkills:`;
   const limit = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
-  return start + fitList(listFor(view), limit);
-}
-
-function listFor({ profile, catalog }: ToolView): readonly ListedSkill[] {
-  return listForClient(catalog, profile);
+  return start + fitList(listForModel(catalog), limit);
 }
 
 function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {
