@@ -39,75 +39,81 @@
  */
 
 import * as z from "npm:zod@^4/mini";
-import { Boundary } from "./src/fs/boundary.ts";
-import { isAbsence, isTemporary, SkillFileError } from "./src/fs/faults.ts";
-import { KnownFiles } from "./src/fs/known_files.ts";
+import type { Diagnostic, ReportedDiagnostic } from "./src/diagnostics.ts";
+import {
+  isAbsence,
+  isTemporary,
+  NOT_A_FILE,
+  SkillFileError,
+} from "./src/fs/errors.ts";
 import {
   basename,
   childPath,
   currentFolder,
+  dirname,
+  isAtOrBelow,
   isThere,
+  locationOf,
+  realPathIfThere,
   resolvePath,
 } from "./src/fs/paths.ts";
-import { Rescans } from "./src/fs/rescans.ts";
-import { ServedFolder } from "./src/fs/served_folder.ts";
-import { type FolderSnapshot, isExposed } from "./src/fs/snapshot.ts";
-import { walk, type WalkSteps } from "./src/fs/walker.ts";
-import { Policy } from "./src/policy/policy.ts";
 import {
-  decideSkills,
-  type Decisions,
-  listWatchedFolders,
-  subjectOf,
-} from "./src/scan/decide.ts";
-import { nameSkills } from "./src/scan/name.ts";
-import { readSkills } from "./src/scan/read.ts";
+  isSettled,
+  locate,
+  type Located,
+  readLocated,
+  versionOf,
+} from "./src/fs/read.ts";
+import { listEntries, walk } from "./src/fs/walk.ts";
+import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
+import type { SkillToolOptions } from "./src/mcp/options.ts";
+import { profileFor } from "./src/mcp/clients.ts";
+import { resolve, resolveName } from "./src/mcp/resolve.ts";
+import { callTool, toEntry } from "./src/mcp/tools.ts";
+import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
+import { listTools } from "./src/mcp/toolsets/toolsets.ts";
 import {
-  createFailure,
-  type Failure,
-  findTrouble,
-  isInGroup,
-  type Reading,
-  type RootVisit,
-  type ScanStart,
-  toRefusedVisit,
-  TroubledScans,
-  type VisitedFolder,
-} from "./src/scan/record.ts";
+  DEFAULT_DECISION,
+  Policy,
+  type PolicySubject,
+} from "./src/policy/policy.ts";
+import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
+import { EMPTY_CATALOG, logDiagnostics } from "./src/skills/catalog.ts";
 import {
-  differingKeys,
-  EMPTY_CATALOG,
-  logDiagnostics,
-} from "./src/skills/catalog.ts";
-import { findSkill, SKILL_MD } from "./src/skills/names.ts";
+  digestFile,
+  type FileScope,
+  isInsideSkill,
+  listFiles,
+  readSkillFile,
+} from "./src/skills/files.ts";
+import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
+import { pluginOf, servedKey, skillKey } from "./src/skills/names.ts";
 import {
-  NAME_IS_NOT_UTF_8,
-  ROOT_IS_A_FILE,
-  skillFaultOf,
-  tooManyFolders,
-} from "./src/skills/root_faults.ts";
+  byScope,
+  confinementOf,
+  followSymlink,
+  Project,
+} from "./src/skills/project.ts";
 import {
-  byOwner,
   DEFAULT_REFRESH_SECONDS,
-  LinkRules,
   MAX_FOLDERS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
-  Project,
   UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
 import {
-  findSkillFile,
-  type FoundFile,
-  isSkillFileName,
-  isSkillFolder,
-} from "./src/skills/skill_file.ts";
+  PROJECT_IS_SLOW,
+  ROOT_IS_A_FILE,
+  rootIsMissing,
+  skillDiagnosticOf,
+  tooManyFolders,
+} from "./src/skills/scan_diagnostics.ts";
+import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
 import type {
   BaseFolders,
-  Diagnostic,
-  ReportedDiagnostic,
   ScanOptions,
   ScanSubscriber,
+  ShadowedSkill,
   Skill,
   SkillCatalog,
   SkillChange,
@@ -116,43 +122,44 @@ import type {
   SkillFileContent,
   SkillFiles,
   SkillFilesOptions,
+  SkillHiding,
+  SkillPolicyRule,
   SkillRegistryOptions,
   SkillRoot,
+  SkillRootReport,
+  SkillScope,
   SkillSource,
+  SkillState,
   SkillViewer,
+  SkippedSkill,
 } from "./src/skills/types.ts";
-import { SharedTask, TimeSlice, wait } from "./src/tasks.ts";
-import { isObject, log } from "./src/text.ts";
-import type { SkillToolOptions } from "./src/mcp/options.ts";
-import { profileFor } from "./src/mcp/clients.ts";
-import { callTool, toEntry } from "./src/mcp/tools.ts";
-import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
-import { listTools } from "./src/mcp/toolsets/toolsets.ts";
+import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
+import { inTurns, SharedTask, wait } from "./src/tasks.ts";
+import { isObject, log, withoutInvisible } from "./src/text.ts";
 
-export { parseSkillMd } from "./src/skills/skill_md.ts";
-export { SkillFileError } from "./src/fs/faults.ts";
 export { RULES } from "./src/diagnostics.ts";
+export { SkillFileError } from "./src/fs/errors.ts";
+export type { SkillToolOptions, Toolset } from "./src/mcp/options.ts";
+export { parseSkillMd } from "./src/skills/skill_md.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
-export type { SkillToolOptions, Toolset } from "./src/mcp/options.ts";
 export type * from "./src/skills/types.ts";
 
 /**
- * Searches the roots for skills, once.
+ * Scans the roots for skills, once.
  *
- * Among skills with the same name, the first one that is not off is served under it, in
- * the order of the roots. In a root, skills in folders of their names come first, and then
- * the order is that of the names of the folders, by code units. But a project's skill
- * that the model cannot load never takes the name of a user's skill that the model can
- * load.
+ * If several skills have the same name, the first one in the order of the roots gets it,
+ * but skills that the model may load come before those that are hidden from it. A skill
+ * that is off takes no name. Within a root, a skill outside groups comes first, then one
+ * whose directory has its name, then the order of the paths decides.
  *
- * A problem with one skill or folder neither throws an error nor affects others. The first
- * 1,000 diagnostics are in {@linkcode SkillCatalog.diagnostics}.
+ * One broken skill or root never affects another. The first 1,000 diagnostics are in
+ * {@linkcode SkillCatalog.diagnostics}.
  *
  * @param roots The roots, in search order.
- * @param options Limits, the policy, and the allowed targets of links.
+ * @param options Limits, the policy, and the allowed targets of symlinks.
  * @returns The catalog.
- * @throws {Error} If a root, or the file of the policy, is relative to an unknown folder.
+ * @throws {Error} If a root, or the file of the policy, is relative to an unknown directory.
  * @throws {TypeError} If a rule of the policy has an unknown state.
  */
 export async function scanSkillRoots(
@@ -164,12 +171,12 @@ export async function scanSkillRoots(
 }
 
 /**
- * Does what `--check` does, and returns what is wrong, by file and line. {@linkcode RULES}
- * says what follows from each problem.
+ * Runs the checks of `--check`, and returns what they find, by file and line.
+ * {@linkcode RULES} gives the effect of each rule.
  *
- * @param folders Folders, files or names of skills. Default: what the program searches.
- * @param options Limits, the policy, and the allowed targets of links.
- * @throws {Error} If a folder is relative to an unknown folder.
+ * @param folders Directories, files or names of skills. Default: what the program searches.
+ * @param options Limits, the policy, and the allowed targets of symlinks.
+ * @throws {Error} If a directory is relative to an unknown directory.
  */
 export async function checkSkills(
   folders: readonly string[] = [],
@@ -188,277 +195,652 @@ export async function checkSkills(
   return diagnostics;
 }
 
-interface SearchedFolder extends VisitedFolder {
-  /**
-   * The real path of the skill around it, if there is one. A walk lists each folder before
-   * those in it, so that this is known when a folder is found.
-   */
+// A scan takes four steps:
+//
+//   visit    roots            → candidates: the directories with a SKILL.md
+//   read     candidates       → what each SKILL.md says, read once per real directory
+//   decide   what they say    → the scope, the policy's state, and who must not see it
+//   name     what is decided  → the catalog, in which each name loads one skill
+//
+// Each step is a function of its arguments and the disk. A step that depends on the last
+// scan takes that scan as an argument.
+
+/** A directory with a `SKILL.md`, as one root lists it. */
+interface Candidate {
+  readonly dir: string;
+  readonly realDir: string;
+  readonly root: SkillRoot;
+  /** The number of levels below the root. */
+  readonly depth: number;
+  readonly skillMd: FoundFile;
+}
+
+/** What a `SKILL.md` says, and how to tell whether it still does. */
+interface KnownSkillMd extends SkillMd {
+  /** The real path of the file, which can be a symlink in its directory. */
+  readonly realPath: string;
+  /** When the file was modified, in milliseconds. */
+  readonly modified: number;
+  readonly version: string;
+  /** Whether the version identifies the content: the file did not change just now. */
+  readonly isSettled: boolean;
+}
+
+/** A real directory with a `SKILL.md`. */
+interface Loaded {
+  readonly realDir: string;
+  /** How the roots list it, in their order. There is at least one. */
+  readonly candidates: readonly Candidate[];
+  /** What the file says, or said last if it is temporarily unreadable. */
+  readonly skillMd?: KnownSkillMd | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The same, and what the user and the project around it decide. */
+interface Decided extends Loaded {
+  readonly scope: SkillScope;
+  readonly state: SkillState;
+  readonly policyRule?: SkillPolicyRule | undefined;
+  readonly hiddenFrom: SkillHiding;
+}
+
+/** A scan: the catalog, and what the registry and the next scan need beside it. */
+interface Scan {
+  readonly project: Project;
+  readonly candidates: readonly Candidate[];
+  readonly decided: readonly Decided[];
+  readonly hidden: HiddenDirs;
+  readonly catalog: SkillCatalog;
+}
+
+interface ScanInput {
+  readonly roots: readonly SkillRoot[];
+  readonly project: Project;
+  readonly policy: Policy;
+  readonly maxFileSize: number | undefined;
+  /** What is wrong with the options and the policy. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly last: Scan | undefined;
+}
+
+async function scan(input: ScanInput): Promise<Scan> {
+  const { roots, project, policy, last } = input;
+  const visited = await visit(roots, project, last?.candidates ?? []);
+  const { candidates } = visited;
+  const { loaded, waiting, diagnostics } = await read(
+    candidates,
+    last?.decided ?? [],
+    input,
+  );
+  const { decided, hidden } = decide(loaded, policy, project);
+  // Nobody knows what these hold, so nobody sees it.
+  for (const dir of [...visited.unvisited, ...waiting]) {
+    hidden.set(dir, "everyone");
+  }
+
+  const skipped = listSkipped(decided, project);
+  const catalog = {
+    ...name(decided, skipped),
+    skipped,
+    diagnostics: [
+      ...input.diagnostics,
+      ...listDiagnostics(
+        [...visited.diagnostics, ...diagnostics],
+        decided,
+        input,
+      ),
+    ],
+    roots: countSkills(visited.reports, decided),
+    revision: (last?.catalog.revision ?? 0) + 1,
+  };
+  return { project, candidates, decided, hidden, catalog };
+}
+
+// ---- Visit -------------------------------------------------------------------------
+
+interface Visit {
+  readonly candidates: readonly Candidate[];
+  /** Where directories are that the visit could not enter, by their real paths. */
+  readonly unvisited: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly reports: readonly SkillRootReport[];
+}
+
+/** A directory to enter, or a symlink that may lead to one. */
+interface Dir {
+  readonly dir: string;
+  /** The real path of the directory around it, and its name. */
+  readonly location: string;
+  readonly isSymlink: boolean;
+  readonly depth: number;
+  /** The real path of the skill around it, if there is one. */
   readonly outer: string | undefined;
 }
 
-/** Visits a root: finds the folders in it that may be skills. */
-class RootSearch implements WalkSteps<SearchedFolder> {
-  readonly maxEntries: number;
-  readonly isShared: boolean;
-  readonly #root: SkillRoot;
-  readonly #project: Project;
-  readonly #links: LinkRules;
-  readonly #maxDepth: number;
-  readonly #slice: TimeSlice;
-  readonly #folders: VisitedFolder[] = [];
-  readonly #failures: Failure[] = [];
-  readonly #unread: string[] = [];
-  readonly #unsearched: string[] = [];
-  /** The `SKILL.md` of each folder that would otherwise be a group. */
-  readonly #files = new Map<SearchedFolder, FoundFile>();
-  readonly #isRoot: (realPath: string) => boolean;
-  readonly #listed = new Set<string>();
-  /** The real paths of the listed folders that have a `SKILL.md`. */
-  readonly #skills = new Set<string>();
-
-  constructor(
-    root: SkillRoot,
-    { project, roots, slice }: ScanStart,
-    isRoot: (realPath: string) => boolean,
-  ) {
-    this.#root = root;
-    this.#slice = slice;
-    this.#project = project;
-    this.#links = new LinkRules(root, { project, roots });
-    this.#maxDepth = root.recursive ? MAX_SEARCH_DEPTH : 2;
-    this.#isRoot = isRoot;
-    this.maxEntries = MAX_FOLDERS[root.scope];
-    this.isShared = root.scope === "project";
-  }
-
-  async run(): Promise<RootVisit> {
-    const root = this.#root;
-    try {
-      const top = this.#enterRoot();
-      const end = await walk(top, this, this.#slice);
-      if (end !== undefined) this.#reportLimit();
-      const { realPath } = top;
-      return {
-        report: {
-          root,
-          scope: this.#project.scopeOf(realPath),
-          status: "found",
-          realPath,
-          skills: 0,
-        },
-        folders: this.#folders,
-        unread: this.#unread,
-        unsearched: this.#unsearched,
-        failures: this.#failures,
-      };
-    } catch (error) {
-      return toRefusedVisit(error, {
-        root,
-        project: this.#project,
-        folders: this.#folders,
-        failures: this.#failures,
-      });
-    }
-  }
-
-  /** @throws {Error} If the root does not exist or cannot be searched. */
-  #enterRoot(): SearchedFolder {
-    const root = this.#root;
-    const { path } = root;
-    const realPath = this.#project.enter(path);
-    const scope = this.#project.scopeOf(realPath);
-    if (!Deno.statSync(path).isDirectory) {
-      throw new SkillFileError(path, ROOT_IS_A_FILE);
-    }
-    return {
-      path,
-      realPath,
-      // A link to it may be anywhere on the path.
-      isLink: true,
-      root,
-      depth: 0,
-      outer: undefined,
-      parent: undefined,
-      // Other users may be able to write to the folder of a project.
-      isExposed: scope === "project" &&
-        isExposed({ path, realPath }, false),
-    };
-  }
-
-  isLookedAt({ name, isDirectory, isSymlink }: Deno.DirEntry): boolean {
-    const isSkipped = this.#root.recursive && UNSEARCHED_NAMES.has(name);
-    return (isDirectory || isSymlink) && !isSkipped;
-  }
-
-  isListed(folder: SearchedFolder): boolean {
-    const { depth, realPath } = folder;
-    return depth < this.#maxDepth && !this.#listed.has(realPath) &&
-      (this.#root.recursive || depth === 0 || this.#isGroup(folder));
-  }
-
-  /** Whether a folder directly in a root can be a group: it may hold skills, and is not one. */
-  #isGroup(folder: SearchedFolder): boolean {
-    const { path, outer } = folder;
-    const mayBeOne = !this.#root.confinesLinks && outer === undefined &&
-      mayBeGroup(basename(path));
-    if (!mayBeOne) return false;
-    try {
-      const file = findSkillFile(path);
-      if (file !== undefined) this.#files.set(folder, file);
-      return file === undefined && !this.#isRoot(folder.realPath);
-    } catch {
-      // The next step reports it.
-      return false;
-    }
-  }
-
-  onListed(folder: SearchedFolder, entries: readonly Deno.DirEntry[]): void {
-    const { recursive = false, includesItself = recursive } = this.#root;
-    const { realPath, depth } = folder;
-    const mayBeSkill = depth > 0 || includesItself;
-    this.#listed.add(realPath);
-    if (mayBeSkill && entries.some(({ name }) => isSkillFileName(name))) {
-      this.#skills.add(realPath);
-      this.#folders.push(folder);
-    }
-  }
-
-  /** Notes a folder that may be a skill. In a group, that is one with a `SKILL.md`. */
-  onUnsearched(folder: SearchedFolder, reason: "unwanted" | "limit"): void {
-    if (reason === "limit") this.#unsearched.push(folder.realPath);
-    if (isInGroup(folder) && !isSkillFolder(folder.path)) return;
-    this.#folders.push({ ...folder, file: this.#files.get(folder) });
-  }
-
-  onUnvisited(realPath: string): void {
-    this.#unread.push(realPath);
-  }
-
-  /**
-   * Reports that not all of a project's root was visited.
-   *
-   * @throws {SkillFileError} If it is the user's, who chose it, and can choose another one.
-   */
-  #reportLimit(): void {
-    const { path, scope } = this.#root;
-    const fault = tooManyFolders(this.maxEntries, scope);
-    const error = new SkillFileError(path, fault);
-    if (scope === "global") throw error;
-    this.#failures.push(createFailure(error, path, this.#project));
-  }
-
-  onEntry(
-    { name, isSymlink }: Deno.DirEntry,
-    container: SearchedFolder,
-    parent: FolderSnapshot,
-  ): SearchedFolder | undefined {
-    const path = childPath(container.path, name);
-    // The paths are often the same, and then one string is enough.
-    const location = container.realPath === container.path
-      ? path
-      : childPath(container.realPath, name);
-    const outer = this.#skills.has(container.realPath)
-      ? container.realPath
-      : container.outer;
-    const realPath = isSymlink
-      ? this.#links.follow({ path, location, outer })
-      : location;
-    if (realPath === undefined) return undefined;
-    // Deno replaces the bytes of a name that are not UTF-8, and cannot open the result.
-    if (!this.#isDeep(container) && name.includes("\ufffd") && !isThere(path)) {
-      throw new SkillFileError(path, NAME_IS_NOT_UTF_8);
-    }
-    const depth = container.depth + 1;
-    const root = this.#root;
-    const isLink = isSymlink;
-    return { path, realPath, isLink, root, depth, outer, parent };
-  }
-
-  onFailure(
-    error: unknown,
-    folder: SearchedFolder,
-    entry?: Deno.DirEntry,
-  ): void {
-    // A root that cannot be listed cannot be searched.
-    if (entry === undefined && folder.depth === 0) throw error;
-    const isLink = entry?.isSymlink ?? folder.isLink;
-    const path = entry ? childPath(folder.path, entry.name) : folder.path;
-    if (entry === undefined && isTemporary(error)) {
-      this.#unread.push(folder.realPath);
-    }
-    if (this.#isDeep(folder) && this.#isHarmless(error, isLink)) return;
-    this.#failures.push(createFailure(error, path, this.#project));
-  }
-
-  /** Whether a folder can hold anything, not only skills: one in a recursive root, or a group. */
-  #isDeep({ depth }: SearchedFolder): boolean {
-    return this.#root.recursive === true || depth > 0;
-  }
-
-  /** Whether an error is common deep in a root: a link to what is missing or denied. */
-  #isHarmless(error: unknown, isLink: boolean): boolean {
-    const isOfSystem = !(error instanceof SkillFileError) &&
-      !isTemporary(error);
-    return isAbsence(error) || (isLink && isOfSystem);
-  }
-}
-
-/** Visits all roots, the user's own first. Returns the visits in the order of the roots. */
-async function visitRoots(start: ScanStart): Promise<RootVisit[]> {
-  const { roots, project } = start;
-  const visits = new Map<SkillRoot, RootVisit>();
-  // Only a scan that finds what may be a group needs them.
-  let realRoots: ReadonlySet<string> | undefined;
-  const isRoot = (realPath: string) => {
-    realRoots ??= new Set(project.resolveAll(roots.map(({ path }) => path)));
-    return realRoots.has(realPath);
-  };
-  for (const root of roots.toSorted(byOwner)) {
-    const search = new RootSearch(root, start, isRoot);
-    visits.set(root, await search.run());
-  }
-  return roots.map((root) => visits.get(root)!);
-}
-
-interface ScanResult {
-  readonly project: Project;
-  readonly reading: Reading;
-  readonly decisions: Decisions;
-  /** The previous catalog if nothing changed. */
-  readonly catalog: SkillCatalog;
-  /** Why the scan does not count: what is temporarily unreadable in the user's roots. */
-  readonly trouble: string | undefined;
-}
-
-async function scan(start: ScanStart): Promise<ScanResult> {
-  const visits = await visitRoots(start);
-  const reading = await readSkills({ ...start, visits });
-  const decisions = await decideSkills({ ...start, visits, reading });
-  const catalog = nameSkills({ ...start, visits, decisions });
-
-  const trouble = findTrouble(visits, reading);
-  return { project: start.project, reading, decisions, catalog, trouble };
+/** A directory that the visit has entered. */
+interface EnteredDir extends Dir {
+  readonly realDir: string;
+  readonly skillMd: FoundFile | undefined;
 }
 
 /**
- * Keeps the catalog of the skills in some roots current, and gives access to
- * their files.
+ * Visits the roots, and finds the directories in them that have a `SKILL.md`.
+ *
+ * @param last The candidates of the last scan. Those in a directory that is temporarily
+ *   unreadable stay.
+ */
+async function visit(
+  roots: readonly SkillRoot[],
+  project: Project,
+  last: readonly Candidate[],
+): Promise<Visit> {
+  const realRoots = new Set(project.resolveAll(roots.map(({ path }) => path)));
+  const visits: Visit[] = [];
+  for (const root of roots) {
+    const confinement = confinementOf(root, roots, project);
+    const lastHere = last.filter((it) => it.root === root);
+    const context = { root, realRoots, confinement, project, last: lastHere };
+    visits.push(await visitRoot(context));
+  }
+  return {
+    candidates: visits.flatMap((it) => it.candidates),
+    unvisited: visits.flatMap((it) => it.unvisited),
+    diagnostics: visits.flatMap((it) => it.diagnostics),
+    reports: visits.flatMap((it) => it.reports),
+  };
+}
+
+/** A root, and what it takes to visit it. */
+interface RootContext {
+  readonly root: SkillRoot;
+  readonly realRoots: ReadonlySet<string>;
+  /** The directories that symlinks in the root must not leave, if there are any. */
+  readonly confinement: readonly string[] | undefined;
+  readonly project: Project;
+  /** The candidates that the last scan found in this root. */
+  readonly last: readonly Candidate[];
+}
+
+/** Visits a root breadth first, and the entries of each directory by name. */
+async function visitRoot(context: RootContext): Promise<Visit> {
+  const { root, project, last } = context;
+  const candidates: Candidate[] = [];
+  const unvisited: string[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const queue: Dir[] = [];
+  const searched = new Set<string>();
+  const limit = MAX_FOLDERS[root.scope];
+  let report: SkillRootReport;
+  try {
+    const realPath = enterRoot(root, project);
+    queue.push(toTopDir(root, realPath));
+    const scope = project.scopeOf(realPath);
+    report = { root, scope, status: "found", realPath, skills: 0 };
+  } catch (error) {
+    return refuseRoot(error, context);
+  }
+
+  for await (const entry of walk(queue, 1 + limit)) {
+    const { dir, location, depth } = entry;
+    try {
+      const found = enterDir(entry, context);
+      if (found === undefined) continue;
+      const { realDir, skillMd } = found;
+      if (skillMd) candidates.push({ dir, realDir, root, depth, skillMd });
+      if (isSearched(found, context) && !searched.has(realDir)) {
+        searched.add(realDir);
+        queue.push(...listDirs(found, root));
+      }
+    } catch (error) {
+      unvisited.push(location);
+      if (depth === 0) report = { ...report, status: "refused" };
+      if (isWorthReporting(error, entry, root)) {
+        diagnostics.push({ ...skillDiagnosticOf(error), file: dir });
+      }
+      if (isTemporary(error)) {
+        const isNew = (it: Candidate) => it.dir !== candidates.at(-1)?.dir;
+        const kept = last.filter((it) => isAtOrBelow(it.dir, dir));
+        candidates.push(...kept.filter(isNew));
+      }
+    }
+  }
+  const beyond = queue.slice(1 + limit);
+  if (beyond.length > 0) {
+    unvisited.push(...beyond.map(({ location }) => location));
+    diagnostics.push({ ...tooManyFolders(limit), file: root.path });
+  }
+  return { candidates, unvisited, diagnostics, reports: [report] };
+}
+
+/** @throws {Error} If the root is missing, is a file, or is a symlink out of the project. */
+function enterRoot({ path }: SkillRoot, project: Project): string {
+  const realPath = project.enter(path);
+  if (Deno.statSync(path).isDirectory) return realPath;
+  throw new SkillFileError(path, ROOT_IS_A_FILE);
+}
+
+function toTopDir({ path }: SkillRoot, realPath: string): Dir {
+  const outer = undefined;
+  return { dir: path, location: realPath, isSymlink: false, depth: 0, outer };
+}
+
+/** Describes a root that cannot be entered. */
+function refuseRoot(
+  error: unknown,
+  { root, project, last }: RootContext,
+): Visit {
+  const { path, mustExist = false } = root;
+  const location = locationOf(path);
+  const isMissing = isMissingError(error);
+  const report: SkillRootReport = {
+    root,
+    scope: project.scopeOf(location),
+    status: isMissing ? "missing" : "refused",
+    skills: 0,
+  };
+  const reason = isMissing && !isThere(path)
+    ? new SkillFileError(path, rootIsMissing(path))
+    : error;
+  const diagnostic = { ...skillDiagnosticOf(reason), file: path };
+  return {
+    candidates: isTemporary(error) ? last : [],
+    unvisited: isMissing ? [] : [location],
+    diagnostics: isMissing && !mustExist ? [] : [diagnostic],
+    reports: [report],
+  };
+}
+
+/**
+ * Enters a directory, unless it is a symlink that is not followed.
+ *
+ * @throws {Error} If it is a symlink to a skill where it may not lead, or is unreadable.
+ */
+function enterDir(
+  entry: Dir,
+  { root, project, confinement }: RootContext,
+): EnteredDir | undefined {
+  const { dir, location, isSymlink, depth, outer } = entry;
+  const realDir = isSymlink
+    ? followSymlink(dir, { project, outer, confinement })
+    : location;
+  if (realDir === undefined) return undefined;
+  const includesItself = root.includesItself ?? root.recursive ?? false;
+  const mayBeSkill = depth > 0 || includesItself;
+  const skillMd = mayBeSkill ? findSkillFile(dir) : undefined;
+  return { ...entry, realDir, skillMd };
+}
+
+/** Whether the visit looks for skills in a directory: a root, a group, or any if recursive. */
+function isSearched(
+  { dir, realDir, depth, outer, skillMd }: EnteredDir,
+  { root, realRoots }: RootContext,
+): boolean {
+  if (depth === 0 || root.recursive) return depth < MAX_SEARCH_DEPTH;
+  const isSkill = skillMd !== undefined || outer !== undefined;
+  return depth === 1 && !isSkill && !root.confinesLinks &&
+    mayBeGroup(basename(dir)) && !realRoots.has(realDir);
+}
+
+function listDirs(
+  { dir, realDir, depth, outer, skillMd }: EnteredDir,
+  root: SkillRoot,
+): Dir[] {
+  return listEntries(dir)
+    .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
+    .filter(({ name }) => !root.recursive || !UNSEARCHED_NAMES.has(name))
+    .map(({ name, isSymlink }) => ({
+      dir: childPath(dir, name),
+      location: childPath(realDir, name),
+      isSymlink,
+      depth: depth + 1,
+      outer: skillMd ? realDir : outer,
+    }));
+}
+
+/**
+ * Whether the user should learn why the visit could not enter a directory. What has just
+ * been removed is no news, and broken or forbidden symlinks deep in a root are common.
+ */
+function isWorthReporting(
+  error: unknown,
+  { depth, isSymlink }: Dir,
+  root: SkillRoot,
+): boolean {
+  if (depth === 0) return !isAbsence(error);
+  const isRefusal = error instanceof SkillFileError || isTemporary(error);
+  const isDeep = root.recursive === true || depth > 1;
+  return isSymlink ? isRefusal || !isDeep : !isAbsence(error);
+}
+
+function isMissingError(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound ||
+    error instanceof Deno.errors.NotADirectory;
+}
+
+// ---- Read --------------------------------------------------------------------------
+
+/**
+ * How long a scan reads new skills in the roots of a project, in milliseconds. A stranger's
+ * frontmatter can take a fifth of a second to parse.
+ */
+const MAX_PROJECT_MS = 2_000;
+
+type ReadOptions = Pick<ScanInput, "project" | "maxFileSize">;
+
+interface Reading {
+  readonly loaded: readonly Loaded[];
+  /** The real directories of a project's skills that the next scan reads. */
+  readonly waiting: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads the `SKILL.md` of each real directory.
+ *
+ * @param last What the last scan read, so that only changed files are read again.
+ */
+async function read(
+  candidates: readonly Candidate[],
+  last: readonly Loaded[],
+  options: ReadOptions,
+): Promise<Reading> {
+  const known = new Map(last.map(({ realDir, skillMd }) => [realDir, skillMd]));
+  const byRealDir = Map.groupBy(candidates, ({ realDir }) => realDir);
+  const loaded: Loaded[] = [];
+  const waiting: string[] = [];
+  const slowRoots = new Set<SkillRoot>();
+  let projectMs = 0;
+  for await (const [realDir, listed] of inTurns(byRealDir)) {
+    const { root } = listed[0]!;
+    const isLimited = root.scope === "project" && !known.has(realDir);
+    if (isLimited && projectMs > MAX_PROJECT_MS) {
+      waiting.push(realDir);
+      slowRoots.add(root);
+      continue;
+    }
+    const start = Date.now();
+    loaded.push(load(listed, known.get(realDir), options));
+    if (isLimited) projectMs += Date.now() - start;
+  }
+  const diagnostics = Array.from(slowRoots, ({ path: file }) => ({
+    ...PROJECT_IS_SLOW,
+    file,
+  }));
+  return { loaded, waiting, diagnostics };
+}
+
+function load(
+  candidates: readonly Candidate[],
+  last: KnownSkillMd | undefined,
+  options: ReadOptions,
+): Loaded {
+  const { dir, realDir, skillMd: { name } } = candidates[0]!;
+  const file = childPath(dir, name);
+  try {
+    const skillMd = readCandidate(candidates[0]!, last, options);
+    const { diagnostic } = skillMd;
+    const diagnostics = diagnostic ? [{ file, ...diagnostic }] : [];
+    return { realDir, candidates, skillMd, diagnostics };
+  } catch (error) {
+    const skillMd = isTemporary(error) ? last : undefined;
+    const scope = options.project.scopeOf(realDir);
+    const diagnostic = { ...skillDiagnosticOf(error, scope), file };
+    return { realDir, candidates, skillMd, diagnostics: [diagnostic] };
+  }
+}
+
+/** A shared buffer for the beginnings of files, because a scan reads many. */
+const buffer = new Uint8Array(HEAD_SIZE);
+
+/** @throws {Error} If the file is not in its skill, is not a regular file, or is unreadable. */
+function readCandidate(
+  { realDir, skillMd }: Candidate,
+  last: KnownSkillMd | undefined,
+  { project, maxFileSize }: ReadOptions,
+): KnownSkillMd {
+  const file = locateSkillMd(skillMd, realDir, project);
+  const { realPath, status } = file;
+  const version = versionOf(status);
+  const isSame = last?.realPath === realPath && last.version === version;
+  if (isSame && last.isSettled) return last;
+  return {
+    ...readSkillMd(readLocated(file, { maxFileSize, buffer })),
+    realPath,
+    modified: status.mtime?.getTime() ?? 0,
+    version,
+    isSettled: isSettled(status),
+  };
+}
+
+/** @throws {SkillFileError} If it is a directory, or a symlink that leads out of the skill. */
+function locateSkillMd(
+  { name, path, status }: FoundFile,
+  realDir: string,
+  { trusted }: Project,
+): Located {
+  if (status.isDirectory) throw new SkillFileError(path, NOT_A_FILE);
+  return status.isSymlink
+    ? locate(path, (realPath) => isInsideSkill(realPath, realDir, trusted))
+    : { path, realPath: childPath(realDir, name), status };
+}
+
+// ---- Decide ------------------------------------------------------------------------
+
+/** Decides what scope each skill has, what the policy says of it, and who must not see it. */
+function decide(
+  loaded: readonly Loaded[],
+  policy: Policy,
+  project: Project,
+): { decided: Decided[]; hidden: HiddenDirs } {
+  const hidden = new HiddenDirs();
+  const judged = loaded.map((it): Decided => {
+    const scope = project.scopeOf(it.realDir);
+    const decision = policy.decidesAnything
+      ? policy.decide(subjectOf({ ...it, scope }))
+      : DEFAULT_DECISION;
+    const byFlag = it.skillMd?.isHiddenFromModel ? "model" : "nobody";
+    const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
+    return { ...it, scope, ...decision, hiddenFrom };
+  });
+  for (const { realDir, skillMd, hiddenFrom } of judged) {
+    // An unreadable SKILL.md may say that the model must not see the skill.
+    hidden.set(realDir, skillMd === undefined ? "everyone" : hiddenFrom);
+  }
+  // A SKILL.md that is a symlink into a hidden skill is as hidden as that one.
+  const decided = judged.map((it) => {
+    const { realDir, skillMd, hiddenFrom } = it;
+    const byFile = skillMd ? hidden.of(skillMd.realPath, realDir) : "nobody";
+    return { ...it, hiddenFrom: strictest(hiddenFrom, byFile) };
+  });
+  return { decided, hidden };
+}
+
+/** Describes a skill to the policy, whose rules match any of its paths and names. */
+function subjectOf(
+  { realDir, candidates, skillMd, scope }: Loaded & { scope: SkillScope },
+): PolicySubject {
+  const paths = [...candidates.map(({ dir }) => dir), realDir];
+  const { frontmatter, name } = skillMd ?? {};
+  if (frontmatter !== undefined) return { names: [name!], scope, paths };
+  // A skipped skill may have any of these.
+  const dirNames = paths.map((path) => basename(path));
+  return { names: [...new Set([name ?? [], dirNames].flat())], scope, paths };
+}
+
+const MAX_DIAGNOSTICS = 1_000;
+
+/** Lists the diagnostics that no rule turns off, up to a limit, global ones first. */
+function listDiagnostics(
+  ofDirs: readonly Diagnostic[],
+  decided: readonly Decided[],
+  { policy, project }: ScanInput,
+): Diagnostic[] {
+  const found = ofDirs.flatMap((diagnostic) => {
+    const { file } = diagnostic;
+    const location = locationOf(file);
+    const scope = project.scopeOf(location);
+    const subject = { names: [basename(file)], scope, paths: [file, location] };
+    const isTurnedOff = policy.decidesAnything &&
+      isOff(STATES[policy.decide(subject).state]);
+    return isTurnedOff ? [] : [{ diagnostic, scope }];
+  });
+  const ofSkills = decided.filter((it) => !isOff(it))
+    .flatMap(({ diagnostics, scope }) =>
+      diagnostics.map((diagnostic) => ({ diagnostic, scope }))
+    );
+  return [...found, ...ofSkills].sort(byScope).slice(0, MAX_DIAGNOSTICS)
+    .map(({ diagnostic }) => diagnostic);
+}
+
+/** Lists the directories whose `SKILL.md` is skipped. Nothing is said of what is off. */
+function listSkipped(
+  decided: readonly Decided[],
+  project: Project,
+): SkippedSkill[] {
+  return decided
+    .filter((it) => it.skillMd?.frontmatter === undefined)
+    .map((it) => {
+      const { realDir, candidates: [candidate], scope } = it;
+      const { dir, skillMd } = candidate!;
+      return {
+        names: subjectOf(it).names,
+        plugin: pluginOf(dir),
+        diagnostics: isOff(it) ? [] : it.diagnostics,
+        scope,
+        isForModel: isForModel(it),
+        projectPath: project.pathIn(childPath(realDir, skillMd.name)),
+      };
+    });
+}
+
+/** Counts the skills of each root, by the first root that lists them. */
+function countSkills(
+  reports: readonly SkillRootReport[],
+  decided: readonly Decided[],
+): SkillRootReport[] {
+  const counts = new Map<SkillRoot, number>();
+  for (const { skillMd, hiddenFrom, candidates } of decided) {
+    if (isOff({ hiddenFrom }) || !skillMd?.frontmatter) continue;
+    const { root } = candidates[0]!;
+    counts.set(root, (counts.get(root) ?? 0) + 1);
+  }
+  return reports.map((report) => ({
+    ...report,
+    skills: counts.get(report.root) ?? 0,
+  }));
+}
+
+// ---- Name --------------------------------------------------------------------------
+
+/**
+ * Decides which skill each name loads. Names go first to skills that the model may load,
+ * then to hidden ones, so that a clone's hidden `git` cannot make the user's disappear. A
+ * skill that is off takes no name.
+ *
+ * @param skipped The skipped skills, in whose place no other skill loads.
+ */
+function name(
+  decided: readonly Decided[],
+  skipped: readonly SkippedSkill[],
+): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
+  const valid = decided.filter((it) => it.skillMd?.frontmatter);
+  const off = valid.filter(isOff).map(toSkill);
+  const on = sortByPrecedence(valid.filter((it) => !isOff(it))).map(toSkill);
+  const byKey = Map.groupBy(on, (skill) => skillKey(skill.name));
+  const skills = new Map<string, Skill>();
+  const others: ShadowedSkill[] = [];
+  for (const key of [...byKey.keys()].sort()) {
+    const [first, ...rest] = byKey.get(key)!;
+    skills.set(key, first!);
+    others.push(...rest.map((skill) => ({ skill, by: first! })));
+  }
+  const found = { skills, shadowed: others, off, skipped };
+  const shadowed = others.map(({ skill, by }) => {
+    const prefix = [skill.scope, skill.plugin].find((prefix) =>
+      prefix && resolve(`${prefix}:${skill.name}`, found) === skill
+    );
+    return { skill: { ...skill, prefix }, by };
+  });
+  const loadable = shadowed.map(({ skill }) => skill)
+    .filter(({ prefix }) => prefix !== undefined);
+  const served = new Map(
+    [...skills.values(), ...loadable].map((skill) => [servedKey(skill), skill]),
+  );
+  return { skills, shadowed, served, off };
+}
+
+/**
+ * Sorts skills by who gets a name first: in the order of the roots, and in a root, skills
+ * outside groups before those in groups, and those in directories of their names before
+ * others, which are often copies.
+ */
+function sortByPrecedence(decided: readonly Decided[]): Decided[] {
+  const byRoot = Map.groupBy(decided, (it) => it.candidates[0]!.root);
+  const inOrder = [...byRoot.values()].flatMap((inRoot) =>
+    inRoot.toSorted((a, b) => rankInRoot(a) - rankInRoot(b))
+  );
+  const isHidden = (it: Decided) => Number(!isForModel(it));
+  return inOrder.sort((a, b) => isHidden(a) - isHidden(b));
+}
+
+function rankInRoot({ candidates: [candidate], skillMd }: Decided): number {
+  const isInDirOfItsName =
+    skillKey(basename(candidate!.dir)) === skillKey(skillMd!.name!);
+  return (isInGroup(candidate!) ? 2 : 0) + (isInDirOfItsName ? 0 : 1);
+}
+
+function isInGroup({ root, depth }: Candidate): boolean {
+  return !root.recursive && depth > 1;
+}
+
+function toSkill(decided: Decided): Skill {
+  const { realDir, candidates: [candidate], skillMd } = decided;
+  const { frontmatter, excerpt, version } = skillMd!;
+  const { dir, root, skillMd: { name } } = candidate!;
+  return {
+    name: skillMd!.name!,
+    description: withoutInvisible(frontmatter!.description),
+    frontmatter: frontmatter!,
+    directory: dir,
+    realDirectory: realDir,
+    file: childPath(dir, name),
+    excerpt,
+    fileVersion: version,
+    scope: decided.scope,
+    root,
+    state: decided.state,
+    policyRule: decided.policyRule,
+    hiddenFrom: decided.hiddenFrom,
+    isHiddenFromUser: skillMd!.isHiddenFromUser,
+    isRepaired: skillMd!.isRepaired,
+    plugin: pluginOf(dir),
+    prefix: undefined,
+  };
+}
+
+// ---- The registry ------------------------------------------------------------------
+
+/**
+ * Keeps the catalog of the skills in some roots current, and gives access to their files.
  */
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
   readonly #policy: Policy;
-  readonly #known = new KnownFiles();
   readonly #options: SkillRegistryOptions;
   readonly #log: typeof log;
-  /** The lines about problems that were logged and still exist. */
-  #logged: ReadonlySet<string> = new Set();
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #subscribers = new Set<ScanSubscriber>();
+  readonly #watcher: DirWatcher | undefined;
+  readonly #refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
-  #last: ScanResult | undefined;
+  /** The digests of files, by path and version. */
+  readonly #digests = new Map<string, string>();
+  #last: Scan | undefined;
   #scanStart = -Infinity;
-  readonly #troubledScans: TroubledScans;
-  readonly #rescans: Rescans;
+  /** The lines about diagnostics that were logged and still apply. */
+  #logged: ReadonlySet<string> = new Set();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isWatching = false;
   #isClosed = false;
 
   /**
@@ -466,28 +848,22 @@ export class SkillRegistry implements SkillSource {
    *
    * @param roots The roots, in search order. Relative paths start in the working directory.
    * @param options Limits, and how to keep the catalog current.
-   * @throws {Error} If a root, or the file of the policy, is relative to an unknown folder.
+   * @throws {Error} If a root, or the file of the policy, is relative to an unknown directory.
    * @throws {TypeError} If a rule of the policy has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
-    const {
-      workingDirectory = currentFolder(),
-      refreshSeconds = DEFAULT_REFRESH_SECONDS,
-      watchFolders = true,
-    } = options;
+    const { workingDirectory = currentFolder(), watchFolders = true } = options;
     this.#options = { ...options, workingDirectory };
+    this.#refreshSeconds = options.refreshSeconds ?? DEFAULT_REFRESH_SECONDS;
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => {
       const path = resolvePath(root.path, this.#options);
       return path === root.path ? root : { ...root, path };
     });
     this.#policy = new Policy(this.#options);
-    this.#troubledScans = new TroubledScans(this.#log);
-    this.#rescans = new Rescans(() => this.refresh(), {
-      refreshSeconds,
-      watchFolders,
-      log: this.#log,
-    });
+    if (watchFolders) {
+      this.#watcher = new DirWatcher(() => this.#rescan(), this.#log);
+    }
   }
 
   /** The catalog of the last scan. */
@@ -496,19 +872,18 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Finds a skill by name, regardless of case, or by qualified name:
-   * `global:git` and `project:git` are the first skills named `git` in their
-   * scopes.
+   * Finds a skill by name, regardless of case, or by qualified name: `global:git` and
+   * `project:git` are the first skills named `git` in their scopes, and `tools:git` is in
+   * the plugin `tools`.
    */
   find(name: string): Skill | undefined {
-    return findSkill(name, this.catalog);
+    return resolveName(name, this.catalog);
   }
 
   /**
-   * Lists the files of a skill, with those of nested skills. Names that begin with a
-   * dot, `node_modules`, `__pycache__`, and what really lies outside the skill and the
-   * trusted folders do not belong to it. The listing ends after 10 levels and 20,000
-   * entries.
+   * Lists the files of a skill, with those of nested skills. Names that begin with a dot,
+   * `node_modules`, `__pycache__`, and files outside the skill and the trusted
+   * directories are left out. The list ends after 10 levels and 20,000 entries.
    *
    * @param options The viewer, from whom nested skills can be hidden, and another limit.
    */
@@ -516,30 +891,30 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     options: SkillFilesOptions = {},
   ): Promise<SkillFiles> {
-    return await this.#open(skill, options).list(options.maxEntries);
+    return await listFiles(this.#scopeOf(skill, options), options.maxEntries);
   }
 
   /**
    * Reads the current content of a file of a skill.
    *
-   * @param path The path relative to the skill's folder, with `/` as the separator.
+   * @param path The path relative to the skill's directory, with `/` as the separator.
    * @param viewer The viewer, from whom nested skills can be hidden.
-   * @throws {SkillFileError} If the file does not exist, does not belong to the
-   *   skill, is not a regular file, is too large, or cannot be read.
+   * @throws {SkillFileError} If the file does not exist, is outside the skill, is not a
+   *   regular file, is too large, or cannot be read.
    */
   async readFile(
     skill: Skill,
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return await this.#open(skill, viewer).read(path);
+    return await readSkillFile(path, this.#scopeOf(skill, viewer));
   }
 
   /**
-   * Returns the SHA-256 digest and the size of the current content of a file. The
-   * digest is remembered until the file changes.
+   * Returns the SHA-256 digest and the size of the current content of a file. The digest
+   * is remembered until the file changes.
    *
-   * @param file The file, from the list of its files.
+   * @param file The file, from {@linkcode listFiles}.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in bytes.
    * @throws {SkillFileError} If the file cannot be read.
    */
@@ -547,46 +922,35 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return await this.#open(skill).digest(file);
+    return await digestFile(file, this.#scopeOf(skill), this.#digests);
   }
 
-  #open(skill: Skill, viewer: SkillViewer = {}): ServedFolder {
-    const { directory, realDirectory, file, scope } = skill;
-    const { decisions, project } = this.#last ?? {};
-    const boundary = new Boundary({
-      realDirectory,
-      trusted: project?.trusted ?? [],
-      isHidden: (realPath) =>
-        decisions?.hidden.has(realPath, realDirectory, viewer) === true,
-    });
-    return new ServedFolder({
-      directory,
-      realDirectory,
-      boundary,
-      alias: { file, name: SKILL_MD },
-      isShared: scope === "project",
+  #scopeOf(skill: Skill, { forModel = false }: SkillViewer = {}): FileScope {
+    return {
+      skill,
+      trusted: this.#last?.project.trusted ?? [],
+      isHidden: (realPath) => {
+        const from = this.#last?.hidden.of(realPath, skill.realDirectory);
+        return from === "everyone" || (forModel && from === "model");
+      },
       maxFileSize: this.#options.maxFileSize,
-      faultOf: (error) => skillFaultOf(error, skill.scope),
-    }, this.#known);
+      describe: (error) => skillDiagnosticOf(error, skill.scope),
+    };
   }
 
-  /**
-   * @ignore Lists the rules of the policy, and the names in them, that match nothing in
-   * the last scan.
-   */
+  /** @ignore Lists the rules of the policy that match nothing in the last scan. */
   listUnusedRules(): Diagnostic[] {
-    const { skills = [] } = this.#last?.decisions ?? {};
-    return this.#policy.listUnused(skills.map(subjectOf));
+    return this.#policy.listUnused((this.#last?.decided ?? []).map(subjectOf));
   }
 
   /**
-   * Scans the roots again. Only one scan runs at a time. Calls during a scan share
-   * the next scan, because the running one may have missed the latest changes.
+   * Scans the roots again. Only one scan runs at a time. Calls during a scan share the
+   * next one, because the running one may have missed the latest changes.
    *
-   * @param options The minimum time from the start of the last scan to the start of
-   *   this one, in milliseconds.
+   * @param options The minimum time between the starts of the last scan and this one, in
+   *   milliseconds.
    * @returns The catalog, once the scan is complete.
-   * @throws {Error} If the registry is closed. Calls under way are still answered.
+   * @throws {Error} If the registry is closed.
    */
   async refresh(
     { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
@@ -601,107 +965,51 @@ export class SkillRegistry implements SkillSource {
     return await this.#scans.run(() => this.#scan());
   }
 
-  /**
-   * Adds a listener that is called after each refresh that changed something
-   * clients can see. Returns a function that removes it.
-   */
-  onChange(listener: SkillChangeListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** @ignore Adds a subscriber, which is asked for folders to watch before the others. */
-  addSubscriber(subscriber: ScanSubscriber): void {
-    this.#subscribers.add(subscriber);
-  }
-
-  /** Starts keeping the catalog current with a timer and by watching the folders. */
-  watch(): void {
-    this.#rescans.start();
-    this.watchFolders();
-  }
-
-  /** @ignore Watches the folders of the last scan, and those that subscribers ask for now. */
-  watchFolders(): void {
-    if (this.#last === undefined) return;
-    const { catalog: { roots }, decisions: { skills } } = this.#last;
-    this.#rescans.watch(() =>
-      listWatchedFolders(skills, {
-        roots,
-        policyFile: this.#policy.file,
-        subscribed: [...this.#subscribers]
-          .flatMap((subscriber) => subscriber.listFoldersToWatch()),
-      })
-    );
-  }
-
-  /** Stops keeping the catalog current, and removes all listeners. It cannot start again. */
-  close(): void {
-    this.#isClosed = true;
-    this.#rescans.close();
-    this.#listeners.clear();
-    this.#subscribers.clear();
-  }
-
-  /** Closes the registry at the end of a `using` block. */
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
   async #scan(): Promise<SkillCatalog> {
-    const previous = this.catalog;
-    const result = await this.#compute();
-    const counts = this.#last === undefined ||
-      this.#troubledScans.accept(result.trouble);
-    if (this.#isClosed || !counts) return previous;
-    this.#last = result;
-    await this.#publish(result.catalog, previous);
-    return result.catalog;
-  }
-
-  /** Scans the roots, and schedules the next scan. Changes nothing that others see. */
-  async #compute(): Promise<ScanResult> {
     this.#scanStart = performance.now();
+    const previous = this.catalog;
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
-    const named = [...trustLinks, ...this.#policy.listNamedFolders()];
-    const diagnostics = [
-      ...policyDiagnostics,
-      ...project.listDiagnostics(named),
-    ];
+    const namedDirs = [...trustLinks, ...this.#policy.listNamedFolders()];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],
       project,
       policy: this.#policy,
-      diagnostics,
       maxFileSize,
-      previous: this.catalog,
-      known: this.#last?.reading.skills ?? new Map(),
-      slice: new TimeSlice(),
+      diagnostics: [
+        ...policyDiagnostics,
+        ...project.listDiagnostics(namedDirs),
+      ],
+      last: this.#last,
     });
-    const time = performance.now() - this.#scanStart;
-    const isTroubled = result.trouble !== undefined;
-    this.#rescans.schedule(time, { isTroubled });
-    return result;
-  }
-
-  async #publish(
-    catalog: SkillCatalog,
-    previous: SkillCatalog,
-  ): Promise<void> {
+    if (this.#isClosed) return previous;
+    this.#last = result;
+    const { catalog } = result;
     this.#logged = logDiagnostics(catalog, {
       logged: this.#logged,
       log: this.#log,
     });
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
     this.watchFolders();
-    if (catalog.served === previous.served) return;
-    const keys = differingKeys(catalog.served, previous.served);
-    await this.#callListeners({ catalog, previous, keys });
+    this.#startTimer();
+    const keys = changedKeys(catalog.served, previous.served);
+    if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
+      await this.#callListeners({ catalog, previous, keys });
+    }
+    return catalog;
   }
 
-  /** Calls the listeners one after the other, so that they can pause. */
+  /**
+   * Adds a listener that is called after each refresh that changed something clients can
+   * see. Returns a function that removes it.
+   */
+  onChange(listener: SkillChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls the listeners one after the other, so that each can wait for something. */
   async #callListeners(change: SkillChange): Promise<void> {
     for (const listener of this.#listeners) {
       try {
@@ -714,7 +1022,110 @@ export class SkillRegistry implements SkillSource {
       }
     }
   }
+
+  /** @ignore Adds a subscriber, whose directories are watched before those of skills. */
+  addSubscriber(subscriber: ScanSubscriber): void {
+    this.#subscribers.add(subscriber);
+  }
+
+  /** Starts keeping the catalog current with a timer and by watching directories. */
+  watch(): void {
+    this.#isWatching = true;
+    this.watchFolders();
+    this.#startTimer();
+  }
+
+  #startTimer(): void {
+    clearTimeout(this.#timer);
+    if (!this.#isWatching || this.#refreshSeconds === 0) return;
+    this.#timer = setTimeout(
+      () => this.#rescan(),
+      this.#refreshSeconds * 1_000,
+    );
+    Deno.unrefTimer(this.#timer);
+  }
+
+  #rescan(): void {
+    this.refresh().catch(({ message }: Error) => {
+      this.#log(`Cannot scan the skills: ${message}`);
+      this.#startTimer();
+    });
+  }
+
+  /** @ignore Watches the directories of the last scan and of the subscribers. */
+  watchFolders(): void {
+    if (!this.#isWatching || this.#last === undefined) return;
+    const subscribed = [...this.#subscribers]
+      .flatMap((subscriber) => subscriber.listFoldersToWatch());
+    this.#watcher?.update(
+      dirsToWatch(this.#last, this.#policy.file, subscribed),
+    );
+  }
+
+  /** Stops keeping the catalog current, and removes all listeners. It cannot start again. */
+  close(): void {
+    this.#isClosed = true;
+    this.#isWatching = false;
+    clearTimeout(this.#timer);
+    this.#watcher?.close();
+    this.#listeners.clear();
+    this.#subscribers.clear();
+  }
+
+  /** Closes the registry at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
+
+/** Returns the keys under which two catalogs serve different skills. */
+function changedKeys(
+  a: ReadonlyMap<string, Skill>,
+  b: ReadonlyMap<string, Skill>,
+): Set<string> {
+  return new Set(
+    [...a.keys(), ...b.keys()].filter((key) => !isSame(a.get(key), b.get(key))),
+  );
+}
+
+/** Whether two catalogs say the same of what is wrong, which answers and lists can tell. */
+function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
+  return JSON.stringify(a.diagnostics) === JSON.stringify(b.diagnostics);
+}
+
+/** Compares skills by their fields. The frontmatter follows from the file's version. */
+function isSame(a: Skill | undefined, b: Skill | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const fields = Object.keys({ ...a, ...b }) as (keyof Skill)[];
+  return fields.every((it) => it === "frontmatter" || a[it] === b[it]);
+}
+
+/**
+ * Lists the real paths of the directories to watch, the most important first: what is
+ * being edited is noticed at once, and everything else by the next scan of the timer.
+ */
+function dirsToWatch(
+  { decided, catalog: { roots } }: Scan,
+  policyFile: string | undefined,
+  subscribed: readonly string[],
+): Set<string> {
+  const modified = (it: Decided) => it.skillMd?.modified ?? 0;
+  const lastModified = decided
+    .toSorted((a, b) => modified(b) - modified(a))
+    .slice(0, MAX_WATCHED_DIRS);
+  return new Set([
+    ...roots.flatMap(({ realPath }) => realPath ?? []),
+    ...policyFile ? [realPathIfThere(policyFile) ?? policyFile] : [],
+    ...subscribed,
+    ...lastModified.filter((it) => isInGroup(it.candidates[0]!))
+      .map(({ realDir }) => dirname(realDir)),
+    ...lastModified.flatMap(({ realDir, skillMd }) =>
+      skillMd ? [realDir, dirname(skillMd.realPath)] : [realDir]
+    ),
+  ]);
+}
+
+// ---- The tools ---------------------------------------------------------------------
 
 /**
  * The part of an `McpServer` that {@linkcode registerSkillTools} needs: that of

@@ -135,7 +135,7 @@ Available skills:
 Use the exact skill name (case-insensitive) to load a skill.`,
     isError: true,
   });
-  for (const name of ["../../../etc/passwd", ".ssh/id_rsa", "git/SKILL.md"]) {
+  for (const name of ["../../../etc/passwd", ".ssh/id_rsa", "git/notes.md"]) {
     const { text, isError } = await session.load(name);
     assert.ok(isError && text.startsWith(`Skill '${name}' not found.\n`));
   }

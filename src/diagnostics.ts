@@ -34,7 +34,6 @@ export type Rule =
   | "link-outside"
   | "link-broken"
   | "permission"
-  | "changed"
   | "too-many"
   | "file-missing"
   | "inaccessible"
@@ -89,7 +88,6 @@ export const RULES: Readonly<Record<Rule, Effect>> = {
   "link-outside": "skipped",
   "link-broken": "skipped",
   "permission": "skipped",
-  "changed": "skipped",
   "too-many": "skipped",
   "file-missing": "skipped",
   "inaccessible": "skipped",

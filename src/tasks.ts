@@ -1,51 +1,31 @@
 /**
- * Tasks on the one thread: long ones pause between slices of time, and one that several
+ * Tasks on the one thread: a long one lets others run in between, and one that several
  * callers ask for runs once.
  */
 
-/**
- * The maximum time for which a task blocks the event loop, in milliseconds. A number of
- * items would not do, because the same operation takes microseconds on one disk and tens
- * of milliseconds on another.
- */
-export const SLICE_MS = 20;
+/** The longest time for which a loop blocks the event loop, in milliseconds. */
+const TURN_MS = 20;
 
 /**
- * How many turns of the event loop pass between two slices. Deno looks for what
- * arrived on sockets only after 61 turns, or when it has nothing to do. A request
- * over HTTP takes several of these looks. All turns together take 0.4 ms, or up to
- * 1 ms while the process starts.
+ * How many turns of the event loop pass between two parts of a long task. Deno looks for
+ * what arrived on sockets only after 61 turns, or when it has nothing to do. A request
+ * over HTTP takes several of these looks. All turns together take 0.4 ms.
  */
-export const TURNS = 4 * 61;
-
-/** The last pause that any task has scheduled. */
-let lastPause: Promise<void> = Promise.resolve();
+const TURNS = 4 * 61;
 
 /**
- * Divides a long task into slices: `if (slice.isOver) await slice.pause();` once
- * for each entry of a loop.
+ * Yields the items of a list in order, including those that are appended meanwhile, and
+ * lets other tasks run in between.
  */
-export class TimeSlice {
-  #start = Date.now();
-
-  get isOver(): boolean {
-    return Date.now() - this.#start >= SLICE_MS;
+export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
+  let start = Date.now();
+  for (const item of items) {
+    if (Date.now() - start >= TURN_MS) {
+      for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+      start = Date.now();
+    }
+    yield item;
   }
-
-  /**
-   * Lets other tasks run, and then starts the next slice. Tasks that wait here
-   * resume one after the other, with a pause before each. What has arrived in the
-   * meantime would otherwise wait for a slice of each of them.
-   */
-  async pause(): Promise<void> {
-    lastPause = lastPause.then(turnEventLoop);
-    await lastPause;
-    this.#start = Date.now();
-  }
-}
-
-async function turnEventLoop(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await nextTurn();
 }
 
 export function nextTurn(): Promise<void> {

@@ -1,36 +1,23 @@
 import assert from "node:assert/strict";
-import { SharedTask, TimeSlice } from "./tasks.ts";
+import { inTurns, SharedTask } from "./tasks.ts";
 
-Deno.test("TimeSlice.pause() lets timers and other tasks run", async () => {
-  const slice = new TimeSlice();
-  let isFired = false;
-  setTimeout(() => isFired = true, 20);
-  while (!slice.isOver);
-  while (!isFired) await slice.pause();
-  assert.ok(!slice.isOver);
-});
-
-Deno.test("TimeSlice.pause() lets sockets be read, however many tasks wait", async () => {
+Deno.test("inTurns() yields what is appended meanwhile, and lets timers and sockets be read", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();
   using client = await Deno.connect({ port: listener.addr.port });
   using server = await accepted;
-  let slices = 0;
-  let isEnded = false;
-  const tasks = Array.from({ length: 5 }, async () => {
-    for (const slice = new TimeSlice(); !isEnded; slices++) {
-      await slice.pause();
-    }
-  });
-  for (let round = 0; round < 20; round++) {
-    const read = server.read(new Uint8Array(1));
-    await client.write(new Uint8Array(1));
-    const start = slices;
-    await read;
-    assert.ok(slices - start <= 2, `${slices - start} slices`);
+  const reading = server.read(new Uint8Array(1)).then(() => true);
+  await client.write(new Uint8Array(1));
+  let isRead = false;
+  reading.then(() => isRead = true);
+  const queue = [0];
+  for await (const item of inTurns(queue)) {
+    const start = Date.now();
+    while (Date.now() - start < 5);
+    if (!isRead) queue.push(item + 1);
   }
-  isEnded = true;
-  await Promise.all(tasks);
+  assert.ok(queue.length < 100, `${queue.length} items`);
+  assert.deepEqual(queue, [...queue.keys()]);
 });
 
 Deno.test("SharedTask.run() runs a task once at a time, and calls while it runs share the next run", async () => {

@@ -223,10 +223,9 @@ for (const needsLinks of [false, true]) {
   });
 }
 
-/** What no text and no folder breaks, but the disk. `src/fs/faults_test.ts` has most of it. */
+/** What no text and no folder breaks, but the disk. `src/fs/errors_test.ts` has most of it. */
 const RULES_OF_THE_DISK: readonly Rule[] = [
   "permission",
-  "changed",
   "too-many",
   "file-missing",
   "inaccessible",

@@ -137,34 +137,3 @@ Deno.test(
     );
   },
 );
-
-Deno.test("in a clone, names that only look like the user's are malformed, and the user's own names are as they were", async () => {
-  using place = new Place();
-  const names = [
-    "gl\u043ebal:git",
-    "g\u0456t",
-    "global\uff1agit",
-    "global :git",
-  ];
-  for (const [index, name] of names.entries()) {
-    const text = skillMd(JSON.stringify(name), "Lookalike");
-    place.skill("project/.claude/skills", `${index}`, text);
-    place.skill("home/.claude/skills", `own-${index}`, text);
-  }
-  place.skill("project/.claude/skills", "\u0433\u0438\u0442");
-  const roots = ["project", "home"].map((base) =>
-    root(join(place.path, base, ".claude", "skills"))
-  );
-  const { skills, diagnostics } = await scanSkillRoots(roots, {
-    workingDirectory: place.project,
-  });
-  const theirs = [...skills.values()].filter(({ scope }) =>
-    scope === "project"
-  );
-  assert.deepEqual(theirs.map(({ name }) => name), ["\u0433\u0438\u0442"]);
-  assert.equal(skills.size, 5);
-  assert.deepEqual(
-    diagnostics.map(({ rule, line }) => [rule, line]),
-    names.map(() => ["name-malformed", 2]),
-  );
-});

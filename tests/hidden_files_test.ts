@@ -80,13 +80,13 @@ Deno.test("no skill can take the prefix of a scope", async () => {
   place.skill(SKILLS, "git", skillMd("git", "My own"));
   await using session = await Session.open(place);
   const { contents } = await session.client.readResource({
-    uri: "skill://global/git/SKILL.md",
+    uri: "skill://global%3Agit/SKILL.md",
   });
   assert.match((contents[0] as { text: string }).text, /My own/);
   assert.match((await session.load("global:git")).text, /My own/);
   const { resources } = await session.client.listResources();
   assert.ok(
-    resources.some(({ uri }) => uri === "skill://project/global/SKILL.md"),
+    resources.some(({ uri }) => uri === "skill://global/SKILL.md"),
   );
 });
 

@@ -10,7 +10,6 @@ const ORDER = [
   "fs",
   "skills",
   "policy",
-  "scan",
   "mcp",
   "program",
   "check",

@@ -48,8 +48,7 @@ type Kinds = Readonly<Record<Owner, Kind | undefined>>;
 
 function holderOf(kinds: Kinds, order: readonly Owner[]): Owner | undefined {
   const there = order.filter((owner) => kinds[owner] !== undefined);
-  const isKept = kinds.global?.isForModel && !kinds.project?.isForModel;
-  return isKept ? "global" : there[0];
+  return there.find((owner) => kinds[owner]!.isForModel) ?? there[0];
 }
 
 function write(place: Place, kinds: Kinds): void {
@@ -79,8 +78,8 @@ type Answers = Record<string, string | undefined>;
 const QUALIFIED = { project: "project:deploy", global: "global:deploy" };
 
 const URIS = {
-  project: "skill://project/deploy/SKILL.md",
-  global: "skill://global/deploy/SKILL.md",
+  project: "skill://project%3Adeploy/SKILL.md",
+  global: "skill://global%3Adeploy/SKILL.md",
 };
 
 /** Asks for each name in each view. */

@@ -8,22 +8,15 @@ import { Place, skillMd } from "./testing/folders.ts";
 import { root } from "./testing/registry.ts";
 import { printedReport } from "./testing/report.ts";
 
-Deno.test("pluginOf() returns the folder around the folder of skills, or the one above if that is a version", () => {
+Deno.test("pluginOf() returns the folder around the folder of skills, unless it is named like a scope", () => {
   const cases: [directory: string, plugin: string | undefined][] = [
     ["/plugins/ms-office-suite/skills/pdf", "ms-office-suite"],
-    ["/cache/market/superpowers/5.0.1/skills/tdd", "superpowers"],
-    ["/cache/superpowers/v2/skills/tdd", "superpowers"],
-    ["/cache/superpowers/1.0.0-beta.2/skills/tdd", "superpowers"],
     ["/cache/3d-tools/skills/mesh", "3d-tools"],
     ["/home/me/.claude/skills/pdf", undefined],
     ["/home/me/.claude/skills/eng/tdd", undefined],
     ["/code/project/skills/pdf", undefined],
     ["/code/Global/skills/pdf", undefined],
     ["/code/global:x/skills/pdf", undefined],
-    ["/code/gl\u043ebal/skills/pdf", undefined],
-    ["/code/\uff47lobal/skills/pdf", undefined],
-    ["/code/global\uff1a/skills/pdf", undefined],
-    ["/code/t\u043eols/skills/pdf", undefined],
     ["/code/\u0433\u0438\u0442/skills/pdf", "\u0433\u0438\u0442"],
     ["/skills/pdf", undefined],
   ];
@@ -65,7 +58,7 @@ Deno.test("skills of one name in several plugins load by the names of their plug
   using place = new Place();
   place.skill("mine/a/skills", "pdf");
   place.skill("mine/b/skills", "pdf");
-  place.skill("mine/b/1.0/skills", "pdf");
+  place.skill("mine/b/x/b/skills", "pdf");
   using registry = await openPlugins(place);
   assert.deepEqual(
     foundBy(place, registry, "pdf", "a:pdf", "B:PDF", "mine:pdf"),
@@ -77,20 +70,18 @@ Deno.test("skills of one name in several plugins load by the names of their plug
   assert.deepEqual(shadowed.map(({ skill }) => skill.prefix), ["b", undefined]);
 });
 
-Deno.test("whatever answers to a text, the user's comes before the project's", async () => {
+Deno.test("a name comes before a plugin, and of several plugins, a global one comes first", async () => {
   using place = new Place();
   place.skill("project/deep/tools/skills", "pdf");
   using registry = await openPlugins(place);
   const theirs = "project/deep/tools/skills/pdf";
   assert.deepEqual(foundBy(place, registry, "tools:pdf"), [theirs]);
   place.skill("mine/tools/skills", "pdf");
-  place.skill("project/deep", "own", skillMd('"tools:pdf"', "Theirs"));
   await registry.refresh();
   assert.deepEqual(
-    foundBy(place, registry, "tools:pdf", "project:tools:pdf", "pdf"),
-    ["mine/tools/skills/pdf", "project/deep/own", theirs],
+    foundBy(place, registry, "tools:pdf", "pdf"),
+    ["mine/tools/skills/pdf", theirs],
   );
-  // A name that a skill has itself comes before that of a plugin.
   place.skill("mine", "own", skillMd('"tools:pdf"', "Mine"));
   await registry.refresh();
   assert.deepEqual(foundBy(place, registry, "tools:pdf"), ["mine/own"]);

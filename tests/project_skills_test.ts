@@ -187,7 +187,7 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
   using place = new Place();
   place.skill("project/skills", "xlsx");
   place.skill("project/skills", "other");
-  place.skill("project/skills", "blank", skillMd('"git\\u2800\\u00a0"', "Any"));
+  place.skill("project/skills", "blank", skillMd('"git\\u00a0"', "Any"));
   place.skill("home/skills", "xlsx");
   place.skill("home/skills", "git");
   using registry = await openPlace(place);

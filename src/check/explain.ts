@@ -14,7 +14,7 @@ import {
   quoteRefused,
   readFields,
 } from "../skills/skill_md.ts";
-import { isObject, quote } from "../text.ts";
+import { isObject, oneLine, quote } from "../text.ts";
 import { explainEncoding, explainStart } from "./beginning.ts";
 import {
   type Field,
@@ -77,7 +77,7 @@ function explainMissing(
 ): DiagnosticDetails[] {
   const read = readFields(yaml).fields ?? {};
   const missing = REQUIRED.filter((name) =>
-    typeof read[name] !== "string" || read[name].trim() === ""
+    typeof read[name] !== "string" || oneLine(read[name]) === ""
   );
   const find = (name: string) =>
     findField(name, fields) ??
@@ -163,7 +163,7 @@ function explainField(
       ? `the field ${quote(key)} is almost ${quote(meant)}`
       : !isSeparated(field)
       ? `there is no colon and space after ${quote(key)}`
-      : /^["']*$/.test(value)
+      : oneLine(plainText(value)) === "" && !value.startsWith("#")
       ? lines.length === 1
         ? `the field ${quote(key)} has no text`
         : `the field ${quote(key)} is not a text`
@@ -186,7 +186,7 @@ function finish(
   if (lines.length > 1) {
     return key === meant ? undefined : `${meant}: ${value}`.trimEnd();
   }
-  if (text === "") return undefined;
+  if (oneLine(text) === "") return undefined;
   return writeField(meant, meant === "name" ? validName(text) ?? text : text);
 }
 

@@ -3,6 +3,7 @@
 import { attempt } from "../attempt.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, isAtOrBelowAny, join } from "../fs/paths.ts";
+import { locate, readLocated } from "../fs/read.ts";
 import type { Settings } from "../program/settings.ts";
 import {
   isMarkedAsNoSkill,
@@ -175,12 +176,8 @@ function readStart(path: string): string {
 }
 
 export function readHead(path: string): Uint8Array {
-  const bytes = attempt(() => {
-    if (!Deno.statSync(path).isFile) return undefined;
-    using file = Deno.openSync(path);
-    const buffer = new Uint8Array(HEAD_SIZE);
-    return buffer.subarray(0, file.readSync(buffer) ?? 0);
-  });
+  const limits = { maxFileSize: Infinity, buffer: new Uint8Array(HEAD_SIZE) };
+  const bytes = attempt(() => readLocated(locate(path, () => true), limits));
   return bytes ?? new Uint8Array();
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
-import { faultOf } from "../fs/faults.ts";
+import { diagnosticOf } from "../fs/errors.ts";
 import { basename, join } from "../fs/paths.ts";
 import {
   type FieldDiagnostic,
@@ -94,7 +94,7 @@ export async function checkSkill(
       files.push({ path, text: decoded, isUtf8 });
     } catch (error) {
       const file = pathOf(skill, path);
-      unreadable.push({ file, ...faultOf(error), rule: "unreadable" });
+      unreadable.push({ file, ...diagnosticOf(error), rule: "unreadable" });
     }
   }
   const { text = "" } = files.find(({ path }) => path === SKILL_MD) ?? {};

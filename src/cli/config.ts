@@ -30,7 +30,8 @@ import {
   type Settings,
   withOptions,
 } from "../program/settings.ts";
-import { Project, resolveSkillRoots } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
+import { resolveSkillRoots } from "../skills/roots.ts";
 import {
   escapeCodePoint,
   escapeInvisible,

@@ -25,7 +25,7 @@ Skills (5)
   pdf        2 files  ~/.claude/skills/pdf
   Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
   git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
-  git        1 file   ~/.claude/skills/git-2      shadowed by ~/.claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
+  git        1 file   ~/.claude/skills/git-2      shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: the file does not begin with a line "---", fields, and another line "---"
   fix: begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"

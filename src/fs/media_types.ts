@@ -1,7 +1,5 @@
 /** Media types of files, and the contents of files as MCP resources. */
 
-import type { SkillFileContent } from "./served_files.ts";
-
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
 /**
@@ -48,7 +46,11 @@ export function mediaTypeOfName(path: string): string | undefined {
 
 export function resourceContents(
   uri: string,
-  { path, text, bytes }: SkillFileContent,
+  { path, text, bytes }: {
+    readonly path: string;
+    readonly text: string | undefined;
+    readonly bytes: Uint8Array<ArrayBuffer>;
+  },
 ): { uri: string; mimeType: string } & ({ text: string } | { blob: string }) {
   const unknown = text === undefined
     ? "application/octet-stream"

@@ -2,12 +2,12 @@
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
-import { splitPath } from "../fs/boundary.ts";
 import { mediaTypeOfName, resourceContents } from "../fs/media_types.ts";
 import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { isForModel } from "../policy/states.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { RequestContext } from "./requests.ts";
+import { splitPath } from "../skills/files.ts";
 import { totalSize } from "../skills/limits.ts";
 import {
   parseSkillUri,
@@ -22,7 +22,7 @@ import type {
   SkillSource,
 } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
-import { TimeSlice } from "../tasks.ts";
+import { inTurns } from "../tasks.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import {
   isCut,
@@ -355,12 +355,8 @@ export async function readTogether<T>(
   limit: number = MAX_RESULT_SIZE,
 ): Promise<T[]> {
   requireTogether(files, totalSize(files), limit);
-  const slice = new TimeSlice();
   const contents: T[] = [];
-  for (const file of files) {
-    if (slice.isOver) await slice.pause();
-    contents.push(await read(file));
-  }
+  for await (const file of inTurns(files)) contents.push(await read(file));
   requireTogether(files, sizeUpTo(limit, contents), limit);
   return contents;
 }

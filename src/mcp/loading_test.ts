@@ -54,9 +54,9 @@ Deno.test("a call scans at once if the skill changed, and waits for other scans 
   assert.deepEqual(intervals, [100]);
 });
 
-Deno.test("a call returns no skill that was renamed, broken, or hidden since the last scan", async () => {
+Deno.test("a call returns no skill that was broken or hidden since the last scan", async () => {
   const flag = "disable-model-invocation: true\n";
-  const texts = [skillMd("other"), "no frontmatter", skillMd("git", "d", flag)];
+  const texts = ["no frontmatter", skillMd("git", "d", flag)];
   for (const text of texts) {
     using place = new Place();
     place.skill(SKILLS, "git");
@@ -270,7 +270,7 @@ Deno.test(
       }
       const main = join(skills, "linked", "SKILL.md");
       assert.equal(textOf(await read("linked", main)), skillMd("linked"));
-      const scoped = await read("project", "skill://global/project/SKILL.md");
+      const scoped = await read("project", "skill://project/SKILL.md");
       assert.equal(textOf(scoped), skillMd("project"));
     }
   },

@@ -4,7 +4,7 @@ import type { Result } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { invalidParams } from "./requests.ts";
 import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { byCodeUnits, quote, stringifyJson } from "../text.ts";
-import { TimeSlice } from "../tasks.ts";
+import { inTurns } from "../tasks.ts";
 import { deriveOnce } from "./derive_once.ts";
 
 /** The maximum number of entries on a page. Many clients read only the first page. */
@@ -51,10 +51,8 @@ export async function loadPage<T>(
   const rest = items.filter(({ key }) => key > last);
   const entries: unknown[] = [];
   let length = 0;
-  const slice = new TimeSlice();
-  for (const { key, value } of rest) {
+  for await (const { key, value } of inTurns(rest)) {
     if (entries.length === PAGE_SIZE) break;
-    if (slice.isOver) await slice.pause();
     const entry = await load(value);
     if (entry !== undefined) {
       length += stringifyJson(entry).length;

@@ -7,12 +7,8 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { resourceContents } from "../fs/media_types.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
-import {
-  findResource,
-  SKILL_MD,
-  skillFileUri,
-  skillMdUri,
-} from "../skills/names.ts";
+import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
+import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
@@ -104,8 +100,8 @@ async function readResource(
   reader: Requester & { options: ToolOptions },
 ): Promise<ReadResourceResult["contents"]> {
   const { catalog } = registry;
-  const { skill, path = SKILL_MD } = findResource(uri, catalog) ??
-    findResource(withoutFragment(uri), catalog) ??
+  const { skill, path = SKILL_MD } = resolveUri(uri, catalog) ??
+    resolveUri(withoutFragment(uri), catalog) ??
     requireResource(uri, registry);
   if (path !== "") {
     const file = await readAsMeant(
@@ -133,7 +129,7 @@ export function requireResource(
   uri: string,
   { catalog }: SkillSource,
 ): { skill: Skill; path: string | undefined } {
-  const found = findResource(uri, catalog);
+  const found = resolveUri(uri, catalog);
   if (found !== undefined) return found;
   throw invalidParams(
     `Unknown resource ${quote(uri)}: resources/list lists the skills`,

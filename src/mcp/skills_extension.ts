@@ -6,21 +6,21 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { sha256 } from "../fs/known_files.ts";
 import { mediaTypeOfName } from "../fs/media_types.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import {
-  findResource,
   qualifiedName,
   SKILL_MD,
   skillFileUri,
   skillMdUri,
 } from "../skills/names.ts";
 import { readSkillMd } from "../skills/skill_md.ts";
+import { sha256 } from "../skills/files.ts";
+import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
-import { TimeSlice } from "../tasks.ts";
+import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote, stringifyJson } from "../text.ts";
 import { createListHandler, type ListItem, loadPage } from "./paging.ts";
 import { readForRequest, requireResource } from "./resources.ts";
@@ -54,7 +54,7 @@ export function skillsExtensionHandlers(registry: SkillSource): Handlers {
 
 /** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
 async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
-  const { skill } = findResource(uri, registry.catalog) ?? {};
+  const { skill } = resolveUri(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {
     throw invalidParams(
       `Unknown skill ${quote(uri)}: skills/list lists the URIs`,
@@ -86,9 +86,7 @@ async function loadEntry(skill: Skill, registry: SkillSource) {
     throw new Error("the skill was renamed; list the skills again");
   }
   const resources = [];
-  const slice = new TimeSlice();
-  for (const file of contents.files) {
-    if (slice.isOver) await slice.pause();
+  for await (const file of inTurns(contents.files)) {
     const uri = skillFileUri(skill, file.path);
     const digested = file.path === SKILL_MD
       ? { digest: sha256(main.bytes), size: main.size }

@@ -1,8 +1,7 @@
 /** Serves MCP over stdin and stdout with the SDK's transport, and adds what that lacks. */
 
 import process from "node:process";
-import { Buffer } from "node:buffer";
-import { Readable } from "node:stream";
+import { PassThrough } from "node:stream";
 import type {
   JSONRPCMessage,
   RequestId,
@@ -57,18 +56,27 @@ class Unanswered {
   }
 }
 
+/**
+ * The SDK's transport, which writes the messages. It reads none: {@linkcode receiveAll}
+ * passes them on, so that they are not parsed twice.
+ */
 class StdioTransport extends StdioServerTransport {
   readonly closed = Promise.withResolvers<void>();
-  readonly #unanswered: Unanswered;
+  readonly unanswered = new Unanswered();
 
-  constructor(input: Readable, unanswered: Unanswered) {
-    super(input, process.stdout);
-    this.#unanswered = unanswered;
+  constructor() {
+    super(new PassThrough(), process.stdout);
+  }
+
+  /** Passes a message on to the server. */
+  receive(message: JSONRPCMessage): void {
+    this.unanswered.noteReceived(message);
+    this.onmessage?.(message);
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
-    this.#unanswered.noteSent(message);
+    this.unanswered.noteSent(message);
   }
 
   override async close(): Promise<void> {
@@ -76,6 +84,9 @@ class StdioTransport extends StdioServerTransport {
     this.closed.resolve();
   }
 }
+
+/** Called with the URIs that a client of 2026-07-28 wants to hear of. */
+type OnListen = (uris: readonly string[]) => Promise<void>;
 
 /**
  * Serves the client until its input ends, or until the signal is aborted.
@@ -86,55 +97,68 @@ class StdioTransport extends StdioServerTransport {
  */
 export async function serveOnStdio(
   service: McpService,
-  onListen: (uris: readonly string[]) => Promise<void>,
+  onListen: OnListen,
   signal: AbortSignal,
 ): Promise<number> {
-  const unanswered = new Unanswered();
-  let code = 0;
-
-  async function* readMessages(): AsyncGenerator<Buffer> {
-    for await (const line of readLines(Deno.stdin.readable)) {
-      const incoming = readMessage(line);
-      if ("error" in incoming) {
-        log(incoming.error.error.message);
-        await transport.send(incoming.error);
-        continue;
-      }
-      unanswered.noteReceived(incoming.message);
-      const uris = urisOf(incoming.message);
-      if (uris.length > 0) await onListen(uris);
-      yield Buffer.from(`${JSON.stringify(incoming.message)}\n`);
-    }
-    await unanswered.wait(GRACE_MS);
-    await handle.close();
-  }
-
-  const input = Readable.from(readMessages());
-  input.once("error", ({ message }) => {
-    log(`Cannot read stdin: ${message}; start the server from an MCP client`);
-    code = 2;
-  });
-  const transport = new StdioTransport(input, unanswered);
+  const transport = new StdioTransport();
   const handle = serveStdio(async (context) => {
     await wait(HANDSHAKE_MS, service.ready);
     return service.createServer(context);
   }, { transport });
+  let code = 0;
+  // Closing the handle ends the subscriptions of the client with a result.
+  receiveAll(transport, onListen).catch(({ message }: Error) => {
+    log(`Cannot read stdin: ${message}; start the server from an MCP client`);
+    code = 2;
+  }).then(() => handle.close());
   signal.addEventListener("abort", () => handle.close());
   await transport.closed.promise;
   await flushOutput();
   return code;
 }
 
-async function* readLines(
-  input: ReadableStream<Uint8Array<ArrayBuffer>>,
-): AsyncGenerator<string> {
-  let rest = "";
-  for await (const text of input.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop()!;
-    yield* lines.filter((line) => line.trim() !== "");
+/**
+ * Passes the messages in stdin on to the transport, and replies to what is not one. Returns
+ * once the input has ended and what the client asked for is answered.
+ *
+ * @throws {Error} If stdin cannot be read.
+ */
+async function receiveAll(
+  transport: StdioTransport,
+  onListen: OnListen,
+): Promise<void> {
+  for await (const line of readLines()) {
+    const incoming = readMessage(line);
+    if ("error" in incoming) {
+      log(incoming.error.error.message);
+      await transport.send(incoming.error);
+      continue;
+    }
+    const uris = urisOf(incoming.message);
+    if (uris.length > 0) await onListen(uris);
+    transport.receive(incoming.message);
   }
-  if (rest.trim() !== "") yield rest;
+  await transport.unanswered.wait(GRACE_MS);
+}
+
+/** How much of the input is read at a time, in bytes. */
+const BUFFER_SIZE = 64 * 1024;
+
+/** Yields the lines of stdin that are not blank. */
+async function* readLines(): AsyncGenerator<string> {
+  const buffer = new Uint8Array(BUFFER_SIZE);
+  const decoder = new TextDecoder();
+  const isBlank = (line: string) => line.trim() === "";
+  let rest = "";
+  let size = await Deno.stdin.read(buffer);
+  while (size !== null) {
+    rest += decoder.decode(buffer.subarray(0, size), { stream: true });
+    const lines = rest.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) if (!isBlank(line)) yield line;
+    size = await Deno.stdin.read(buffer);
+  }
+  if (!isBlank(rest)) yield rest;
 }
 
 /** Returns the URIs that a message asks to listen to. */

@@ -4,14 +4,10 @@ import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { Handlers } from "./requests.ts";
 import { differingKeys } from "../skills/catalog.ts";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
-import {
-  findResource,
-  servedKey,
-  SKILL_MD,
-  skillFileUri,
-} from "../skills/names.ts";
+import { servedKey, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
+import { resolveUri } from "./resolve.ts";
 import { requireResource } from "./resources.ts";
 
 /** The URI of all skills. */
@@ -102,7 +98,7 @@ export class SubscribedFiles implements ScanSubscriber {
   }
 
   #resolve(uri: string): Subscribed | undefined {
-    const found = findResource(uri, this.#registry.catalog);
+    const found = resolveUri(uri, this.#registry.catalog);
     if (found === undefined) return undefined;
     const { skill, path = SKILL_MD } = found;
     return { key: servedKey(skill), files: skillFileUri(skill, path) };

@@ -13,7 +13,7 @@ import {
   hasEffect,
 } from "../diagnostics.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
-import { keyOfText, keysOf } from "../skills/names.ts";
+import { keysOf, skillKey } from "../skills/names.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { deriveOnce } from "./derive_once.ts";
@@ -127,7 +127,7 @@ function explainMissing(
     ];
   }
   const refused = listRefusedFolders(catalog);
-  const skipped = findSkipped(keyOfText(name), catalog);
+  const skipped = findSkipped(skillKey(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return [...new Set(missing.map((it) => explain(it, options)))];
 }

@@ -15,7 +15,7 @@ import {
   resolvePath,
 } from "../fs/paths.ts";
 import { SCOPES, skillKey } from "../skills/names.ts";
-import type { Project } from "../skills/roots.ts";
+import type { Project } from "../skills/project.ts";
 import type {
   ScanOptions,
   SkillPolicyRule,

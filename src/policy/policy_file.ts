@@ -2,11 +2,11 @@
 
 import * as z from "npm:zod@^4/mini";
 import type { Diagnostic } from "../diagnostics.ts";
-import { faultOf, isAbsence } from "../fs/faults.ts";
+import { diagnosticOf, isAbsence } from "../fs/errors.ts";
 import { dirname, resolvePath } from "../fs/paths.ts";
-import { readLocated, requireReadable } from "../fs/reading.ts";
+import { locate, readLocated } from "../fs/read.ts";
 import { SCOPES } from "../skills/names.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import { parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
 import { STATE_NAMES } from "./states.ts";
@@ -56,7 +56,10 @@ export function loadPolicy(
   try {
     text = readText(file, project);
   } catch (error) {
-    return { rules: [], issues: [isAbsence(error) ? NO_FILE : faultOf(error)] };
+    return {
+      rules: [],
+      issues: [isAbsence(error) ? NO_FILE : diagnosticOf(error)],
+    };
   }
   return text === last?.text ? last : { text, ...parseRules(text) };
 }
@@ -64,12 +67,8 @@ export function loadPolicy(
 /** @throws {Error} If it is not a regular file, or cannot be read. */
 function readText(file: string, project: Project): string {
   const realPath = project.enter(file);
-  const located = { path: file, realPath, isLink: file !== realPath };
-  const status = Deno.statSync(file);
-  requireReadable(located, { status, maxFileSize: undefined });
-  const buffer = new Uint8Array(status.size);
-  const { bytes } = readLocated(located, { expected: status, buffer });
-  return new TextDecoder().decode(bytes);
+  const located = locate(file, (path) => path === realPath);
+  return new TextDecoder().decode(readLocated(located));
 }
 
 const NO_FILE: PolicyIssue = {

@@ -4,7 +4,7 @@ import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "../fs/paths.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import {
   loadPolicy,
   type PolicyFile,

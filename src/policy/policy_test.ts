@@ -3,7 +3,7 @@ import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
 import { join, resolve } from "../fs/paths.ts";
 import { Policy, type PolicySubject } from "./policy.ts";
 import { STATE_NAMES } from "./states.ts";
-import { Project } from "../skills/roots.ts";
+import { Project } from "../skills/project.ts";
 import { formatDiagnostic } from "../diagnostics.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";

@@ -16,10 +16,10 @@ import {
   resolvePath,
   withFoldersAbove,
 } from "../fs/paths.ts";
-import { DEFAULT_MAX_FILE_SIZE } from "../fs/reading.ts";
+import { DEFAULT_MAX_FILE_SIZE } from "../fs/read.ts";
+import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,
-  Project,
   resolveSkillRoots,
   withoutDuplicates,
 } from "../skills/roots.ts";

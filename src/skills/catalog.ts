@@ -12,7 +12,6 @@ export const EMPTY_CATALOG: SkillCatalog = {
   shadowed: [],
   skipped: [],
   off: [],
-  names: new Map(),
   served: new Map(),
   roots: [],
   revision: 0,

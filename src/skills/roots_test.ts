@@ -9,8 +9,8 @@ import { README } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { listCode, read } from "../../tests/testing/pages.ts";
 import { onWindows } from "../../tests/testing/server.ts";
-import { join, resolve } from "../fs/paths.ts";
-import { DEFAULT_FOLDERS, Project } from "./roots.ts";
+import { resolve } from "../fs/paths.ts";
+import { DEFAULT_FOLDERS } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -161,18 +161,4 @@ Deno.test("the README names the folders of --agents in their order", () => {
     listCode(added),
     folders.map((folder) => folder.replace(".agent", ".agents")),
   );
-});
-
-Deno.test("no project is the root folder, in which desktop applications start servers, or one that contains the home folder", () => {
-  const homeDirectory = resolve("/home/me");
-  const scopeIn = (folder: string) => {
-    const workingDirectory = resolve(folder);
-    const project = new Project({ workingDirectory, homeDirectory });
-    return project.scopeOf(join(workingDirectory, "x"));
-  };
-  assert.deepEqual(
-    ["/", "/home", "/home/me"].map(scopeIn),
-    Array(3).fill("global"),
-  );
-  assert.equal(scopeIn("/home/me/code"), "project");
 });

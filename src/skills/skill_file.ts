@@ -1,7 +1,7 @@
 /** The main file of a skill, `SKILL.md`: its names, and whether a folder has one. */
 
 import { attempt } from "../attempt.ts";
-import { isAbsence } from "../fs/faults.ts";
+import { isAbsence } from "../fs/errors.ts";
 import { childPath, isCaseBlind, mayRead } from "../fs/paths.ts";
 import { SKILL_MD } from "./names.ts";
 

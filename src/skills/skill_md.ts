@@ -206,15 +206,10 @@ function findRefusal(
       fix: `write a line with "${missing}:" and a text in quotes`,
     };
   }
-  const written = fields.name as string;
-  const name = cleanName(written);
   // Cleaning empties a name that is far too long.
-  const isLong = name.length > MAX_NAME_LENGTH ||
-    (name === "" && written.length > MAX_NAME_LENGTH);
-  const reason = isLong
+  const name = cleanName(fields.name as string);
+  const reason = name === "" || name.length > MAX_NAME_LENGTH
     ? `the name has more than ${MAX_NAME_LENGTH} characters`
-    : name === ""
-    ? "the name has no visible characters"
     : isScoped(name)
     ? 'the name begins with "project:" or "global:", which say whose a skill is'
     : undefined;

@@ -89,10 +89,10 @@ const SKIPPED: [text: string, rule: string, line: number, reason: RegExp][] = [
     /200 characters/,
   ],
   [
-    "---\ndescription: b\nname: '\u2800'\n---\n",
-    "name-malformed",
+    "---\ndescription: b\nname: '\u200b'\n---\n",
+    "name-missing",
     3,
-    /visible/,
+    /"name" is missing/,
   ],
   [
     "---\nname: Global:a\ndescription: b\n---\n",

@@ -5,12 +5,6 @@
 
 import type { BaseFolders } from "../fs/paths.ts";
 import type {
-  FileAccessOptions,
-  SkillFile,
-  SkillFileContent,
-  SkillFiles,
-} from "../fs/served_files.ts";
-import type {
   Diagnostic,
   DiagnosticDetails,
   Effect,
@@ -18,14 +12,53 @@ import type {
   Rule,
 } from "../diagnostics.ts";
 
-export type {
-  BaseFolders,
-  FileAccessOptions,
-  SkillFile,
-  SkillFileContent,
-  SkillFiles,
-};
+export type { BaseFolders };
 export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };
+
+/** Options for access to files. */
+export interface FileAccessOptions {
+  /** The maximum size of a file that can be read, in bytes. Default: 1 MiB. */
+  readonly maxFileSize?: number | undefined;
+  /** Folders that links in any skill are allowed to point into. */
+  readonly trustLinks?: readonly string[] | undefined;
+}
+
+/** A file of a skill. */
+export interface SkillFile {
+  /** Its path relative to the skill's folder, with `/` as the separator. */
+  readonly path: string;
+  /** Its size in bytes. */
+  readonly size: number;
+  /**
+   * A string that changes when the file does. It consists of the file's device,
+   * inode, size, and times.
+   */
+  readonly version: string;
+}
+
+/** A file of a skill and its content. */
+export interface SkillFileContent extends SkillFile {
+  /** The file's bytes. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The exact text, or `undefined` if the bytes are not valid UTF-8. */
+  readonly text: string | undefined;
+}
+
+/** The contents of a skill's folder. */
+export interface SkillFiles {
+  /** The files that can be read, sorted by path. */
+  readonly files: SkillFile[];
+  /** The real paths of the folders. */
+  readonly folders: string[];
+  /**
+   * The entries that are not served, such as links that point outside and files that
+   * are too large or too deep. Their paths are relative to the skill's folder (empty
+   * for the folder itself), and end with `/` for folders that cannot be read.
+   */
+  readonly leftOut: Diagnostic[];
+  /** The number of entries that were visited. If it is more than the limit, there are others. */
+  readonly entries: number;
+}
 
 /** Where a skill comes from: the current project or the user's own folders. */
 export type SkillScope = "project" | "global";
@@ -140,8 +173,8 @@ export interface Skill {
   readonly plugin?: string | undefined;
   /**
    * Its scope or its plugin, if another skill is served under its plain name. It then has
-   * a qualified name, `scope:name` or `plugin:name`, and URIs `skill://scope/name/…` or
-   * `skill://plugin%3Aname/…`.
+   * a qualified name, `scope:name` or `plugin:name`, and URIs such as
+   * `skill://global%3Agit/…`.
    */
   readonly prefix?: string | undefined;
 }
@@ -150,7 +183,7 @@ export interface Skill {
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;
-  /** The skill that is served under that name, or under the qualified one. */
+  /** The skill that is served under that name. */
   readonly by: Skill;
 }
 
@@ -196,13 +229,11 @@ export interface SkillCatalog {
   readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
-  /** The skill that each key loads: that of a plain name, or of one with a scope or a plugin. */
-  readonly names: ReadonlyMap<string, Skill>;
   /** All skills that can be loaded, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /** Increases with each scan that finds changes. Any other scan returns the same catalog. */
+  /** The number of the scan. It is 0 before the first one. */
   readonly revision: number;
 }
 

@@ -9,11 +9,13 @@ import {
   type SkillRegistryOptions,
   type SkillRoot,
 } from "../../mod.ts";
-import { Boundary } from "../../src/fs/boundary.ts";
-import { KnownFiles } from "../../src/fs/known_files.ts";
-import { ServedFolder } from "../../src/fs/served_folder.ts";
-import { skillFaultOf } from "../../src/skills/root_faults.ts";
-import { Project } from "../../src/skills/roots.ts";
+import {
+  type FileScope,
+  listFiles,
+  readSkillFile as readFile,
+} from "../../src/skills/files.ts";
+import { Project } from "../../src/skills/project.ts";
+import { skillDiagnosticOf } from "../../src/skills/scan_diagnostics.ts";
 import type {
   FileAccessOptions,
   SkillFile,
@@ -68,7 +70,7 @@ export async function listSkillFiles(
   skill: Skill,
   options: FileAccessOptions = {},
 ): Promise<SkillFile[]> {
-  return (await openSkill(skill, options).list()).files;
+  return (await listFiles(scopeOf(skill, options))).files;
 }
 
 /** Lists the paths of the files of a skill that is in no registry. */
@@ -86,21 +88,14 @@ export function readSkillFile(
   path: string,
   options: FileAccessOptions = {},
 ): SkillFileContent {
-  return openSkill(skill, options).read(path);
+  return readFile(path, scopeOf(skill, options));
 }
 
-function openSkill(
+function scopeOf(
   skill: Skill,
   { trustLinks = [], maxFileSize }: FileAccessOptions,
-): ServedFolder {
+): FileScope {
   const { trusted } = new Project({ trustLinks });
-  const { directory, realDirectory, file } = skill;
-  return new ServedFolder({
-    directory,
-    realDirectory,
-    alias: { file, name: "SKILL.md" },
-    boundary: new Boundary({ realDirectory, trusted }),
-    maxFileSize,
-    faultOf: skillFaultOf,
-  }, new KnownFiles());
+  const isHidden = () => false;
+  return { skill, trusted, isHidden, maxFileSize, describe: skillDiagnosticOf };
 }

@@ -54,6 +54,13 @@ export interface Sight {
   modelFiles: Map<string, string>;
 }
 
+/** A name in lowercase that something has which clients cannot see. */
+export interface Unseen {
+  name: string;
+  scope: string;
+  plugin: string | undefined;
+}
+
 /** A path through which a root lists a folder. */
 interface Listing {
   path: string;
@@ -97,8 +104,8 @@ export class Model {
   /** What is hidden from everyone, and from the model. */
   readonly #hidden: { folder: string; from: Viewer }[] = [];
   readonly #world: World;
-  /** The names behind plugins of what was found and cannot be seen, in lowercase. */
-  readonly taken = new Set<string>();
+  /** What was found and cannot be seen, which nothing else loads in place of. */
+  readonly unseen: Unseen[] = [];
   readonly project: string[];
   readonly #trusted: string[] = [];
   /** Where links may lead, if the toolset confines them. */
@@ -147,7 +154,9 @@ export class Model {
         one.position - two.position;
     });
     for (const skill of skills) this.#hide(skill);
-    return skills.flatMap((skill) => this.#show(skill));
+    // Names go first to what the model may load.
+    return skills.flatMap((skill) => this.#show(skill))
+      .sort((a, b) => +!a.forModel - +!b.forModel);
   }
 
   #scopeOf(realPath: string): string {
@@ -318,8 +327,9 @@ export class Model {
     const { path } = skill.listings[0]!;
     const plugin = pluginOf(path);
     if (!isValid || isOff) {
-      for (const { name } of this.#subjects(skill)) {
-        this.taken.add(`${plugin}:${name}`.toLowerCase());
+      const names = this.#subjects(skill).map(({ name }) => name.toLowerCase());
+      for (const name of new Set(names)) {
+        this.unseen.push({ name, scope, plugin: plugin?.toLowerCase() });
       }
       return [];
     }

@@ -56,12 +56,14 @@ export function readFrontmatter(file: string): Frontmatter {
   const field = (name: string) =>
     new RegExp(`^${name}: *(.+)$`, "m").exec(text)?.[1]?.trim();
   const name = field("name");
+  // Without an end, there are no fields, and so no flags.
+  const isClosed = /^---\n[^]*\n---\n/.test(text);
   return {
     name,
-    isValid: /^---\n[^]*\n---\n/.test(text) && name !== undefined &&
+    isValid: isClosed && name !== undefined &&
       field("description") !== undefined,
-    forModel: field("disable-model-invocation") !== "true",
-    forUser: field("user-invocable") !== "false",
+    forModel: !isClosed || field("disable-model-invocation") !== "true",
+    forUser: !isClosed || field("user-invocable") !== "false",
   };
 }
 

@@ -5,7 +5,7 @@ import { STATES } from "../../src/policy/states.ts";
 import { byCodeUnits } from "../../src/text.ts";
 import { TOOL_NAMES, type Toolset } from "../../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../../src/mcp/toolsets/toolsets.ts";
-import type { Sight } from "./model.ts";
+import type { Sight, Unseen } from "./model.ts";
 
 /** Contents by path. They are `null` for unreadable files. */
 export type Contents = Record<string, string | null>;
@@ -96,16 +96,6 @@ function rankOf({ state, scope, isLifted }: Sight): number {
   return isLifted ? 0 : 100 + rank;
 }
 
-/** A skill of the project that is hidden from the model never takes the name of a user's that is not. */
-function holderOf(sights: readonly Sight[]): Sight {
-  const isWanted = sights.some(({ scope, forModel }) =>
-    scope === "global" && forModel
-  );
-  return sights.find(({ scope, forModel }) =>
-    !isWanted || scope === "global" || forModel
-  )!;
-}
-
 /** The names by which skills can be loaded. Everything comes from the skills in their order. */
 class Names {
   readonly #sights: readonly Sight[];
@@ -114,7 +104,9 @@ class Names {
 
   constructor(sights: readonly Sight[]) {
     this.#sights = sights;
-    this.plain = new Set(Map.groupBy(sights, keyOf).values().map(holderOf));
+    this.plain = new Set(
+      Map.groupBy(sights, keyOf).values().map(([first]) => first!),
+    );
   }
 
   /** Whether a skill has its plain name, or one behind its scope or its plugin. */
@@ -130,11 +122,11 @@ class Names {
     return `${prefix}:${sight.name}`;
   }
 
-  /** Finds what a name behind a prefix loads, unless the whole name is taken. */
+  /** Finds what a name behind a prefix loads, unless something unseen has the whole name. */
   find(
     prefix: string,
     name: string,
-    taken: ReadonlySet<string>,
+    unseen: readonly Unseen[],
   ): Sight | undefined {
     const key = name.toLowerCase();
     const ofName = this.#sights.filter((sight) => keyOf(sight) === key);
@@ -142,9 +134,13 @@ class Names {
       return ofName.find(({ scope }) => scope === prefix);
     }
     const found = this.#inPlugin(prefix, name);
-    if (found || taken.has(`${prefix}:${key}`)) return found;
-    const users = ofName.filter(({ scope }) => scope === "global");
-    return users.length === 1 ? users[0] : undefined;
+    const hasName = unseen.filter((it) => it.name === key);
+    if (found || hasName.some(({ plugin }) => plugin === prefix)) return found;
+    const globals = [...ofName, ...hasName]
+      .filter(({ scope }) => scope === "global");
+    return globals.length === 1
+      ? ofName.find((it) => it === globals[0])
+      : undefined;
   }
 
   #isFirstInScope(sight: Sight): boolean {
@@ -167,10 +163,10 @@ class Names {
 /** Returns what the views should show of skills. */
 export function expectedView(
   sights: readonly Sight[],
-  { toolset, names, taken }: {
+  { toolset, names, unseen }: {
     toolset: string;
     names: readonly string[];
-    taken: ReadonlySet<string>;
+    unseen: readonly Unseen[];
   },
 ): View {
   const known = new Names(sights);
@@ -180,7 +176,7 @@ export function expectedView(
     expectedSkill(sight, plain.has(sight), toolset)
   );
   const load = (prefix: string, name: string) => {
-    const sight = known.find(prefix, name, taken);
+    const sight = known.find(prefix, name, unseen);
     return sight ? expectedSkill(sight, true, toolset).tool : null;
   };
   const forUser = named.filter((sight) => sight.forUser);

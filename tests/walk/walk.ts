@@ -210,12 +210,12 @@ export class Walk implements Disposable {
     const { toolset } = this.#world;
     const model = new Model(this.#world);
     const sights = model.look();
-    const { taken } = model;
+    const { unseen } = model;
     const paths = this.#choosePaths(sights);
     const names = this.#chooseNames(sights);
     const observer = new Observer(ask, toolset);
     const seen = await observer.look({ names, paths });
-    const expected = expectedView(sights, { toolset, names, taken });
+    const expected = expectedView(sights, { toolset, names, unseen });
     assert.equal(formatDifferences(seen, expected), "");
     assert.deepEqual(observer.findLeaks(sights), []);
   }

@@ -1,4 +1,4 @@
-/** The faults of files and folders. */
+/** Errors of files and directories, and the diagnostics that they stand for. */
 
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { oneLine, quote } from "../text.ts";
@@ -69,12 +69,6 @@ export const NOT_A_FILE: DiagnosticDetails = {
   fix: "replace it with a regular file",
 };
 
-export const WAS_REPLACED: DiagnosticDetails = {
-  rule: "changed",
-  reason: "it was replaced while it was being read",
-  fix: "try again",
-};
-
 const NOT_ALLOWED: DiagnosticDetails = {
   rule: "permission",
   reason: "Deno is not allowed to read it",
@@ -90,7 +84,7 @@ const NO_PERMISSION: DiagnosticDetails = {
     "grant yourself read permission (on macOS, in System Settings > Privacy & Security), or leave it out",
 };
 
-export function faultOf(error: unknown): DiagnosticDetails {
+export function diagnosticOf(error: unknown): DiagnosticDetails {
   if (error instanceof SkillFileError) {
     const { rule, reason, fix } = error;
     return { rule, reason, fix };
@@ -145,12 +139,11 @@ const TEMPORARY =
     .split(" ");
 
 /**
- * Whether an error says that something is temporarily unreadable, and nothing about
- * it: it was just replaced, too many files are open, or a disk is out of reach.
+ * Whether an error says that something is temporarily unreadable, and nothing about it: too
+ * many files are open, or a disk is out of reach.
  */
 export function isTemporary(error: unknown): boolean {
-  return (error as { rule?: unknown }).rule === WAS_REPLACED.rule ||
-    isOneOf(error, TEMPORARY);
+  return isOneOf(error, TEMPORARY);
 }
 
 /** Whether the name of an error is one of these, or its code, which `node:fs` sets. */

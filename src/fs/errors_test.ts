@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { diskError, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import {
-  faultOf,
+  diagnosticOf,
   isAbsence,
   isTemporary,
   LINK_OUTSIDE,
   SkillFileError,
   tooLarge,
-  WAS_REPLACED,
-} from "./faults.ts";
+} from "./errors.ts";
 import { join } from "./paths.ts";
 import type { Rule } from "../diagnostics.ts";
 
@@ -36,14 +35,13 @@ const CASES: [
   [diskError(), "inaccessible", "temporary"],
   [nodeError("EINVAL"), "inaccessible", "lasting"],
   [new Error(), "inaccessible", "lasting"],
-  [new SkillFileError("a.md", WAS_REPLACED), "changed", "temporary"],
   [new SkillFileError("a.md", LINK_OUTSIDE), "link-outside", "lasting"],
 ];
 
-Deno.test("faultOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by their names and codes", () => {
+Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by their names and codes", () => {
   for (const [error, rule, meaning] of CASES) {
     const title = `${error.name} ${error.message}`;
-    const { reason, fix, ...rest } = faultOf(error);
+    const { reason, fix, ...rest } = diagnosticOf(error);
     assert.deepEqual(rest, { rule }, title);
     assert.ok(reason !== "" && fix !== "", title);
     assert.equal(isAbsence(error), meaning === "absent", title);
@@ -67,9 +65,9 @@ Deno.test(
   },
 );
 
-Deno.test("faultOf() repeats the system's words without the path, and hides nothing in them", () => {
+Deno.test("diagnosticOf() repeats the system's words without the path, and hides nothing in them", () => {
   const reasonOf = (message: string, rest: object = {}) =>
-    faultOf(Object.assign(new Error(message), rest)).reason;
+    diagnosticOf(Object.assign(new Error(message), rest)).reason;
   const start = "the operating system refuses to read it";
   const cases: [actual: string, words: string][] = [
     [
@@ -92,6 +90,6 @@ Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix
     error.message,
     'Cannot read "a\\u0022\\u000a.md": it has more than 1 MiB; make it smaller',
   );
-  assert.deepEqual(faultOf(error), fault);
+  assert.deepEqual(diagnosticOf(error), fault);
   assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MiB");
 });

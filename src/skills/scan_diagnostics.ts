@@ -1,6 +1,6 @@
 /** The faults of the folders of skills, and the options of the program that help. */
 
-import { faultOf, SkillFileError } from "../fs/faults.ts";
+import { diagnosticOf, SkillFileError } from "../fs/errors.ts";
 import { isAtOrBelow } from "../fs/paths.ts";
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import type { SkillScope } from "./types.ts";
@@ -15,12 +15,6 @@ export const LINK_OUT_OF_ROOTS: DiagnosticDetails = {
   rule: "link-outside",
   reason: "it is a link that points outside the folders of skills",
   fix: "replace it with the folder itself",
-};
-
-export const NAME_IS_NOT_UTF_8: DiagnosticDetails = {
-  rule: "inaccessible",
-  reason: "the name of the folder is not UTF-8, so it cannot be opened",
-  fix: "rename it",
 };
 
 /** What people write into settings that no shell reads, and what to write instead. */
@@ -68,19 +62,14 @@ export const PROJECT_IS_SLOW: DiagnosticDetails = {
   fix: "name its folder as DIR to read all of them",
 };
 
-/** For a root with more folders than are searched. Those of a project are searched in part. */
-export function tooManyFolders(
-  limit: number,
-  scope: SkillScope,
-): DiagnosticDetails {
-  const reason = `it has more than ${limit} folders and links`;
-  return scope === "global"
-    ? { rule: "too-many", reason, fix: "choose a folder closer to the skills" }
-    : {
-      rule: "too-many",
-      reason: `${reason}, and only the first ones are searched`,
-      fix: "name it as DIR to search all of them",
-    };
+/** For a root with more folders than are searched. */
+export function tooManyFolders(limit: number): DiagnosticDetails {
+  return {
+    rule: "too-many",
+    reason:
+      `it has more than ${limit} folders and links, and only the first ones are searched`,
+    fix: "name it, or a folder closer to the skills, as DIR",
+  };
 }
 
 const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
@@ -93,12 +82,12 @@ const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
 /** Folders of package managers, into which the user's links may lead. */
 const STORES = ["/nix/store", "/gnu/store"];
 
-/** Describes an error as {@linkcode faultOf} does, and adds the option that helps. */
-export function skillFaultOf(
+/** Describes an error as {@linkcode diagnosticOf} does, and adds the option that helps. */
+export function skillDiagnosticOf(
   error: unknown,
   scope?: SkillScope,
 ): DiagnosticDetails {
-  const fault = faultOf(error);
+  const fault = diagnosticOf(error);
   const target = error instanceof SkillFileError ? error.target : undefined;
   const store = STORES.find((it) => target && isAtOrBelow(target, it));
   const option = store && scope === "global"

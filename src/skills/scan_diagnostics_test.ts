@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { LINK_OUTSIDE, SkillFileError } from "../fs/faults.ts";
-import { rootIsMissing, skillFaultOf } from "./root_faults.ts";
+import { LINK_OUTSIDE, SkillFileError } from "../fs/errors.ts";
+import { rootIsMissing, skillDiagnosticOf } from "./scan_diagnostics.ts";
 
-Deno.test("skillFaultOf() finishes the option for a link of the user's into a store, and for no other", () => {
+Deno.test("skillDiagnosticOf() finishes the option for a link of the user's into a store, and for no other", () => {
   const fixFor = (target: string, scope: "global" | "project") =>
-    skillFaultOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).fix;
+    skillDiagnosticOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).fix;
   for (const store of ["/nix/store", "/gnu/store"]) {
     const fix = new RegExp(`, or use --trust-links ${store}$`);
     assert.match(fixFor(`${store}/abc-skill/SKILL.md`, "global"), fix);

@@ -1,0 +1,95 @@
+/**
+ * Reads files. This is the only module that opens one: first {@linkcode locate} resolves
+ * its path and checks that it is inside, then {@linkcode readLocated} reads it.
+ */
+
+import {
+  IS_A_FOLDER,
+  LINK_OUTSIDE,
+  NOT_A_FILE,
+  SkillFileError,
+  tooLarge,
+} from "./errors.ts";
+
+/** The default size limit of files, in bytes. */
+export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
+
+/** A file or directory that was found inside the directory that may be read. */
+export interface Located {
+  readonly path: string;
+  readonly realPath: string;
+  readonly status: Deno.FileInfo;
+}
+
+/**
+ * Resolves a path, and requires that the real path is inside.
+ *
+ * @throws {SkillFileError} If it leads outside.
+ * @throws {Error} If it is missing, or cannot be resolved.
+ */
+export function locate(
+  path: string,
+  isInside: (realPath: string) => boolean,
+): Located {
+  const realPath = Deno.realPathSync(path);
+  if (!isInside(realPath)) {
+    throw new SkillFileError(path, LINK_OUTSIDE, realPath);
+  }
+  return { path, realPath, status: Deno.statSync(path) };
+}
+
+/** @throws {SkillFileError} If it is not a regular file, or is too large. */
+export function requireReadable(
+  { path, status: { isDirectory, isFile, size } }: Omit<Located, "realPath">,
+  maxFileSize: number = DEFAULT_MAX_FILE_SIZE,
+): void {
+  if (isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
+  if (!isFile) throw new SkillFileError(path, NOT_A_FILE);
+  if (size > maxFileSize) throw new SkillFileError(path, tooLarge(maxFileSize));
+}
+
+/**
+ * Reads a located file. Its status was read before, because opening a FIFO would block.
+ *
+ * @param options.maxFileSize The size limit in bytes. Default: 1 MiB.
+ * @param options.buffer Where to put the beginning of the file. Default: all of it is read.
+ * @throws {SkillFileError} If it is not a regular file, or is too large.
+ */
+export function readLocated(
+  file: Located,
+  { maxFileSize, buffer = new Uint8Array(file.status.size) }: {
+    maxFileSize?: number | undefined;
+    buffer?: Uint8Array<ArrayBuffer>;
+  } = {},
+): Uint8Array<ArrayBuffer> {
+  requireReadable(file, maxFileSize);
+  using open = Deno.openSync(file.path);
+  const bytes = buffer.subarray(0, file.status.size);
+  let end = 0;
+  while (end < bytes.length) {
+    const size = open.readSync(bytes.subarray(end)) ?? 0;
+    if (size === 0) break;
+    end += size;
+  }
+  return bytes.subarray(0, end);
+}
+
+/** Returns a text that changes with the file. Of a settled file, it identifies the content. */
+export function versionOf(
+  { dev, ino, size, mtime, ctime }: Deno.FileInfo,
+): string {
+  // A template would create a rope, which takes four times the memory.
+  return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
+}
+
+/** The longest step in which a file system stores times, in milliseconds. FAT has it. */
+const TIME_STEP_MS = 2_000;
+
+/**
+ * Whether a file is settled: it did not change in the last two seconds. If it did, it can
+ * change again and keep its version. It is not settled if its times are unknown.
+ */
+export function isSettled({ mtime, ctime }: Deno.FileInfo): boolean {
+  const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
+  return Date.now() - changed >= TIME_STEP_MS;
+}

@@ -1,0 +1,35 @@
+/**
+ * Which real directories are hidden, and from whom: those of skills that are off or hidden
+ * from the model, those whose `SKILL.md` cannot be read, and those that no scan could visit.
+ */
+
+import { withFoldersAbove } from "../fs/paths.ts";
+import { strictest } from "./states.ts";
+import type { SkillHiding } from "../skills/types.ts";
+
+export class HiddenDirs {
+  readonly #hidden = new Map<string, SkillHiding>();
+
+  set(realPath: string, hiding: SkillHiding): void {
+    if (hiding === "nobody") return;
+    const known = this.#hidden.get(realPath) ?? "nobody";
+    this.#hidden.set(realPath, strictest(known, hiding));
+  }
+
+  /**
+   * Returns from whom a file or directory is hidden, by the directories between it and the
+   * skill through which it is reached. Outside that skill, all directories above it decide.
+   *
+   * @param realPath The real path of the file or directory.
+   * @param skillDir The real directory of the skill.
+   */
+  of(realPath: string, skillDir: string): SkillHiding {
+    if (this.#hidden.size === 0) return "nobody";
+    const dirs = withFoldersAbove(realPath);
+    const isInSkill = dirs.includes(skillDir);
+    const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
+    return strictest(
+      ...deciding.map((dir) => this.#hidden.get(dir) ?? "nobody"),
+    );
+  }
+}
