@@ -27,11 +27,14 @@ import {
 import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
 import { servePage } from "./src/http/page.ts";
 import { createService } from "./src/mcp/server.ts";
-import { MCP_PATH, UsageError } from "./src/program/command_line.ts";
+import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
 import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
+
+/** The path that clients connect to. */
+const MCP_PATH = "/mcp";
 
 /** How long requests are still answered when the process ends, in milliseconds. */
 const REQUEST_GRACE_MS = 400;

@@ -67,7 +67,7 @@ import {
 import { listEntries, walk } from "./src/fs/walk.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
 import type { SkillToolOptions } from "./src/mcp/options.ts";
-import { profileFor } from "./src/mcp/profiles.ts";
+import { profileFor } from "./src/mcp/clients.ts";
 import { resolve, resolveName } from "./src/mcp/resolve.ts";
 import { callTool, toEntry } from "./src/mcp/tools.ts";
 import type { SkillTool } from "./src/mcp/toolsets/tool.ts";

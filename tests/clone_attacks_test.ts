@@ -119,8 +119,7 @@ Deno.test(
     const { skills, diagnostics } = await scanSkillRoots(roots, {
       workingDirectory: place.project,
       homeDirectory: place.home,
-      trustLinks: [vendor, join(place.project, "missing")],
-      nameOnlyFolders: [vendor, denied],
+      trustLinks: [vendor, denied, join(place.project, "missing")],
       policy: { rules: [{ in: "vendor2", state: "off" }] },
     });
     assert.deepEqual(

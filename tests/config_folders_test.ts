@@ -39,14 +39,6 @@ Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in 
   assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
 });
 
-Deno.test("CODEX_HOME stands for ~/.codex in hints", async () => {
-  using place = new Place();
-  place.skill("moved/skills", "git");
-  const moved = join(place.path, "moved");
-  const { diagnostics } = await listed(place, { CODEX_HOME: moved });
-  assert.deepEqual(diagnostics, [`add --skill-dir ${join(moved, "skills")}`]);
-});
-
 Deno.test(
   "a variable that names a folder of the project, or none, stands for nothing",
   { ignore: lacks("links") },
@@ -72,31 +64,22 @@ Deno.test(
   },
 );
 
-Deno.test("the entries for Claude Code and Codex follow their variables, and a server started by one finds the same skills", async () => {
+Deno.test("the entry for Claude Code follows CLAUDE_CONFIG_DIR, and a server started by it finds the same skills", async () => {
   using place = new Place();
   place.skill("moved/skills", "moved");
   const moved = join(place.path, "moved");
-  const env = { CLAUDE_CONFIG_DIR: moved, CODEX_HOME: moved };
-  const claude = await runServer(place, {
+  const env = { CLAUDE_CONFIG_DIR: moved };
+  const { stdout, stderr } = await runServer(place, {
     args: ["--print-config", "claude-code"],
     env,
   });
-  assert.ok(claude.stderr.includes(`"${join(moved, ".claude.json")}"`));
-  const { skills: { args, ...entry } } = JSON.parse(claude.stdout).mcpServers;
-  assert.deepEqual(entry.env, { CLAUDE_CONFIG_DIR: moved });
   const own = join(moved, "skills");
-  assert.ok(args.includes(`--name-only=${own}`));
+  assert.ok(stderr.includes(`"${join(moved, ".claude.json")}"`));
+  assert.ok(stderr.includes(`skills in ${own} itself`));
+  const { skills: { args, ...entry } } = JSON.parse(stdout).mcpServers;
+  assert.deepEqual(entry.env, env);
   assert.match(args[2], new RegExp(`,${own}(,|$)`));
   const launch = await printedLaunch(place, { env }, "claude-code");
-  await using session = await Session.open(place, {
-    launch,
-    env: entry.env,
-  });
+  await using session = await Session.open(place, { launch, env: entry.env });
   assert.match((await session.load("moved")).text, /^Loading: moved/);
-  const codex = await runServer(place, {
-    args: ["--print-config", "codex", "--skill-dir", moved],
-    env,
-  });
-  assert.ok(codex.stderr.includes(`"${join(moved, "config.toml")}"`));
-  assert.ok(codex.stdout.includes(`--name-only=${own}`));
 });

@@ -2,7 +2,7 @@
 // tests/golden/clients.txt, and what --list says of folders in check_folders.txt.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
-import type { ClientName } from "../src/program/command_line.ts";
+import type { ClientName } from "../src/mcp/clients.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import { README } from "./testing/environment.ts";
@@ -41,9 +41,15 @@ const CLIENTS = [
   ["claude-desktop", NAMES],
   ["cursor", []],
   ["vscode", []],
-  // Its own list shortens them, so the server finds them, too, and lists their names.
-  ["codex", []],
+  // Its own list shortens them.
+  ["codex", NAMES],
 ] as const;
+
+/** Clients, and the folders that they describe themselves and the server searches. */
+const ADVISED: readonly [ClientName, ...string[]][] = [
+  ["claude-code", ".claude/skills"],
+  ["opencode", ".claude/skills", ".agents/skills"],
+];
 
 for (const [client, described] of CLIENTS) {
   Deno.test(`--print-config ${client} prints an entry with which the model sees what an installer put in ~/.agents/skills, once`, async () => {
@@ -76,57 +82,27 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "--print-config codex describes no skill that an installer linked from ~/.agents/skills, which Codex reads itself",
-  { ignore: lacks("links") },
-  async () => {
+Deno.test("the rule that --print-config shows lists by name only what the client describes itself", async () => {
+  for (const [client, ...folders] of ADVISED) {
     using place = installedPlace();
-    for (const name of NAMES) {
-      place.link(`../../.agents/skills/${name}`, `home/.claude/skills/${name}`);
-    }
     place.skill("home/.claude/skills", "own");
-    const launch = await printedLaunch(place, {}, "codex");
+    place.skill("home/.agent/skills", "other");
+    const { stderr } = await runServer(place, {
+      args: ["--print-config", client, "--agents"],
+    });
+    const [, rule] = /with the rule "(.*)"/.exec(stderr)!;
+    place.file("project/policy.yaml", `rules:\n${rule}\n`);
+    const args = ["--agents", "--policy", "policy.yaml"];
+    const shown = await shownBy(place, client, args);
+    const isLeft = folders.includes(".agents/skills");
+    assert.deepEqual(shown, isLeft ? ["other"] : ["other", ...NAMES]);
+    const launch = await printedLaunch(place, { args }, client);
     await using session = await Session.open(place, { launch });
-    assert.deepEqual((await session.names()).sort(), ["own", ...NAMES].sort());
-    assert.deepEqual(await shownBy(place, "codex"), ["own"]);
-  },
-);
-
-Deno.test("--print-config codex describes none of the skills that Codex installs itself", async () => {
-  using place = new Place();
-  place.skill("home/.codex/skills", "own");
-  place.skill("home/.codex/skills/.system", "installed");
-  const folder = join(place.home, ".codex", "skills");
-  const args = ["--skill-dir", folder];
-  const launch = await printedLaunch(place, { args }, "codex");
-  await using session = await Session.open(place, { launch });
-  assert.deepEqual((await session.names()).sort(), ["installed", "own"]);
-  assert.deepEqual(await shownBy(place, "codex", args), []);
-});
-
-Deno.test("--print-config says what else the client shows itself, and each advice does what it says", async () => {
-  using place = installedPlace();
-  place.skill("home/.claude/skills", "git");
-  place.skill("project/.claude/skills", "pdf");
-  const { stderr } = await runServer(place, {
-    args: ["--print-config", "cursor"],
-  });
-  const [, options] = /add (--name-only .*)\.\n/.exec(stderr) ?? [];
-  assert.equal(
-    options,
-    "--name-only ~/.claude/skills --name-only .claude/skills",
-  );
-  const words = options.split(" ");
-  const launch = await printedLaunch(place, { args: words }, "cursor");
-  await using session = await Session.open(place, { launch });
-  const { tools: [tool] } = await session.client.listTools();
-  for (const name of ["git", "pdf"]) {
-    assert.ok(tool!.description!.includes(`<name>${name}</name>\n<location>`));
+    assert.deepEqual(
+      (await session.names()).sort(),
+      ["other", "own", ...NAMES].sort(),
+    );
   }
-  const again = await runServer(place, {
-    args: ["--print-config", "cursor", ...words],
-  });
-  assert.doesNotMatch(again.stderr, /if the model sees skills twice/);
 });
 
 Deno.test(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
-import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/mcp/profiles.ts";
+import { PROFILE_NAMES, profileOfOption } from "../src/mcp/clients.ts";
 import { createInstructions } from "../src/mcp/instructions.ts";
 import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { listToolEntries } from "../src/mcp/tools.ts";
@@ -68,7 +68,7 @@ function textsFor(
   catalog: SkillCatalog,
   toolset: Toolset = "skill",
 ): string[] {
-  const profile = CLIENT_PROFILES[client] ?? DEFAULT_PROFILE;
+  const profile = profileOfOption(client);
   const options = { toolset };
   return listToolEntries({ profile, catalog, options }).flatMap((tool) => [
     tool.description!,
@@ -85,7 +85,7 @@ Deno.test(
     using registry = await openPlace(place);
     const { catalog } = registry;
     assert.equal(catalog.skills.size, 1_210);
-    for (const client of [...Object.keys(CLIENT_PROFILES), "other"]) {
+    for (const client of PROFILE_NAMES) {
       const list = textsFor(client, catalog).join("\n");
       assert.ok(list.length < 37_000, `${client}: ${list.length}`);
       const lines = list.split("\n").filter((line) => /^- /.test(line));

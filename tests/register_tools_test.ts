@@ -17,7 +17,7 @@ import {
   type SkillToolServer,
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
-import { CLIENT_PROFILES, DEFAULT_PROFILE } from "../src/mcp/profiles.ts";
+import { DEFAULT_PROFILE, PROFILE_NAMES } from "../src/mcp/clients.ts";
 import { listToolEntries } from "../src/mcp/tools.ts";
 import { Session, toolsets } from "./testing/client.ts";
 import { flagsWith, MOD, preload } from "./testing/environment.ts";
@@ -137,7 +137,7 @@ for (const toolset of Object.keys(toolsets) as "skill"[]) {
 Deno.test("registerSkillTools() lists the skills for any profile in the description, since the schema stays as it is", async () => {
   using place = new Place();
   place.skill("skills", "git");
-  for (const profile of Object.keys(CLIENT_PROFILES)) {
+  for (const profile of PROFILE_NAMES) {
     const { registry, server, connect } = await open(place, 1);
     registerSkillTools(server, registry, { profile });
     const client = await connect();

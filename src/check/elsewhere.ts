@@ -158,13 +158,12 @@ function listBases(
   ];
 }
 
-/** Whether something is at a place that Deno may read, and neither a root nor the client has it. */
+/** Whether something is at a place that Deno may read, and no root has it. */
 function isUnsearched(
   { path }: Place,
-  { roots, values }: Settings,
+  { roots }: Settings,
 ): boolean {
   return mayRead(path) && isThere(path) &&
-    !values["name-only"]?.includes(path) &&
     !roots.some((root) => isAtOrBelow(root.path, path));
 }
 

@@ -5,29 +5,17 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { formatDiagnostic, isError } from "../diagnostics.ts";
-import {
-  type ClientName,
-  type CommandLine,
-  UsageError,
-} from "../program/command_line.ts";
+import { type CommandLine, UsageError } from "../program/command_line.ts";
 import {
   createSettings,
   logWarnings,
-  readEnvironment,
   type Settings,
-  withOptions,
 } from "../program/settings.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
-import { OTHER_CLIENTS, profileOfOption } from "../mcp/profiles.ts";
-import {
-  type ClientConfig,
-  createClientConfig,
-  createUrlConfig,
-} from "./clients/client_config.ts";
-import { addClientOptions } from "./clients/client_options.ts";
-import { MCP_CLIENTS } from "./clients/clients.ts";
+import { type ClientName, OTHER_CLIENTS } from "../mcp/clients.ts";
+import { createClientConfig, withClientOptions } from "./config.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { formatJson, print, printLines } from "./print.ts";
@@ -43,22 +31,16 @@ export async function runCommand(
   command: CommandLine,
   openSkills: OpenSkills,
 ): Promise<number> {
-  const { help, version, as, url, "print-config": name } = command.values;
-  const client = name as ClientName | undefined;
+  const { help, version, as, "print-config": client } = command.values;
   if (help) return await print(formatHelp());
   if (version) return await print(`${config.version}\n`);
-  if (client !== undefined && url !== undefined) {
-    const hasToken = readEnvironment("SKILL_SERVER_TOKEN") !== undefined;
-    const options = { command, os: Deno.build.os, hasToken };
-    return await printConfig(createUrlConfig(client, options));
-  }
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
     const catalog = await openSkills(settings, SILENT).refresh();
     requireValidPolicy(catalog);
     logMissingFolders(catalog);
-    return await printConfig(createClientConfig(client, settings));
+    return await printConfig(client as ClientName, settings);
   }
   if (as === undefined) return await printReport(settings, openSkills);
   return await printModelView(settings, openSkills);
@@ -81,9 +63,15 @@ function logMissingFolders({ diagnostics }: SkillCatalog): void {
   }
 }
 
-async function printConfig({ message, text }: ClientConfig): Promise<number> {
-  await print(message, Deno.stderr);
-  return await print(text);
+/** Prints the entry, which can be piped into a file, and below it what to do with it. */
+async function printConfig(
+  client: ClientName,
+  settings: Settings,
+): Promise<number> {
+  const { text, notes } = createClientConfig(client, settings);
+  const code = await print(text);
+  await print(notes, Deno.stderr);
+  return code;
 }
 
 /** Prints what the model sees in a client that starts the server as `--print-config` says. */
@@ -92,16 +80,11 @@ async function printModelView(
   openSkills: OpenSkills,
 ): Promise<number> {
   const { as = OTHER_CLIENTS, json } = settings.values;
-  const { values, notes } = as === OTHER_CLIENTS
-    ? { values: settings.values, notes: [] }
-    : addClientOptions(
-      MCP_CLIENTS[as as ClientName],
-      settings,
-      profileOfOption(as),
-    );
-  const entrySettings = withOptions(settings, values);
+  const entrySettings = as === OTHER_CLIENTS
+    ? settings
+    : withClientOptions(as as ClientName, settings);
   const catalog = await openSkills(entrySettings).refresh();
-  const options = { ...entrySettings.options, json, notes };
+  const options = { ...entrySettings.options, json };
   return await printLines(formatModelView(as, catalog, options));
 }
 

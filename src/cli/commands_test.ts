@@ -49,17 +49,22 @@ Deno.test(
   },
 );
 
-Deno.test("--print-config --url sends the token that the environment has, to this machine too", async () => {
+Deno.test("--print-config prints the entry first, then at most three sentences and a command", async () => {
   using place = new Place();
-  const url = "http://127.0.0.1:8000/mcp";
-  const { stdout } = await runServer(place, {
-    args: ["--print-config", "claude-code", "--url", url],
-    env: { SKILL_SERVER_TOKEN: "secret" },
+  place.skill("home/.claude/skills", "git");
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--print-config", "claude-code"],
   });
-  assert.deepEqual(parseEntry(stdout).headers, {
-    Authorization: "Bearer ${SKILL_SERVER_TOKEN}",
-  });
-  assert.doesNotMatch(stdout, /secret/);
+  assert.ok(parseEntry(stdout).alwaysLoad);
+  const [first, ...notes] = stderr.trim().split("\n\n");
+  assert.match(first!, /^Add this to the configuration of Claude Code in /);
+  assert.equal(notes.length, 3);
+  assert.match(notes.at(-1)!, /^claude mcp add-json /);
+  const both = await runScript(
+    place,
+    `${serverScript(place, "--print-config", "claude-code")} 2>&1`,
+  );
+  assert.equal(both.stdout, stdout + stderr);
 });
 
 Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {

@@ -1,7 +1,8 @@
 /** The output of `--help`. */
 
 import config from "../../deno.json" with { type: "json" };
-import { CLIENT_NAMES, type Option, OPTIONS } from "../program/command_line.ts";
+import { CLIENT_NAMES } from "../mcp/clients.ts";
+import { type Option, OPTIONS } from "../program/command_line.ts";
 import {
   commandWords,
   type Program,

@@ -6,11 +6,7 @@
 import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
 import type { ToolOptions } from "../mcp/options.ts";
-import {
-  DEFAULT_PROFILE,
-  OTHER_CLIENTS,
-  profileOfOption,
-} from "../mcp/profiles.ts";
+import { OTHER_CLIENTS, profileOfOption } from "../mcp/clients.ts";
 import { listEntries } from "../mcp/entries.ts";
 import { listToolEntries, type ToolView } from "../mcp/tools.ts";
 import { createInstructions } from "../mcp/instructions.ts";
@@ -18,14 +14,12 @@ import { formatJson, withoutCommands } from "./print.ts";
 
 interface ModelViewOptions extends ToolOptions {
   readonly json: boolean | undefined;
-  /** Notes for the user about the entry for the client. */
-  readonly notes: readonly string[];
 }
 
 export function formatModelView(
   client: string,
   catalog: SkillCatalog,
-  { json, notes, ...options }: ModelViewOptions,
+  { json, ...options }: ModelViewOptions,
 ): readonly string[] {
   const profile = profileOfOption(options.profile ?? client);
   const view = { profile, catalog, options };
@@ -36,7 +30,6 @@ export function formatModelView(
   const total = passages.reduce((sum, { text }) => sum + text.length, 0);
   const sections = [
     `What the model sees in ${title} (${skills}, toolset ${options.toolset})`,
-    ...notes,
     ...passages.map(formatPassage),
     `Total: ${formatSize(total)} (estimated as characters / 4)`,
   ];
@@ -46,7 +39,7 @@ export function formatModelView(
 /** Names a client, and says if nobody measured what it shows the model. */
 function formatClient(client: string): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
-  return profileOfOption(client) === DEFAULT_PROFILE
+  return profileOfOption(client).measured === undefined
     ? `${client}, which was not measured`
     : client;
 }
@@ -62,7 +55,7 @@ function formatPassage({ title, text }: Passage): string {
 }
 
 function listPassages(client: string, view: ToolView): Passage[] {
-  const { instructions, searchesTools } = profileOfOption(client);
+  const { keepsInstructionsTo, searchesTools } = profileOfOption(client);
   const { catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";
   const passages = listToolEntries(view)
@@ -73,18 +66,16 @@ function listPassages(client: string, view: ToolView): Passage[] {
         text: (schema as { description: string }).description,
       })),
     ]);
-  const text = createInstructions(options.toolset, catalog);
-  switch (instructions) {
-    case "none":
-      return passages;
-    case "whole":
-      return [{ title: "Instructions", text }, ...passages];
-    case "first line": {
-      const [line] = text.split("\n", 1);
-      const title = "First line of the instructions";
-      return [{ title, text: line! }, ...passages];
-    }
-  }
+  if (keepsInstructionsTo === 0) return passages;
+  const instructions = createInstructions(options.toolset, catalog);
+  const [firstLine] = instructions.split("\n", 1);
+  const shown = searchesTools
+    ? { title: "First line of the instructions", text: firstLine! }
+    : { title: "Instructions", text: instructions };
+  return [
+    { ...shown, text: shown.text.slice(0, keepsInstructionsTo) },
+    ...passages,
+  ];
 }
 
 /** Returns a length in UTF-16 code units, which clients count, and in tokens. */

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { CLIENT_PROFILES } from "../mcp/profiles.ts";
+import { profileOfOption } from "../mcp/clients.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { askModern } from "../../tests/testing/modern.ts";
-import { lacks } from "../../tests/testing/needs.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
-import type { Launch } from "./clients/clients.ts";
+import type { Launch } from "./config.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
 function skillsPlace(): Place {
@@ -49,7 +48,7 @@ async function servedTo(place: Place, client: string, args: string[] = []) {
     ? undefined
     : await printedLaunch(place, { args }, client);
   await using wire = new Wire(place, launch && { launch });
-  const name = CLIENT_PROFILES[client]?.clientName ?? "any";
+  const name = profileOfOption(client).clientName || "any";
   await wire.initialize(name);
   const { result: { tools } } = await wire.ask(1, "tools/list");
   const instructions = await instructionsOf(place, launch);
@@ -115,7 +114,6 @@ const LIST_OPTIONS = [
   ["--profile", "default"],
   ["--tools", "reference"],
   ["--tools", "agentskills"],
-  ["--name-only", "~/.claude/skills"],
   ["--skill-dir", "~/more"],
   ["--policy", "policy.yaml"],
 ];
@@ -133,28 +131,3 @@ Deno.test("--list --as shows what the server sends with each option that changes
     assert.deepEqual(shown, texts, args.join(" "));
   }
 });
-
-Deno.test(
-  "--list --as shows what a client's entry gives where one folder of skills is a link to another",
-  { ignore: lacks("links") },
-  async () => {
-    for (const client of ["gemini-cli", "opencode", "claude-code"]) {
-      for (
-        const [target, link] of [
-          [".claude/skills", ".agents/skills"],
-          [".agents/skills", ".claude/skills"],
-        ] as const
-      ) {
-        using place = new Place();
-        place.skill(`home/${target}`, "git");
-        place.link(`../${target}`, `home/${link}`);
-        const { texts } = await servedTo(place, client);
-        const passages = await passagesFor(place, client);
-        const shown = passages.map(({ text }) => text).slice(-texts.length);
-        assert.deepEqual(shown, texts);
-        // The client lists the skill itself.
-        assert.ok(!texts.join().includes("About git"), client);
-      }
-    }
-  },
-);

@@ -12,7 +12,7 @@ import { listEntries, maySee, type SkillEntry } from "./entries.ts";
 import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
 import { createListHandler, orderForPages } from "./paging.ts";
-import { profileFor } from "./profiles.ts";
+import { profileFor } from "./clients.ts";
 import { readForRequest } from "./resources.ts";
 import type { ResultReader } from "./results.ts";
 import { DEFAULT_DESCRIPTION_LIMIT, fitList, PLAIN_NAME } from "./lists.ts";

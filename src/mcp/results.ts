@@ -1,7 +1,7 @@
 /** Measures results, because each client accepts and keeps only so much of one. */
 
 import type { ToolOptions } from "./options.ts";
-import { profileFor } from "./profiles.ts";
+import { profileFor } from "./clients.ts";
 import type { RequestContext } from "./requests.ts";
 
 /** The largest result that is sent, in bytes of JSON. The SDK's clients read 10 MiB. */

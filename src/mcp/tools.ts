@@ -12,7 +12,7 @@ import type { SkillCatalog, SkillSource } from "../skills/types.ts";
 import { escapeInvisible, quote } from "../text.ts";
 import { createTextResult, type ToolContext } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
-import { type ClientProfile, profileFor } from "./profiles.ts";
+import { type ClientProfile, profileFor } from "./clients.ts";
 import { listEntries } from "./entries.ts";
 import {
   DEFAULT_DESCRIPTION_LIMIT,
@@ -168,7 +168,7 @@ function formatContract(
 ): string | undefined {
   const { profile, catalog, options } = view;
   const limit = limitOf(options);
-  const skills = listEntries("model", view.catalog);
+  const skills = listEntries("model", catalog);
   const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
   if (profile.isBrief || !mayFit) return undefined;
   const description = describe({ skills, catalog, options });
@@ -188,10 +188,11 @@ function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
 }
 
 function formatBrief(tool: SkillTool, view: ToolView): string {
-  const { profile: { cutsDescriptionsAt = Infinity }, options } = view;
+  const { profile, catalog, options } = view;
+  const { cutsDescriptionsAt = Infinity } = profile;
   const start = `${formatStart(tool, view)}\n\nSkills:`;
   const limit = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
-  return start + fitList(listEntries("model", view.catalog), limit);
+  return start + fitList(listEntries("model", catalog), limit);
 }
 
 function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import type { Tool } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { CLIENT_PROFILES, profileOfClient } from "./profiles.ts";
+import { PROFILE_NAMES, profileOfClient, profileOfOption } from "./clients.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "./lists.ts";
 import { listToolEntries } from "./tools.ts";
 
 /** The clients with profiles, and an unknown one. */
 const CLIENTS = [
-  ...Object.values(CLIENT_PROFILES).map(({ clientName }) => clientName),
+  ...PROFILE_NAMES.map((name) => profileOfOption(name).clientName),
   "some-client",
 ];
 

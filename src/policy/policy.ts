@@ -55,8 +55,6 @@ export class Policy {
   readonly #base: BaseFolders;
   #loaded: PolicyFile | undefined;
   #rules: readonly ActiveRule[] | undefined;
-  /** The directories whose skills are name-only, in comparable form. */
-  #nameOnly: ReadonlySet<string> = new Set();
 
   /** @throws {TypeError} If a policy that is passed as an object has an unknown state or scope. */
   constructor(options: ScanOptions) {
@@ -81,16 +79,11 @@ export class Policy {
 
   /** Whether it can give a skill another state than `on`. */
   get decidesAnything(): boolean {
-    return this.#nameOnly.size > 0 || (this.#rules ?? []).length > 0;
+    return (this.#rules ?? []).length > 0;
   }
 
   /** Loads the policy. If it is invalid, returns what is wrong, and the last valid one stays. */
   async load(project: Project): Promise<readonly Diagnostic[]> {
-    const { nameOnlyFolders = [] } = this.#options;
-    this.#nameOnly = new Set(
-      [...nameOnlyFolders, ...project.resolveAll(nameOnlyFolders)]
-        .map(comparablePath),
-    );
     const { rules, issues } = await this.#readRules(project);
     if (issues.length > 0) return this.#refuse(issues);
     try {
@@ -143,11 +136,9 @@ export class Policy {
     };
   }
 
-  /** Lists the directories that options and rules name. */
+  /** Lists the directories that rules name. */
   listNamedFolders(): string[] {
-    const { nameOnlyFolders = [] } = this.#options;
-    const inRules = (this.#rules ?? []).flatMap(({ named }) => named);
-    return [...nameOnlyFolders, ...inRules];
+    return (this.#rules ?? []).flatMap(({ named }) => named);
   }
 
   decide(subject: PolicySubject): PolicyDecision {
@@ -160,14 +151,9 @@ export class Policy {
   #decideOn(listing: Listing): PolicyDecision {
     // Without a valid policy, no root is searched, so there is nothing to decide on.
     const found = this.#rules!.findLast((active) => isMatch(active, listing));
-    if (found !== undefined) {
-      return { state: found.rule.state, policyRule: found.rule };
-    }
-    const { path } = listing;
-    const parent = path.slice(0, path.lastIndexOf("/"));
-    return this.#nameOnly.has(parent)
-      ? { state: "name-only" }
-      : DEFAULT_DECISION;
+    return found === undefined
+      ? DEFAULT_DECISION
+      : { state: found.rule.state, policyRule: found.rule };
   }
 
   /** Lists the rules that match none of the subjects, and may be misspelled. */

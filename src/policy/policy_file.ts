@@ -108,9 +108,9 @@ function toIssue({ path, message }: z.core.$ZodIssue): PolicyIssue {
 export function listRuleFolders(
   file: string,
   homeDirectory: string | undefined,
-): { path: string; text: string }[] {
+): string[] {
   const base = { workingDirectory: dirname(file), homeDirectory };
   return loadPolicy(file, new Project({})).rules
     .flatMap((rule) => [rule.in ?? []].flat())
-    .map((text) => ({ path: resolvePath(text, base), text }));
+    .map((path) => resolvePath(path, base));
 }

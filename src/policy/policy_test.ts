@@ -249,21 +249,8 @@ Deno.test("a rule matches everything in its folders: in the home folder, in the 
   }
 });
 
-Deno.test("skills directly in a name-only folder are listed by name, whatever their names, unless a rule applies to them", async () => {
-  const policy = await policyOf([{ skill: "pdf", state: "on" }], {
-    nameOnlyFolders: [resolve("/mine")],
-  });
-  const state = (directory: string, name: string) =>
-    policy.decide(subject(directory, { name })).state;
-  assert.equal(state("/mine/git", "git"), "name-only");
-  assert.equal(state("/mine/odd", "-Odd_name"), "name-only");
-  assert.equal(state("/mine/pdf", "pdf"), "on");
-  assert.equal(state("/other/git", "git"), "on");
-  assert.equal(state("/mine/group/git", "git"), "on");
-});
-
 Deno.test(
-  "a folder of a rule, or a name-only one, that is a link covers what its path lists, and its real folder",
+  "a folder of a rule that is a link covers what its path lists, and its real folder",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
@@ -274,8 +261,7 @@ Deno.test(
     for (const folder of [data, link]) {
       const skill = subject(join(folder, "git"), { realDirectory });
       const state = await stateOf([{ in: link, state: "off" }], skill);
-      const listed = await stateOf([], skill, { nameOnlyFolders: [link] });
-      assert.deepEqual([state, listed], ["off", "name-only"], folder);
+      assert.equal(state, "off", folder);
     }
   },
 );

@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
-import { OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/profiles.ts";
+import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
 import { DEFAULT_DESCRIPTION_LIMIT } from "../mcp/lists.ts";
 import { DEFAULT_SHELL_TIMEOUT } from "../mcp/toolsets/shell.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
@@ -28,26 +28,6 @@ export interface Option {
   /** The options that it goes with. One of them must be given. */
   readonly requires?: readonly string[];
 }
-
-/** The path that clients of the server over HTTP connect to. */
-export const MCP_PATH = "/mcp";
-
-/** The clients that `--print-config` knows. `src/cli/clients/clients.ts` describes them. */
-export const CLIENT_NAMES = [
-  "claude-code",
-  "claude-desktop",
-  "codex",
-  "cursor",
-  "vscode",
-  "opencode",
-  "gemini-cli",
-  "copilot",
-  "cline",
-  "qwen-code",
-  "kilo",
-] as const;
-
-export type ClientName = typeof CLIENT_NAMES[number];
 
 /** The minimum length limit, in characters. It suffices to say what a tool does. */
 const MIN_DESCRIPTION_LIMIT = 300;
@@ -121,11 +101,6 @@ const SERVING = {
     value: "FILE",
     expected: "the path of a file",
     help: "file with rules for which skills to serve, and how prominently",
-  },
-  "name-only": {
-    ...FOLDERS,
-    help:
-      "list the skills in DIR without their descriptions, because the client lists them itself; repeatable",
   },
   "max-file-size": {
     type: "string",
@@ -210,15 +185,6 @@ export const OPTIONS = {
     value: "CLIENT",
     choices: CLIENT_NAMES,
     help: "print the configuration for an MCP client",
-  },
-  "url": {
-    type: "string",
-    value: "URL",
-    expected:
-      `the URL of a server, such as https://skills.example.com${MCP_PATH}`,
-    isValid: (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
-    help: "with --print-config: connect to the server over HTTP at URL",
-    requires: ["print-config"],
   },
   "help": { type: "boolean", short: "h", help: "show the help" },
   "version": { type: "boolean", short: "V", help: "show the version" },

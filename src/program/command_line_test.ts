@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
+import { CLIENT_NAMES } from "../mcp/clients.ts";
 import { join } from "../fs/paths.ts";
-import {
-  CLIENT_NAMES,
-  type Option,
-  OPTIONS,
-  parseCommandLine,
-} from "./command_line.ts";
+import { type Option, OPTIONS, parseCommandLine } from "./command_line.ts";
 import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
@@ -91,8 +87,6 @@ const misuses: [string[], string | RegExp][] = [
   [["--list=foo"], "--list takes no value: remove it"],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],
-  [["--url", "https://a/mcp"], "--url requires --print-config"],
-  [["--url", "ftp://a"], /^Invalid --url "ftp:\/\/a": expected the URL of a/],
   [["--tools", "skiljack"], /"skiljack": did you mean skilljack\?$/],
   [
     ["--print-config", "claude"],

@@ -112,7 +112,6 @@ function resolveFolders(
     ...values,
     "skill-dir": resolveAll(values["skill-dir"]),
     "trust-links": resolveAll(values["trust-links"]),
-    "name-only": resolveAll(values["name-only"]),
     policy: values.policy && resolveGiven(values.policy, bases),
   };
 }
@@ -163,7 +162,6 @@ function createOptions(
   return {
     policy: values.policy,
     trustLinks: values["trust-links"],
-    nameOnlyFolders: values["name-only"],
     maxFileSize: parseMebibytes(values["max-file-size"]) ??
       DEFAULT_MAX_FILE_SIZE,
     refreshSeconds: numberOf(values.refresh),
@@ -274,10 +272,7 @@ const NO_HOME =
   } to its absolute path, and add --allow-env`;
 
 /** The variables with which clients move their folders in the home folder. */
-const FOLDER_VARIABLES = {
-  ".claude": "CLAUDE_CONFIG_DIR",
-  ".codex": "CODEX_HOME",
-};
+const FOLDER_VARIABLES = { ".claude": "CLAUDE_CONFIG_DIR" };
 
 const HOME_FOLDER = "an absolute path outside of the project";
 

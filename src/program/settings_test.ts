@@ -36,13 +36,11 @@ Deno.test("createSettings() makes the paths of options absolute", () => {
   const args = ["--skill-dir=~/a", "--policy=~/b", "--trust-links=~/c"];
   const { values, options, home } = settingsIn(place, [
     ...args,
-    "--name-only=d",
   ]);
   assert.equal(home, place.home);
   assert.deepEqual(values["skill-dir"], [join(place.home, "a")]);
   assert.equal(values.policy, join(place.home, "b"));
   assert.deepEqual(options.trustLinks, [join(place.home, "c")]);
-  assert.deepEqual(options.nameOnlyFolders, [join(Deno.cwd(), "d")]);
 });
 
 Deno.test("createSettings() replaces the default roots by the given folders only", () => {

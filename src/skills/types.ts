@@ -251,8 +251,6 @@ export interface SkillCatalog {
  * it is ignored, unless it is trusted.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
-  /** The skills listed directly in these folders are `"name-only"`, unless a rule applies to them. */
-  readonly nameOnlyFolders?: readonly string[] | undefined;
   /**
    * Which skills are served, and how prominently, or the path of a file that says so
    * and can change. While the file is invalid, the last valid policy stays in effect.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync } from "node:fs";
 import config from "../../deno.json" with { type: "json" };
-import type { Launch } from "../../src/cli/clients/clients.ts";
+import type { Launch } from "../../src/cli/config.ts";
 import { extname, join, resolve } from "../../src/fs/paths.ts";
 import { Session } from "../testing/client.ts";
 import { printedLaunch, serverArgs } from "../testing/command_line.ts";

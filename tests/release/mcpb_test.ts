@@ -8,7 +8,7 @@ import { join } from "../../src/fs/paths.ts";
 import serverSchema from "../../testdata/server.schema.json" with {
   type: "json",
 };
-import type { Launch } from "../../src/cli/clients/clients.ts";
+import type { Launch } from "../../src/cli/config.ts";
 import { Session } from "../testing/client.ts";
 import {
   environment,

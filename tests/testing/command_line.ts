@@ -4,12 +4,11 @@ import config from "../../deno.json" with { type: "json" };
 import {
   type ClientConfig,
   createClientConfig,
-  createUrlConfig,
-} from "../../src/cli/clients/client_config.ts";
-import type { Launch } from "../../src/cli/clients/clients.ts";
+  type Launch,
+} from "../../src/cli/config.ts";
 import { resolve } from "../../src/fs/paths.ts";
+import type { ClientName } from "../../src/mcp/clients.ts";
 import {
-  type ClientName,
   parseCommandLine,
   UsageError,
 } from "../../src/program/command_line.ts";
@@ -57,21 +56,15 @@ export function configFor(
     args = [],
     program = PROGRAM,
     home = resolve("/home/me"),
-    hasToken = false,
   }: {
     args?: readonly string[];
     program?: Program;
     home?: string;
-    hasToken?: boolean;
   } = {},
 ): ClientConfig {
-  const name = client as ClientName;
   const command = parseCommandLine(["--print-config", client, ...args]);
-  if (command.values.url !== undefined) {
-    return createUrlConfig(name, { command, os: program.os, hasToken });
-  }
   const settings = atHome(createSettings(command), home);
-  return createClientConfig(name, settings, program);
+  return createClientConfig(client as ClientName, settings, program);
 }
 
 /** Asserts that a function reports an invalid command line with the given message. */
@@ -96,7 +89,7 @@ export async function printedLaunch(
   const args = [...options.args ?? [], "--print-config", client];
   const { code, stdout, stderr } = await runServer(place, { ...options, args });
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /\nAdd this to the configuration[^]*:\n\n$/);
+  assert.match(stderr, /^\nAdd this to the configuration of /);
   assert.doesNotMatch(stderr, /^skill-server: /m);
   const { command, args: words } = parseLaunch(stdout);
   if (!words.includes("run")) return { command, args: words };

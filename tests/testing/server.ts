@@ -1,7 +1,7 @@
 // Server processes, and their messages as lines.
 import assert from "node:assert/strict";
 import { attempt } from "../../src/attempt.ts";
-import type { Launch } from "../../src/cli/clients/clients.ts";
+import type { Launch } from "../../src/cli/config.ts";
 import {
   environment,
   FLAGS,

@@ -12,7 +12,6 @@ const START: Start = {
   skillDirs: [],
   agents: false,
   trustLinks: [],
-  nameOnly: [],
 };
 
 /** Recordings, by what was wrong. */

@@ -32,7 +32,6 @@ export interface World {
   /** The roots in search order. */
   roots: Root[];
   trustLinks: string[];
-  nameOnly: string[];
   /** The rules of the last valid policy, if there ever was one. */
   rules: readonly Rule[] | undefined;
 }
@@ -112,7 +111,6 @@ export class Model {
   /** Where links may lead, if the toolset confines them. */
   readonly #rootTargets: string[] | undefined;
   readonly #rules;
-  readonly #nameOnly: string[];
   /** Whether the policy was never valid. */
   readonly #isInvalid: boolean;
 
@@ -131,8 +129,6 @@ export class Model {
       ...rule,
       folders: rule.in?.flatMap((path) => [path, ...this.#resolve(path)]),
     }));
-    this.#nameOnly = world.nameOnly
-      .flatMap((path) => [path, ...this.#resolve(path)]);
   }
 
   /** Returns the real path of a folder that the user named, unless the project leads out to it. */
@@ -264,8 +260,7 @@ export class Model {
   }
 
   #decide(subject: Subject): State {
-    const isNameOnly = this.#nameOnly.includes(dirname(subject.path));
-    return this.#findRule(subject)?.state ?? (isNameOnly ? "name-only" : "on");
+    return this.#findRule(subject)?.state ?? "on";
   }
 
   /** Every path is judged by every name. */

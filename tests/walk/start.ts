@@ -16,7 +16,6 @@ export interface Start {
   readonly skillDirs: readonly string[];
   readonly agents: boolean;
   readonly trustLinks: readonly string[];
-  readonly nameOnly: readonly string[];
   /** The seconds between two rescans of a server that watches. Default: 1. */
   readonly refresh?: number;
   readonly policy?: string;
@@ -45,7 +44,6 @@ export function chooseStart(
     skillDirs: some(0.4, folder),
     agents: random.chance(0.3),
     trustLinks: some(0.25, () => join(path, random.pick(["store", "other"]))),
-    nameOnly: some(0.3, () => join(folder(), random.pick(["", "skills"]))),
     ...random.chance(0.8) && { policy: layout.policy },
   };
 }
@@ -72,7 +70,6 @@ export function launchOf(start: Start, disk: Disk): Launch {
       ...policy === undefined ? [] : ["--policy", policy],
       ...start.skillDirs.flatMap((folder) => ["--skill-dir", folder]),
       ...start.trustLinks.flatMap((folder) => ["--trust-links", folder]),
-      ...start.nameOnly.flatMap((folder) => ["--name-only", folder]),
       ...start.folders,
     ],
     env: skillsDir.length > 0 ? { SKILLS_DIR: skillsDir.join(",") } : {},
@@ -88,7 +85,6 @@ export function worldOf(start: Start, disk: Disk): World {
     home,
     toolset,
     trustLinks: [...start.trustLinks],
-    nameOnly: start.nameOnly.map((path) => path.replace(/\/$/, "")),
     rules: [],
     roots: rootsOf(start, home),
   };

@@ -2,7 +2,7 @@
 
 import { requireChoice } from "../../text.ts";
 import type { ToolOptions, Toolset } from "../options.ts";
-import { OTHER_CLIENTS, PROFILE_NAMES } from "../profiles.ts";
+import { OTHER_CLIENTS, PROFILE_NAMES } from "../clients.ts";
 import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
 import { REFERENCE_TOOLS } from "./reference.ts";
 import { findShell } from "./shell.ts";

@@ -1,0 +1,526 @@
+import assert from "node:assert/strict";
+import { basename, isWindows, join, resolve } from "../fs/paths.ts";
+import { CLIENT_NAMES, type ClientName, CLIENTS } from "../mcp/clients.ts";
+import { ALLOW_SHELL } from "../mcp/toolsets/shell.ts";
+import {
+  type Option,
+  OPTIONS,
+  SERVING_OPTIONS,
+} from "../program/command_line.ts";
+import type { Program } from "../program/running_program.ts";
+import { quote } from "../text.ts";
+import {
+  createEntry,
+  createLaunch,
+  formatConfig,
+  type Launch,
+} from "./config.ts";
+import { Session } from "../../tests/testing/client.ts";
+import {
+  assertMisuse,
+  configFor,
+  NPX_PROGRAM,
+  parseEntry,
+  parseLaunch,
+  printedLaunch,
+  PROGRAM,
+  serverArgs,
+  settingsFor,
+} from "../../tests/testing/command_line.ts";
+import { runServer } from "../../tests/testing/server.ts";
+import { REPOSITORY } from "../../tests/testing/environment.ts";
+import { Place } from "../../tests/testing/folders.ts";
+import { read } from "../../tests/testing/pages.ts";
+import { lacks } from "../../tests/testing/needs.ts";
+
+/** Clients whose configurations differ in format. The program prints them, and the servers are started. */
+const PRINTED_CLIENTS = ["claude-code", "codex"] as const;
+
+/** A command that every format must escape. */
+const ODD_LAUNCH: Launch = {
+  command: 'C:\\Program Files\\it\'s "deno"',
+  args: ["run", "", "a b", "--x=1", `$HOME 'a' \u007f\u{e0001} \\"`, "é"],
+};
+
+Deno.test("formatConfig() writes what each client parses", () => {
+  for (const name of CLIENT_NAMES) {
+    if (name === "codex") continue;
+    const client = CLIENTS[name];
+    const text = formatConfig(client, createEntry(client, ODD_LAUNCH));
+    assert.deepEqual(parseLaunch(text), ODD_LAUNCH);
+  }
+  assert.equal(
+    formatConfig(CLIENTS.codex, {
+      ...ODD_LAUNCH,
+      args: ['\u007f"\u{e0041}'],
+    }),
+    `[mcp_servers.skills]
+command = "C:\\\\Program Files\\\\it's \\"deno\\""
+args = ["\\u007f\\"\\U000e0041"]
+`,
+  );
+});
+
+/**
+ * Runs a command in sh, with a stand-in for the program that it starts. Returns the
+ * arguments that the program received.
+ */
+async function argumentsOf(command: string, place: Place): Promise<string[]> {
+  const [program] = command.split(" ", 1);
+  const script = '#!/bin/sh\nprintf "%s\\0" "$@"\n';
+  Deno.chmodSync(place.file(`bin/${program}`, script), 0o755);
+  const { success, stdout } = await new Deno.Command("sh", {
+    args: ["-c", command],
+    env: { PATH: `${join(place.path, "bin")}:${Deno.env.get("PATH")}` },
+  }).output();
+  assert.ok(success);
+  return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
+}
+
+Deno.test(
+  "--print-config prints the client's own command, which adds the same entry",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = new Place();
+    // Every shell must quote this name.
+    for (const client of CLIENT_NAMES) {
+      if (CLIENTS[client].command === undefined) continue;
+      const folder = place.folder("a  $HOME & `b` * !c é #~");
+      const args = ["--skill-dir", folder];
+      const { text, notes } = configFor(client, { args });
+      const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
+      const words = await argumentsOf(printed!, place);
+      const start = words.indexOf("skills") + 1;
+      const added = words.slice(start).filter((word) => word !== "--");
+      if (client === "vscode") {
+        const { name, ...entry } = JSON.parse(words.at(-1)!);
+        assert.deepEqual([name, entry], ["skills", parseEntry(text)]);
+      } else if (client === "claude-code") {
+        assert.deepEqual(added.map((word) => JSON.parse(word)), [
+          parseEntry(text),
+        ]);
+      } else {
+        const { command, args } = parseLaunch(text);
+        assert.deepEqual(added, [command, ...args]);
+      }
+    }
+  },
+);
+
+Deno.test(
+  "--print-config prints no command that a shell could change, and none on Windows",
+  {
+    // The paths that are tried are not those of Windows.
+    ignore: lacks("sh"),
+  },
+  () => {
+    const messageFor = (folder: string, program = PROGRAM) => {
+      const args = ["--skill-dir", resolve(folder)];
+      return configFor("claude-code", { args, program }).notes;
+    };
+    assert.match(
+      messageFor("/a b"),
+      /or run the command below[^]*\nclaude mcp add-json .*'\{.*\/a b.*\}'\n/,
+    );
+    for (const folder of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
+      assert.doesNotMatch(
+        messageFor(folder),
+        /the command below|claude mcp/,
+        folder,
+      );
+    }
+    const windows = { ...PROGRAM, executable: String.raw`C:\deno.exe` };
+    assert.doesNotMatch(
+      messageFor("/a b", windows),
+      /the command below|claude mcp/,
+    );
+  },
+);
+
+Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
+  using place = new Place();
+  place.file("project/policy.yaml", "rules: []");
+  const folders = ["store", "project/a", "project/b", "project/more"];
+  for (const folder of [...folders, "home/own"]) place.folder(folder);
+  const options =
+    "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --profile default --description-limit 500 --policy policy.yaml";
+  const launch = await printedLaunch(place, {
+    args: options.split(" "),
+    env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
+  });
+  assert.deepEqual(serverArgs(launch), [
+    `--skill-dir=${join(place.project, "more")}`,
+    `--skill-dir=${join(place.home, "own")}`,
+    "--agents",
+    `--trust-links=${join(place.path, "store")}`,
+    "--tools=reference",
+    "--profile=default",
+    `--policy=${join(place.project, "policy.yaml")}`,
+    "--max-file-size=2",
+    "--description-limit=500",
+    "--refresh=5",
+    "--no-watch",
+    join(place.project, "a"),
+    join(place.project, "b"),
+  ]);
+});
+
+Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
+  using place = new Place();
+  const allowed = async (args: string[], cwd = place.project) => {
+    const launch = await printedLaunch(place, { args, cwd });
+    return launch.args[2]!.replace("--allow-read=", "").split(",");
+  };
+  const usual = [".agent", ".claude"].flatMap((name) => [
+    join(name, "skills"),
+    join(place.home, name, "skills"),
+  ]);
+  assert.deepEqual(await allowed([]), usual);
+  // The home folder can be a project's folder later.
+  assert.deepEqual(await allowed([], place.home), usual);
+  const team = place.folder("project/team");
+  const store = place.folder("store");
+  assert.deepEqual(await allowed(["team", "--trust-links", store]), [
+    team,
+    store,
+  ]);
+  assert.deepEqual(await allowed(["--skill-dir", "team"]), [...usual, team]);
+});
+
+Deno.test("--print-config says which folders of the entry do not exist", async () => {
+  using place = new Place();
+  const args = ["--print-config", "cursor", "--skill-dir", "gone"];
+  const { stderr } = await runServer(place, { args });
+  const gone = quote(join(place.project, "gone"));
+  const line =
+    `skill-server: Skipped ${gone}: there is no such folder; check its spelling, or create it; --list shows the skills that are found\n`;
+  assert.ok(stderr.startsWith(line), stderr);
+});
+
+Deno.test("createClientConfig() refuses a folder that --allow-read cannot name", () => {
+  const args = ["--skill-dir", resolve("/a,b")];
+  assertMisuse(
+    () => configFor("cursor", { args }),
+    /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/,
+  );
+});
+
+for (const client of PRINTED_CLIENTS) {
+  Deno.test(
+    `the command that --print-config ${client} prints starts a server that has the same skills, finds new ones, and logs nothing`,
+    async () => {
+      using place = new Place();
+      place.skill("project/.claude/skills", "git");
+      place.skill("home/.claude/skills", "pdf");
+      place.skill("project/it's more", "new");
+      const args = ["--refresh", "5", "--skill-dir", "it's more"];
+      const launch = await printedLaunch(place, { args }, client);
+      await using session = await Session.open(place, { launch });
+      assert.deepEqual(await session.names(), ["pdf", "git", "new"]);
+      place.skill("project/it's more", "also");
+      await session.listChanged();
+      assert.deepEqual((await session.names()).includes("also"), true);
+      assert.deepEqual(await session.end(), []);
+    },
+  );
+}
+
+/** Returns the paths that Deno is allowed to read. */
+function readableIn({ args }: Launch): string[] {
+  return args[2]!.replace("--allow-read=", "").split(",");
+}
+
+Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
+  const folder = resolve("/a/skills");
+  const launchOf = (program: Partial<Program>) =>
+    createLaunch({ ...PROGRAM, ...program }, settingsFor(folder));
+  const { command, args } = launchOf({ importMap: "/map.json" });
+  assert.deepEqual([command, ...args], [
+    PROGRAM.executable,
+    "run",
+    "--no-config",
+    `--allow-read=${folder}`,
+    "--allow-env",
+    "--import-map=/map.json",
+    PROGRAM.mainModule,
+    folder,
+  ]);
+  const executable = { executable: "/opt/server", mainModule: undefined };
+  assert.deepEqual(launchOf(executable), {
+    command: "/opt/server",
+    args: [folder],
+  });
+});
+
+Deno.test(
+  "createLaunch() allows reading where a link leads, and the folders of the policy's rules",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    const store = place.folder("store");
+    place.link("store", "link");
+    const rules = place.folder("home/rules");
+    const policy = place.file(
+      "policy.yaml",
+      'rules: [{ in: "~/rules", state: off }]',
+    );
+    const link = join(place.path, "link");
+    const launchOf = () => {
+      const settings = settingsFor(link, "--policy", policy);
+      return createLaunch(PROGRAM, { ...settings, home: place.home });
+    };
+    assert.deepEqual(readableIn(launchOf()), [link, policy, rules, store]);
+  },
+);
+
+Deno.test("createLaunch() makes each path in the options absolute, and lets Deno read it", () => {
+  using place = new Place();
+  const names = SERVING_OPTIONS.filter((name) => {
+    const { value }: Option = OPTIONS[name];
+    return value === "DIR" || value === "FILE";
+  });
+  assert.ok(names.includes("policy") && names.includes("skill-dir"));
+  for (const name of names) {
+    const settings = settingsFor(`--${name}=some`);
+    const launch = createLaunch(PROGRAM, { ...settings, home: place.home });
+    const path = resolve("some");
+    assert.ok(launch.args.includes(`--${name}=${path}`), name);
+    assert.ok(readableIn(launch).includes(path), name);
+  }
+});
+
+Deno.test(
+  "createLaunch() lets Deno read the home folder, or one above it, only if the user named it",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    const { home, path } = place;
+    place.link("/", "to-root");
+    place.link("home", "to-home");
+    const readFor = (...args: string[]) => {
+      const settings = { ...settingsFor(...args), home };
+      return readableIn(createLaunch(PROGRAM, settings));
+    };
+    for (
+      const args of [
+        [join(path, "to-root")],
+        ["--skill-dir", join(path, "to-home")],
+        ["--trust-links", join(path, "to-root")],
+      ]
+    ) {
+      assertMisuse(
+        () => readFor(...args),
+        /^Cannot print an entry that lets Deno read all of ".*", where ".*to-\w+" leads: name the folders of the skills, or write ".*" if you mean it$/,
+      );
+    }
+    assert.ok(readFor(home).includes(home));
+    assert.ok(readFor("--trust-links", "/").includes("/"));
+    assert.ok(readFor(join(home, "skills")).includes(join(home, "skills")));
+  },
+);
+
+Deno.test(
+  "createLaunch() lets Deno read nothing more because of a link of the project",
+  { ignore: lacks("links") },
+  () => {
+    using place = new Place();
+    const { home, project } = place;
+    place.folder("home/.ssh");
+    place.folder("project/packages/skills");
+    place.link(join(home, ".ssh"), "project/keys");
+    place.link(home, "project/all");
+    place.link("packages/skills", "project/inside");
+    const readFor = (name: string) => {
+      const settings = settingsFor(join(project, name));
+      const options = { ...settings.options, workingDirectory: project };
+      return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
+    };
+    assert.deepEqual(readFor("keys"), [join(project, "keys")]);
+    assert.deepEqual(readFor("all"), [join(project, "all")]);
+    assert.deepEqual(readFor("inside"), [
+      join(project, "inside"),
+      join(project, "packages", "skills"),
+    ]);
+  },
+);
+
+Deno.test(
+  "--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const { home, project } = place;
+    const executable = Deno.realPathSync(Deno.execPath());
+    const name = basename(executable);
+    for (const folder of ["home/bin", "project/bin", "outside"]) {
+      place.link(executable, `${folder}/${name}`);
+    }
+    place.link("project/bin", "inside");
+    place.link("../outside", "project/out");
+    const commandFor = async (...folders: string[]) => {
+      const PATH = folders.join(isWindows ? ";" : ":");
+      const launch = await printedLaunch(place, { env: { PATH } });
+      return launch.command;
+    };
+    const inside = [join(project, "bin"), join(project, "out"), "bin"];
+    inside.push(join(place.path, "inside"));
+    const own = join(home, "bin");
+    const other = join(place.path, "outside");
+    assert.equal(await commandFor(...inside, own, other), join(own, name));
+    assert.equal(await commandFor(...inside), Deno.execPath());
+  },
+);
+
+Deno.test("--print-config says when to print the entry again", () => {
+  const notesFor = (program: Partial<Program>) =>
+    configFor("cursor", { program: { ...PROGRAM, ...program } }).notes;
+  assert.doesNotMatch(notesFor({}), /again/);
+  const mainModule = resolve("/clone/mod.ts");
+  const executable = `/opt/deno/${Deno.version.deno}/deno`;
+  assert.ok(
+    notesFor({ mainModule, executable }).includes(
+      `; print it again if you move ${
+        quote(mainModule)
+      } or upgrade Deno, whose path names its version.\n`,
+    ),
+  );
+});
+
+/** Returns what is printed for a client, after the command. */
+function print(client: string, program: Program = PROGRAM): string {
+  const { text, notes } = configFor(client, { program, home: "/home/me" });
+  return `## skill-server --print-config ${client}\n\n${text}${notes}`;
+}
+
+/** Returns which lines another program prints than the usual one, after the command. */
+function printDifference(client: string, program: Program): string {
+  const [command = "", ...usual] = print(client).split("\n");
+  const [, ...lines] = print(client, program).split("\n");
+  const missing = usual.filter((line) => !lines.includes(line));
+  const added = lines.filter((line) => !usual.includes(line));
+  return [
+    command,
+    ...missing.map((line) => `- ${line}`),
+    ...added.map((line) => `+ ${line}`),
+    "",
+  ].join("\n");
+}
+
+/** Returns what is printed for each client, and what differs on other systems. */
+function printAll(): string {
+  const windows: Program = {
+    ...PROGRAM,
+    executable: String.raw`C:\Users\Jörg Müller\.deno\bin\deno.exe`,
+    os: "windows",
+  };
+  return [
+    ...CLIENT_NAMES.map((name) => print(name)),
+    "# With a Deno that npx downloaded, these lines differ\n",
+    printDifference("cursor", NPX_PROGRAM),
+    "# On Windows, these lines differ\n",
+    ...["claude-code", "codex", "cursor", "vscode"]
+      .map((name) => printDifference(name, windows)),
+    "# On macOS, these lines differ\n",
+    printDifference("vscode", { ...PROGRAM, os: "darwin" }),
+  ].join("\n");
+}
+
+Deno.test(
+  "--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)",
+  { ignore: lacks("sh") },
+  () => {
+    const file = join(REPOSITORY, "tests", "golden", "clients.txt");
+    if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
+    assert.equal(printAll(), read("tests/golden/clients.txt"));
+  },
+);
+
+/** The columns of files in docs/http.md, by system. */
+const SYSTEMS = ["linux", "darwin", "windows"] as const;
+
+Deno.test("docs/http.md shows the entry for a URL of each client but Claude Desktop, and its file on each system", () => {
+  const rows = read("docs/http.md").split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim()));
+  for (const name of CLIENT_NAMES) {
+    if (name === "claude-desktop") continue;
+    const { title, fields = {}, format } = CLIENTS[name];
+    const [, , entry = "", ...files] = rows.find(([, first]) =>
+      first === title
+    ) ?? [];
+    const shown = SYSTEMS.map((os) => {
+      const { notes } = configFor(name, { program: { ...PROGRAM, os } });
+      return /configuration of .*? in "(.*?)"/.exec(notes)![1];
+    });
+    assert.deepEqual(
+      files.slice(0, 3),
+      shown.map((file) => `\`${file}\``),
+      title,
+    );
+    const text = entry.slice(1, -1);
+    if (format === "toml") {
+      assert.match(text, /^url = "https:.*", bearer_token_env_var = "\w+"$/);
+      continue;
+    }
+    const { type: _, ...wanted } = fields as Record<string, unknown>;
+    const { url, httpUrl = url, type, headers, ...rest } = JSON.parse(text);
+    assert.equal(httpUrl, "https://skills.example.com/mcp");
+    assert.match(headers.Authorization, /^Bearer ./);
+    assert.ok(["http", "remote", "streamableHttp", undefined].includes(type));
+    assert.deepEqual(rest, wanted, title);
+  }
+});
+
+Deno.test("docs/clients.md shows the entry for Claude Code", {
+  ignore: lacks("sh"),
+}, () => {
+  const { text } = configFor("claude-code");
+  assert.ok(read("docs/clients.md").includes(`\`\`\`json\n${text}\`\`\`\n`));
+});
+
+/** Decodes a link as its client does. Returns the entry. */
+function decode(link: string): Record<string, unknown> {
+  const { searchParams } = new URL(link);
+  const url = searchParams.get("url");
+  if (url === null) return JSON.parse(atob(searchParams.get("config")!));
+  const { name, ...entry } = JSON.parse(
+    decodeURIComponent(url.replace("vscode:mcp/install?", "")),
+  );
+  assert.equal(name, "skills");
+  return entry;
+}
+
+/** The links that install the server, by client. */
+const LINKS = {
+  "vscode": /https:\/\/insiders\.vscode\.dev\/redirect\?[^\s)]+/g,
+  "cursor": /https:\/\/cursor\.com\/en\/install-mcp\?[^\s)]+/g,
+};
+
+for (const [name, pattern] of Object.entries(LINKS)) {
+  Deno.test(
+    `the link in docs/clients.md adds to ${name} what --print-config prints`,
+    { ignore: lacks("sh") },
+    () => {
+      const settings = { ...settingsFor(), home: "${userHome}" };
+      const program = { ...PROGRAM, executable: "deno" };
+      const launch = createLaunch(program, settings);
+      const entry = createEntry(CLIENTS[name as ClientName], launch);
+      const links = [...read("docs/clients.md").matchAll(pattern)].map((
+        [link],
+      ) => link);
+      assert.equal(links.length, 1);
+      assert.deepEqual(decode(links[0]!), entry);
+    },
+  );
+}
+
+// The last test of the file, because it gives up a permission.
+Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
+  const flags = (...args: string[]) =>
+    createLaunch(PROGRAM, settingsFor(resolve("/a"), ...args)).args
+      .filter((arg) => arg.startsWith("--allow-run"));
+  const shell = ["--tools", "agentskills"];
+  // The tests have all permissions.
+  assert.deepEqual([flags(...shell), flags()], [[ALLOW_SHELL], []]);
+  await Deno.permissions.revoke({ name: "run" });
+  assert.deepEqual(flags(...shell), []);
+});
