@@ -207,9 +207,11 @@ export async function readContent(
   const file = await context.registry.readFile(skill, path, MODEL);
   const isText = mediaTypeOfName(file.path)?.startsWith("text/");
   if (file.text === undefined && isText) {
-    const reason =
-      "it is a text, but not UTF-8; ask the user to save it as UTF-8";
-    return { type: "text", text: `Cannot read ${quote(file.path)}: ${reason}` };
+    throw new Error(
+      `Cannot read ${
+        quote(file.path)
+      }: it is a text, but not UTF-8; ask the user to save it as UTF-8`,
+    );
   }
   const uri = skillFileUri(skill, file.path);
   const content = file.text === undefined
@@ -304,7 +306,12 @@ async function readFolder(
   const inFolder = files.filter((file) => file.path.startsWith(prefix));
   if (inFolder.length === 0) return undefined;
   const content = await readTogether(inFolder, async (file) => {
-    const item = await readContent(skill, file.path, context);
+    // One file that cannot be read hides none of the others.
+    const item = await readContent(skill, file.path, context)
+      .catch(({ message }: Error) => ({
+        type: "text" as const,
+        text: message,
+      }));
     if (item.type === "text") {
       item.text = `--- ${escapeInvisible(file.path)} ---\n${item.text}`;
     }

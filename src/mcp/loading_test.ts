@@ -186,10 +186,13 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const resource = { uri, mimeType: "image/png", blob: "if8=" };
   const { content } = await read("logo.png");
   assert.deepEqual(content, [{ type: "resource", resource }]);
-  const { content: [unread] } = await read("a.md", "latin");
-  const reason =
-    "it is a text, but not UTF-8; ask the user to save it as UTF-8";
-  assert.deepEqual(unread, text(`Cannot read "a.md": ${reason}`));
+  const refusal =
+    'Cannot read "a.md": it is a text, but not UTF-8; ask the user to save it as UTF-8';
+  const unread = await read("a.md", "latin");
+  assert.deepEqual([unread.content, unread.isError], [[text(refusal)], true]);
+  const { content: [, beside], isError } = await read(".", "latin");
+  const part = text(`--- a.md ---\n${refusal}`);
+  assert.deepEqual([beside, isError], [part, undefined]);
   assert.equal((await read(".")).content.length, 4);
   assert.equal(
     textOf(await read("", "alone")),
