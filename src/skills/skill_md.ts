@@ -182,9 +182,11 @@ function quoteRefusedLines(yaml: string): string {
 export function quoteRefused(line: string): string | undefined {
   const [, key, value] = /^([\w-]+):[ \t]+(\S.*)$/.exec(line.trimEnd()) ?? [];
   if (value === undefined || attempt(() => [parseYaml(line)])) return undefined;
-  const text = value.replace(/^(["'])(.*?)\1?$/, "$2");
-  return `${key}: ${JSON.stringify(text)}`;
+  return `${key}: ${JSON.stringify(value.replace(OUTER_QUOTES, "$2$4"))}`;
 }
+
+/** Quotation marks around a whole text, or one at its start that nothing closes. */
+const OUTER_QUOTES = /^(["'])(.*)\1$|^(["'])((?:(?!\3).)*)$/;
 
 /** Returns the line on which a field begins, or else the first one. */
 function lineOf(field: string, yaml: string): number {

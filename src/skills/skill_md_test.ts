@@ -166,6 +166,8 @@ const REPAIRED: [line: string, value: string][] = [
   ['license: "Say "go" now"', 'Say "go" now'],
   ["license: 'don't'", "don't"],
   ['license: "open', "open"],
+  ['license: "Say" it', '"Say" it'],
+  ["license: 'Say' it", "'Say' it"],
   ["license: > text", "> text"],
   ["license: C:\\x: y", "C:\\x: y"],
   ["license: a: Fill \u001b[31mforms", "a: Fill \u001b[31mforms"],
