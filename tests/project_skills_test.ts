@@ -102,7 +102,7 @@ Deno.test(
     const found = await call(registry, ["skill", "skill"], { name });
     const own = [...found.matchAll(/^- (own-\d)/gm)].map(([, name]) => name);
     assert.deepEqual(own.sort(), OWN);
-    assert.equal(found.match(/^- /gm)!.length, 20);
+    assert.ok(found.length <= 8_000, `${found.length}`);
     const skills = join(place.project, "skills");
     await using wire = await Wire.open(place, {
       args: [skills, join(place.home, "skills"), "--no-watch"],

@@ -216,7 +216,7 @@ for (const client of PRINTED_CLIENTS) {
       const args = ["--refresh", "5", "--skill-dir", "it's more"];
       const launch = await printedLaunch(place, { args }, client);
       await using session = await Session.open(place, { launch });
-      assert.deepEqual(await session.names(), ["pdf", "git", "new"]);
+      assert.deepEqual(await session.names(), ["git", "new", "pdf"]);
       place.skill("project/it's more", "also");
       await session.listChanged();
       assert.deepEqual((await session.names()).includes("also"), true);

@@ -3,7 +3,7 @@
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import type { SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { listEntries } from "./entries.ts";
+import { globalFirst, listEntries } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";
 
 const MAX_COMPLETIONS = 100;
@@ -47,7 +47,10 @@ async function listValues(
   }
   if (argument.name !== "name") return [];
   const viewer = ref.type === "ref/prompt" ? "user" : "host";
-  return listEntries(viewer, registry.catalog).map(({ name }) => name);
+  const entries = listEntries(viewer, registry.catalog);
+  const isCut = entries.length > MAX_COMPLETIONS;
+  const ordered = isCut ? globalFirst(entries) : entries;
+  return ordered.map(({ name }) => name);
 }
 
 async function listPaths(

@@ -84,13 +84,18 @@ Deno.test("completion/complete offers a prompt only what users can load, and nei
   using place = policyPlace("{ skill: b, state: off }");
   const flag = "user-invocable: false\n";
   place.skill("home/.claude/skills", "bg", skillMd("bg", "d", flag));
-  // The user's has a qualified name, which is that of a prompt, and not a part of a URI.
+  // It shadows the user's, which has a qualified name.
   place.skill("project/.claude/skills", "c");
   await using session = await Session.open(place, { args: policyArgs(place) });
   const any: [string, string] = ["name", ""];
   const prompts = ["a", "c", "global:c"];
   assert.deepEqual(await complete(session, PROMPT, any), prompts);
-  assert.deepEqual(await complete(session, FILE, any), ["a", "bg", "c"]);
+  assert.deepEqual(await complete(session, FILE, any), [
+    "a",
+    "bg",
+    "c",
+    "global:c",
+  ]);
   const path: [string, string] = ["path", ""];
   assert.deepEqual(await complete(session, FILE, path, { name: "b" }), []);
 });

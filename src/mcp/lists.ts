@@ -78,6 +78,14 @@ export function fitEntries(
   const names = ordered.map((entry) => ({ ...entry, description: "" }));
   let room = limit;
   const end = names.findIndex((name) => (room -= lengthOf(name)) < 0);
+  if (end >= 0 && hasBothScopes(entries)) {
+    // Names of a clone do not take the room of the user's descriptions.
+    const own = entries.filter(isGlobal);
+    const fitting = fitEntries(own, limit, lengthOf);
+    const rest = limit - sum(fitting.map(lengthOf));
+    const others = entries.filter((entry) => !isGlobal(entry));
+    return [...fitting, ...fitEntries(others, rest, lengthOf)];
+  }
   if (end >= 0) return names.slice(0, end);
   const fitting: SkillEntry[] = [];
   const groups = Map.groupBy(ordered, groupOf);
@@ -94,6 +102,14 @@ export function fitEntries(
     fitting.push(...shortened);
   }
   return fitting;
+}
+
+function isGlobal({ skill }: SkillEntry): boolean {
+  return skill.scope === "global";
+}
+
+function hasBothScopes(entries: readonly SkillEntry[]): boolean {
+  return entries.some(isGlobal) && !entries.every(isGlobal);
 }
 
 /** Returns which descriptions an entry's is cut with: the higher the number, the sooner. */

@@ -73,8 +73,11 @@ Deno.test("fitList() puts global skills first if it cuts anything, and shortens 
   assert.ok(length! < 300 && length! > 22);
   const few = [...project.slice(0, 2), ...own];
   assert.equal(fitList(few), few.map(formatLine).join(""));
-  const names = fitList([...project, ...own], 500);
-  assert.ok(names.startsWith("\n- own0\n- own1"));
+  // Where not even the names fit, they take no room from the user's descriptions.
+  const names = fitList([...project, ...own], 3_500);
+  assert.deepEqual(lengthsIn(names, "own"), [300]);
+  assert.match(names, /\n- project\d+\n/);
+  assert.match(fitList([...project, ...own], 150), /^\n- own0\n- own1\n/);
 });
 
 Deno.test("fitEntries() leaves the room of short descriptions to the others", () => {

@@ -35,8 +35,8 @@ const MAX_SHOWN_NAME_LENGTH = 200;
 /** The maximum length of the answer, in characters. Claude Code keeps about 10,000 of an error. */
 const MAX_ANSWER_LENGTH = 8_000;
 
-/** How many search results come first. */
-const MAX_RESULTS = 20;
+/** How many search results of each scope come first. */
+const MAX_RESULTS = 10;
 
 /**
  * Answers in the wording of the contract of the tool `skill`: why a skill with the name is
@@ -80,7 +80,10 @@ const searches = new WeakMap<
   Promise<(query: string) => Skill[]>
 >();
 
-/** Lists all entries for the model: the best matches first, then the others, global ones first. */
+/**
+ * Lists all entries for the model: the best matches first, then the others, global ones
+ * first in both. A clone whose skills match everything pushes out no match of the user's.
+ */
 async function sortByMatch(
   words: string,
   catalog: SkillCatalog,
@@ -89,15 +92,15 @@ async function sortByMatch(
   const search = searches.get(catalog) ??
     indexSkills(entries.map(({ skill }) => skill));
   searches.set(catalog, search);
-  const found = (await search)(words).slice(0, MAX_RESULTS);
-  const isFound = new Set(found);
+  const byScope = Map.groupBy((await search)(words), ({ scope }) => scope);
+  const best = (scope: SkillScope) =>
+    (byScope.get(scope) ?? []).slice(0, MAX_RESULTS);
+  const found = [...best("global"), ...best("project")];
   const matches = found.map((skill) =>
     entries.find((entry) => entry.skill === skill)!
   );
-  return [
-    ...globalFirst(matches),
-    ...entries.filter(({ skill }) => !isFound.has(skill)),
-  ];
+  const isFound = new Set(found);
+  return [...matches, ...entries.filter(({ skill }) => !isFound.has(skill))];
 }
 
 /** Says why there is no skill with a name, as far as the model may know. */

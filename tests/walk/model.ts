@@ -42,8 +42,6 @@ export interface Sight {
   realPath: string;
   scope: string;
   state: State;
-  /** Whether it is pinned by a rule for the project. */
-  isLifted: boolean;
   /** The name of the plugin that it is in. */
   plugin: string | undefined;
   /** Whether the model, and whether the user, can load it. */
@@ -337,14 +335,11 @@ export class Model {
       !this.#isHidden(file, skill, ["model"]);
     const files = this.#listFiles(skill, "everyone");
     const modelFiles = this.#listFiles(skill, "everyone", "model");
-    const rule = this.#findRule(this.#subjects(skill)[0]!);
-    const isLifted = rule?.state === "pinned" && rule.scope === "project";
     const shown = {
       plugin,
       realPath,
       scope,
       state: judged,
-      isLifted,
       forModel,
       forUser,
     };

@@ -1,7 +1,6 @@
 // What all views show, and what they should show according to the reference model.
 import { hash } from "node:crypto";
 import { attempt } from "../../src/attempt.ts";
-import { STATES } from "../../src/policy/states.ts";
 import { byCodeUnits } from "../../src/text.ts";
 import { TOOL_NAMES, type Toolset } from "../../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../../src/mcp/toolsets/toolsets.ts";
@@ -89,13 +88,6 @@ export function readable(contents: Contents): Record<string, string> {
 
 const keyOf = ({ name }: Sight) => name.toLowerCase();
 
-/** The user's own come first, and the project's only by a pin that says so. */
-function rankOf({ state, scope, isLifted }: Sight): number {
-  const { rank } = STATES[state];
-  if (scope !== "project") return rank;
-  return isLifted ? 0 : 100 + rank;
-}
-
 /** The names by which skills can be loaded. Everything comes from the skills in their order. */
 class Names {
   readonly #sights: readonly Sight[];
@@ -114,12 +106,6 @@ class Names {
     const { plugin = "", name } = sight;
     return this.plain.has(sight) || this.#isFirstInScope(sight) ||
       this.#inPlugin(plugin.toLowerCase(), name) === sight;
-  }
-
-  qualify(sight: Sight): string {
-    if (this.plain.has(sight)) return sight.name;
-    const prefix = this.#isFirstInScope(sight) ? sight.scope : sight.plugin;
-    return `${prefix}:${sight.name}`;
   }
 
   /** Finds what a name behind a prefix loads, unless something unseen has the whole name. */
@@ -182,10 +168,10 @@ export function expectedView(
   const forUser = named.filter((sight) => sight.forUser);
   return {
     skills: shown.map(canonical).sort(),
-    tools: inOrder([...plain].filter(({ forModel }) => forModel), keyOf),
-    prompts: inOrder([...forUser], (sight) => known.qualify(sight)),
+    tools: inOrder([...plain].filter(({ forModel }) => forModel), plain),
+    prompts: inOrder(forUser, plain),
     completions: forUser.map(({ name }) => name).sort(),
-    templateNames: Array.from(plain, ({ name }) => name).sort(),
+    templateNames: named.map(({ name }) => name).sort(),
     scoped: Object.fromEntries(
       PREFIXES.flatMap((prefix) =>
         names.map((name) => [`${prefix}:${name}`, load(prefix, name)])
@@ -194,13 +180,16 @@ export function expectedView(
   };
 }
 
-/** Returns the names in the order of lists. */
+/** Returns the names in the order of lists: pinned ones, plain ones, and then the others. */
 function inOrder(
-  sights: Sight[],
-  textOf: (sight: Sight) => string,
+  sights: readonly Sight[],
+  plain: ReadonlySet<Sight>,
 ): string[] {
-  return sights.sort((a, b) =>
-    rankOf(a) - rankOf(b) || byCodeUnits(textOf(a), textOf(b))
+  const isUnpinned = ({ state }: Sight) => Number(state !== "pinned");
+  const isQualified = (sight: Sight) => Number(!plain.has(sight));
+  return sights.toSorted((a, b) =>
+    isUnpinned(a) - isUnpinned(b) || isQualified(a) - isQualified(b) ||
+    byCodeUnits(keyOf(a), keyOf(b))
   ).map(({ name }) => name);
 }
 
