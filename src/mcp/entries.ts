@@ -41,9 +41,9 @@ export function listEntries(
   const entries = viewer === "model"
     ? listForModel(catalog)
     : catalog.served.values().filter(SEES[viewer]).map(toEntry).toArray();
-  const isUnpinned = ({ skill }: SkillEntry) =>
-    Number(skill.state !== "pinned");
-  return entries.sort((a, b) => isUnpinned(a) - isUnpinned(b));
+  const isFirst = ({ skill }: SkillEntry) =>
+    Number(STATES[skill.state].isFirst);
+  return entries.sort((a, b) => isFirst(b) - isFirst(a));
 }
 
 /**

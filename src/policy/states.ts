@@ -8,11 +8,8 @@ import type { Skill, SkillHiding, SkillState } from "../skills/types.ts";
 interface StateEffects {
   /** The larger one wins if the rules give the paths of a skill different states. */
   readonly strictness: number;
-  /**
-   * The place in lists, among the user's skills and among the project's: from 1 to 4.
-   * Sort keys, which are texts, have one digit for both.
-   */
-  readonly rank: number;
+  /** Whether it comes before the others in lists. */
+  readonly isFirst: boolean;
   readonly hiddenFrom: SkillHiding;
   readonly isDescribed: boolean;
 }
@@ -20,7 +17,7 @@ interface StateEffects {
 /** The effects of the usual state. The table says how the others differ. */
 const ON: StateEffects = {
   strictness: 0,
-  rank: 2,
+  isFirst: false,
   hiddenFrom: "nobody",
   isDescribed: true,
 };
@@ -28,8 +25,8 @@ const ON: StateEffects = {
 /** The effects of each state. `docs/policy.md` explains them. */
 export const STATES: Readonly<Record<SkillState, StateEffects>> = {
   on: ON,
-  pinned: { ...ON, rank: 1 },
-  "name-only": { ...ON, strictness: 1, rank: 3, isDescribed: false },
+  pinned: { ...ON, isFirst: true },
+  "name-only": { ...ON, strictness: 1, isDescribed: false },
   manual: { ...ON, strictness: 2, hiddenFrom: "model" },
   off: { ...ON, strictness: 3, hiddenFrom: "everyone" },
 };
