@@ -179,7 +179,7 @@ export function formatAvailableSkills(
 }
 
 /** The maximum length of the line that summarizes the skills: what Codex shows, in characters. */
-export const MAX_SUMMARY_LENGTH = 250;
+const MAX_SUMMARY_LENGTH = 250;
 
 /** The names that are plain enough for the server's own sentences. */
 export const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;

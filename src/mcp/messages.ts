@@ -14,7 +14,7 @@ import { isObject } from "../text.ts";
 export const LISTEN = "subscriptions/listen";
 
 /** A message, or the error to reply with if the text is not one. */
-export type Incoming =
+type Incoming =
   | { readonly message: JSONRPCMessage }
   | { readonly error: JSONRPCErrorResponse };
 

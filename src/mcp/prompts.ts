@@ -18,7 +18,7 @@ import type { ResultReader } from "./results.ts";
 import { DEFAULT_DESCRIPTION_LIMIT, fitList, PLAIN_NAME } from "./lists.ts";
 
 /** The prompt that takes a skill's name as its argument. */
-export const SKILL_PROMPT = "skill";
+const SKILL_PROMPT = "skill";
 
 /** The arguments of a skill's own prompt in the toolset `skill`. */
 const PROMPT_ARGUMENTS = [{

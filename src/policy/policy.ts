@@ -35,7 +35,7 @@ export interface PolicySubject {
   readonly paths: readonly string[];
 }
 
-export interface PolicyDecision {
+interface PolicyDecision {
   readonly state: SkillState;
   readonly policyRule?: SkillPolicyRule | undefined;
 }
