@@ -273,7 +273,7 @@ async function scan(input: ScanInput): Promise<Scan> {
     input,
   );
   const { decided, hidden } = decide(loaded, policy, project);
-  // Nobody knows what these hold, so nobody sees it.
+  // Their contents are unknown, so they are hidden from everyone.
   for (const dir of [...visited.unvisited, ...waiting]) {
     hidden.set(dir, "everyone");
   }
@@ -498,8 +498,9 @@ function listDirs(
 }
 
 /**
- * Whether the user should learn why the visit could not enter a directory. What has just
- * been removed is no news, and broken or forbidden symlinks deep in a root are common.
+ * Whether the user should learn why the visit could not enter a directory. A directory that
+ * was just removed is not worth a line, and broken or forbidden symlinks deep in a root are
+ * common.
  */
 function isWorthReporting(
   error: unknown,

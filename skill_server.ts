@@ -4,7 +4,6 @@
  */
 
 import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
-import * as z from "npm:zod@^4/mini";
 import { SkillRegistry } from "./mod.ts";
 import { createService } from "./src/mcp/server.ts";
 import { serveOnStdio } from "./src/mcp/stdio.ts";
@@ -28,9 +27,6 @@ import {
 } from "./src/mcp/subscriptions.ts";
 import { findNoShellReason } from "./src/mcp/toolsets/shell.ts";
 import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
-
-// Compiling the schemas would take longer than this process spends using them.
-z.config({ jitless: true });
 
 /** The time between the first scan and the start of watching, in milliseconds. */
 const WATCH_DELAY_MS = 250;

@@ -6,13 +6,14 @@
 import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname } from "../fs/paths.ts";
-import { validName } from "../skills/limits.ts";
+import { MAX_NAME_LENGTH, validName } from "../skills/limits.ts";
 import {
   findYaml,
   HEAD_SIZE,
   parseYaml,
   quoteRefused,
   readFields,
+  REQUIRED_FIELDS,
 } from "../skills/skill_md.ts";
 import { isObject, oneLine, quote } from "../text.ts";
 import { explainEncoding, explainStart } from "./beginning.ts";
@@ -64,11 +65,6 @@ export function explain(
   }
 }
 
-/** The longest name that hosts accept, in characters. */
-const MAX_NAME_LENGTH = 64;
-
-const REQUIRED = ["name", "description"] as const;
-
 /** Lists all required fields that are missing, misspelled, or not texts. */
 function explainMissing(
   fields: readonly Field[],
@@ -76,7 +72,7 @@ function explainMissing(
   folder: string,
 ): DiagnosticDetails[] {
   const read = readFields(yaml).fields ?? {};
-  const missing = REQUIRED.filter((name) =>
+  const missing = REQUIRED_FIELDS.filter((name) =>
     typeof read[name] !== "string" || oneLine(read[name]) === ""
   );
   const find = (name: string) =>
@@ -129,7 +125,7 @@ function isRead(field: Field): boolean {
     attempt(() => [parseYaml(field.lines.join("\n"))]);
   if (!read) return false;
   const [fields] = read;
-  return !REQUIRED.some((key) => key === field.key) ||
+  return !REQUIRED_FIELDS.some((key) => key === field.key) ||
     (isObject(fields) && typeof fields[field.key] === "string");
 }
 

@@ -36,7 +36,7 @@ export function formatModelView(
   return withoutCommands(sections.join("\n\n").split("\n"));
 }
 
-/** Names a client, and says if nobody measured what it shows the model. */
+/** Names a client, and says if it was not measured. */
 function formatClient(client: string): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
   return profileOfOption(client).measured === undefined

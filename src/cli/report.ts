@@ -139,7 +139,7 @@ function relativePathOf({ file }: Diagnostic): { relativePath?: string } {
   return relativePath === undefined ? {} : { relativePath };
 }
 
-/** Returns a path relative to the working directory, if it lies there. */
+/** Returns a path relative to the working directory, if it is in it. */
 export function pathFromHere(path: string): string | undefined {
   const folder = currentFolder();
   return folder !== undefined && isAtOrBelow(path, folder)

@@ -132,7 +132,7 @@ export function mayRead(path: string): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Whether a path is a folder or lies in it, by their normalized texts alone. */
+/** Whether a path is a folder or is in it, by their normalized texts alone. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   return comparable(path).startsWith(comparable(folder));
 }

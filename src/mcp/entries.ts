@@ -8,6 +8,7 @@
 import { isForModel, STATES } from "../policy/states.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/limits.ts";
 import { qualifiedName } from "../skills/names.ts";
+import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { oneLine, truncateCharacters } from "../text.ts";
 
@@ -51,8 +52,7 @@ export function listEntries(
  * shortened: a clone must not push the user's skills out of a list.
  */
 export function globalFirst<T extends SkillEntry>(entries: readonly T[]): T[] {
-  const isOfProject = ({ skill }: T) => Number(skill.scope === "project");
-  return entries.toSorted((a, b) => isOfProject(a) - isOfProject(b));
+  return entries.toSorted((a, b) => byScope(a.skill, b.skill));
 }
 
 /** Lists each name once. A project's skill that shadows a global one says so. */

@@ -125,7 +125,7 @@ function explainMissing(
 /** Something that is skipped, and how the model is told of it. */
 interface NotServed {
   readonly diagnostics: readonly Diagnostic[];
-  /** The owner, by where it really lies. */
+  /** By its real path. */
   readonly scope: SkillScope;
   /** A noun phrase that follows "The project has a". */
   readonly what: string;
@@ -201,7 +201,7 @@ function pathOfRoot({ path }: SkillRoot): string {
   return `${basename(dirname(path))}/${basename(path)}`;
 }
 
-/** A path that may stand in the server's own sentences. */
+/** A path that is safe in the server's own sentences. */
 const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 
 function explain(

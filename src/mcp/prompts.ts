@@ -148,7 +148,7 @@ function requirePrompt(
     );
   }
   const entries = listEntries("user", registry.catalog);
-  const skill = registry.find(name) ?? byPromptName(entries).get(name)?.skill;
+  const skill = byPromptName(entries).get(name)?.skill ?? registry.find(name);
   if (skill !== undefined && maySee("user", skill)) return skill;
   const names = entries
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))

@@ -34,6 +34,35 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
   }
 });
 
+Deno.test("a prompt's name has hyphens for white space, its title is the real name, and both load it", async () => {
+  using place = new Place();
+  const home = "home/.claude/skills";
+  place.skill(home, "notes", skillMd("Release Notes", "Write the notes"));
+  place.skill(home, "exact", skillMd("two-words", "Exact"));
+  place.skill(home, "spaced", skillMd("two words", "Spaced"));
+  // It has no prompt, so its name is free for that of another skill.
+  const hidden = "user-invocable: false\n";
+  place.skill(home, "hidden", skillMd("draft-text", "Hidden", hidden));
+  place.skill(home, "shown", skillMd("draft text", "Shown"));
+  await using session = await Session.open(place);
+  const { prompts } = await session.client.listPrompts();
+  assert.deepEqual(
+    prompts.slice(1).map(({ name, title }) => [name, title]),
+    [
+      ["draft-text", "draft text"],
+      ["Release-Notes", "Release Notes"],
+      ["two-words", "two-words"],
+    ],
+  );
+  const describe = async (name: string) =>
+    (await session.client.getPrompt({ name })).description;
+  assert.equal(await describe("Release-Notes"), "Write the notes");
+  assert.equal(await describe("Release Notes"), "Write the notes");
+  assert.equal(await describe("two-words"), "Exact");
+  assert.equal(await describe("two words"), "Spaced");
+  assert.equal(await describe("draft-text"), "Shown");
+});
+
 Deno.test("prompts/get returns the skill as one text message for the assistant", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill"));

@@ -10,12 +10,13 @@
  * 4. for `a:b`, the name `b`, if exactly one global skill has it
  *
  * Skills that are off or skipped are found, too, and load nothing: no other skill loads in
- * their place. The same holds for a skill that is hidden from whoever asks, which is why the
- * lookup returns it, and the caller refuses it.
+ * their place. The lookup also returns a skill that is hidden from the caller's viewer, so that
+ * the caller refuses it.
  */
 
 import { basename } from "../fs/paths.ts";
 import { cleanName, parseSkillUri, skillKey } from "../skills/names.ts";
+import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog, SkillScope } from "../skills/types.ts";
 import { MAX_LENGTHS } from "../text.ts";
 
@@ -144,5 +145,5 @@ function append(index: Map<string, Match[]>, key: string, match: Match): void {
 /** Sorts what can be loaded first, and then global skills before those of the project. */
 function byGlobalFirst(a: Match, b: Match): number {
   return Number(a.skill === undefined) - Number(b.skill === undefined) ||
-    Number(a.scope === "project") - Number(b.scope === "project");
+    byScope(a, b);
 }

@@ -101,7 +101,7 @@ export class Policy {
     const { policy } = this.#options;
     if (typeof policy === "object") return { rules: policy.rules, issues: [] };
     if (this.file === undefined) return { rules: [], issues: [] };
-    // Only a policy file needs YAML and a schema.
+    // Only a policy file needs a schema.
     const { loadPolicy } = await import("./policy_file.ts");
     this.#loaded = loadPolicy(this.file, project, this.#loaded);
     return this.#loaded;

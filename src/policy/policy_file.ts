@@ -100,8 +100,8 @@ function toIssue({ path, message }: z.core.$ZodIssue): PolicyIssue {
 }
 
 /**
- * Lists the absolute directories that the rules of a policy file name, each with its
- * text. An invalid one has none.
+ * Lists the absolute paths of the directories that the rules of a policy file name. An
+ * invalid file has none.
  *
  * @throws {Error} If one is in the home directory, and that is unknown.
  */

@@ -59,7 +59,10 @@ export function findUnlistingReason(
     listLeftOut(skill, contents).find(({ rule }) => rule === "unreadable");
 }
 
-/** Returns a name in the form that hosts accept, unless it has letters of other alphabets. */
+/**
+ * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens between
+ * them. Returns `undefined` if it has letters of other alphabets.
+ */
 export function validName(name: string): string | undefined {
   const text = withoutInvisible(name);
   const others = text.replace(/[^\p{L}\p{N}]/gu, "").replace(/\p{ASCII}/gu, "");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import fc from "npm:fast-check@^4";
 import { join } from "../fs/paths.ts";
-import { findUnlistingReason } from "./limits.ts";
+import { findUnlistingReason, validName } from "./limits.ts";
 import type { Skill } from "./types.ts";
 
 Deno.test("findUnlistingReason() allows at most 512 files, 2,048 files and folders, and 16 MiB, and names an unreadable skill directory", () => {
@@ -36,4 +37,26 @@ Deno.test("findUnlistingReason() allows at most 512 files, 2,048 files and folde
       "the skill has more than 512 files, 2048 files and folders, or 16 MiB",
     ], key);
   }
+});
+
+Deno.test("validName() returns a name in the form that hosts accept, for any text", () => {
+  const cases: [name: string, valid: string | undefined][] = [
+    ["git", "git"],
+    ["My  Skill!", "my-skill"],
+    ["--a__b--", "a-b"],
+    ["R&D", "r-d"],
+    ["g\u200bit", "git"],
+    ["über", undefined],
+    ["- -", undefined],
+    ["", undefined],
+  ];
+  for (const [name, valid] of cases) assert.equal(validName(name), valid, name);
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (name) => {
+      const valid = validName(name);
+      if (valid === undefined) return;
+      assert.match(valid, /^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+      assert.equal(validName(valid), valid);
+    }),
+  );
 });

@@ -7,12 +7,7 @@
  */
 
 import { namesIn } from "../fs/paths.ts";
-import {
-  MAX_LENGTHS,
-  normalizeText,
-  oneLine,
-  withoutInvisible,
-} from "../text.ts";
+import { MAX_LENGTHS, normalizeText, oneLine } from "../text.ts";
 import type { Skill } from "./types.ts";
 
 /** The name of the main file of a skill, which is also its path in the skill. */
@@ -44,20 +39,6 @@ export function cleanName(name: string): string {
 /** Returns the key of a name, by which skills are found: the clean name in lowercase. */
 export function skillKey(name: string): string {
   return normalizeText(cleanName(name).toLowerCase());
-}
-
-/**
- * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens
- * between them. Returns `undefined` if it has letters of other alphabets.
- */
-export function validName(name: string): string | undefined {
-  const text = withoutInvisible(name);
-  if (/[^\p{ASCII}]/u.test(text.replace(/[^\p{L}\p{N}]/gu, ""))) {
-    return undefined;
-  }
-  const valid = text.toLowerCase().replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
-  return valid === "" ? undefined : valid;
 }
 
 /** The scopes, as words in names. */

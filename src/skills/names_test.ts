@@ -3,7 +3,7 @@ import fc from "npm:fast-check@^4";
 import { parseSkillUri } from "../../mod.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { escapeXml } from "../text.ts";
-import { cleanName, skillKey, validName } from "./names.ts";
+import { cleanName, skillKey } from "./names.ts";
 
 Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen or was escaped", () => {
   const cases: [name: string, cleaned: string][] = [
@@ -102,28 +102,6 @@ Deno.test("skillKey() ignores case, surrounding whitespace, the composition of a
   assert.equal(skillKey("Git"), "git");
   assert.notEqual(skillKey("git"), skillKey("gi t"));
   assert.equal(skillKey(skillKey("\u0130")), skillKey("\u0130"));
-});
-
-Deno.test("validName() returns a name in the form that hosts accept, for any text", () => {
-  const cases: [name: string, valid: string | undefined][] = [
-    ["git", "git"],
-    ["My  Skill!", "my-skill"],
-    ["--a__b--", "a-b"],
-    ["R&D", "r-d"],
-    ["g\u200bit", "git"],
-    ["über", undefined],
-    ["- -", undefined],
-    ["", undefined],
-  ];
-  for (const [name, valid] of cases) assert.equal(validName(name), valid, name);
-  fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (name) => {
-      const valid = validName(name);
-      if (valid === undefined) return;
-      assert.match(valid, /^[a-z0-9]+(?:-[a-z0-9]+)*$/);
-      assert.equal(validName(valid), valid);
-    }),
-  );
 });
 
 Deno.test("a text that is too long for a name is none, whatever it consists of", () => {

@@ -164,7 +164,8 @@ function takeScalars(
   };
 }
 
-const REQUIRED_FIELDS = ["name", "description"] as const;
+/** The fields that every skill has. */
+export const REQUIRED_FIELDS = ["name", "description"] as const;
 
 /**
  * The repair: puts each value in quotes that is on one line at the top level, and that the

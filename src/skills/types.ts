@@ -207,7 +207,7 @@ export interface SkippedSkill {
 export interface SkillRootReport {
   /** The root. */
   readonly root: SkillRoot;
-  /** Whose it is, by where it lies, or would lie. */
+  /** The scope of its real path, or of its path if it is missing. */
   readonly scope: SkillScope;
   /** Whether it was searched, does not exist, or cannot be searched. */
   readonly status: "found" | "missing" | "refused";
@@ -240,14 +240,14 @@ export interface SkillCatalog {
 /**
  * Options of {@linkcode scanSkillRoots}.
  *
- * A skill whose real folder lies in the working directory has the scope
+ * A skill whose real folder is in the working directory has the scope
  * `"project"`. A working directory that is the home folder, or contains it, is no
  * project. A link in the project must point into the project, or into
  * {@linkcode FileAccessOptions.trustLinks}, so that a cloned repository cannot publish
  * the user's other folders. By default, the working directory is the current one, and
  * the home folder is unknown.
  *
- * If a root, an option, or a rule names a folder in the project that really lies outside,
+ * If a root, an option, or a rule names a folder in the project whose real path is outside,
  * it is ignored, unless it is trusted.
  */
 export interface ScanOptions extends FileAccessOptions, BaseFolders {
@@ -269,8 +269,9 @@ export interface SkillRegistryOptions extends ScanOptions {
   /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
   readonly watchFolders?: boolean | undefined;
   /**
-   * Logs a line, such as what is skipped and why. Where a hint names an option of the program, such as
-   * `--trust-links`, a library has one of the same name. Default: to stderr.
+   * Logs a line, such as which skill is skipped and why. Where a hint names an option of
+   * the program, such as `--trust-links`, the library has one of the same name. Default:
+   * to stderr.
    */
   readonly log?: ((line: string) => void) | undefined;
 }
@@ -315,9 +316,9 @@ export interface ScanSubscriber {
   listFoldersToWatch(): readonly string[];
 }
 
-/** Who asks for the files of a skill. */
+/** Who reads the files of a skill. */
 export interface SkillViewer {
-  /** Whether the model asks, from which nested skills can be hidden. Default: `false`. */
+  /** Whether it is the model, from which nested skills can be hidden. Default: `false`. */
   readonly forModel?: boolean | undefined;
 }
 
