@@ -1,12 +1,12 @@
 /**
- * Finds [Agent Skills](https://agentskills.io/specification) (folders with a
+ * Finds [Agent Skills](https://agentskills.io/specification) (directories with a
  * `SKILL.md`: YAML frontmatter, then Markdown) and serves them to any client of
  * the [Model Context Protocol](https://modelcontextprotocol.io) over stdio.
  *
  * ## As a server
  *
  * Run as the main module, it is an MCP server. It needs two permissions:
- * `--allow-read` to read skills, and `--allow-env` to find the home folder and to
+ * `--allow-read` to read skills, and `--allow-env` to find the home directory and to
  * read its settings.
  *
  * ```sh
@@ -49,7 +49,7 @@ import {
 import {
   basename,
   childPath,
-  currentFolder,
+  currentDir,
   dirname,
   isAtOrBelow,
   isThere,
@@ -96,7 +96,7 @@ import {
 } from "./src/skills/project.ts";
 import {
   DEFAULT_REFRESH_SECONDS,
-  MAX_FOLDERS,
+  MAX_DIRS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
   UNSEARCHED_NAMES,
@@ -106,11 +106,11 @@ import {
   ROOT_IS_A_FILE,
   rootIsMissing,
   skillDiagnosticOf,
-  tooManyFolders,
+  tooManyDirs,
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
 import type {
-  BaseFolders,
+  BaseDirs,
   ScanOptions,
   ScanSubscriber,
   ShadowedSkill,
@@ -148,10 +148,10 @@ export type * from "./src/skills/types.ts";
 /**
  * Scans the roots for skills, once.
  *
- * If several skills have the same name, the first one in the order of the roots gets it,
- * but skills that the model may load come before those that are hidden from it. A skill
- * that is off takes no name. Within a root, a skill outside groups comes first, then one
- * whose directory has its name, then the order of the paths decides.
+ * If several skills have the same name, the first one in the order of the roots gets
+ * it, but skills that the model may load come before those that are hidden from it. A
+ * skill that is off takes no name. Within a root, a skill outside groups comes first,
+ * then one whose directory has its name, then the order of the paths decides.
  *
  * One broken skill or root never affects another. The first 1,000 diagnostics are in
  * {@linkcode SkillCatalog.diagnostics}.
@@ -159,7 +159,8 @@ export type * from "./src/skills/types.ts";
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @returns The catalog.
- * @throws {Error} If a root, or the file of the policy, is relative to an unknown directory.
+ * @throws {Error} If a root, or the file of the policy, is relative to an unknown
+ *   directory.
  * @throws {TypeError} If a rule of the policy has an unknown state.
  */
 export async function scanSkillRoots(
@@ -174,17 +175,18 @@ export async function scanSkillRoots(
  * Runs the checks of `--check`, and returns what they find, by file and line.
  * {@linkcode RULES} gives the effect of each rule.
  *
- * @param folders Directories, files or names of skills. Default: what the program searches.
+ * @param directories Directories, files or names of skills. Default: what the program
+ *   searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  */
 export async function checkSkills(
-  folders: readonly string[] = [],
-  options: Omit<ScanOptions, keyof BaseFolders> = {},
+  dirs: readonly string[] = [],
+  options: Omit<ScanOptions, keyof BaseDirs> = {},
 ): Promise<ReportedDiagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
-  const command = { values: { check: true }, positionals: [...folders] };
+  const command = { values: { check: true }, positionals: [...dirs] };
   const settings = createSettings(command);
   const given = { ...settings, options: { ...settings.options, ...options } };
   const { diagnostics } = await createReport(
@@ -202,8 +204,8 @@ export async function checkSkills(
 //   decide   what they say    → the scope, the policy's state, and who must not see it
 //   name     what is decided  → the catalog, in which each name loads one skill
 //
-// Each step is a function of its arguments and the disk. A step that depends on the last
-// scan takes that scan as an argument.
+// Each step is a function of its arguments and the disk. A step that depends on the
+// last scan takes that scan as an argument.
 
 /** A directory with a `SKILL.md`, as one root lists it. */
 interface Candidate {
@@ -369,7 +371,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   const diagnostics: Diagnostic[] = [];
   const queue: Dir[] = [];
   const searched = new Set<string>();
-  const limit = MAX_FOLDERS[root.scope];
+  const limit = MAX_DIRS[root.scope];
   let report: SkillRootReport;
   try {
     const realPath = enterRoot(root, project);
@@ -407,7 +409,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   const beyond = queue.slice(1 + limit);
   if (beyond.length > 0) {
     unvisited.push(...beyond.map(({ location }) => location));
-    diagnostics.push({ ...tooManyFolders(limit), file: root.path });
+    diagnostics.push({ ...tooManyDirs(limit), file: root.path });
   }
   return { candidates, unvisited, diagnostics, reports: [report] };
 }
@@ -453,7 +455,8 @@ function refuseRoot(
 /**
  * Enters a directory, unless it is a symlink that is not followed.
  *
- * @throws {Error} If it is a symlink to a skill where it may not lead, or is unreadable.
+ * @throws {Error} If it is a symlink to a skill where it may not lead, or is
+ *   unreadable.
  */
 function enterDir(
   entry: Dir,
@@ -498,9 +501,9 @@ function listDirs(
 }
 
 /**
- * Whether the user should learn why the visit could not enter a directory. A directory that
- * was just removed is not worth a line, and broken or forbidden symlinks deep in a root are
- * common.
+ * Whether the user should learn why the visit could not enter a directory. A directory
+ * that was just removed is not worth a line, and broken or forbidden symlinks deep in a
+ * root are common.
  */
 function isWorthReporting(
   error: unknown,
@@ -521,8 +524,8 @@ function isMissingError(error: unknown): boolean {
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * How long a scan reads new skills in the roots of a project, in milliseconds. A stranger's
- * frontmatter can take a fifth of a second to parse.
+ * How long a scan reads new skills in the roots of a project, in milliseconds. A
+ * stranger's frontmatter can take a fifth of a second to parse.
  */
 const MAX_PROJECT_MS = 2_000;
 
@@ -734,9 +737,9 @@ function countSkills(
 // ---- Name --------------------------------------------------------------------------
 
 /**
- * Decides which skill each name loads. Names go first to skills that the model may load,
- * then to hidden ones, so that a clone's hidden `git` cannot make the user's disappear. A
- * skill that is off takes no name.
+ * Decides which skill each name loads. Names go first to skills that the model may
+ * load, then to hidden ones, so that a clone's hidden `git` cannot make the user's
+ * disappear. A skill that is off takes no name.
  *
  * @param skipped The skipped skills, in whose place no other skill loads.
  */
@@ -771,9 +774,9 @@ function name(
 }
 
 /**
- * Sorts skills by who gets a name first: in the order of the roots, and in a root, skills
- * outside groups before those in groups, and those in directories of their names before
- * others, which are often copies.
+ * Sorts skills by who gets a name first: in the order of the roots, and in a root,
+ * skills outside groups before those in groups, and those in directories of their names
+ * before others, which are often copies.
  */
 function sortByPrecedence(decided: readonly Decided[]): Decided[] {
   const byRoot = Map.groupBy(decided, (it) => it.candidates[0]!.root);
@@ -822,7 +825,8 @@ function toSkill(decided: Decided): Skill {
 // ---- The registry ------------------------------------------------------------------
 
 /**
- * Keeps the catalog of the skills in some roots current, and gives access to their files.
+ * Keeps the catalog of the skills in some roots current, and gives access to their
+ * files.
  */
 export class SkillRegistry implements SkillSource {
   readonly #roots: readonly SkillRoot[];
@@ -847,13 +851,15 @@ export class SkillRegistry implements SkillSource {
   /**
    * Creates a registry that is empty until its first {@linkcode refresh}.
    *
-   * @param roots The roots, in search order. Relative paths start in the working directory.
+   * @param roots The roots, in search order. Relative paths start in the working
+   *   directory.
    * @param options Limits, and how to keep the catalog current.
-   * @throws {Error} If a root, or the file of the policy, is relative to an unknown directory.
+   * @throws {Error} If a root, or the file of the policy, is relative to an unknown
+   *   directory.
    * @throws {TypeError} If a rule of the policy has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
-    const { workingDirectory = currentFolder(), watchFolders = true } = options;
+    const { workingDirectory = currentDir(), watchDirs = true } = options;
     this.#options = { ...options, workingDirectory };
     this.#refreshSeconds = options.refreshSeconds ?? DEFAULT_REFRESH_SECONDS;
     this.#log = options.log ?? log;
@@ -862,7 +868,7 @@ export class SkillRegistry implements SkillSource {
       return path === root.path ? root : { ...root, path };
     });
     this.#policy = new Policy(this.#options);
-    if (watchFolders) {
+    if (watchDirs) {
       this.#watcher = new DirWatcher(() => this.#rescan(), this.#log);
     }
   }
@@ -874,19 +880,20 @@ export class SkillRegistry implements SkillSource {
 
   /**
    * Finds a skill by name, regardless of case, or by qualified name: `global:git` and
-   * `project:git` are the first skills named `git` in their scopes, and `tools:git` is in
-   * the plugin `tools`.
+   * `project:git` are the first skills named `git` in their scopes, and `tools:git` is
+   * in the plugin `tools`.
    */
   find(name: string): Skill | undefined {
     return resolveName(name, this.catalog);
   }
 
   /**
-   * Lists the files of a skill, with those of nested skills. Names that begin with a dot,
-   * `node_modules`, `__pycache__`, and files outside the skill and the trusted
+   * Lists the files of a skill, with those of nested skills. Names that begin with a
+   * dot, `node_modules`, `__pycache__`, and files outside the skill and the trusted
    * directories are left out. The list ends after 10 levels and 20,000 entries.
    *
-   * @param options The viewer, from whom nested skills can be hidden, and another limit.
+   * @param options The viewer, from whom nested skills can be hidden, and another
+   *   limit.
    */
   async listFiles(
     skill: Skill,
@@ -912,8 +919,8 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Returns the SHA-256 digest and the size of the current content of a file. The digest
-   * is remembered until the file changes.
+   * Returns the SHA-256 digest and the size of the current content of a file. The
+   * digest is remembered until the file changes.
    *
    * @param file The file, from {@linkcode listFiles}.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in bytes.
@@ -948,8 +955,8 @@ export class SkillRegistry implements SkillSource {
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share the
    * next one, because the running one may have missed the latest changes.
    *
-   * @param options The minimum time between the starts of the last scan and this one, in
-   *   milliseconds.
+   * @param options The minimum time between the starts of the last scan and this one,
+   *   in milliseconds.
    * @returns The catalog, once the scan is complete.
    * @throws {Error} If the registry is closed.
    */
@@ -972,7 +979,7 @@ export class SkillRegistry implements SkillSource {
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
-    const namedDirs = [...trustLinks, ...this.#policy.listNamedFolders()];
+    const namedDirs = [...trustLinks, ...this.#policy.listNamedDirs()];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],
       project,
@@ -992,7 +999,7 @@ export class SkillRegistry implements SkillSource {
       log: this.#log,
     });
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
-    this.watchFolders();
+    this.watchDirs();
     this.#startTimer();
     const keys = changedKeys(catalog.served, previous.served);
     if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
@@ -1002,8 +1009,8 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Adds a listener that is called after each refresh that changed something clients can
-   * see. Returns a function that removes it.
+   * Adds a listener that is called after each refresh that changed something clients
+   * can see. Returns a function that removes it.
    */
   onChange(listener: SkillChangeListener): () => void {
     this.#listeners.add(listener);
@@ -1032,7 +1039,7 @@ export class SkillRegistry implements SkillSource {
   /** Starts keeping the catalog current with a timer and by watching directories. */
   watch(): void {
     this.#isWatching = true;
-    this.watchFolders();
+    this.watchDirs();
     this.#startTimer();
   }
 
@@ -1054,10 +1061,10 @@ export class SkillRegistry implements SkillSource {
   }
 
   /** @ignore Watches the directories of the last scan and of the subscribers. */
-  watchFolders(): void {
+  watchDirs(): void {
     if (!this.#isWatching || this.#last === undefined) return;
     const subscribed = [...this.#subscribers]
-      .flatMap((subscriber) => subscriber.listFoldersToWatch());
+      .flatMap((subscriber) => subscriber.listDirsToWatch());
     this.#watcher?.update(
       dirsToWatch(this.#last, this.#policy.file, subscribed),
     );
@@ -1130,8 +1137,8 @@ function dirsToWatch(
 
 /**
  * The part of an `McpServer` that {@linkcode registerSkillTools} needs: that of
- * `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. Only its structure
- * counts, so that a program that uses this library needs neither of them.
+ * `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. Only its
+ * structure counts, so that a program that uses this library needs neither of them.
  */
 export interface SkillToolServer {
   /** Registers a tool, and returns what updates it. */
@@ -1149,10 +1156,10 @@ type SdkContext = { signal: AbortSignal } | {
 
 /**
  * Registers the tools of a toolset, and nothing else: no prompts, no resources. Their
- * descriptions reflect the current catalog, and the client is notified when they change.
- * The server keeps the tools that it already has. The server can be the `McpServer` of
- * `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. It must run in
- * Deno.
+ * descriptions reflect the current catalog, and the client is notified when they
+ * change. The server keeps the tools that it already has. The server can be the
+ * `McpServer` of `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2.
+ * It must run in Deno.
  *
  * ```ts ignore
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
@@ -1180,8 +1187,8 @@ type SdkContext = { signal: AbortSignal } | {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is not an `McpServer`, or there is no such toolset or
- *   profile.
+ * @throws {TypeError} If the server is not an `McpServer`, or there is no such toolset
+ *   or profile.
  * @throws {Error} If the server has a tool of the same name already.
  */
 export function registerSkillTools(
@@ -1231,8 +1238,8 @@ export function registerSkillTools(
 }
 
 /**
- * Adds to a schema how it becomes JSON Schema, which version 2 of the SDK asks for and the
- * small variant of zod leaves out.
+ * Adds to a schema how it becomes JSON Schema, which version 2 of the SDK asks for and
+ * the small variant of zod leaves out.
  */
 function toStandardSchema(schema: z.ZodMiniObject): z.ZodMiniObject {
   const { "~standard": standard } = z.toJSONSchema(schema);

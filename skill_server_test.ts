@@ -165,19 +165,19 @@ Deno.test("skill refuses an empty name and unknown arguments", async () => {
 
 Deno.test("skill prefers .agent to .claude, and then the project folder to the home folder", async () => {
   using place = new Place();
-  const folders = [
+  const dirs = [
     "project/.agent/skills",
     "home/.agent/skills",
     "project/.claude/skills",
     "home/.claude/skills",
   ];
-  for (const folder of folders) place.skill(folder, "deploy");
+  for (const dir of dirs) place.skill(dir, "deploy");
   await using session = await Session.open(place);
-  for (const folder of folders) {
+  for (const dir of dirs) {
     const { text } = await session.load("deploy");
-    const directory = join(place.path, folder, "deploy");
+    const directory = join(place.path, dir, "deploy");
     assert.ok(text.includes(`\nBase directory: ${directory}\n`), text);
-    place.remove(`${folder}/deploy`);
+    place.remove(`${dir}/deploy`);
   }
   assert.equal((await session.load("deploy")).isError, true);
 });
@@ -193,7 +193,8 @@ Deno.test("server reports new skills and removed ones", async () => {
   ];
   for (const [change, expected] of steps) {
     change();
-    // The resources change with each skill, whichever one the tool has, and they are last.
+    // The resources change with each skill, whichever one the tool has, and they are
+    // last.
     await session.listChanged("resources");
     const [, location] =
       /<location>(.*)<\/location>/.exec(await session.description()) ?? [];
@@ -208,9 +209,9 @@ Deno.test("server reports new skills and removed ones", async () => {
 
 Deno.test("server serves each project its own skills and the global ones", async () => {
   using place = new Place();
-  for (const folder of ["project", "home", "other"]) {
-    place.skill(`${folder}/.claude/skills`, folder);
-    place.skill(`${folder}/.claude/skills`, "all");
+  for (const dir of ["project", "home", "other"]) {
+    place.skill(`${dir}/.claude/skills`, dir);
+    place.skill(`${dir}/.claude/skills`, "all");
   }
   await using first = await Session.open(place);
   const cwd = join(place.path, "other");
@@ -222,7 +223,7 @@ Deno.test("server serves each project its own skills and the global ones", async
 
 Deno.test("server starts without any skill, skips a folder with no SKILL.md, and says what to do", async () => {
   using place = new Place();
-  place.folder("home/.claude/skills/empty");
+  place.dir("home/.claude/skills/empty");
   await using session = await Session.open(place);
   assert.match(
     await session.description(),

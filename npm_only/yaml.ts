@@ -17,8 +17,8 @@ const SCHEMAS = { core: CORE_SCHEMA, failsafe: FAILSAFE_SCHEMA };
 /**
  * Parses one YAML document.
  *
- * @throws {SyntaxError} If the text is not a single YAML document. For a syntax error, the
- *   message contains the line and column.
+ * @throws {SyntaxError} If the text is not a single YAML document. For a syntax error,
+ *   the message contains the line and column.
  */
 export function parse(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * Diagnostics: what is wrong with a file or folder, and how to fix it, from the scan to the
- * report.
+ * Diagnostics: what is wrong with a file or directory, and how to fix it, from the scan
+ * to the report.
  */
 
 import { oneLine, quote } from "./text.ts";
@@ -129,11 +129,11 @@ export function formatReason({ rule, line }: DiagnosticDetails): string {
   return line === undefined ? rule : `${rule} (line ${line})`;
 }
 
-/** What is wrong with a file, a folder, or a policy, and how to fix it. */
+/** What is wrong with a file, a directory, or a policy, and how to fix it. */
 export interface Diagnostic {
   /** The rule that is broken. */
   readonly rule: Rule;
-  /** The path of the file or folder. */
+  /** The path of the file or directory. */
   readonly file: string;
   /** The number of the line that it is about, from 1, if it is known. */
   readonly line?: number | undefined;

@@ -7,9 +7,9 @@
 const TURN_MS = 20;
 
 /**
- * How many turns of the event loop pass between two parts of a long task. Deno looks for
- * what arrived on sockets only after 61 turns, or when it has nothing to do. A request
- * over HTTP takes several of these looks. All turns together take 0.4 ms.
+ * How many turns of the event loop pass between two parts of a long task. Deno looks
+ * for what arrived on sockets only after 61 turns, or when it has nothing to do. A
+ * request over HTTP takes several of these looks. All turns together take 0.4 ms.
  */
 const TURNS = 4 * 61;
 

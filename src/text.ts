@@ -213,8 +213,8 @@ export function byCodeUnits(a: string, b: string): number {
 }
 
 /**
- * Normalizes a text, unless it has more than 30 combining marks in a row: no language needs
- * that, and normalization takes time quadratic in their number.
+ * Normalizes a text, unless it has more than 30 combining marks in a row: no language
+ * needs that, and normalization takes time quadratic in their number.
  *
  * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
  */
@@ -257,9 +257,9 @@ export function requireChoice(
 }
 
 /**
- * Counts the characters to insert, remove, replace, or swap with the next one to turn one
- * text into the other. Above the limit, it returns any larger number: each difference
- * lowers the limit for the rest, so the time is linear in the length.
+ * Counts the characters to insert, remove, replace, or swap with the next one to turn
+ * one text into the other. Above the limit, it returns any larger number: each
+ * difference lowers the limit for the rest, so the time is linear in the length.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0;

@@ -8,7 +8,7 @@ import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { Wire } from "./testing/server.ts";
 
-/** Creates a skill with a hidden folder, and with a nested skill that a policy turns off. */
+/** Creates a skill with a hidden directory, and with a nested skill that a policy turns off. */
 function createPlace(): CaseBlindPlace {
   const place = new CaseBlindPlace();
   const git = "home/team/git";
@@ -32,7 +32,7 @@ const PATHS = [
   "docs/Inner/SKILL.md",
 ];
 
-const FOLDERS = ["NODE_MODULES", "docs/Inner"];
+const DIRS = ["NODE_MODULES", "docs/Inner"];
 
 Deno.test(
   "no other spelling of a name reaches what is hidden on a file system that ignores case",
@@ -53,7 +53,7 @@ Deno.test(
       "skill://git/docs/help.md",
     ]);
     await verify(wire, entry!);
-    for (const path of [...PATHS, ...FOLDERS]) {
+    for (const path of [...PATHS, ...DIRS]) {
       for (const method of ["resources/read", "resources/directory/read"]) {
         const uri = `skill://git/${path}`;
         const { error } = await wire.ask(nextId(), method, { uri });
@@ -63,7 +63,7 @@ Deno.test(
     await using session = await Session.open(place, {
       args: [...args, "--tools", "skilljack"],
     });
-    for (const path of [...PATHS, ...FOLDERS]) {
+    for (const path of [...PATHS, ...DIRS]) {
       const { text, isError } = await session.text("skill-resource", {
         skill: "git",
         path,

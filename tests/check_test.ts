@@ -1,5 +1,5 @@
-// What `--check` and `--list` report, as tables: tests/golden/check.txt has the texts of a
-// SKILL.md, and tests/golden/check_folders.txt what lies in folders.
+// What `--check` and `--list` report, as tables: tests/golden/check.txt has the texts
+// of a SKILL.md, and tests/golden/check_folders.txt what lies in directories.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
@@ -19,7 +19,7 @@ import { lacks } from "./testing/needs.ts";
 import { createEntries } from "./testing/entries.ts";
 import { root } from "./testing/registry.ts";
 import { diagnosticsIn, printedReport } from "./testing/report.ts";
-import { runServer, type ServerFolders } from "./testing/server.ts";
+import { runServer, type ServerDirs } from "./testing/server.ts";
 
 /** Reads the rows of a table: lines at the left margin, and the lines indented below them. */
 function readRows(name: string): { head: string[]; lines: string[] }[] {
@@ -61,18 +61,18 @@ function decode(written: string): string {
     );
 }
 
-/** A row about a text: the folder of the skill, and its `SKILL.md`. */
-function readText(row: string): { folder: string; text: string } {
-  const [, folder = "git", isFile, written] =
-    /^(?:\[([^\]]+)\] )?(file: )?(.*)$/.exec(row)!;
+/** A row about a text: the directory of the skill, and its `SKILL.md`. */
+function readText(row: string): { dir: string; text: string } {
+  const [, dir = "git", isFile, written] = /^(?:\[([^\]]+)\] )?(file: )?(.*)$/
+    .exec(row)!;
   const text = decode(written!);
   return {
-    folder: decode(folder),
+    dir: decode(dir),
     text: isFile ? text : `---\n${text}\n---\nDo it.\n`,
   };
 }
 
-/** Whether hosts get a skill in the folder `skills`. */
+/** Whether hosts get a skill in the directory `skills`. */
 async function isListed(place: Place): Promise<boolean> {
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
@@ -83,11 +83,11 @@ async function isListed(place: Place): Promise<boolean> {
 
 /** Checks a skill with this text. Hosts get it unless what is reported says otherwise. */
 async function checkText(
-  folder: string,
+  dir: string,
   text: string,
 ): Promise<ReportedDiagnostic[]> {
   using place = new Place();
-  place.skill("skills", folder, text);
+  place.skill("skills", dir, text);
   const diagnostics = await diagnosticsIn(
     "--check",
     join(place.path, "skills"),
@@ -110,8 +110,8 @@ async function checkTextRow(
   row: string,
   lines: readonly string[],
 ): Promise<void> {
-  const { folder, text } = readText(row);
-  const diagnostics = await checkText(folder, text);
+  const { dir, text } = readText(row);
+  const diagnostics = await checkText(dir, text);
   const found = diagnostics.map(({ line, reason, fix, ...rest }) => {
     const advice = fix.replace("\n", " ");
     return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${advice}`;
@@ -123,9 +123,9 @@ async function checkTextRow(
   );
   if (!isFollowed) return;
   const fixed = followFixes(text, diagnostics);
-  const left = (await checkText(folder, fixed)).map(({ rule }) => rule);
-  // A folder whose name hosts refuse has to be renamed, too.
-  const isValid = validName(folder) === folder;
+  const left = (await checkText(dir, fixed)).map(({ rule }) => rule);
+  // A directory whose name hosts refuse has to be renamed, too.
+  const isValid = validName(dir) === dir;
   assert.deepEqual(left, isValid ? [] : ["name-folder"], fixed);
 }
 
@@ -159,7 +159,7 @@ const NOT_SEARCHED = /\[not-searched\]: it has (\d+) .*\n {2}fix: (.*)$/gm;
 
 /** Adds what the hints of `--list` say, and asserts that it finds all that they count. */
 async function assertFollowed(
-  folders: ServerFolders,
+  dirs: ServerDirs,
   args: readonly string[],
   text: string,
 ): Promise<void> {
@@ -167,7 +167,7 @@ async function assertFollowed(
   const words = missed.flatMap(([, , fix]) => addedWords(fix!));
   if (words.length === 0) return;
   const all = [...args, "--json", ...words];
-  const { stdout } = await runServer(folders, { args: all });
+  const { stdout } = await runServer(dirs, { args: all });
   const { skills, diagnostics }: {
     skills: unknown[];
     diagnostics: ReportedDiagnostic[];
@@ -179,10 +179,10 @@ async function assertFollowed(
   assert.equal(skills.length, counts.reduce((a, b) => a + b), text);
 }
 
-const COMMAND = /^(?<folder>\S*) ?\$ (?<command>.*) → (?<summary>.*)$/;
+const COMMAND = /^(?<dir>\S*) ?\$ (?<command>.*) → (?<summary>.*)$/;
 
 /** Runs the commands of a row, one after another, in its place. */
-async function checkFolderRow(
+async function checkDirRow(
   row: string,
   lines: readonly string[],
 ): Promise<void> {
@@ -191,19 +191,19 @@ async function checkFolderRow(
   assert.ok(lines.length > 0, "there is no command");
   for (const [index, line] of lines.entries()) {
     if (line.startsWith("  ")) continue;
-    const { folder, command, summary } = COMMAND.exec(line)!.groups!;
+    const { dir, command, summary } = COMMAND.exec(line)!.groups!;
     const others = [...lines.slice(index + 1), ""];
     const end = others.findIndex((it) => !it.startsWith("  "));
     const expected = others.slice(0, end).map((it) => it.slice(2));
-    const project = place.folder(folder || "project");
-    const folders = { project, home: place.home };
+    const project = place.dir(dir || "project");
+    const dirs = { project, home: place.home };
     const args = command!.split(" ");
-    const { code, text } = await printedReport(folders, ...args);
+    const { code, text } = await printedReport(dirs, ...args);
     const printed = readPrinted(text, place);
     assertPrinted([command!, ...printed], [command!, summary!, ...expected]);
     const isFailed = args[0] === "--check" && text.includes(": error[");
     assert.equal(code, isFailed ? 1 : 0, command);
-    if (args[0] === "--list") await assertFollowed(folders, args, text);
+    if (args[0] === "--list") await assertFollowed(dirs, args, text);
   }
 }
 
@@ -217,13 +217,13 @@ for (const needsLinks of [false, true]) {
       for (const { head, lines } of readRows("check_folders.txt")) {
         const row = head.join(" ");
         if (row.includes(" -> ") !== needsLinks) continue;
-        await test.step(row, () => checkFolderRow(row, lines));
+        await test.step(row, () => checkDirRow(row, lines));
       }
     },
   });
 }
 
-/** What no text and no folder breaks, but the disk. `src/fs/errors_test.ts` has most of it. */
+/** What no text and no directory breaks, but the disk. `src/fs/errors_test.ts` has most of it. */
 const RULES_OF_THE_DISK: readonly Rule[] = [
   "permission",
   "too-many",

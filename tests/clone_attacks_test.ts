@@ -20,8 +20,8 @@ const SECRET = "the user's secret";
 type Ask = (method: string, params?: object) => Promise<string>;
 
 /**
- * Starts a server from the entry that is printed before a clone attacks, and one over HTTP,
- * and asserts that neither lost or shows anything of the user's.
+ * Starts a server from the entry that is printed before a clone attacks, and one over
+ * HTTP, and asserts that neither lost or shows anything of the user's.
  */
 async function withstand(
   place: Place,
@@ -54,7 +54,7 @@ Deno.test(
       // Its entry lists the skills in .claude/skills by name.
       client: "claude-code",
       attack: () => {
-        place.folder("project", ".claude");
+        place.dir("project", ".claude");
         place.link(join(place.path, MINE), THEIRS);
       },
       check: async (ask) => assert.match(await ask("tools/list"), /Mine/),
@@ -67,7 +67,7 @@ Deno.test(
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
-    place.folder("project", "shared");
+    place.dir("project", "shared");
     const key = place.file("home/.ssh/key", SECRET);
     place.file("home/.ssh/SKILL.md", skillMd("keys", SECRET));
     await withstand(place, {
@@ -101,11 +101,11 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill(MINE, "git", skillMd("git", "Mine"));
-    place.folder("project", ".agent");
+    place.dir("project", ".agent");
     place.link("/", "project/vendor");
     place.link(join(place.path, MINE), "project/vendor2");
     place.link(join(place.path, MINE), "project/.agent/skills");
-    const denied = place.folder("denied");
+    const denied = place.dir("denied");
     using _disk = new DiskSpy((path, operation) =>
       path === denied && operation === "realPathSync"
         ? new Deno.errors.NotCapable("Requires read access")

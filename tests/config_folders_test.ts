@@ -1,4 +1,4 @@
-// Where clients keep their things, if a variable moves that out of the home folder.
+// Where clients keep their things, if a variable moves that out of the home directory.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
@@ -47,18 +47,18 @@ Deno.test(
     place.skill("home/.claude/skills", "home");
     place.skill("project/own/skills", "theirs");
     place.link(join(place.project, "own"), "outside");
-    const folders = [
+    const dirs = [
       join(place.project, "own"),
       join(place.path, "outside"),
       "own",
     ];
-    for (const folder of folders) {
-      const env = { CLAUDE_CONFIG_DIR: folder };
+    for (const dir of dirs) {
+      const env = { CLAUDE_CONFIG_DIR: dir };
       const { names, stderr } = await listed(place, env);
       assert.deepEqual(names, ["home"]);
       assert.equal(
         stderr,
-        `skill-server: Ignoring CLAUDE_CONFIG_DIR="${folder}": expected an absolute path outside of the project\n`,
+        `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside of the project\n`,
       );
     }
   },

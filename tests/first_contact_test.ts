@@ -1,5 +1,5 @@
 // Someone who has skills finds them by --print-config. What it prints is in
-// tests/golden/clients.txt, and what --list says of folders in check_folders.txt.
+// tests/golden/clients.txt, and what --list says of directories in check_folders.txt.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import type { ClientName } from "../src/mcp/clients.ts";
@@ -45,7 +45,7 @@ const CLIENTS = [
   ["codex", NAMES],
 ] as const;
 
-/** Clients, and the folders that they describe themselves and the server searches. */
+/** Clients, and the directories that they describe themselves and the server searches. */
 const ADVISED: readonly [ClientName, ...string[]][] = [
   ["claude-code", ".claude/skills"],
   ["opencode", ".claude/skills", ".agents/skills"],
@@ -83,7 +83,7 @@ Deno.test(
 );
 
 Deno.test("the rule that --print-config shows lists by name only what the client describes itself", async () => {
-  for (const [client, ...folders] of ADVISED) {
+  for (const [client, ...dirs] of ADVISED) {
     using place = installedPlace();
     place.skill("home/.claude/skills", "own");
     place.skill("home/.agent/skills", "other");
@@ -94,7 +94,7 @@ Deno.test("the rule that --print-config shows lists by name only what the client
     place.file("project/policy.yaml", `rules:\n${rule}\n`);
     const args = ["--agents", "--policy", "policy.yaml"];
     const shown = await shownBy(place, client, args);
-    const isLeft = folders.includes(".agents/skills");
+    const isLeft = dirs.includes(".agents/skills");
     assert.deepEqual(shown, isLeft ? ["other"] : ["other", ...NAMES]);
     const launch = await printedLaunch(place, { args }, client);
     await using session = await Session.open(place, { launch });
@@ -120,8 +120,8 @@ Deno.test(
         env: { HOME: place.home },
       }).output();
       assert.ok(success, command);
-      for (const folder of [".claude/skills", ".agents/skills"]) {
-        const path = join(place.home, folder);
+      for (const dir of [".claude/skills", ".agents/skills"]) {
+        const path = join(place.home, dir);
         const { stdout } = await runServer(place, { args: ["--list", path] });
         assert.match(stdout, /^ {2}git +1 file/m);
       }

@@ -36,8 +36,8 @@ Deno.test(
     const skill = registry.find("outer")!;
     const { text } = await registry.readFile(skill, "docs/notes.md");
     assert.equal(text, "notes");
-    for (const folder of ["inner", "alias"]) {
-      const reading = registry.readFile(skill, `${folder}/docs/notes.md`);
+    for (const dir of ["inner", "alias"]) {
+      const reading = registry.readFile(skill, `${dir}/docs/notes.md`);
       await assert.rejects(reading, /the skill serves no such file/);
     }
   },
@@ -97,14 +97,14 @@ Deno.test(
     using place = new Place();
     place.skill("data/p/.claude/skills", "git");
     place.link(join(place.path, "data"), "home/code");
-    const open = async (folder: string | string[]) => {
-      const rules = policyArgs(place, [{ in: folder, state: "off" }]);
+    const open = async (dir: string | string[]) => {
+      const rules = policyArgs(place, [{ in: dir, state: "off" }]);
       const args = [join(place.path, "data", "p"), ...rules];
       const launch = await printedLaunch(place, { args });
       return await Session.open(place, { launch });
     };
-    for (const folder of ["~/code", ["~/work", "~/code"]]) {
-      await using session = await open(folder);
+    for (const dir of ["~/code", ["~/work", "~/code"]]) {
+      await using session = await open(dir);
       assert.deepEqual(await session.names(), []);
     }
   },
@@ -116,7 +116,7 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("data/skills", "git");
-    place.folder("home", ".claude");
+    place.dir("home", ".claude");
     place.link(join(place.path, "data", "skills"), "home/.claude/skills");
     const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
     await using session = await Session.open(place, { launch });

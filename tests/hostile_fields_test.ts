@@ -1,5 +1,5 @@
-// Whatever a field of the frontmatter contains, it adds no line to what a client is told,
-// breaks out of no list, and controls no terminal.
+// Whatever a field of the frontmatter contains, it adds no line to what a client is
+// told, breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
 import { KNOWN_FIELDS } from "../src/check/fields.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
@@ -32,7 +32,7 @@ const FIELDS = [
 ];
 
 /** Writes a skill for each field, with the hostile text in it, as a text and in a list. */
-function writeSkills(place: Place, folder: string): void {
+function writeSkills(place: Place, dir: string): void {
   for (const [index, field] of FIELDS.entries()) {
     const values: Record<string, unknown> = {
       name: `skill-${index}`,
@@ -50,18 +50,18 @@ function writeSkills(place: Place, folder: string): void {
         `${JSON.stringify(key)}: ${JSON.stringify(it)}\n`
       );
       const text = `---\n${lines.join("")}---\nBody\n`;
-      place.file(`${folder}/skill-${index}-${kind}/SKILL.md`, text);
+      place.file(`${dir}/skill-${index}-${kind}/SKILL.md`, text);
     }
   }
 }
 
-/** Writes skills of the same visible name, and one in a folder with a hidden name, which is skipped. */
-function writeHiddenNames(place: Place, folder: string): void {
+/** Writes skills of the same visible name, and one in a directory with a hidden name, which is skipped. */
+function writeHiddenNames(place: Place, dir: string): void {
   const names = ['"gi\\U000E0041t"', "g\u200bit", "\u202egit"];
   for (const [index, name] of names.entries()) {
-    place.skill(folder, `${index}`, skillMd(name));
+    place.skill(dir, `${index}`, skillMd(name));
   }
-  place.skill(folder, "d\u{e0041}", "no frontmatter");
+  place.skill(dir, "d\u{e0041}", "no frontmatter");
 }
 
 /** Lists the strings in a result, however deep. */

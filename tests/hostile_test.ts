@@ -1,5 +1,5 @@
-// Everything in a home folder that an attacker could add, at once: the server reveals
-// nothing, and keeps serving.
+// Everything in a home directory that an attacker could add, at once: the server
+// reveals nothing, and keeps serving.
 import assert from "node:assert/strict";
 import { skillUri } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
@@ -76,8 +76,8 @@ for (const toolset of TOOLSET_NAMES) {
       await pages(wire, `${list}/list`);
     }
     await wire.ask(1, "tools/call", { name: TOOL_NAMES[toolset].list });
-    const folders = Deno.readDirSync(join(place.home, ".claude/skills"));
-    for (const { name } of [...folders, { name: SECRET.slice(0, 3) }]) {
+    const dirs = Deno.readDirSync(join(place.home, ".claude/skills"));
+    for (const { name } of [...dirs, { name: SECRET.slice(0, 3) }]) {
       await Promise.all(
         requestsFor(name, toolset).map(([method, params]) =>
           wire.ask(nextId(), method, params)

@@ -211,7 +211,7 @@ Deno.test("the lists as JSON fit into a message whatever a project contains, the
     place.skill("more", `more-${index}`, skillMd(`m-${index}`, description));
   }
   place.skill(HOME, "mine");
-  const folders = ["many", "more"].map((name) => `${place.path}/${name}`);
+  const dirs = ["many", "more"].map((name) => `${place.path}/${name}`);
   for (
     const [toolset, tool] of [["reference", "list_skills"], [
       "agentskills",
@@ -222,7 +222,7 @@ Deno.test("the lists as JSON fit into a message whatever a project contains, the
       args: [
         "--tools",
         toolset,
-        ...folders.flatMap((folder) => ["--skill-dir", folder]),
+        ...dirs.flatMap((dir) => ["--skill-dir", dir]),
       ],
     });
     const { content, isError } = await session.call(tool);

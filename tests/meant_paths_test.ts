@@ -1,4 +1,5 @@
-// Paths as models write them: with a fragment, percent-encoded, with backslashes, or a slash first.
+// Paths as models write them: with a fragment, percent-encoded, with backslashes, or a
+// slash first.
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { Wire } from "./testing/server.ts";

@@ -1,5 +1,5 @@
-// Which of two skills of the same name has it, as a table: a project's and the user's, in
-// each order, state, and with each flag. Every view agrees.
+// Which of two skills of the same name has it, as a table: a project's and the user's,
+// in each order, state, and with each flag. Every view agrees.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, Kind | undefined>> = {
   },
 };
 
-const FOLDERS: Readonly<Record<Owner, string>> = {
+const DIRS: Readonly<Record<Owner, string>> = {
   project: "project/skills",
   global: "home/skills",
 };
@@ -59,16 +59,16 @@ function write(place: Place, kinds: Kinds): void {
     const { flag, state } = kind;
     const text = skillMd("deploy", `Of ${owner}`)
       .replace("\n---\n", flag === undefined ? "\n---\n" : `\n${flag}\n---\n`);
-    place.skill(FOLDERS[owner], "deploy", text);
+    place.skill(DIRS[owner], "deploy", text);
     if (state !== undefined) rules.push({ scope: owner, state });
   }
   place.file("policy.yaml", JSON.stringify({ rules }));
 }
 
 function open(place: Place, order: readonly Owner[]): Promise<LocalServer> {
-  const folders = order.map((owner) => join(place.path, FOLDERS[owner]));
+  const dirs = order.map((owner) => join(place.path, DIRS[owner]));
   const policy = join(place.path, "policy.yaml");
-  const args = ["--policy", policy, ...folders];
+  const args = ["--policy", policy, ...dirs];
   return LocalServer.open({ ...place, args });
 }
 
@@ -190,7 +190,7 @@ async function checkName(
   const uri = "skill://deploy/SKILL.md";
   await server.ask(0, "initialize", INITIALIZE);
   await server.ask(0, "resources/subscribe", { uri });
-  if (project !== undefined) place.remove(`${FOLDERS.project}/deploy`);
+  if (project !== undefined) place.remove(`${DIRS.project}/deploy`);
   const updated = await change(server);
   assert.deepEqual([...updated], holder === "project" ? [uri] : []);
   const rest = { ...kinds, project: undefined };

@@ -147,7 +147,7 @@ exec '${Deno.execPath()}' "$@"
 function startCommand(command: string, place: Place): Deno.ChildProcess {
   place.skill("home/.claude/skills", "git");
   place.skill("project/skills", "pdf");
-  place.folder("home/team-skills");
+  place.dir("home/team-skills");
   place.link(REPOSITORY, "project/skill-server");
   const isForClone = /\bdeno task\b/.test(command);
   // Its port may be taken.

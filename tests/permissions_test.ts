@@ -1,4 +1,4 @@
-// What the server does without a home folder, and without some of its permissions.
+// What the server does without a home directory, and without some of its permissions.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
@@ -40,8 +40,8 @@ Deno.test("server reports that a tool cannot run the shell only if Deno is not a
 Deno.test("server reports neither a trusted folder that Deno may not read, nor an unknown home folder whose skills it would not serve", async () => {
   using place = new Place();
   const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
-  const folder = dirname(place.skill("folder", "git"));
-  const env = { HOME: "", USERPROFILE: "", SKILLS_DIR: folder };
+  const dir = dirname(place.skill("folder", "git"));
+  const env = { HOME: "", USERPROFILE: "", SKILLS_DIR: dir };
   place.skill("project/.claude/skills", "pdf");
   const runs = [
     { flags, args: ["--list", "--trust-links", place.path], found: "pdf" },

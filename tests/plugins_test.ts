@@ -30,8 +30,8 @@ async function openPlugins(
   place: Place,
   rules: SkillPolicy["rules"] = [],
 ): Promise<SkillRegistry> {
-  const roots = ["mine", "project/deep"].map((folder) =>
-    root(join(place.path, folder), { recursive: true })
+  const roots = ["mine", "project/deep"].map((dir) =>
+    root(join(place.path, dir), { recursive: true })
   );
   const registry = new SkillRegistry(roots.toReversed(), {
     workingDirectory: place.project,
@@ -42,7 +42,7 @@ async function openPlugins(
   return registry;
 }
 
-/** Returns the folder of the skill that each text loads. */
+/** Returns the directory of the skill that each text loads. */
 function foundBy(
   place: Place,
   registry: SkillRegistry,
@@ -111,8 +111,8 @@ Deno.test("a skill that is off has the whole name, so that nothing else answers 
   using place = new Place();
   place.skill("mine", "pdf");
   place.skill("mine/superpowers/skills", "pdf", skillMd("pdf", "Off"));
-  const folder = join(place.path, "mine", "superpowers");
-  using registry = await openPlugins(place, [{ in: folder, state: "off" }]);
+  const dir = join(place.path, "mine", "superpowers");
+  using registry = await openPlugins(place, [{ in: dir, state: "off" }]);
   assert.deepEqual(foundBy(place, registry, "superpowers:pdf"), [undefined]);
 });
 

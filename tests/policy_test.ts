@@ -13,7 +13,7 @@ import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 
 function rootsOf(place: Place): SkillRoot[] {
-  const skills = (folder: string) => join(folder, ".claude", "skills");
+  const skills = (dir: string) => join(dir, ".claude", "skills");
   return [
     root(skills(place.project), { scope: "project" }),
     root(skills(place.home)),
@@ -56,10 +56,10 @@ Deno.test(
     using place = new Place();
     place.link("nowhere", "store/dangling");
     const link = place.link("store", "skills");
-    for (const folder of [link, join(place.path, "store")]) {
-      const policy: SkillPolicy = { rules: [{ in: folder, state: "off" }] };
+    for (const dir of [link, join(place.path, "store")]) {
+      const policy: SkillPolicy = { rules: [{ in: dir, state: "off" }] };
       const { diagnostics } = await scanSkillRoots([root(link)], { policy });
-      assert.deepEqual(diagnostics, [], folder);
+      assert.deepEqual(diagnostics, [], dir);
     }
     const { diagnostics } = await scanSkillRoots([root(link)]);
     assert.deepEqual(diagnostics.map(({ rule }) => rule), ["link-broken"]);
@@ -135,7 +135,8 @@ Deno.test("a saved policy change sends notifications only for the lists that it 
   for (const [index, [rules, lists]] of steps.entries()) {
     place.replace("home/policy.yaml", `rules: [${rules}\n  ]`);
     for (const list of lists) await session.listChanged(list);
-    // The notification of this update comes after all notifications of the policy change.
+    // The notification of this update comes after all notifications of the policy
+    // change.
     place.replace("home/.claude/skills/a/notes.md", `${index + 1}`);
     await session.updated(uri);
     await session.client.ping();

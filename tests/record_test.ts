@@ -9,7 +9,7 @@ Deno.test(
   "docs/terminal.svg shows what --list and --check print",
   { ignore: lacks("sh") },
   async () => {
-    // Deno finds its cache by the home folder, which is another one there.
+    // Deno finds its cache by the home directory, which is another one there.
     Deno.env.set("DENO_DIR", environment.DENO_DIR);
     const file = join(REPOSITORY, "docs", "terminal.svg");
     assert.equal(

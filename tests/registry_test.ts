@@ -1,4 +1,5 @@
-// SkillRegistry in mod.ts: when it scans, which scans count, and what it tells and logs.
+// SkillRegistry in mod.ts: when it scans, which scans count, and what it tells and
+// logs.
 import assert from "node:assert/strict";
 import { SkillRegistry, type SkillRegistryOptions } from "../mod.ts";
 import { isCaseBlind, join } from "../src/fs/paths.ts";
@@ -14,10 +15,10 @@ import { names, root, scansOf } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
 import { Inbox, withTimers } from "./testing/waiting.ts";
 
-/** Opens a registry of the folder `skills` that logs nothing. */
+/** Opens a registry of the directory `skills` that logs nothing. */
 function open(place: Place, options: SkillRegistryOptions = {}): SkillRegistry {
-  const folder = place.folder("skills");
-  return new SkillRegistry([root(folder)], { log: () => {}, ...options });
+  const dir = place.dir("skills");
+  return new SkillRegistry([root(dir)], { log: () => {}, ...options });
 }
 
 Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
@@ -83,7 +84,7 @@ Deno.test("a scan takes one operation for each skill if nothing changed", async 
   using disk = new DiskSpy();
   await registry.refresh();
   assert.equal(disk.counts.get("openSync"), undefined);
-  // Where case does not matter, each folder is also listed for the name on disk.
+  // Where case does not matter, each directory is also listed for the name on disk.
   const operations = isCaseBlind ? 2 * count : count;
   assert.ok(disk.count < 1.5 * operations, `${disk.count} operations`);
 });
@@ -110,7 +111,7 @@ function createSkills(place: Place): string {
   place.skill("skills", "invalid", "no frontmatter");
   place.skill("skills/group", "docx");
   place.skill("skills/group", "pdf");
-  return place.folder("skills");
+  return place.dir("skills");
 }
 
 /** Where and how reading can fail. */
@@ -127,12 +128,12 @@ for (const [operation, path] of FAULTS) {
   const where = path || "the root";
   Deno.test(`what was read last stays while ${operation} of ${where} fails for the moment, with a diagnostic`, async () => {
     using place = new Place();
-    const folder = createSkills(place);
-    const scan = scansOf([root(folder, { recursive: true })]);
+    const dir = createSkills(place);
+    const scan = scansOf([root(dir, { recursive: true })]);
     const before = await scan();
     {
       using _disk = new DiskSpy((failing, called) =>
-        failing === join(folder, path) && called === operation
+        failing === join(dir, path) && called === operation
           ? diskError()
           : undefined
       );
@@ -156,11 +157,11 @@ for (const [operation, path] of FAULTS) {
 
 Deno.test("a directory or file that cannot be read at all is removed", async () => {
   using place = new Place();
-  const folder = createSkills(place);
-  const scan = scansOf([root(folder, { recursive: true })]);
+  const dir = createSkills(place);
+  const scan = scansOf([root(dir, { recursive: true })]);
   await scan();
   using _disk = new DiskSpy((path) =>
-    path === join(folder, "git/SKILL.md")
+    path === join(dir, "git/SKILL.md")
       ? new Deno.errors.PermissionDenied("denied")
       : undefined
   );
@@ -238,15 +239,15 @@ Deno.test("SkillRegistry logs a problem and a shadowed skill once while they las
 Deno.test("SkillRegistry logs many shadowed skills as one line, and few by name", async () => {
   using place = new Place();
   const lines: string[] = [];
-  const folders = [place.project, place.home];
-  using registry = new SkillRegistry(folders.map((path) => root(path)), {
+  const dirs = [place.project, place.home];
+  using registry = new SkillRegistry(dirs.map((path) => root(path)), {
     workingDirectory: place.project,
     log: (line) => lines.push(line),
   });
   const shadow = async (count: number) => {
     for (let index = 0; index < count; index++) {
-      for (const folder of ["project", "home"]) {
-        place.skill(folder, `s${index}`);
+      for (const dir of ["project", "home"]) {
+        place.skill(dir, `s${index}`);
       }
     }
     await registry.refresh();

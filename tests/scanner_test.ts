@@ -1,5 +1,5 @@
-// scanSkillRoots() in mod.ts: what it returns and its limits. Which skills it finds is a
-// table in scans_test.ts.
+// scanSkillRoots() in mod.ts: what it returns and its limits. Which skills it finds is
+// a table in scans_test.ts.
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
@@ -15,25 +15,25 @@ import {
 
 Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
   using place = new Place();
-  const folder = join(place.path, "skills");
+  const dir = join(place.path, "skills");
   const directory = place.skill("skills", "zebra");
   place.skill("skills", "Ape");
   place.skill("skills", "folder-of-monkey", skillMd("monkey"));
   place.skill("skills/group/more", "deep");
   place.file("skills/README.md", "no skill");
-  place.folder("skills", "empty");
+  place.dir("skills", "empty");
   const { skills, diagnostics, shadowed, roots, revision } =
     await scanSkillRoots([
-      root(folder),
+      root(dir),
     ]);
   assert.deepEqual([...skills.keys()], ["ape", "monkey", "zebra"]);
   assert.deepEqual([diagnostics, shadowed, revision], [[], [], 1]);
   assert.deepEqual(roots, [
     {
-      root: root(folder),
+      root: root(dir),
       scope: "global",
       status: "found",
-      realPath: folder,
+      realPath: dir,
       skills: 3,
     },
   ]);
@@ -47,7 +47,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     file: join(directory, "SKILL.md"),
     fileVersion: (await listSkillFiles(skills.get("zebra")!))[0]!.version,
     scope: "global",
-    root: root(folder),
+    root: root(dir),
     state: "on",
     policyRule: undefined,
     isRepaired: false,
@@ -107,14 +107,14 @@ Deno.test(
   },
 );
 
-/** Lets a folder have links to nothing, besides what it has, as many as are given. */
-function addLinks(folder: string, count: number): Disposable {
+/** Lets a directory have links to nothing, besides what it has, as many as are given. */
+function addLinks(dir: string, count: number): Disposable {
   const { readDirSync } = Deno;
   const entry = { isFile: false, isDirectory: false, isSymlink: true };
   const links = Array.from({ length: count }, (_, i) => `l${i}`)
     .map((name) => ({ ...entry, name }));
   Deno.readDirSync = (path) =>
-    [...readDirSync(path), ...path === folder ? links : []].values();
+    [...readDirSync(path), ...path === dir ? links : []].values();
   return { [Symbol.dispose]: () => Object.assign(Deno, { readDirSync }) };
 }
 
@@ -122,7 +122,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
   using place = new Place();
   place.skill("skills", "a");
   place.skill("skills/group", "b");
-  const path = place.folder("skills");
+  const path = place.dir("skills");
   using _ = addLinks(path, 50_000);
   const { skills, roots, diagnostics } = await scanSkillRoots([
     root(join(path, "group")),
@@ -146,7 +146,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
 Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and nothing shows what it did not visit", async () => {
   for (const recursive of [false, true]) {
     using place = new Place();
-    const skills = place.folder("skills");
+    const skills = place.dir("skills");
     place.skill("skills", "a");
     place.skill("skills", "m");
     place.skill("skills/a", "inner", skillMd("inner", "Flagged"));
@@ -155,7 +155,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
     const roots = [root(skills, { scope: "project", recursive })];
     using registry = new SkillRegistry(roots, { log: () => {} });
     const { skills: found, diagnostics } = await registry.refresh();
-    // The folder "a" comes first, and "m" is the last that is visited.
+    // The directory "a" comes first, and "m" is the last that is visited.
     assert.deepEqual([...found.keys()], ["a", "m"]);
     const { files } = await registry.listFiles(found.get("a")!);
     const paths = files.map(({ path }) => path);

@@ -1,5 +1,5 @@
-// What a scan finds, as a table: which folders are skills, which of them has a name, and
-// where links may lead.
+// What a scan finds, as a table: which directories are skills, which of them has a
+// name, and where links may lead.
 import assert from "node:assert/strict";
 import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
 import { join, relative } from "../src/fs/paths.ts";
@@ -13,11 +13,11 @@ interface Scan {
   readonly files: string;
   /** The roots, in order, each with its options after a colon. */
   readonly roots: string;
-  /** A folder that links may lead into. */
+  /** A directory that links may lead into. */
   readonly trusted?: string;
   /** What is in the project and off. */
   readonly isProjectOff?: boolean;
-  /** The skills that have their names, each with its folder. */
+  /** The skills that have their names, each with its directory. */
   readonly found: string;
   /** What is reported, each with its rule. */
   readonly diagnostics?: string;
@@ -180,7 +180,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
         diagnostics: "linked/.claude/skills/out link-outside",
       },
       {
-        // Only the folder itself lists what the link of the project leads to.
+        // Only the directory itself lists what the link of the project leads to.
         files: LINKED_PROJECT,
         roots: ":deep",
         found: `private documents/private,
@@ -264,10 +264,10 @@ async function scan(
   { roots, trusted, isProjectOff }: Scan,
 ): Promise<{ found: string; diagnostics: string }> {
   const all = roots.split(", ").flatMap((it) => {
-    const [folder = "", kind = ""] = it.split(":");
-    const path = join(place.path, folder);
-    if (kind === "configured") return resolveSkillRoots({ folders: [path] });
-    const scope = folder.startsWith("project") ? "project" : "global";
+    const [dir = "", kind = ""] = it.split(":");
+    const path = join(place.path, dir);
+    if (kind === "configured") return resolveSkillRoots({ dirs: [path] });
+    const scope = dir.startsWith("project") ? "project" : "global";
     return [root(path, { scope, ...ROOTS[kind] })];
   });
   const off = { scope: "project", state: "off" } as const;

@@ -13,9 +13,8 @@ const ignore = lacks("cmd");
 
 const TOOL = "run_shell_command_op";
 
-/** The folder of the skill in which the commands run. */
-const skillFolder = (place: Place) =>
-  join(place.home, ".claude", "skills", "git");
+/** The directory of the skill in which the commands run. */
+const skillDir = (place: Place) => join(place.home, ".claude", "skills", "git");
 
 /** How the server is started with the tool that runs shell commands. */
 const shellOptions = (run = "--allow-run=cmd", args: string[] = []) => ({
@@ -37,7 +36,7 @@ const LONG =
 
 /** Waits until a long command has started. */
 async function waitForStart(place: Place): Promise<void> {
-  const file = join(skillFolder(place), "started");
+  const file = join(skillDir(place), "started");
   await eventually(() => isThere(file), "the command to start");
 }
 
@@ -45,10 +44,10 @@ function isThere(path: string): boolean {
   return attempt(() => Deno.statSync(path)) !== undefined;
 }
 
-/** Waits until no process runs in the skill's folder, which Windows keeps until then. */
+/** Waits until no process runs in the skill's directory, which Windows keeps until then. */
 async function waitForExit(place: Place): Promise<void> {
   const remove = () => {
-    Deno.removeSync(skillFolder(place), { recursive: true });
+    Deno.removeSync(skillDir(place), { recursive: true });
     return true;
   };
   await eventually(() => attempt(remove) === true, "the processes to exit");
@@ -76,7 +75,7 @@ Deno.test(
     using place = filesPlace();
     await using session = await Session.open(place, shellOptions());
     const run = runnerIn(session);
-    assert.equal(await run("cd"), `${skillFolder(place)}\n\n`);
+    assert.equal(await run("cd"), `${skillDir(place)}\n\n`);
     assert.equal(await run('echo "a  b" c'), '"a  b" c\n\n');
     assert.equal(await run("echo one& echo two"), "one\ntwo\n\n");
     assert.equal(await run("echo ^& 100%"), "& 100%\n\n");

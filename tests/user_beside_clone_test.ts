@@ -1,5 +1,6 @@
 // Beside any clone, the user's own skills stay what they are. There is no model here:
-// what a server shows with an empty project is compared with what it shows with a clone.
+// what a server shows with an empty project is compared with what it shows with a
+// clone.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { isForModel } from "../src/policy/states.ts";
@@ -47,7 +48,7 @@ const FLAGS: readonly string[] = [
   "Disable-Model-Invocaton: false",
 ];
 
-const FOLDERS = [".agent/skills", ".claude/skills"];
+const DIRS = [".agent/skills", ".claude/skills"];
 
 /** Writes random skills, each with a text that no other one has. */
 class Writer {
@@ -60,24 +61,24 @@ class Writer {
     this.#random = random;
   }
 
-  skill(folder: string): void {
+  skill(dir: string): void {
     const name = JSON.stringify(this.#random.pick(NAMES));
-    const text = `Text ${++this.#count} of ${folder}`;
+    const text = `Text ${++this.#count} of ${dir}`;
     const lines = [`name: ${name}`, `description: ${text}`];
     const flag = this.#random.pick(FLAGS);
     const fields = [...lines, flag].filter((line) => line !== "").join("\n");
-    const file = `${folder}/SKILL.md`;
+    const file = `${dir}/SKILL.md`;
     this.#place.file(file, `---\n${fields}\n---\n${text}\n`);
   }
 
   /** Writes the user's skills, some of them with a skill and a file in them. */
   home(): string[] {
     return [1, 2, 3, 4, 5].map((number) => {
-      const folder = `home/${this.#random.pick(FOLDERS)}/${number}`;
-      this.skill(folder);
-      if (this.#random.chance(0.6)) this.skill(`${folder}/inner`);
-      this.#place.file(`${folder}/inner/file.md`, `File of ${folder}`);
-      return folder;
+      const dir = `home/${this.#random.pick(DIRS)}/${number}`;
+      this.skill(dir);
+      if (this.#random.chance(0.6)) this.skill(`${dir}/inner`);
+      this.#place.file(`${dir}/inner/file.md`, `File of ${dir}`);
+      return dir;
     });
   }
 
@@ -85,24 +86,24 @@ class Writer {
     const { path, home } = this.#place;
     const random = this.#random;
     for (let number = 1; number <= 6; number++) {
-      const folder = `project/${random.pick(FOLDERS)}/${number}`;
+      const dir = `project/${random.pick(DIRS)}/${number}`;
       const target = join(path, random.pick(mine));
-      if (random.chance(0.5)) this.skill(folder);
+      if (random.chance(0.5)) this.skill(dir);
       else if (random.chance(0.3)) {
-        this.#place.link(join(target, "SKILL.md"), `${folder}/SKILL.md`);
+        this.#place.link(join(target, "SKILL.md"), `${dir}/SKILL.md`);
       } else {
         const others = [target, join(target, "inner"), home];
-        this.#place.link(random.pick(others), folder);
+        this.#place.link(random.pick(others), dir);
       }
     }
     if (random.chance(0.2)) {
-      const skills = join(home, random.pick(FOLDERS));
+      const skills = join(home, random.pick(DIRS));
       this.#place.link(skills, "project/.agents/skills");
     }
   }
 }
 
-/** Returns what a server shows of each skill of the user's, by its folder. */
+/** Returns what a server shows of each skill of the user's, by its directory. */
 async function viewOfUser(
   server: LocalServer,
 ): Promise<Record<string, unknown>> {

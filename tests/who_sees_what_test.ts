@@ -1,5 +1,5 @@
-// Who sees a skill, and its files in the skill around it, as a table: in each state, and in
-// each arrangement of the two. Each view agrees.
+// Who sees a skill, and its files in the skill around it, as a table: in each state,
+// and in each arrangement of the two. Each view agrees.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
@@ -13,7 +13,7 @@ import { READS_FILES, type Shown, type View } from "./walk/view.ts";
 interface State {
   fields?: string;
   /** The condition of a rule, and the state that it gives. */
-  rule?: (folder: string) => Record<string, string>;
+  rule?: (dir: string) => Record<string, string>;
   isBroken?: boolean;
   /** Who sees it: t in the tools, p in the prompts, r in the resources. */
   own: string;
@@ -32,13 +32,13 @@ const STATES: Record<string, State> = {
     outer: "r",
   },
   "manual": { rule: byName("manual"), own: "pr", outer: "r" },
-  "manual by folder": { rule: byFolder("manual"), own: "pr", outer: "r" },
+  "manual by folder": { rule: byDir("manual"), own: "pr", outer: "r" },
   "off": { rule: byName("off"), own: "", outer: "" },
-  "off by folder": { rule: byFolder("off"), own: "", outer: "" },
+  "off by folder": { rule: byDir("off"), own: "", outer: "" },
   "off by scope": { rule: byScope("off"), own: "", outer: "" },
   "off and broken": { rule: byName("off"), isBroken: true, own: "", outer: "" },
   "manual and broken": {
-    rule: byFolder("manual"),
+    rule: byDir("manual"),
     isBroken: true,
     own: "",
     outer: "r",
@@ -49,23 +49,21 @@ function byName(state: string) {
   return () => ({ skill: "inner", state });
 }
 
-function byFolder(state: string) {
-  return (folder: string) => ({ in: folder, state });
+function byDir(state: string) {
+  return (dir: string) => ({ in: dir, state });
 }
 
 /** Only what lies in the project is off, and the skill around `inner` never does. */
 function byScope(state: string) {
-  return (folder: string) =>
-    folder.includes("project")
-      ? { scope: "project", state }
-      : byFolder(state)(folder);
+  return (dir: string) =>
+    dir.includes("project") ? { scope: "project", state } : byDir(state)(dir);
 }
 
 /** An arrangement of the skills `outer` and `inner` in roots. */
 interface Arrangement {
-  /** The folder of `inner`, in that of the home folder or the project. */
+  /** The directory of `inner`, in that of the home directory or the project. */
   inner: string;
-  /** The folder of `outer`, and the path in it of a file of `inner`, if there is one. */
+  /** The directory of `outer`, and the path in it of a file of `inner`, if there is one. */
   outer: string;
   shared?: string;
   links?: Record<string, string>;

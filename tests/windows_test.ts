@@ -1,4 +1,4 @@
-// Paths as Windows reads them, and folders as Windows has them.
+// Paths as Windows reads them, and directories as Windows has them.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
@@ -33,7 +33,7 @@ function otherSpellings(skill: string): string[] {
     // Other case, and short names.
     "NODE_MODULES/x.js",
     "NODE_M~1/x.js",
-    // Other drives, other folders, and other machines.
+    // Other drives, other directories, and other machines.
     "C:docs/help.md",
     "C:/Windows/win.ini",
     "C:\\Windows\\win.ini",
@@ -119,7 +119,7 @@ Deno.test(
   { ignore: lacks("windows") },
   async () => {
     using place = new Place();
-    const home = place.folder("J\u00fcrgen M\u00fcller");
+    const home = place.dir("J\u00fcrgen M\u00fcller");
     place.skill(
       "J\u00fcrgen M\u00fcller/.claude/skills",
       "git",

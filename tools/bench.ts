@@ -8,8 +8,8 @@
  *     deno task bench --against "peer 1.0=node dist/index.js {skills}" --plot speed.svg
  *     deno task bench --search FOLDER
  *
- * A command is split at blanks. `{skills}` stands for the folder of the skills,
- * which is also `.claude/skills` in the home folder that the server is given. The
+ * A command is split at blanks. `{skills}` stands for the directory of the skills,
+ * which is also `.claude/skills` in the home directory that the server is given. The
  * call is one of the first tool whose only required parameter is a string. A
  * server that sends no notification within 10 seconds is taken to send none.
  * `--skills 100,1000` sets the numbers of skills.
@@ -85,7 +85,7 @@ function denoServer(name: string, module: string): Server {
   return { name, command: [Deno.execPath(), "run", ...flags, module], module };
 }
 
-/** Parses a value of `--against`: the folder of a checkout, or `NAME=COMMAND`. */
+/** Parses a value of `--against`: the directory of a checkout, or `NAME=COMMAND`. */
 function parseServer(text: string): Server {
   const [, name, command] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (name === undefined) {
@@ -96,19 +96,19 @@ function parseServer(text: string): Server {
 }
 
 /** Creates skills of 5 kB, with three other files each. */
-function createSkills(folder: string, count: number): void {
+function createSkills(dir: string, count: number): void {
   for (let i = 0; i < count; i++) {
     const name = `skill-${i}`;
     const description = `Do the thing number ${i} when somebody asks for it. `;
-    Deno.mkdirSync(join(folder, name, "references"), { recursive: true });
+    Deno.mkdirSync(join(dir, name, "references"), { recursive: true });
     Deno.writeTextFileSync(
-      join(folder, name, "SKILL.md"),
+      join(dir, name, "SKILL.md"),
       `---\nname: ${name}\ndescription: ${description.repeat(4)}\n---\n\n${
         "Some text.\n".repeat(400)
       }`,
     );
     for (const file of ["a.md", "b.md", "c.md"]) {
-      Deno.writeTextFileSync(join(folder, name, "references", file), file);
+      Deno.writeTextFileSync(join(dir, name, "references", file), file);
     }
   }
 }
@@ -254,7 +254,7 @@ async function inTurns<T>(
   );
 }
 
-/** Measures all servers in a home folder with skills. */
+/** Measures all servers in a home directory with skills. */
 async function measureServers(
   servers: readonly Server[],
   home: string,
@@ -331,9 +331,9 @@ async function measureChange(
  */
 async function measureScans(
   servers: readonly Server[],
-  folder: string,
+  dir: string,
 ): Promise<void> {
-  const roots = [{ path: folder, scope: "global", recursive: false } as const];
+  const roots = [{ path: dir, scope: "global", recursive: false } as const];
   const scanners = [];
   for (const { name, module } of servers) {
     if (module === undefined) continue;
@@ -341,7 +341,7 @@ async function measureScans(
     scanners.push({ name, ...library as Library });
   }
   const works = [
-    () => readBarely(folder),
+    () => readBarely(dir),
     ...scanners.map(({ scanSkillRoots }) => () => scanSkillRoots(roots)),
   ];
   const [bare, ...scans] = await inTurns(works, ROUNDS.scan, milliseconds);
@@ -376,10 +376,10 @@ interface Library {
   readonly SkillRegistry: typeof SkillRegistry;
 }
 
-function readBarely(folder: string): void {
+function readBarely(dir: string): void {
   const buffer = new Uint8Array(64 * 1024);
-  for (const { name } of Deno.readDirSync(folder)) {
-    using file = Deno.openSync(`${folder}/${name}/SKILL.md`);
+  for (const { name } of Deno.readDirSync(dir)) {
+    using file = Deno.openSync(`${dir}/${name}/SKILL.md`);
     file.readSync(buffer);
   }
 }
@@ -522,15 +522,15 @@ function drawText(
  * its task, and were written from the descriptions of 100 skills drawn at random,
  * before any ranking was seen.
  *
- * @param folder Contains a clone of each of these repositories on GitHub:
+ * @param directory Contains a clone of each of these repositories on GitHub:
  *   anthropics/skills, obra/superpowers, wshobson/agents,
  *   K-Dense-AI/claude-scientific-skills, Orchestra-Research/AI-research-SKILLs,
  *   coreyhaines31/marketingskills, openai/skills, trailofbits/skills,
  *   vercel-labs/agent-skills, github/awesome-copilot, and
  *   sickn33/antigravity-awesome-skills.
  */
-async function measureSearch(folder: string): Promise<void> {
-  const root = { path: folder, scope: "global", recursive: true } as const;
+async function measureSearch(dir: string): Promise<void> {
+  const root = { path: dir, scope: "global", recursive: true } as const;
   const catalog = await scanSkillRoots([root]);
   const search = await indexSkills(catalog.skills.values());
   const ranks: number[] = [];
@@ -568,12 +568,12 @@ async function measure(
   const results = new Map<number, Figures[]>();
   for (const size of sizes) {
     const home = Deno.realPathSync(Deno.makeTempDirSync());
-    const folder = join(home, ".claude", "skills");
-    createSkills(folder, size);
+    const dir = join(home, ".claude", "skills");
+    createSkills(dir, size);
     const figures = await measureServers(servers, home);
     results.set(size, figures);
     printTable(size, { servers, figures });
-    if (size > 0) await measureScans(servers, folder);
+    if (size > 0) await measureScans(servers, dir);
     Deno.removeSync(home, { recursive: true });
   }
   if (plot !== undefined) {

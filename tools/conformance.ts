@@ -30,9 +30,9 @@ const PROMPTS = [
 ];
 
 /** Creates the skills that the suite needs. */
-function createSkills(folder: string): void {
+function createSkills(dir: string): void {
   for (const name of ["alpha", "beta", ...PROMPTS]) {
-    const skill = join(folder, name);
+    const skill = join(dir, name);
     Deno.mkdirSync(join(skill, "references", "deep"), { recursive: true });
     const text = `---\nname: ${name}\ndescription: About ${name}\n---\n`;
     Deno.writeTextFileSync(join(skill, "SKILL.md"), text);
@@ -43,10 +43,10 @@ function createSkills(folder: string): void {
 }
 
 /** Creates the list of the scenarios that a revision does not pass, and returns its path. */
-function createExpected(revision: string, folder: string): string {
+function createExpected(revision: string, dir: string): string {
   const scenarios = join(import.meta.dirname!, "conformance.yaml");
   const text = Deno.readTextFileSync(scenarios);
-  const file = join(folder, `${revision}.yaml`);
+  const file = join(dir, `${revision}.yaml`);
   // Clients whose name is unknown, as in the legacy era, get prompts as text.
   const more = revision === "2025-11-25"
     ? "  - prompts-get-embedded-resource\n"
@@ -57,7 +57,7 @@ function createExpected(revision: string, folder: string): string {
 
 /** Starts the server and returns its process and its URL. */
 async function startServer(
-  folder: string,
+  dir: string,
 ): Promise<{ process: Deno.ChildProcess; url: string }> {
   const process = new Deno.Command(Deno.execPath(), {
     args: [
@@ -73,7 +73,7 @@ async function startServer(
       // This toolset has prompts with embedded resources.
       "--tools",
       "skilljack",
-      folder,
+      dir,
     ],
     stderr: "piped",
   }).spawn();
@@ -93,22 +93,22 @@ function run(url: string, options: string[]): boolean {
   console.log(`\n# ${options.join(" ")}`);
   const { success } = new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", SUITE, "server", "--url", url, ...options],
-    cwd: folder,
+    cwd: dir,
     stdout: "inherit",
     stderr: "inherit",
   }).outputSync();
   return success;
 }
 
-const folder = Deno.makeTempDirSync();
-createSkills(folder);
-const { process, url } = await startServer(folder);
+const dir = Deno.makeTempDirSync();
+createSkills(dir);
+const { process, url } = await startServer(dir);
 const results = REVISIONS.flatMap((revision) => [
   run(url, [
     "--requirements",
     revision,
     "--expected-failures",
-    createExpected(revision, folder),
+    createExpected(revision, dir),
   ]),
   ...SKILL_SCENARIOS.map((scenario) =>
     run(url, ["--scenario", scenario, "--spec-version", revision, "--force"])
@@ -116,5 +116,5 @@ const results = REVISIONS.flatMap((revision) => [
 ]);
 process.kill("SIGTERM");
 await process.status;
-Deno.removeSync(folder, { recursive: true });
+Deno.removeSync(dir, { recursive: true });
 Deno.exit(results.every(Boolean) ? 0 : 1);

@@ -15,7 +15,7 @@
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
 import { MAX_FILE_MIB } from "../src/program/command_line.ts";
-import { SHARED_FOLDERS } from "../src/skills/roots.ts";
+import { SHARED_DIRS } from "../src/skills/roots.ts";
 
 /** The program that checks and packs bundles. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2/mcpb";
@@ -36,12 +36,12 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
   "aarch64-unknown-linux-gnu": { name: "linux-arm64", os: "linux" },
 };
 
-/** The folders in the home folder that are searched without a choice. */
-const FOLDERS = SHARED_FOLDERS.map((folder) => `${folder}/skills`);
+/** The directories in the home directory that are searched without a choice. */
+const DIRS = SHARED_DIRS.map((dir) => `${dir}/skills`);
 
 /** What Claude Desktop asks its user for. */
 const USER_CONFIG = {
-  folders: {
+  dirs: {
     type: "directory",
     title: "The folder with your skills",
     description:
@@ -75,7 +75,7 @@ function createManifest({ os }: Platform, executable: string) {
     version: config.version,
     description: "Lets Claude use the skills in your folders.",
     long_description: `Finds Agent Skills in ${
-      joined(FOLDERS.map((folder) => `\`${folder}\``))
+      joined(DIRS.map((dir) => `\`${dir}\``))
     } in your home folder, and in the folders that you choose. A skill is a folder with a file named \`SKILL.md\`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.`,
     author: { name: "the skill-server authors" },
     icon: "icon.png",
@@ -88,7 +88,7 @@ function createManifest({ os }: Platform, executable: string) {
         command: `\${__dirname}/${executable}`,
         args: ["--tools=skilljack", "--recursive", "${user_config.folders}"],
         env: {
-          SKILLS_DIR: FOLDERS.map((folder) => `~/${folder}`).join(),
+          SKILLS_DIR: DIRS.map((dir) => `~/${dir}`).join(),
           MAX_FILE_SIZE_MB: "${user_config.max_file_size}",
         },
       },
@@ -142,27 +142,27 @@ function createBundle(): void {
     },
   });
   const platform = platformOf(values.target);
-  const folder = Deno.makeTempDirSync();
+  const dir = Deno.makeTempDirSync();
   const executable = platform.os === "win32"
     ? "server/skill-server.exe"
     : "server/skill-server";
-  Deno.mkdirSync(`${folder}/server`);
+  Deno.mkdirSync(`${dir}/server`);
   if (values.executable !== undefined) {
-    Deno.copyFileSync(values.executable, `${folder}/${executable}`);
+    Deno.copyFileSync(values.executable, `${dir}/${executable}`);
   } else {
-    const output = ["--output", `${folder}/${executable}`];
+    const output = ["--output", `${dir}/${executable}`];
     runDeno("task", "compile", "--target", values.target, ...output);
   }
   const manifest = createManifest(platform, executable);
-  Deno.writeTextFileSync(`${folder}/manifest.json`, JSON.stringify(manifest));
+  Deno.writeTextFileSync(`${dir}/manifest.json`, JSON.stringify(manifest));
   const copy = (source: string, name: string) =>
-    Deno.copyFileSync(new URL(source, import.meta.url), `${folder}/${name}`);
+    Deno.copyFileSync(new URL(source, import.meta.url), `${dir}/${name}`);
   copy("mcpb/icon.png", "icon.png");
   copy("../LICENSE", "LICENSE");
   const bundle = values.output ?? `dist/skill-server-${platform.name}.mcpb`;
-  runMcpb("validate", `${folder}/manifest.json`);
-  runMcpb("pack", folder, bundle);
-  Deno.removeSync(folder, { recursive: true });
+  runMcpb("validate", `${dir}/manifest.json`);
+  runMcpb("pack", dir, bundle);
+  Deno.removeSync(dir, { recursive: true });
 }
 
 createBundle();

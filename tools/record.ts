@@ -20,7 +20,7 @@ const LINE_HEIGHT = 18;
 const CHARACTER_WIDTH = 7.83;
 const PADDING = 16;
 
-/** The files that the recorded commands find, relative to the home folder. */
+/** The files that the recorded commands find, relative to the home directory. */
 const SKILLS: Record<string, string> = {
   ".claude/skills/pdf/SKILL.md": `---
 name: pdf
@@ -46,7 +46,7 @@ Run the pipeline.
 `,
 };
 
-/** Runs the commands in a home folder with skills, and returns the image. */
+/** Runs the commands in a home directory with skills, and returns the image. */
 export async function record(imports: readonly string[]): Promise<string> {
   const home = Deno.realPathSync(Deno.makeTempDirSync());
   try {

@@ -1,6 +1,7 @@
 /**
- * Finds skills in folders that the server does not search: those of other agents and of the
- * packages of a project, and those a level off or too deep. Says which option adds them.
+ * Finds skills in directories that the server does not search: those of other agents
+ * and of the packages of a project, and those a level off or too deep. Says which
+ * option adds them.
  */
 
 import { attempt } from "../attempt.ts";
@@ -8,7 +9,7 @@ import type { Diagnostic } from "../diagnostics.ts";
 import {
   basename,
   childOn,
-  currentFolder,
+  currentDir,
   dirname,
   inHome,
   isAtOrBelow,
@@ -20,17 +21,18 @@ import {
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { DEFAULT_FOLDERS, UNSEARCHED_NAMES } from "../skills/roots.ts";
-import { isSkillFolder } from "../skills/skill_file.ts";
+import { DEFAULT_DIRS, UNSEARCHED_NAMES } from "../skills/roots.ts";
+import { isSkillDir } from "../skills/skill_file.ts";
 import type { Skill, SkillCatalog, SkillRoot } from "../skills/types.ts";
 import { count } from "../text.ts";
 
 /**
- * The folders around `skills` in which agents keep skills, in projects, in the home folder,
- * or in both, as `npx skills` 1.7.4, dsh-skills-anywhere, and the vendors say in November
- * 2026. A project can have its skills in a folder that has no other name.
+ * The directories around `skills` in which agents keep skills, in projects, in the home
+ * directory, or in both, as `npx skills` 1.7.4, dsh-skills-anywhere, and the vendors
+ * say in November
+ * 2026. A project can have its skills in a directory that has no other name.
  */
-const AGENT_FOLDERS =
+const AGENT_DIRS =
   `. .adal .aider-desk .astrbot/data .augment .autohand .bob .cline
   .clinerules .codeartsdoer .codebuddy .codeium/windsurf .codemaker .codestudio .codex
   .commandcode .config/agents .config/crush .config/devin .config/goose
@@ -42,28 +44,28 @@ const AGENT_FOLDERS =
   .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud .trae .trae-cn .vibe
   .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
-/** Folders that are almost those that the server searches, and what they should be. */
-const ALMOST: readonly [folder: string, meant: string][] = [
-  ...DEFAULT_FOLDERS.flatMap((folder) =>
+/** Directories that are almost those that the server searches, and what they should be. */
+const ALMOST: readonly [dir: string, meant: string][] = [
+  ...DEFAULT_DIRS.flatMap((dir) =>
     ["skill", "Skill", "Skills"].map((name): [string, string] => [
-      join(folder, name),
-      join(folder, "skills"),
+      join(dir, name),
+      join(dir, "skills"),
     ])
   ),
   [join("claude", "skills"), join(".claude", "skills")],
 ];
 
-/** The folders of a package in a project that hold skills. */
-const PACKAGE_FOLDERS = [...DEFAULT_FOLDERS, ".agents"];
+/** The directories of a package in a project that hold skills. */
+const PACKAGE_DIRS = [...DEFAULT_DIRS, ".agents"];
 
-/** The maximum number of lines about packages, and about deeper folders. */
+/** The maximum number of lines about packages, and about deeper directories. */
 const MAX_PACKAGES = 25;
 const MAX_DEEPER = 10;
 
-/** How many folders of a project may be packages. */
-const MAX_FOLDERS = 1_000;
+/** How many directories of a project may be packages. */
+const MAX_DIRS = 1_000;
 
-/** A folder that may hold skills, and what to do with them. */
+/** A directory that may hold skills, and what to do with them. */
 interface Place {
   readonly path: string;
   readonly fix: string;
@@ -72,9 +74,9 @@ interface Place {
 }
 
 /**
- * Lists the folders with skills that only one more scan finds: it searches the roots, the
- * places where skills often are, and then the roots at any depth. A skill counts where it is
- * found first.
+ * Lists the directories with skills that only one more scan finds: it searches the
+ * roots, the places where skills often are, and then the roots at any depth. A skill
+ * counts where it is found first.
  */
 export async function listElsewhere(
   catalog: SkillCatalog,
@@ -82,7 +84,7 @@ export async function listElsewhere(
   scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
 ): Promise<Diagnostic[]> {
   const { roots } = settings;
-  const isChosen = hasUsefulFolders(catalog, settings);
+  const isChosen = hasUsefulDirs(catalog, settings);
   const known = isChosen ? [] : listKnownPlaces(settings);
   const packages = isChosen ? [] : listPackages(settings);
   const places = [...known, ...packages];
@@ -106,13 +108,13 @@ export async function listElsewhere(
   ];
 }
 
-/** Whether the user named folders that hold something, and needs no hint about other places. */
-function hasUsefulFolders(
+/** Whether the user named directories that hold something, and needs no hint about other places. */
+function hasUsefulDirs(
   { served, diagnostics }: SkillCatalog,
-  { folders, values }: Settings,
+  { dirs, values }: Settings,
 ): boolean {
-  if (values.check) return folders.some(isThere);
-  return folders.length > 0 &&
+  if (values.check) return dirs.some(isThere);
+  return dirs.length > 0 &&
     (served.size > 0 ||
       diagnostics.some(({ rule }) => rule !== "folder-missing"));
 }
@@ -122,11 +124,11 @@ function listKnownPlaces(settings: Settings): Place[] {
   const add = (path: string) => adviseToAdd(path, settings);
   const places = bases.flatMap(({ shown, pathOf }): Place[] => [
     { path: pathOf(".agents/skills"), fix: "add --agents" },
-    ...ALMOST.map(([folder, meant]) => ({
-      path: pathOf(folder),
+    ...ALMOST.map(([dir, meant]) => ({
+      path: pathOf(dir),
       fix: `move its skills to ${shown}/${meant}`,
     })),
-    ...AGENT_FOLDERS.map((folder) => pathOf(`${folder}/skills`))
+    ...AGENT_DIRS.map((dir) => pathOf(`${dir}/skills`))
       .map((path) => ({ path, fix: add(path), recursive: true })),
     {
       path: pathOf(".claude/plugins/cache"),
@@ -134,8 +136,8 @@ function listKnownPlaces(settings: Settings): Place[] {
       recursive: true,
     },
   ]);
-  const above = listFoldersAbove(currentFolder()).map((folder) => {
-    const path = join(folder, ".claude", "skills");
+  const above = listDirsAbove(currentDir()).map((dir) => {
+    const path = join(dir, ".claude", "skills");
     const fix = `start the client in that project, or ${add(path)}`;
     return { path, fix, recursive: true };
   });
@@ -146,12 +148,12 @@ function listKnownPlaces(settings: Settings): Place[] {
 const ADD_A_PLUGIN =
   "Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it";
 
-/** The home folder and the project: how they are written, and a path in them. */
+/** The home directory and the project: how they are written, and a path in them. */
 function listBases(
   { options }: Settings,
-): { shown: string; pathOf: (folder: string) => string }[] {
-  const here = currentFolder();
-  const home = (folder: string) => inHome(join(folder), options)!;
+): { shown: string; pathOf: (dir: string) => string }[] {
+  const here = currentDir();
+  const home = (dir: string) => inHome(join(dir), options)!;
   return [
     ...options.homeDirectory ? [{ shown: "~", pathOf: home }] : [],
     ...here ? [{ shown: ".", pathOf: (it: string) => join(here, it) }] : [],
@@ -167,10 +169,10 @@ function isUnsearched(
     !roots.some((root) => isAtOrBelow(root.path, path));
 }
 
-/** Lists the folders above a folder, up to the root of its repository, if it is in one. */
-function listFoldersAbove(folder = ""): string[] {
+/** Lists the directories above a directory, up to the root of its repository, if it is in one. */
+function listDirsAbove(dir = ""): string[] {
   const above: string[] = [];
-  for (let last = folder; mayRead(last); last = dirname(last)) {
+  for (let last = dir; mayRead(last); last = dirname(last)) {
     if (isThere(join(last, ".git"))) return above;
     if (dirname(last) === last) return [];
     above.push(dirname(last));
@@ -180,13 +182,13 @@ function listFoldersAbove(folder = ""): string[] {
 
 /** Lists where the packages of a project may have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
-  const here = currentFolder();
+  const here = currentDir();
   if (here === undefined) return [];
-  const first = listFolders(here);
-  const packages = [...first, ...first.flatMap(listFolders)]
-    .slice(0, MAX_FOLDERS);
-  return packages.flatMap((folder) =>
-    PACKAGE_FOLDERS.map((name) => join(folder, name, "skills"))
+  const first = listDirs(here);
+  const packages = [...first, ...first.flatMap(listDirs)]
+    .slice(0, MAX_DIRS);
+  return packages.flatMap((dir) =>
+    PACKAGE_DIRS.map((name) => join(dir, name, "skills"))
   ).map((path) => {
     const add = adviseToAdd(path, settings);
     const fix = `start the client in that package, or ${add}`;
@@ -194,8 +196,8 @@ function listPackages(settings: Settings): Place[] {
   }).filter((it) => isUnsearched(it, settings));
 }
 
-/** Lists the folders in a folder, without hidden ones and those that tools fill. */
-function listFolders(path: string): string[] {
+/** Lists the directories in a directory, without hidden ones and those that tools fill. */
+function listDirs(path: string): string[] {
   if (!mayRead(path)) return [];
   const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   return entries.filter(({ name, isDirectory }) =>
@@ -203,17 +205,17 @@ function listFolders(path: string): string[] {
   ).map(({ name }) => join(path, name)).toSorted();
 }
 
-/** Lists the skills that are beside a folder `skills`, not in it. */
+/** Lists the skills that are beside a directory `skills`, not in it. */
 function listLevelOff(settings: Settings): Diagnostic[] {
   const { roots } = settings;
   return listBases(settings).flatMap(({ shown, pathOf }) =>
-    DEFAULT_FOLDERS.flatMap((name) => {
-      const others = listFolders(pathOf(name)).filter((folder) =>
-        !/^skills?$/i.test(basename(folder)) &&
-        !roots.some(({ path }) => isAtOrBelow(path, folder))
+    DEFAULT_DIRS.flatMap((name) => {
+      const others = listDirs(pathOf(name)).filter((dir) =>
+        !/^skills?$/i.test(basename(dir)) &&
+        !roots.some(({ path }) => isAtOrBelow(path, dir))
       );
       return others.flatMap((file): Diagnostic[] => {
-        const skills = [file, ...listFolders(file)].filter(isSkillFolder);
+        const skills = [file, ...listDirs(file)].filter(isSkillDir);
         if (skills.length === 0) return [];
         const isSkill = skills[0] === file;
         const what = isSkill
@@ -230,12 +232,12 @@ function listLevelOff(settings: Settings): Diagnostic[] {
 }
 
 function toRoot({ path, recursive }: Place): SkillRoot {
-  // A project may be a stranger's, so the limit for its folders applies.
-  const isProject = isAtOrBelow(path, currentFolder() ?? path);
+  // A project may be a stranger's, so the limit for its directories applies.
+  const isProject = isAtOrBelow(path, currentDir() ?? path);
   return { path, scope: isProject ? "project" : "global", recursive };
 }
 
-/** Says which folders in roots hold skills that only a deep search finds. */
+/** Says which directories in roots hold skills that only a deep search finds. */
 function listDeeper(
   found: SkillCatalog,
   deep: readonly SkillRoot[],
@@ -247,7 +249,7 @@ function listDeeper(
   const known = skills.filter((skill) => !isDeep(skill))
     .map(({ realDirectory }) => realDirectory);
   const searched = found.roots.map(({ realPath }) => realPath);
-  // What is in a skill belongs to it, and a searched folder is not a skill.
+  // What is in a skill belongs to it, and a searched directory is not a skill.
   const deeper = skills.filter((skill) =>
     isDeep(skill) && !searched.includes(skill.realDirectory) &&
     !isAtOrBelowAny(skill.realDirectory, known)
@@ -271,6 +273,6 @@ function listDeeper(
   });
 }
 
-function adviseToAdd(folder: string, { home }: Settings): string {
-  return `add --skill-dir ${quoteWord(withTilde(folder, home))}`;
+function adviseToAdd(dir: string, { home }: Settings): string {
+  return `add --skill-dir ${quoteWord(withTilde(dir, home))}`;
 }

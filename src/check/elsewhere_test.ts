@@ -11,7 +11,7 @@ import { LocalServer } from "../../tests/walk/servers.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { join } from "../fs/paths.ts";
 
-/** Lists the hints about folders that are not searched. */
+/** Lists the hints about directories that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
   const { stdout } = await runServer(place, { args: ["--list", "--json"] });
   const { diagnostics }: { diagnostics: ReportedDiagnostic[] } = JSON.parse(
@@ -26,9 +26,9 @@ Deno.test("--list joins folders until there are few lines, and 134 skills that l
   for (let index = 0; index < 134; index++) {
     place.skill(`home/.claude/skills/plugins/${index}/skills`, `s${index}`);
   }
-  const folder = join("~", ".claude", "skills", "plugins");
+  const dir = join("~", ".claude", "skills", "plugins");
   assert.deepEqual(await hintsIn(place), [
-    `it has 134 skills deeper than the server looks; move them up, or add --skill-dir ${folder}`,
+    `it has 134 skills deeper than the server looks; move them up, or add --skill-dir ${dir}`,
   ]);
 });
 
@@ -41,15 +41,15 @@ Deno.test("--list calls no searched folder with a loose SKILL.md a skill that li
 
 Deno.test("--list looks at no more than 1,000 folders of a project", async () => {
   using place = new Place();
-  for (const folder of ["project/.claude/skills/z", "home/.claude/skills/z"]) {
-    place.skill(`${folder}/z`, "deep");
+  for (const dir of ["project/.claude/skills/z", "home/.claude/skills/z"]) {
+    place.skill(`${dir}/z`, "deep");
     for (let index = 0; index < 1_000; index++) {
-      place.folder(`${folder}/${index}`);
+      place.dir(`${dir}/${index}`);
     }
   }
   place.skill("project/.agents/skills", "z");
   for (let index = 0; index < 1_000; index++) {
-    place.folder(`project/.agents/skills/${index}`);
+    place.dir(`project/.agents/skills/${index}`);
   }
   const fixes = await hintsIn(place);
   assert.deepEqual(fixes.map((fix) => fix.includes("~")), [true]);
@@ -92,7 +92,7 @@ Deno.test(
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
-    const big = place.folder("big");
+    const big = place.dir("big");
     for (let index = 0; index <= 20_000; index++) {
       Deno.writeTextFileSync(`${big}/${index}`, "");
     }
@@ -114,7 +114,7 @@ Deno.test("a running server looks nowhere but into its folders", async () => {
   place.skill("home/.agents/skills", "installed");
   place.skill("project/.agents/skills", "clone");
   using server = await LocalServer.open({ ...place, args: [] });
-  const folders = [
+  const dirs = [
     join(place.home, ".claude", "skills"),
     ...["git", "clone", "typo"].map((name) =>
       join(place.home, ".claude", "skills", name)
@@ -129,7 +129,7 @@ Deno.test("a running server looks nowhere but into its folders", async () => {
   await server.registry.refresh();
   const call = { name: "skill", arguments: { name: "none" } };
   await server.ask(0, "tools/call", call);
-  for (const path of looked) assert.ok(folders.includes(path), path);
+  for (const path of looked) assert.ok(dirs.includes(path), path);
 });
 
 Deno.test(

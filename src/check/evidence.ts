@@ -2,7 +2,7 @@
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import { dirname, isThere, resolve, withFoldersAbove } from "../fs/paths.ts";
+import { dirname, isThere, resolve, withDirsAbove } from "../fs/paths.ts";
 import { quote } from "../text.ts";
 
 /** Adds the target of a link as it is written, and the part of it that exists. */
@@ -12,7 +12,7 @@ export function addEvidence(diagnostic: Diagnostic): Diagnostic {
   const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;
   if (target === undefined) return diagnostic;
   const path = resolve(dirname(file), target);
-  const found = withFoldersAbove(path).find(isThere);
+  const found = withDirsAbove(path).find(isThere);
   const part = found === path || found === undefined
     ? ""
     : `, of which only ${quote(found)} exists`;

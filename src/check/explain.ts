@@ -1,6 +1,6 @@
 /**
- * Explains why a `SKILL.md` is skipped or repaired: at which line, and what to write there.
- * The reader says no more than the parser and the name of a field.
+ * Explains why a `SKILL.md` is skipped or repaired: at which line, and what to write
+ * there. The reader says no more than the parser and the name of a field.
  */
 
 import { attempt } from "../attempt.ts";
@@ -69,7 +69,7 @@ export function explain(
 function explainMissing(
   fields: readonly Field[],
   yaml: string,
-  folder: string,
+  dir: string,
 ): DiagnosticDetails[] {
   const read = readFields(yaml).fields ?? {};
   const missing = REQUIRED_FIELDS.filter((name) =>
@@ -86,7 +86,7 @@ function explainMissing(
   if (absent.length === 0) return written;
   const names = absent.map(quote).join(" and ");
   const starts = absent.map((name) => `a line that begins with "${name}:"`);
-  const name = absent[0] === "name" ? validName(folder) : undefined;
+  const name = absent[0] === "name" ? validName(dir) : undefined;
   const line = name && writeField("name", name);
   // The rest may be no mapping.
   const isRead = line !== undefined &&

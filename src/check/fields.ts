@@ -1,6 +1,6 @@
 /**
- * The frontmatter as it is written, line by line, even where it is not YAML, and finished
- * lines to write instead.
+ * The frontmatter as it is written, line by line, even where it is not YAML, and
+ * finished lines to write instead.
  */
 
 import { attempt } from "../attempt.ts";

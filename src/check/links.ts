@@ -27,7 +27,7 @@ const CODE = new RegExp(
 /** The target of a link or an image, in angle brackets or plain. */
 const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 
-/** A path in one of the usual folders, alone or behind an interpreter and its options. */
+/** A path in one of the usual directories, alone or behind an interpreter and its options. */
 const USUAL_PATH =
   /^(?:[\w.+-]+ (?:-{1,2}[\w-]+ )*)?((?:\.\/)?(?:scripts|references|assets)\/[\w./-]*\w\.\w+)(?=\s|$)/;
 
@@ -50,8 +50,8 @@ interface Link {
  *
  * @param path The path of the file in its skill.
  * @param files The paths of all files of the skill.
- * @param isInSkill Whether a path that leads out of the skill, such as `../git/SKILL.md`,
- *   leads to another one.
+ * @param isInSkill Whether a path that leads out of the skill, such as
+ *   `../git/SKILL.md`, leads to another one.
  */
 export function listBrokenLinks(
   markdown: string,
@@ -60,7 +60,7 @@ export function listBrokenLinks(
   isInSkill: (path: string) => boolean = () => false,
 ): DiagnosticDetails[] {
   const others = files.filter((file) => file !== path);
-  const served = new Set([".", ...files.flatMap(withFolders)]);
+  const served = new Set([".", ...files.flatMap(withDirs)]);
   const broken = listLinks(markdown, dirname(path))
     .filter(({ paths }) => !paths.some((it) => served.has(it)));
   return [...Map.groupBy(broken, ({ paths: [path] }) => path).values()]
@@ -68,12 +68,12 @@ export function listBrokenLinks(
     .map(([link]) => toDiagnostic(link!, others, isInSkill));
 }
 
-function withFolders(path: string): string[] {
+function withDirs(path: string): string[] {
   const names = path.split("/");
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-function listLinks(markdown: string, folder: string): Link[] {
+function listLinks(markdown: string, dir: string): Link[] {
   const text = markdown.replace(/\r\n?/g, "\n").replace(CODE, withoutText);
   return text.split("\n").flatMap((text, index): Link[] => {
     const line = index + 1;
@@ -87,7 +87,7 @@ function listLinks(markdown: string, folder: string): Link[] {
     ).flat();
     const toLink = (noun: Link["noun"]) => (written: string): Link => ({
       written,
-      paths: pathsOf(written, folder),
+      paths: pathsOf(written, dir),
       line,
       noun,
     });
@@ -100,12 +100,12 @@ function withoutText(code: string): string {
   return /^`{1,2}[^`]/.test(code) ? code : code.replace(/[^\n]+/g, "");
 }
 
-/** Returns the paths that a link may mean: relative to its folder, and to the skill. */
-function pathsOf(written: string, folder: string): string[] {
+/** Returns the paths that a link may mean: relative to its directory, and to the skill. */
+function pathsOf(written: string, dir: string): string[] {
   const [encoded = ""] = written.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
   const target = decoded.slice(0, MAX_PATH_LENGTH);
-  return [`${folder}/${target}`, target].map((path) =>
+  return [`${dir}/${target}`, target].map((path) =>
     normalize(path).replaceAll("\\", "/").replace(/\/$/, "")
   );
 }
@@ -141,7 +141,7 @@ function toDiagnostic(
   };
 }
 
-/** Finds the file that a path most likely means: in another folder, or misspelled. */
+/** Finds the file that a path most likely means: in another directory, or misspelled. */
 function findNear(path: string, files: readonly string[]): string | undefined {
   const name = basename(path).toLowerCase();
   return files.find((file) => basename(file).toLowerCase() === name) ??

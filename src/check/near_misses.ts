@@ -1,4 +1,4 @@
-/** Near misses: files and folders that are not skills, but are most likely meant as such. */
+/** Near misses: files and directories that are not skills, but are most likely meant as such. */
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
@@ -11,7 +11,7 @@ import {
   resolveSkillRoots,
   UNSEARCHED_NAMES,
 } from "../skills/roots.ts";
-import { isSkillFileName, isSkillFolder } from "../skills/skill_file.ts";
+import { isSkillDir, isSkillFileName } from "../skills/skill_file.ts";
 import { HEAD_SIZE } from "../skills/skill_md.ts";
 import { nearestWords, quote } from "../text.ts";
 
@@ -48,58 +48,59 @@ const ARCHIVE: DiagnosticDetails = {
 };
 
 /**
- * Lists the near misses in the searched folders: the roots, and the folders in them that
- * hold skills.
+ * Lists the near misses in the searched directories: the roots, and the directories in
+ * them that hold skills.
  *
- * @param skills The folders with a `SKILL.md`, valid or not. What is in one belongs to it.
+ * @param skills The directories with a `SKILL.md`, valid or not. What is in one belongs
+ *   to it.
  */
 export function listNearMisses(
   roots: readonly string[],
   skills: readonly string[],
 ): Diagnostic[] {
   const groups = skills.map((skill) => dirname(skill))
-    .filter((folder) => isAtOrBelowAny(folder, roots));
+    .filter((dir) => isAtOrBelowAny(dir, roots));
   return [...new Set([...roots, ...groups])]
-    .filter((folder) => !isAtOrBelowAny(folder, skills))
-    .flatMap((folder) => {
-      const { files, folders } = listFolder(folder);
-      const inside = folders.map((name) => join(folder, name))
+    .filter((dir) => !isAtOrBelowAny(dir, skills))
+    .flatMap((dir) => {
+      const { files, dirs } = listDir(dir);
+      const inside = dirs.map((name) => join(dir, name))
         .filter((path) => !skills.includes(path) && !groups.includes(path));
-      const isAmongSkills = isNamedSkills(folder) ||
-        isNamedSkills(dirname(folder)) && groups.includes(folder);
-      const itself = isAmongSkills ? [] : [folder];
+      const isAmongSkills = isNamedSkills(dir) ||
+        isNamedSkills(dirname(dir)) && groups.includes(dir);
+      const itself = isAmongSkills ? [] : [dir];
       return [
-        ...files.filter((name) => !isUnpacked(name, folders))
-          .flatMap((name) => checkFile(join(folder, name), isAmongSkills)),
-        ...[...itself, ...inside].flatMap(checkFolder),
+        ...files.filter((name) => !isUnpacked(name, dirs))
+          .flatMap((name) => checkFile(join(dir, name), isAmongSkills)),
+        ...[...itself, ...inside].flatMap(checkDir),
       ];
     });
 }
 
 interface Entries {
   readonly files: string[];
-  readonly folders: string[];
+  readonly dirs: string[];
 }
 
-/** Lists the names in a folder. Hidden names and links are not looked at. */
-function listFolder(path: string): Entries {
+/** Lists the names in a directory. Hidden names and links are not looked at. */
+function listDir(path: string): Entries {
   const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   const own = entries.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
   );
   return {
     files: own.filter(({ isFile }) => isFile).map(({ name }) => name),
-    folders: own.filter(({ isDirectory }) => isDirectory)
+    dirs: own.filter(({ isDirectory }) => isDirectory)
       .map(({ name }) => name),
   };
 }
 
-function isUnpacked(archive: string, folders: readonly string[]): boolean {
+function isUnpacked(archive: string, dirs: readonly string[]): boolean {
   return ARCHIVE_NAME.test(archive) &&
-    folders.includes(archive.replace(ARCHIVE_NAME, ""));
+    dirs.includes(archive.replace(ARCHIVE_NAME, ""));
 }
 
-/** Reports a file in a searched folder that is most likely meant as a skill. */
+/** Reports a file in a searched directory that is most likely meant as a skill. */
 export function checkFile(path: string, isAmongSkills = true): Diagnostic[] {
   const name = basename(path);
   const found = !name.includes(".")
@@ -114,7 +115,7 @@ export function checkFile(path: string, isAmongSkills = true): Diagnostic[] {
   return found === undefined ? [] : [{ file: path, ...found }];
 }
 
-/** Whether a file is most likely meant as the `SKILL.md` of its folder. */
+/** Whether a file is most likely meant as the `SKILL.md` of its directory. */
 function isMisnamed(path: string): boolean {
   const name = basename(path);
   return LIKE_SKILL_MD.test(name) && !isSkillFileName(name) &&
@@ -125,32 +126,32 @@ function hasFrontmatter(path: string): boolean {
   return SKILL_FRONTMATTER.test(readStart(path));
 }
 
-/** Reports what is in a folder without a `SKILL.md` if it is meant as one, or the folder. */
-function checkFolder(folder: string): Diagnostic[] {
-  const { files, folders } = listFolder(folder);
+/** Reports what is in a directory without a `SKILL.md` if it is meant as one, or the directory. */
+function checkDir(dir: string): Diagnostic[] {
+  const { files, dirs } = listDir(dir);
   if (files.some(isSkillFileName)) return [];
-  const misnamed = files.map((name) => join(folder, name)).filter(isMisnamed);
+  const misnamed = files.map((name) => join(dir, name)).filter(isMisnamed);
   if (misnamed.length > 0) {
     return misnamed.map((file) => ({ file, ...WRONG_NAME }));
   }
-  const isMeant = isNamedSkills(dirname(folder)) &&
-    !isMarkedAsNoSkill(folder) &&
-    [...files, ...folders].some((name) => !ARCHIVE_NAME.test(name)) &&
-    !holdsSkill(folder);
+  const isMeant = isNamedSkills(dirname(dir)) &&
+    !isMarkedAsNoSkill(dir) &&
+    [...files, ...dirs].some((name) => !ARCHIVE_NAME.test(name)) &&
+    !holdsSkill(dir);
   if (!isMeant) return [];
   const documents = files.filter((name) => MARKDOWN.test(name));
   const fix = documents.length === 1
     ? `rename ${quote(documents[0]!)} in it to "SKILL.md"`
     : 'add one, or, if it is not a skill, begin its name with "_"';
   const reason = 'it is among the skills, and has no file "SKILL.md"';
-  return [{ rule: "skill-md-missing", file: folder, reason, fix }];
+  return [{ rule: "skill-md-missing", file: dir, reason, fix }];
 }
 
-/** Whether there is a skill in a folder, up to four levels below it. */
-function holdsSkill(folder: string, depth = 4): boolean {
-  return listFolder(folder).folders.map((name) => join(folder, name))
+/** Whether there is a skill in a directory, up to four levels below it. */
+function holdsSkill(dir: string, depth = 4): boolean {
+  return listDir(dir).dirs.map((name) => join(dir, name))
     .some((path) =>
-      isSkillFolder(path) || (depth > 1 && holdsSkill(path, depth - 1))
+      isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
     );
 }
 
@@ -181,7 +182,7 @@ export function readHead(path: string): Uint8Array {
   return bytes ?? new Uint8Array();
 }
 
-/** Suggests what a missing folder may be instead: a skill of almost that name. */
+/** Suggests what a missing directory may be instead: a skill of almost that name. */
 export function explainMissing(
   diagnostic: Diagnostic,
   { options, values: { agents, check } }: Settings,
@@ -191,7 +192,7 @@ export function explainMissing(
     return diagnostic;
   }
   const names = resolveSkillRoots({ ...options, agents })
-    .flatMap(({ path }) => listFolder(path).folders);
+    .flatMap(({ path }) => listDir(path).dirs);
   const [near] = nearestWords(name, new Set(names));
   const reason = `there is no folder or skill named ${quote(name)}`;
   const fix = near === undefined

@@ -1,6 +1,7 @@
 /**
- * The rules of `--check` for a skill that is served: small functions that return what is
- * wrong with its `SKILL.md`, or with one of its files. `docs/check.md` describes each.
+ * The rules of `--check` for a skill that is served: small functions that return what
+ * is wrong with its `SKILL.md`, or with one of its files. `docs/check.md` describes
+ * each.
  */
 
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
@@ -56,7 +57,7 @@ type Found =
 
 const SKILL_RULES: readonly ((skill: CheckedSkill) => Found | undefined)[] = [
   ...LIMITS,
-  checkFolderName,
+  checkDirName,
   checkFileName,
   checkFieldNames,
   checkFlags,
@@ -152,25 +153,25 @@ function toDiagnostic(
   return { file, ...rest, line: at?.line, fix: fixBy(finished, rest.fix) };
 }
 
-function checkFolderName(
+function checkDirName(
   { name, directory, fields, paths }: CheckedSkill,
 ): DiagnosticDetails | undefined {
-  // The folder of several skills must not be renamed for the sake of one.
+  // The directory of several skills must not be renamed for the sake of one.
   if (paths.some((path) => SKILL_IN_SKILL.test(path))) return undefined;
-  const folder = basename(directory);
+  const dir = basename(directory);
   const valid = validName(name);
-  if (valid === undefined || valid === folder) return undefined;
+  if (valid === undefined || valid === dir) return undefined;
   const at = findField("name", fields);
   const rename = `rename the folder to ${quote(valid)}, unless that exists`;
-  const finished = at?.lines.length === 1 && validName(folder) === folder
-    ? writeField("name", folder)
+  const finished = at?.lines.length === 1 && validName(dir) === dir
+    ? writeField("name", dir)
     : undefined;
   const fix = fixBy(finished, "");
   return {
     rule: "name-folder",
     line: at?.line,
     reason: `the name ${quote(valid)} differs from the folder name ${
-      quote(folder)
+      quote(dir)
     }`,
     fix: fix === "" ? rename : `${rename}, or ${fix}`,
   };
@@ -290,16 +291,16 @@ function checkLength({ text }: CheckedSkill): DiagnosticDetails | undefined {
 
 const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
 
-/** Reports a folder that may hold several skills, although it is one. */
+/** Reports a directory that may hold several skills, although it is one. */
 export function checkNested(
   { paths }: Pick<CheckedSkill, "paths">,
 ): DiagnosticDetails | undefined {
   const inside = paths.filter((path) => SKILL_IN_SKILL.test(path));
   if (inside.length === 0) return undefined;
-  const folders = count(inside.length, "folder");
+  const dirs = count(inside.length, "folder");
   return {
     rule: "not-served",
-    reason: `beside it, ${folders} with a ${SKILL_MD} are files of its skill`,
+    reason: `beside it, ${dirs} with a ${SKILL_MD} are files of its skill`,
     fix: "move it into a folder of its own, unless that is what they are for",
   };
 }

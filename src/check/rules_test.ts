@@ -25,12 +25,12 @@ Deno.test(
       ],
     ];
     for (const [path, mode] of modes) Deno.chmodSync(path, mode);
-    const folder = join(place.path, skills);
-    const diagnostics = await diagnosticsIn("--check", folder);
+    const dir = join(place.path, skills);
+    const diagnostics = await diagnosticsIn("--check", dir);
     for (const [path, , mode] of modes) Deno.chmodSync(path, mode);
     const findings = diagnostics.map(
       ({ severity, rule, file, line, reason }) => {
-        const path = relative(folder, file) + (line ? `:${line}` : "");
+        const path = relative(dir, file) + (line ? `:${line}` : "");
         return `${severity} ${rule} ${path}: ${reason}`;
       },
     );

@@ -39,7 +39,7 @@ export async function runCommand(
   if (client !== undefined) {
     const catalog = await openSkills(settings, SILENT).refresh();
     requireValidPolicy(catalog);
-    logMissingFolders(catalog);
+    logMissingDirs(catalog);
     return await printConfig(client as ClientName, settings);
   }
   if (as === undefined) return await printReport(settings, openSkills);
@@ -54,8 +54,8 @@ function requireValidPolicy(catalog: SkillCatalog): void {
   throw new UsageError(`${sentence}, and no entry is printed`);
 }
 
-/** Logs which folders of an entry do not exist, because its client would show that to nobody. */
-function logMissingFolders({ diagnostics }: SkillCatalog): void {
+/** Logs which directories of an entry do not exist, because its client would show that to nobody. */
+function logMissingDirs({ diagnostics }: SkillCatalog): void {
   for (const diagnostic of diagnostics) {
     if (diagnostic.rule === "folder-missing") {
       log(formatDiagnostic(diagnostic));

@@ -162,12 +162,12 @@ Deno.test("runCommand() does what the options ask for, and only --check fails be
 
 Deno.test("--print-config prints the path of a folder as no command of Azure Pipelines", async () => {
   using place = new Place();
-  const folder = place.folder("##vso[task.complete]x");
+  const dir = place.dir("##vso[task.complete]x");
   for (const client of ["cursor", "codex", "claude-code"]) {
-    const args = ["--print-config", client, folder];
+    const args = ["--print-config", client, dir];
     const { code, stdout, stderr } = await runServer(place, { args });
     assert.equal(code, 0, stderr);
     assert.doesNotMatch(stdout + stderr, /##vso/);
-    assert.ok(parseLaunch(stdout).args.includes(folder), stdout);
+    assert.ok(parseLaunch(stdout).args.includes(dir), stdout);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * What `--print-config` prints: the entry with which an MCP client starts the server the
- * way it is running now, and notes for the user.
+ * What `--print-config` prints: the entry with which an MCP client starts the server
+ * the way it is running now, and notes for the user.
  */
 
 import {
@@ -16,7 +16,7 @@ import {
 import { type Client, type ClientName, CLIENTS } from "../mcp/clients.ts";
 import { ALLOW_SHELL, findShell } from "../mcp/toolsets/shell.ts";
 import { wantsShell } from "../mcp/toolsets/toolsets.ts";
-import { listRuleFolders } from "../policy/policy_file.ts";
+import { listRuleDirs } from "../policy/policy_file.ts";
 import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
 import {
   commandWords,
@@ -67,13 +67,13 @@ export function createClientConfig(
   const client = CLIENTS[name];
   const entrySettings = withClientOptions(name, settings);
   const launch = createLaunch(program, entrySettings);
-  const folder = client.ownFolder &&
-    settings.options.homeFolders?.[client.ownFolder.name];
-  const entry = createEntry(client, launch, folder);
+  const dir = client.ownDir &&
+    settings.options.homeDirs?.[client.ownDir.name];
+  const entry = createEntry(client, launch, dir);
   const command = formatCommand(client, launch, entry);
-  const file = folder === undefined
+  const file = dir === undefined
     ? configFile(client.file, program.os)
-    : join(folder, basename(client.file));
+    : join(dir, basename(client.file));
   const notes = [
     sayWhereToAdd(client, file, command) + sayHowLong(launch, program) + ".",
     sayWhatIsAdded(client, settings, entrySettings),
@@ -92,26 +92,26 @@ export function withClientOptions(
   settings: Settings,
 ): Settings {
   const { toolset, ownSkills = [], ownList } = CLIENTS[name];
-  const { values, folders } = settings;
+  const { values, dirs } = settings;
   const describesAgents = ownSkills.includes(".agents/skills") &&
     ownList === "every description";
   return withOptions(settings, {
     ...values,
     tools: values.tools ?? toolset,
-    agents: values.agents || (folders.length === 0 && !describesAgents) ||
+    agents: values.agents || (dirs.length === 0 && !describesAgents) ||
       undefined,
   });
 }
 
 export function createEntry(
-  { fields, listsCommand, ownFolder }: Client,
+  { fields, listsCommand, ownDir }: Client,
   { command, args }: Launch,
-  folder?: string,
+  dir?: string,
 ): object {
   return {
     ...fields,
     ...listsCommand ? { command: [command, ...args] } : { command, args },
-    ...folder && { env: { [ownFolder!.variable]: folder } },
+    ...dir && { env: { [ownDir!.variable]: dir } },
   };
 }
 
@@ -214,24 +214,24 @@ function sayWhatIsTwice(
   { roots, options, home }: Settings,
 ): string | undefined {
   if (ownList === "only names") return undefined;
-  const folders = ownSkills.filter((folder) => !folder.startsWith("./"))
-    .map((folder) => inHome(folder.replace("~/", ""), options))
+  const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
+    .map((dir) => inHome(dir.replace("~/", ""), options))
     .filter((own) => own !== undefined)
     .filter((own) => roots.some(({ path }) => isAtOrBelow(own, path)))
     .map((own) => quoteWord(withTilde(own, home)));
-  if (folders.length === 0) return undefined;
-  const list = folders.length === 1 ? folders[0] : `[${folders.join(", ")}]`;
+  if (dirs.length === 0) return undefined;
+  const list = dirs.length === 1 ? dirs[0] : `[${dirs.join(", ")}]`;
   return `${title} also describes skills in ${
-    folders.join(" and ")
+    dirs.join(" and ")
   } itself; if its list has room for all of them, a file for --policy with the rule "- { in: ${list}, state: name-only }" leaves that to it, which saves about 45 tokens a skill.`;
 }
 
 /**
- * Creates the command that starts the server on this machine. It does not use npx, even if
- * npx downloaded Deno: npm puts node_modules of the project on the PATH and starts Deno
- * with `node`, unless it ran the install script, which npm 12 does not. On Windows, npx.cmd
- * runs the npm that `prefix` in the project's .npmrc leads to, and npm's cmd runs a
- * deno.cmd of the project.
+ * Creates the command that starts the server on this machine. It does not use npx, even
+ * if npx downloaded Deno: npm puts node_modules of the project on the PATH and starts
+ * Deno with `node`, unless it ran the install script, which npm 12 does not. On
+ * Windows, npx.cmd runs the npm that `prefix` in the project's .npmrc leads to, and
+ * npm's cmd runs a deno.cmd of the project.
  *
  * @throws {UsageError} If Deno could read more than the user can expect.
  */
@@ -249,56 +249,54 @@ export function createLaunch(program: Program, settings: Settings): Launch {
 
 /**
  * Returns the path under which a program is on the PATH, or else its real path. Package
- * managers put the version into the latter, so an upgrade would remove it. A project could
- * replace what is in it.
+ * managers put the version into the latter, so an upgrade would remove it. A project
+ * could replace what is in it.
  */
 function lastingPath(executable: string, { options }: Settings): string {
   const project = new Project(options);
   const realPath = realPathOf(executable);
   const found = (readEnvironment("PATH") ?? "").split(isWindows ? ";" : ":")
-    .filter((folder) =>
-      isAbsolute(folder) &&
-      [folder, realPathOf(folder)].every((path) =>
-        project.scopeOf(path) === "global"
-      )
+    .filter((dir) =>
+      isAbsolute(dir) &&
+      [dir, realPathOf(dir)].every((path) => project.scopeOf(path) === "global")
     )
-    .map((folder) => join(folder, basename(executable)))
+    .map((dir) => join(dir, basename(executable)))
     .find((path) => realPathOf(path) === realPath);
   return found ?? executable;
 }
 
-/** Returns arguments that have the same effect in any folder and environment. */
-function serverArguments({ values, folders }: Settings): string[] {
+/** Returns arguments that have the same effect in any directory and environment. */
+function serverArguments({ values, dirs }: Settings): string[] {
   const flags = SERVING_OPTIONS.flatMap((name) =>
     [values[name] ?? []].flat().map((value) =>
       value === true ? `--${name}` : `--${name}=${value}`
     )
   );
-  return [...flags, ...folders];
+  return [...flags, ...dirs];
 }
 
 /**
- * Lists what Deno must read, with the targets of links, because it watches a folder only
- * where it may read those. Folders of the project are relative, because each start can be
- * in another project.
+ * Lists what Deno must read, with the targets of links, because it watches a directory
+ * only where it may read those. Directories of the project are relative, because each
+ * start can be in another project.
  */
 function listReadablePaths(settings: Settings): string[] {
-  const { values, home, folders, options } = settings;
+  const { values, home, dirs, options } = settings;
   const { policy } = values;
   const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
     homeDirectory: home,
-    homeFolders: options.homeFolders,
-    // Folders that are named replace them.
-    folders: folders.length > 0 ? [] : undefined,
+    homeDirs: options.homeDirs,
+    // Directories that are named replace them.
+    dirs: dirs.length > 0 ? [] : undefined,
     agents: values.agents,
   });
   const paths = [
     ...defaultRoots.map(({ path }) => path),
-    ...folders,
+    ...dirs,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
-    ...policy === undefined ? [] : [policy, ...listRuleFolders(policy, home)],
+    ...policy === undefined ? [] : [policy, ...listRuleDirs(policy, home)],
   ];
   const targets = paths.filter(isAbsolute)
     .map((path) => targetOf(path, settings));
@@ -306,16 +304,17 @@ function listReadablePaths(settings: Settings): string[] {
 }
 
 /**
- * Returns where a path that the user named leads, unless a link of the project leads out.
+ * Returns where a path that the user named leads, unless a link of the project leads
+ * out.
  *
- * @throws {UsageError} If it leads to the home folder, or to one above it.
+ * @throws {UsageError} If it leads to the home directory, or to one above it.
  */
 function targetOf(path: string, { home, options }: Settings): string {
   const target = realPathOf(path);
   if (new Project(options).leadsOut(path, target)) return path;
-  const exposesHome = (folder: string) =>
-    folder === dirname(folder) || (home !== undefined &&
-      [home, realPathOf(home)].some((it) => isAtOrBelow(it, folder)));
+  const exposesHome = (dir: string) =>
+    dir === dirname(dir) || (home !== undefined &&
+      [home, realPathOf(home)].some((it) => isAtOrBelow(it, dir)));
   if (exposesHome(path) || !exposesHome(target)) return target;
   const [from, to] = [path, target].map(quote);
   throw new UsageError(

@@ -85,8 +85,8 @@ Deno.test(
     // Every shell must quote this name.
     for (const client of CLIENT_NAMES) {
       if (CLIENTS[client].command === undefined) continue;
-      const folder = place.folder("a  $HOME & `b` * !c é #~");
-      const args = ["--skill-dir", folder];
+      const dir = place.dir("a  $HOME & `b` * !c é #~");
+      const args = ["--skill-dir", dir];
       const { text, notes } = configFor(client, { args });
       const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
       const words = await argumentsOf(printed!, place);
@@ -114,19 +114,19 @@ Deno.test(
     ignore: lacks("sh"),
   },
   () => {
-    const messageFor = (folder: string, program = PROGRAM) => {
-      const args = ["--skill-dir", resolve(folder)];
+    const messageFor = (dir: string, program = PROGRAM) => {
+      const args = ["--skill-dir", resolve(dir)];
       return configFor("claude-code", { args, program }).notes;
     };
     assert.match(
       messageFor("/a b"),
       /or run the command below[^]*\nclaude mcp add-json .*'\{.*\/a b.*\}'\n/,
     );
-    for (const folder of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
+    for (const dir of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
       assert.doesNotMatch(
-        messageFor(folder),
+        messageFor(dir),
         /the command below|claude mcp/,
-        folder,
+        dir,
       );
     }
     const windows = { ...PROGRAM, executable: String.raw`C:\deno.exe` };
@@ -140,8 +140,8 @@ Deno.test(
 Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
   using place = new Place();
   place.file("project/policy.yaml", "rules: []");
-  const folders = ["store", "project/a", "project/b", "project/more"];
-  for (const folder of [...folders, "home/own"]) place.folder(folder);
+  const dirs = ["store", "project/a", "project/b", "project/more"];
+  for (const dir of [...dirs, "home/own"]) place.dir(dir);
   const options =
     "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --profile default --description-limit 500 --policy policy.yaml";
   const launch = await printedLaunch(place, {
@@ -176,10 +176,10 @@ Deno.test("--print-config grants read permission only for the folders that are s
     join(place.home, name, "skills"),
   ]);
   assert.deepEqual(await allowed([]), usual);
-  // The home folder can be a project's folder later.
+  // The home directory can be a project's directory later.
   assert.deepEqual(await allowed([], place.home), usual);
-  const team = place.folder("project/team");
-  const store = place.folder("store");
+  const team = place.dir("project/team");
+  const store = place.dir("store");
   assert.deepEqual(await allowed(["team", "--trust-links", store]), [
     team,
     store,
@@ -231,24 +231,24 @@ function readableIn({ args }: Launch): string[] {
 }
 
 Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
-  const folder = resolve("/a/skills");
+  const dir = resolve("/a/skills");
   const launchOf = (program: Partial<Program>) =>
-    createLaunch({ ...PROGRAM, ...program }, settingsFor(folder));
+    createLaunch({ ...PROGRAM, ...program }, settingsFor(dir));
   const { command, args } = launchOf({ importMap: "/map.json" });
   assert.deepEqual([command, ...args], [
     PROGRAM.executable,
     "run",
     "--no-config",
-    `--allow-read=${folder}`,
+    `--allow-read=${dir}`,
     "--allow-env",
     "--import-map=/map.json",
     PROGRAM.mainModule,
-    folder,
+    dir,
   ]);
   const executable = { executable: "/opt/server", mainModule: undefined };
   assert.deepEqual(launchOf(executable), {
     command: "/opt/server",
-    args: [folder],
+    args: [dir],
   });
 });
 
@@ -257,9 +257,9 @@ Deno.test(
   { ignore: lacks("links") },
   () => {
     using place = new Place();
-    const store = place.folder("store");
+    const store = place.dir("store");
     place.link("store", "link");
-    const rules = place.folder("home/rules");
+    const rules = place.dir("home/rules");
     const policy = place.file(
       "policy.yaml",
       'rules: [{ in: "~/rules", state: off }]',
@@ -325,8 +325,8 @@ Deno.test(
   () => {
     using place = new Place();
     const { home, project } = place;
-    place.folder("home/.ssh");
-    place.folder("project/packages/skills");
+    place.dir("home/.ssh");
+    place.dir("project/packages/skills");
     place.link(join(home, ".ssh"), "project/keys");
     place.link(home, "project/all");
     place.link("packages/skills", "project/inside");
@@ -352,13 +352,13 @@ Deno.test(
     const { home, project } = place;
     const executable = Deno.realPathSync(Deno.execPath());
     const name = basename(executable);
-    for (const folder of ["home/bin", "project/bin", "outside"]) {
-      place.link(executable, `${folder}/${name}`);
+    for (const dir of ["home/bin", "project/bin", "outside"]) {
+      place.link(executable, `${dir}/${name}`);
     }
     place.link("project/bin", "inside");
     place.link("../outside", "project/out");
-    const commandFor = async (...folders: string[]) => {
-      const PATH = folders.join(isWindows ? ";" : ":");
+    const commandFor = async (...dirs: string[]) => {
+      const PATH = dirs.join(isWindows ? ";" : ":");
       const launch = await printedLaunch(place, { env: { PATH } });
       return launch.command;
     };

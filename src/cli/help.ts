@@ -9,7 +9,7 @@ import {
   quoteWord,
   runningProgram,
 } from "../program/running_program.ts";
-import { DEFAULT_FOLDERS } from "../skills/roots.ts";
+import { DEFAULT_DIRS } from "../skills/roots.ts";
 
 export function listOptionHelp(): [usage: string, help: string][] {
   return Object.entries<Option>(OPTIONS).map(
@@ -21,13 +21,13 @@ export function listOptionHelp(): [usage: string, help: string][] {
   );
 }
 
-/** Returns the help text, whose examples start the program in any folder. */
+/** Returns the help text, whose examples start the program in any directory. */
 export function formatHelp(program: Program = runningProgram()): string {
   const command = commandWords(program).map(quoteWord).join(" ");
   const options = listOptionHelp()
     .map(([usage, help]) => `  ${usage}\n      ${help}`);
-  const folders = DEFAULT_FOLDERS
-    .map((folder) => `./${folder}/skills, ~/${folder}/skills`).join(", ");
+  const dirs = DEFAULT_DIRS
+    .map((dir) => `./${dir}/skills, ~/${dir}/skills`).join(", ");
   return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.
 
@@ -35,7 +35,7 @@ Usage:
   skill-server [options] [DIR...]
 
 Without DIR, it searches
-${folders}.
+${dirs}.
 With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
 Separate several with spaces or commas.
 

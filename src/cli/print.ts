@@ -1,9 +1,10 @@
 /**
  * Writes what people read to a standard stream, without commands of services that run
- * builds. {@linkcode printLines} escapes everything else; what {@linkcode print} gets is
- * escaped already. In GitHub Actions, a command shows a problem beside its line.
+ * builds. {@linkcode printLines} escapes everything else; what {@linkcode print} gets
+ * is escaped already. In GitHub Actions, a command shows a problem beside its line.
  *
- * @see {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
+ * @see
+ *   {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
  */
 
 import { readEnvironment } from "../program/settings.ts";

@@ -13,7 +13,7 @@ import {
 import { addEvidence } from "../check/evidence.ts";
 import { checkNested, checkSkill, checkTogether } from "../check/rules.ts";
 import {
-  currentFolder,
+  currentDir,
   dirname,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -29,7 +29,7 @@ import {
   type ReportedDiagnostic,
   RULES,
 } from "../diagnostics.ts";
-import { folderOf, type Settings } from "../program/settings.ts";
+import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { findUnlistingReason, totalSize } from "../skills/limits.ts";
 import { qualifiedName, SKILL_MD } from "../skills/names.ts";
@@ -83,7 +83,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   ];
   const checked = listChecked(catalog, found);
   if (check) {
-    diagnostics.push(...listEmptyFolders(checked, diagnostics, settings));
+    diagnostics.push(...listEmptyDirs(checked, diagnostics, settings));
   }
   return {
     version: config.version,
@@ -98,7 +98,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/** Says more about what a scan found: about the text of a skill, or a folder that was named. */
+/** Says more about what a scan found: about the text of a skill, or a directory that was named. */
 function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
   const { rule, file } = diagnostic;
   const { check = false } = settings.values;
@@ -107,14 +107,12 @@ function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
     const among = isNamedSkills(dirname(file));
     return among ? checkFile(file) : [diagnostic];
   }
-  const bytes = folderOf(file) === undefined
-    ? new Uint8Array()
-    : readHead(file);
+  const bytes = dirOf(file) === undefined ? new Uint8Array() : readHead(file);
   if (bytes.length === 0) return [diagnostic];
   return explain(diagnostic, file, bytes).map((it) => ({ ...it, file }));
 }
 
-/** Lists the near misses in the roots, and in the folders that hold skills. */
+/** Lists the near misses in the roots, and in the directories that hold skills. */
 function listMisses(catalog: SkillCatalog): Diagnostic[] {
   const roots = catalog.roots.filter(({ status }) => status === "found")
     .map(({ root }) => root.path);
@@ -141,18 +139,18 @@ function relativePathOf({ file }: Diagnostic): { relativePath?: string } {
 
 /** Returns a path relative to the working directory, if it is in it. */
 export function pathFromHere(path: string): string | undefined {
-  const folder = currentFolder();
-  return folder !== undefined && isAtOrBelow(path, folder)
-    ? relative(folder, path) || "."
+  const dir = currentDir();
+  return dir !== undefined && isAtOrBelow(path, dir)
+    ? relative(dir, path) || "."
     : undefined;
 }
 
-/** Whether a missing root was not named itself, but only a folder above it was. */
+/** Whether a missing root was not named itself, but only a directory above it was. */
 function isUnnamedAndMissing(
   { root: { path, mustExist }, status }: SkillRootReport,
-  { folders }: Settings,
+  { dirs }: Settings,
 ): boolean {
-  return status === "missing" && !mustExist && isAtOrBelowAny(path, folders);
+  return status === "missing" && !mustExist && isAtOrBelowAny(path, dirs);
 }
 
 function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
@@ -161,26 +159,26 @@ function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
 }
 
 /**
- * Reports the named folders without anything to check, or that there was nothing to check
- * at all. Folders with other errors are not reported, because these say more.
+ * Reports the named directories without anything to check, or that there was nothing to
+ * check at all. Directories with other errors are not reported, because these say more.
  */
-function listEmptyFolders(
+function listEmptyDirs(
   checked: ReadonlySet<string>,
   diagnostics: readonly Diagnostic[],
-  { folders }: Settings,
+  { dirs }: Settings,
 ): Diagnostic[] {
   // Without a valid policy, nothing is served.
   if (diagnostics.some(({ rule }) => rule === "policy")) return [];
   const failed = diagnostics.filter(isError).map(({ file }) => file);
-  // A skill is checked by one path, and several folders can lead to it.
+  // A skill is checked by one path, and several directories can lead to it.
   const looked = [...checked, ...failed].map(realPathOf);
-  if (folders.length === 0 && looked.length > 0) return [];
-  // Among skills, neither a file nor a folder such as `_old` is expected to be one.
-  const isEmpty = (folder: string) =>
-    !attempt(() => Deno.statSync(folder).isFile) &&
-    !(isNamedSkills(dirname(folder)) && isMarkedAsNoSkill(folder)) &&
-    !looked.some((path) => isAtOrBelow(path, realPathOf(folder)));
-  const named = folders.length > 0 ? folders : [currentFolder() ?? "."];
+  if (dirs.length === 0 && looked.length > 0) return [];
+  // Among skills, neither a file nor a directory such as `_old` is expected to be one.
+  const isEmpty = (dir: string) =>
+    !attempt(() => Deno.statSync(dir).isFile) &&
+    !(isNamedSkills(dirname(dir)) && isMarkedAsNoSkill(dir)) &&
+    !looked.some((path) => isAtOrBelow(path, realPathOf(dir)));
+  const named = dirs.length > 0 ? dirs : [currentDir() ?? "."];
   return named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));
 }
 
@@ -198,7 +196,7 @@ function listChecked(
   return new Set([
     ...found.filter((skill) => !isOff(skill))
       .map(({ directory }) => directory),
-    ...diagnostics.flatMap(({ file }) => folderOf(file) ?? []),
+    ...diagnostics.flatMap(({ file }) => dirOf(file) ?? []),
   ]);
 }
 

@@ -80,14 +80,14 @@ Deno.test("--json has the version, problems by file and line, relative paths, an
     place.file(`project/more/${name}/SKILL.md`, `${text}[b](b.md)\n`);
   }
   place.file("other/git/SKILL.md", skillMd("git") + broken);
-  const folders = [join(place.path, "other"), "more/pdf", "more/csv"];
-  const args = ["--check", "--json", ...folders];
+  const dirs = [join(place.path, "other"), "more/pdf", "more/csv"];
+  const args = ["--check", "--json", ...dirs];
   const { stdout } = await runServer(place, { args });
   const report = JSON.parse(stdout);
   assert.match(report.version, /^\d+\.\d+\.\d+$/);
   assert.deepEqual(
     report.roots.map(({ path }: { path: string }) => path),
-    folders.map((folder) => resolve(place.project, folder)),
+    dirs.map((dir) => resolve(place.project, dir)),
   );
   const places = report.diagnostics.map((
     { relativePath, line }: { relativePath?: string; line: number },
@@ -106,18 +106,18 @@ Deno.test("checkSkills() returns what --check prints, with the options of the li
   place.file("skills/git/SKILL.md", `${skillMd("git")}[a](a.md)\n`);
   place.file("skills/csv/SKILL.md", "no frontmatter");
   place.file("skills/pdf.zip", "");
-  const folder = join(place.path, "skills");
-  const diagnostics = await checkSkills([folder]);
-  assert.deepEqual(diagnostics, await diagnosticsIn("--check", folder));
+  const dir = join(place.path, "skills");
+  const diagnostics = await checkSkills([dir]);
+  assert.deepEqual(diagnostics, await diagnosticsIn("--check", dir));
   assert.deepEqual(diagnostics.map(({ rule }) => rule), [
     "frontmatter-missing",
     "broken-link",
     "archive",
   ]);
-  const [archive] = await checkSkills([join(folder, "pdf.zip")]);
+  const [archive] = await checkSkills([join(dir, "pdf.zip")]);
   assert.equal(archive!.rule, "archive");
   const rules = [{ skill: ["git", "csv"], state: "off" as const }];
-  const rest = await checkSkills([folder], {
+  const rest = await checkSkills([dir], {
     policy: { rules },
     trustLinks: undefined,
   });
@@ -195,12 +195,11 @@ Deno.test({
   ignore: lacks("names"),
   fn: async () => {
     using place = new Place();
-    const folder =
-      "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y";
-    const searched = join(place.home, ".claude/skills", folder);
-    place.skill(`home/.claude/skills/${folder}`, "git", "no frontmatter");
-    place.skill(`home/.claude/skills/${folder}`, "csv");
-    place.skill(`home/.claude/skills/${folder}/more`, "pdf");
+    const dir = "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y";
+    const searched = join(place.home, ".claude/skills", dir);
+    place.skill(`home/.claude/skills/${dir}`, "git", "no frontmatter");
+    place.skill(`home/.claude/skills/${dir}`, "csv");
+    place.skill(`home/.claude/skills/${dir}/more`, "pdf");
     const prints = [
       ["--list"],
       ["--check"],
@@ -242,10 +241,10 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
     };
     return registry;
   };
-  const folder = join(place.path, "skills");
-  const list = await createReport(settingsFor("--list", folder), openLocked);
+  const dir = join(place.path, "skills");
+  const list = await createReport(settingsFor("--list", dir), openLocked);
   assert.deepEqual(list.skills.map(({ unlisted }) => unlisted), [undefined]);
-  const checking = settingsFor("--check", folder);
+  const checking = settingsFor("--check", dir);
   const report = await createReport(checking, openLocked);
   const [skill] = report.skills;
   assert.equal(skill!.unlisted, "it is locked");
@@ -261,8 +260,8 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
 
 Deno.test("--check reports each skill in testdata/invalid", async () => {
   using place = new Place();
-  const folder = resolve(REPOSITORY, "testdata", "invalid");
-  const args = [folder, "--check", "--json"];
+  const dir = resolve(REPOSITORY, "testdata", "invalid");
+  const args = [dir, "--check", "--json"];
   const { code, stdout } = await runServer(place, { args });
   const { skills, diagnostics } = JSON.parse(stdout);
   const names = skills.map(({ name }: { name: string }) => name);
@@ -273,7 +272,7 @@ Deno.test("--check reports each skill in testdata/invalid", async () => {
   );
   assert.deepEqual(
     [...new Set(faulty)],
-    [...Deno.readDirSync(folder)].map(({ name }) => name).sort(),
+    [...Deno.readDirSync(dir)].map(({ name }) => name).sort(),
   );
 });
 

@@ -38,7 +38,7 @@ function joinSections(sections: readonly (readonly string[])[]): string[] {
 
 function formatTables(report: Report, home: string | undefined): string[] {
   const { policy, roots, skills } = report;
-  const folderRows = roots.map((root) => [
+  const dirRows = roots.map((root) => [
     root.status,
     root.scope,
     root.status === "found" ? count(root.skills, "skill") : "",
@@ -56,7 +56,7 @@ function formatTables(report: Report, home: string | undefined): string[] {
     ];
   });
   return joinSections([
-    formatTable("Folders", folderRows),
+    formatTable("Folders", dirRows),
     formatTable("Skills", skillRows),
   ]);
 }
@@ -113,7 +113,8 @@ function formatReported(
   if (isInActions()) {
     // The log of the step shows only the message.
     const message = [`${position}: ${reason}`, advice, ...lines];
-    // The runner makes an absolute path relative to the repository, wherever the step runs.
+    // The runner makes an absolute path relative to the repository, wherever the step
+    // runs.
     const place = { file: diagnostic.file, line, title: rule };
     return [annotation(severity, place, message)];
   }

@@ -61,16 +61,16 @@ Deno.test("--list reports where to put skills if there are none", async () => {
 
 Deno.test("--list proposes the last folder that exists for a skill, or else the last one", async () => {
   using place = new Place();
-  place.folder("project/empty");
+  place.dir("project/empty");
   const proposed = async (...args: string[]) => {
     const { text } = await printedReport(place, "--list", ...args);
     return /save these lines as (\S+)\/hello\/SKILL\.md:\n/.exec(text)?.[1];
   };
   assert.equal(await proposed("--agents"), "~/.agents/skills");
-  // Its subfolder `skills` would be searched, too.
+  // Its subdirectory `skills` would be searched, too.
   assert.equal(await proposed("empty"), "empty");
   assert.equal(await proposed("--agents", "--skill-dir=empty"), "empty");
-  place.folder("project/.claude/skills");
+  place.dir("project/.claude/skills");
   assert.equal(await proposed("--agents"), ".claude/skills");
 });
 
@@ -118,12 +118,12 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
     { GITHUB_ACTIONS: "true" },
     () => formatReport(report, settings).join("\n"),
   );
-  const folder = join(Deno.cwd(), "a,b:c").replaceAll(":", "%3A")
+  const dir = join(Deno.cwd(), "a,b:c").replaceAll(":", "%3A")
     .replaceAll(",", "%2C");
   const message =
     "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
   assert.equal(
-    text.replaceAll("\\SKILL", "/SKILL").replaceAll(folder, "FOLDER"),
+    text.replaceAll("\\SKILL", "/SKILL").replaceAll(dir, "FOLDER"),
     `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
 ::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
 

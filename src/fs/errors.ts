@@ -3,7 +3,7 @@
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { oneLine, quote } from "../text.ts";
 
-/** Thrown when a file or folder of a skill, or a folder of skills, cannot be read. */
+/** Thrown when a file or directory of a skill, or a directory of skills, cannot be read. */
 export class SkillFileError extends Error {
   /** What is wrong. */
   readonly reason: string;
@@ -57,7 +57,7 @@ const LINK_TO_NOTHING: DiagnosticDetails = {
   fix: "fix or remove the link",
 };
 
-export const IS_A_FOLDER: DiagnosticDetails = {
+export const IS_A_DIR: DiagnosticDetails = {
   rule: "not-a-file",
   reason: "it is a folder",
   fix: "pass the path of a file",
@@ -139,8 +139,8 @@ const TEMPORARY =
     .split(" ");
 
 /**
- * Whether an error says that something is temporarily unreadable, and nothing about it: too
- * many files are open, or a disk is out of reach.
+ * Whether an error says that something is temporarily unreadable, and nothing about it:
+ * too many files are open, or a disk is out of reach.
  */
 export function isTemporary(error: unknown): boolean {
   return isOneOf(error, TEMPORARY);

@@ -58,9 +58,9 @@ Deno.test("every file has the same media type in every view", async () => {
   const root = "skill://types/";
   const read = async (uri: string): Promise<DescribedFile[]> =>
     (await ask("resources/read", { uri })).contents;
-  const folder = await ask("resources/directory/read", { uri: root });
-  // A folder is listed without reading its files.
-  for (const { uri, mimeType } of folder.resources as DescribedFile[]) {
+  const dir = await ask("resources/directory/read", { uri: root });
+  // A directory is listed without reading its files.
+  for (const { uri, mimeType } of dir.resources as DescribedFile[]) {
     const [file] = await read(uri);
     assert.equal(file!.mimeType, types[uri.slice(root.length)]);
     assert.ok(mimeType === undefined || mimeType === file!.mimeType, uri);

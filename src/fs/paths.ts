@@ -42,36 +42,36 @@ export function isMisread(name: string): boolean {
 
 const SEPARATOR = isWindows ? "\\" : "/";
 
-/** The folders that relative paths, and paths that begin with `~`, start from. */
-export interface BaseFolders {
+/** The directories that relative paths, and paths that begin with `~`, start from. */
+export interface BaseDirs {
   /** The working directory, if there is one. */
   readonly workingDirectory?: string | undefined;
-  /** The home folder, if it is known. */
+  /** The home directory, if it is known. */
   readonly homeDirectory?: string | undefined;
-  /** Folders that stand for those in the home folder, by their names there, such as `.claude`. */
-  readonly homeFolders?: Readonly<Record<string, string>> | undefined;
+  /** Directories that stand for those in the home directory, by their names there, such as `.claude`. */
+  readonly homeDirs?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Returns a path in the home folder, or in the folder that stands for its first name. */
+/** Returns a path in the home directory, or in the directory that stands for its first name. */
 export function inHome(
   path: string,
-  { homeDirectory, homeFolders = {} }: BaseFolders,
+  { homeDirectory, homeDirs = {} }: BaseDirs,
 ): string | undefined {
   const [first = "", ...rest] = namesIn(normalize(path));
-  const folder = homeFolders[first];
-  if (folder !== undefined) return join(folder, ...rest);
+  const dir = homeDirs[first];
+  if (dir !== undefined) return join(dir, ...rest);
   return homeDirectory === undefined ? undefined : join(homeDirectory, path);
 }
 
 /**
  * Resolves a path that a user wrote, as a shell would: relative to the working
- * directory, or to the home folder if it starts with `~`.
+ * directory, or to the home directory if it starts with `~`.
  *
- * @throws {Error} If the folder that it is relative to is unknown.
+ * @throws {Error} If the directory that it is relative to is unknown.
  */
 export function resolvePath(
   path: string,
-  { workingDirectory, homeDirectory }: BaseFolders,
+  { workingDirectory, homeDirectory }: BaseDirs,
 ): string {
   const isAtHome = /^~(?=$|[\\/])/.test(path);
   const base = isAtHome ? homeDirectory : workingDirectory;
@@ -85,7 +85,7 @@ export function resolvePath(
 }
 
 /** Returns the working directory, unless it was removed, or Deno is not allowed to read it. */
-export function currentFolder(): string | undefined {
+export function currentDir(): string | undefined {
   return attempt(() => Deno.cwd());
 }
 
@@ -101,27 +101,27 @@ export function isThere(path: string): boolean {
   return attempt(() => Deno.lstatSync(path)) !== undefined;
 }
 
-/** Lists a path and the folders above it, the innermost first. */
-export function withFoldersAbove(path: string): string[] {
+/** Lists a path and the directories above it, the innermost first. */
+export function withDirsAbove(path: string): string[] {
   const paths = [path];
-  let folder = dirname(path);
-  while (folder !== paths.at(-1)) {
-    paths.push(folder);
-    folder = dirname(folder);
+  let dir = dirname(path);
+  while (dir !== paths.at(-1)) {
+    paths.push(dir);
+    dir = dirname(dir);
   }
   return paths;
 }
 
-/** Returns the real path of a file or folder, or of the nearest folder above it that has one. */
+/** Returns the real path of a file or directory, or of the nearest directory above it that has one. */
 export function realPathOf(path: string): string {
-  for (const folder of withFoldersAbove(path)) {
-    const realPath = realPathIfThere(folder);
-    if (realPath !== undefined) return join(realPath, relative(folder, path));
+  for (const dir of withDirsAbove(path)) {
+    const realPath = realPathIfThere(dir);
+    if (realPath !== undefined) return join(realPath, relative(dir, path));
   }
   return path;
 }
 
-/** Returns the location of an entry: the real path of its folder, and its name. */
+/** Returns the location of an entry: the real path of its directory, and its name. */
 export function locationOf(path: string): string {
   return childPath(realPathOf(dirname(path)), basename(path));
 }
@@ -132,9 +132,9 @@ export function mayRead(path: string): boolean {
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Whether a path is a folder or is in it, by their normalized texts alone. */
-export function isAtOrBelow(path: string, folder: string): boolean {
-  return comparable(path).startsWith(comparable(folder));
+/** Whether a path is a directory or is in it, by their normalized texts alone. */
+export function isAtOrBelow(path: string, dir: string): boolean {
+  return comparable(path).startsWith(comparable(dir));
 }
 
 /** Returns a path in a form in which the paths below it begin with it. */
@@ -143,9 +143,9 @@ function comparable(path: string): string {
 }
 
 /**
- * Returns a path in the form in which paths that people write are compared: with slashes,
- * but none at its end, so the root is empty. Real paths are compared as the disk has them,
- * because a disk can tell names apart that this form does not.
+ * Returns a path in the form in which paths that people write are compared: with
+ * slashes, but none at its end, so the root is empty. Real paths are compared as the
+ * disk has them, because a disk can tell names apart that this form does not.
  */
 export function comparablePath(path: string): string {
   const slashed = isWindows ? path.replaceAll("\\", "/") : path;
@@ -155,22 +155,22 @@ export function comparablePath(path: string): string {
 
 export function isAtOrBelowAny(
   realPath: string,
-  folders: readonly string[],
+  dirs: readonly string[],
 ): boolean {
-  return folders.some((folder) => isAtOrBelow(realPath, folder));
+  return dirs.some((dir) => isAtOrBelow(realPath, dir));
 }
 
 export function namesIn(path: string): string[] {
   return path.split(isWindows ? /[\\/]/ : "/");
 }
 
-/** Returns the entry of a folder that a path below it leads through. */
-export function childOn(path: string, folder: string): string {
-  const [name = ""] = namesIn(relative(folder, path));
-  return childPath(folder, name);
+/** Returns the entry of a directory that a path below it leads through. */
+export function childOn(path: string, dir: string): string {
+  const [name = ""] = namesIn(relative(dir, path));
+  return childPath(dir, name);
 }
 
-/** Joins a name to the path of a folder. Faster than `join`, because it normalizes nothing. */
-export function childPath(folder: string, name: string): string {
-  return folder.endsWith(SEPARATOR) ? folder + name : folder + SEPARATOR + name;
+/** Joins a name to the path of a directory. Faster than `join`, because it normalizes nothing. */
+export function childPath(dir: string, name: string): string {
+  return dir.endsWith(SEPARATOR) ? dir + name : dir + SEPARATOR + name;
 }

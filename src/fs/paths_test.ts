@@ -22,7 +22,7 @@ const BASE = {
 };
 
 Deno.test("resolvePath() resolves a path relative to the working directory, or to the home folder after ~", () => {
-  const cases: [folder: string, path: string][] = [
+  const cases: [dir: string, path: string][] = [
     ["skills", "/project/skills"],
     ["./a/../skills/", "/project/skills"],
     ["..", "/"],
@@ -32,12 +32,12 @@ Deno.test("resolvePath() resolves a path relative to the working directory, or t
     ["~/skills", "/home/me/skills"],
     ["~//etc", "/home/me/etc"],
     ["~/../you", "/home/you"],
-    // Shells have more uses for it, but these are names of folders.
+    // Shells have more uses for it, but these are names of directories.
     ["~you", "/project/~you"],
     ["a/~", "/project/a/~"],
   ];
-  for (const [folder, path] of cases) {
-    assert.equal(resolvePath(folder, BASE), resolve(path), folder);
+  for (const [dir, path] of cases) {
+    assert.equal(resolvePath(dir, BASE), resolve(path), dir);
   }
 });
 
@@ -55,7 +55,7 @@ Deno.test("resolvePath() throws if the folder that a path is relative to is unkn
 });
 
 Deno.test("isAtOrBelow() compares whole names", () => {
-  const cases: [path: string, folder: string, isBelow: boolean][] = [
+  const cases: [path: string, dir: string, isBelow: boolean][] = [
     ["/code", "/code", true],
     ["/code/a/b", "/code", true],
     ["/code/...", "/code", true],
@@ -65,17 +65,17 @@ Deno.test("isAtOrBelow() compares whole names", () => {
     ["/code", "/", true],
     ["/", "/", true],
   ];
-  for (const [path, folder, isBelow] of cases) {
-    const [a, b] = [resolve(path), resolve(folder)];
-    assert.equal(isAtOrBelow(a, b), isBelow, `${path} ${folder}`);
+  for (const [path, dir, isBelow] of cases) {
+    const [a, b] = [resolve(path), resolve(dir)];
+    assert.equal(isAtOrBelow(a, b), isBelow, `${path} ${dir}`);
     assert.equal(isAtOrBelowAny(a, [resolve("/x"), b]), isBelow);
   }
   assert.equal(isAtOrBelowAny("/code", []), false);
 });
 
 Deno.test("childPath() joins a name to a folder, and to the root, and normalizes nothing", () => {
-  for (const folder of ["/", "/code", "/code/a b"]) {
-    const path = resolve(folder);
+  for (const dir of ["/", "/code", "/code/a b"]) {
+    const path = resolve(dir);
     assert.equal(childPath(path, "x"), join(path, "x"));
   }
   assert.ok(childPath(resolve("/code"), "..").endsWith(".."));
@@ -86,7 +86,7 @@ Deno.test(
   { ignore: lacks("links") },
   () => {
     using place = new Place();
-    const data = place.folder("data");
+    const data = place.dir("data");
     const link = place.link("data", "link");
     const missing = join(link, "a", "b");
     assert.equal(realPathOf(link), data);

@@ -1,10 +1,11 @@
 /**
- * Reads files. This is the only module that opens one: first {@linkcode locate} resolves
- * its path and checks that it is inside, then {@linkcode readLocated} reads it.
+ * Reads files. This is the only module that opens one: first {@linkcode locate}
+ * resolves its path and checks that it is inside, then {@linkcode readLocated} reads
+ * it.
  */
 
 import {
-  IS_A_FOLDER,
+  IS_A_DIR,
   LINK_OUTSIDE,
   NOT_A_FILE,
   SkillFileError,
@@ -43,7 +44,7 @@ export function requireReadable(
   { path, status: { isDirectory, isFile, size } }: Omit<Located, "realPath">,
   maxFileSize: number = DEFAULT_MAX_FILE_SIZE,
 ): void {
-  if (isDirectory) throw new SkillFileError(path, IS_A_FOLDER);
+  if (isDirectory) throw new SkillFileError(path, IS_A_DIR);
   if (!isFile) throw new SkillFileError(path, NOT_A_FILE);
   if (size > maxFileSize) throw new SkillFileError(path, tooLarge(maxFileSize));
 }
@@ -52,7 +53,8 @@ export function requireReadable(
  * Reads a located file. Its status was read before, because opening a FIFO would block.
  *
  * @param options.maxFileSize The size limit in bytes. Default: 1 MiB.
- * @param options.buffer Where to put the beginning of the file. Default: all of it is read.
+ * @param options.buffer Where to put the beginning of the file. Default: all of it is
+ *   read.
  * @throws {SkillFileError} If it is not a regular file, or is too large.
  */
 export function readLocated(
@@ -86,8 +88,8 @@ export function versionOf(
 const TIME_STEP_MS = 2_000;
 
 /**
- * Whether a file is settled: it did not change in the last two seconds. If it did, it can
- * change again and keep its version. It is not settled if its times are unknown.
+ * Whether a file is settled: it did not change in the last two seconds. If it did, it
+ * can change again and keep its version. It is not settled if its times are unknown.
  */
 export function isSettled({ mtime, ctime }: Deno.FileInfo): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);

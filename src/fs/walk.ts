@@ -1,14 +1,15 @@
 /**
- * Walks through directories breadth first, in a fixed order, and up to a limit. The scan of
- * a root, the list of a skill's files, and the search for near misses are such walks.
+ * Walks through directories breadth first, in a fixed order, and up to a limit. The
+ * scan of a root, the list of a skill's files, and the search for near misses are such
+ * walks.
  */
 
 import { inTurns } from "../tasks.ts";
 
 /**
  * Yields the entries of a queue in order, and lets other tasks run in between. Whoever
- * walks appends the entries of each directory that it enters to the queue. After the walk,
- * what the queue has beyond the limit was not visited.
+ * walks appends the entries of each directory that it enters to the queue. After the
+ * walk, what the queue has beyond the limit was not visited.
  *
  * @param limit The largest number of entries to visit.
  */

@@ -1,6 +1,6 @@
 /**
- * Watches a small number of directories for changes. An event only says that it is time to
- * scan again.
+ * Watches a small number of directories for changes. An event only says that it is time
+ * to scan again.
  */
 
 import { isAtOrBelow, mayRead, realPathIfThere } from "./paths.ts";
@@ -15,8 +15,9 @@ export const MAX_WATCHED_DIRS = 48;
 const DEBOUNCE_MS = 100;
 
 /**
- * How long a closed path still counts as watched, in milliseconds: Deno forgets a directory
- * that was moved away only after its watcher is closed and the event loop has turned.
+ * How long a closed path still counts as watched, in milliseconds: Deno forgets a
+ * directory that was moved away only after its watcher is closed and the event loop has
+ * turned.
  */
 const REOPEN_MS = 10;
 

@@ -9,19 +9,19 @@ class Watched implements Disposable {
   readonly place = new Place();
   readonly events = new Inbox<string>();
   readonly lines = new Inbox<string>();
-  #folders: string[] = [];
+  #dirs: string[] = [];
   readonly watcher = new DirWatcher(
     () => {
       this.events.put("event");
-      this.watcher.update(this.#folders);
+      this.watcher.update(this.#dirs);
     },
     (line) => this.lines.put(line),
   );
 
-  /** Watches folders, and waits until they are watched. */
-  async watch(...folders: string[]): Promise<void> {
-    this.#folders = folders.map((path) => join(this.place.path, path));
-    this.watcher.update(this.#folders);
+  /** Watches directories, and waits until they are watched. */
+  async watch(...dirs: string[]): Promise<void> {
+    this.#dirs = dirs.map((path) => join(this.place.path, path));
+    this.watcher.update(this.#dirs);
     await this.event();
   }
 
@@ -39,7 +39,7 @@ class Watched implements Disposable {
 Deno.test("DirWatcher calls back once after a burst of changes in a folder, and not for its subfolders", async () => {
   using watched = new Watched();
   const { place, events } = watched;
-  place.folder("skills", "git");
+  place.dir("skills", "git");
   await watched.watch("skills");
   for (let i = 0; i < 20; i++) place.file(`skills/${i}.md`, "x");
   await watched.event();
@@ -52,12 +52,12 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder, and 
 Deno.test("DirWatcher watches a folder again that was removed and created again", async () => {
   using watched = new Watched();
   const { place } = watched;
-  place.folder("skills");
+  place.dir("skills");
   await watched.watch("skills");
   for (let round = 0; round < 3; round++) {
     place.remove("skills");
     await watched.event();
-    place.folder("skills");
+    place.dir("skills");
     await watched.watch("skills");
     place.file("skills/new.md", "x");
     await watched.event();
@@ -76,7 +76,7 @@ Deno.test("DirWatcher watches the first directories only, and none that is missi
     },
   });
   const names = Array.from({ length: 200 }, (_, index) => `f${index}`);
-  for (const name of names) place.folder(name);
+  for (const name of names) place.dir(name);
   await watched.watch("missing", ...names);
   assert.deepEqual(
     opened,
@@ -88,7 +88,7 @@ Deno.test("DirWatcher watches the first directories only, and none that is missi
 Deno.test("DirWatcher opens nothing again for the same directories", async () => {
   using watched = new Watched();
   const { place } = watched;
-  place.folder("skills");
+  place.dir("skills");
   await watched.watch("skills");
   let opened = 0;
   const { watchFs } = Deno;
@@ -104,19 +104,19 @@ Deno.test("DirWatcher opens nothing again for the same directories", async () =>
 
 Deno.test("DirWatcher gives up with one line if the system refuses", async () => {
   using watched = new Watched();
-  const folders = [watched.place.folder("a"), watched.place.folder("b")];
+  const dirs = [watched.place.dir("a"), watched.place.dir("b")];
   using _deno = replaced(Deno, {
     watchFs: () => {
       throw new Error("Too many open files.");
     },
   });
-  watched.watcher.update(folders);
+  watched.watcher.update(dirs);
   const line = await watched.lines.take(() => true, "a line");
   assert.equal(
     line,
     "Cannot watch folders: Too many open files; changes are noticed by the scans of --refresh",
   );
-  watched.watcher.update(folders);
+  watched.watcher.update(dirs);
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(watched.lines.takeAll(), []);
 });

@@ -9,7 +9,8 @@
  * 3. The first request that is refused for a reason leaves a line in the log. It
  *    contains no text of the client's.
  *
- * @see {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
+ * @see
+ *   {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  */
 
 import { hash, timingSafeEqual } from "node:crypto";

@@ -39,7 +39,8 @@ Deno.test("AccessControl.findClientRefusal() accepts only clients on this machin
   const access = createAccess({});
   const call = request("http://localhost/mcp", { authorization: "Bearer x" });
   assert.equal(access.findClientRefusal(call, tcp("127.0.0.1")), undefined);
-  // A host that runs only the fetch handler does not always provide the client's address.
+  // A host that runs only the fetch handler does not always provide the client's
+  // address.
   for (const remote of [tcp("192.0.2.1"), undefined]) {
     assert.equal(access.findClientRefusal(call, remote)?.status, 403);
   }

@@ -20,7 +20,8 @@ export const MAX_LISTENERS = 256;
 const MAX_REQUEST_MS = 60_000;
 
 /**
- * Returns a function that passes the requests of clients on to the SDK, within the limits.
+ * Returns a function that passes the requests of clients on to the SDK, within the
+ * limits.
  *
  * @param mcp The SDK's handler, which limits the listeners.
  */

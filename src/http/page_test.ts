@@ -26,7 +26,7 @@ Deno.test("the page contains nothing of the skills and runs only its own script"
   );
   const page = await response.text();
   assert.match(page, /^<!DOCTYPE html>/);
-  // Neither a skill nor the token nor a folder of the server.
+  // Neither a skill nor the token nor a directory of the server.
   for (const secret of [TOKEN, place.path, "Work with git"]) {
     assert.ok(!page.includes(secret), secret);
   }

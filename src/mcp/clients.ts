@@ -1,8 +1,8 @@
 /**
  * The MCP clients that are known: what each shows its model, where it keeps its
- * configuration, and which skills it lists itself. Nothing else depends on the name of a
- * client. What the server sends, `--profile`, `--as`, `--print-config`, and the tables of
- * docs/clients.md come from this table.
+ * configuration, and which skills it lists itself. Nothing else depends on the name of
+ * a client. What the server sends, `--profile`, `--as`, `--print-config`, and the
+ * tables of docs/clients.md come from this table.
  *
  * What clients show was measured with a model endpoint that recorded each request. The
  * rest is as their vendors document it.
@@ -35,15 +35,15 @@ export interface ClientProfile {
   readonly isBrief?: boolean;
 }
 
-/** In paths, `~` is the home folder, and `{data}` the folder for application data. */
+/** In paths, `~` is the home directory, and `{data}` the directory for application data. */
 export interface Client {
   readonly title: string;
   /** Clients without one are treated as unknown ones. */
   readonly profile?: ClientProfile;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
-  /** The folder of this file and of the client's skills, which a variable replaces. */
-  readonly ownFolder?: { readonly name: string; readonly variable: string };
+  /** The directory of this file and of the client's skills, which a variable replaces. */
+  readonly ownDir?: { readonly name: string; readonly variable: string };
   readonly projectFile?: string;
   /** The format of these files. Default: "json". */
   readonly format?: "json" | "toml";
@@ -54,15 +54,15 @@ export interface Client {
   /** Whether the field `command` of an entry is a list that ends with the arguments. */
   readonly listsCommand?: boolean;
   /**
-   * Its own command that adds an entry: `{entry}` stands for the entry as JSON, `{named}`
-   * for the same with its name, and `{program}` and `{args}` for its words.
+   * Its own command that adds an entry: `{entry}` stands for the entry as JSON,
+   * `{named}` for the same with its name, and `{program}` and `{args}` for its words.
    */
   readonly command?: string;
   /** The toolset for a client whose model cannot open files. */
   readonly toolset?: string;
   /**
-   * The folders whose skills it lists itself: in the project if they begin with `./`, in
-   * the home folder if they begin with `~/`, or else in both.
+   * The directories whose skills it lists itself: in the project if they begin with
+   * `./`, in the home directory if they begin with `~/`, or else in both.
    */
   readonly ownSkills?: readonly string[];
   /** How much of them its list has room for, with many skills. */
@@ -94,7 +94,8 @@ const TABLE = {
         lists: "2.1.330, 2026-11-22",
         results: "2.1.332, 2026-11-28",
       },
-      // 4,096 in 2.1.330. Version 2.1.197, for Node 20, needs `alwaysLoad` in the entry.
+      // 4,096 in 2.1.330. Version 2.1.197, for Node 20, needs `alwaysLoad` in the
+      // entry.
       cutsDescriptionsAt: 2_048,
       keepsInstructionsTo: 4_096,
       // 50,000 without the second field of `_meta`.
@@ -106,7 +107,7 @@ const TABLE = {
       isBrief: true,
     },
     file: "~/.claude.json",
-    ownFolder: { name: ".claude", variable: "CLAUDE_CONFIG_DIR" },
+    ownDir: { name: ".claude", variable: "CLAUDE_CONFIG_DIR" },
     projectFile: ".mcp.json",
     fields: { type: "stdio", alwaysLoad: true },
     command: "claude mcp add-json --scope user skills '{entry}'",

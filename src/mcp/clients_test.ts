@@ -18,8 +18,8 @@ const PAGE = "docs/clients.md";
 
 Deno.test("createInstructions() summarizes the skills in a first line of at most 250 characters", async () => {
   using place = new Place();
-  const folder = place.folder("skills");
-  using registry = new SkillRegistry([root(folder)]);
+  const dir = place.dir("skills");
+  using registry = new SkillRegistry([root(dir)]);
   const firstLine = () =>
     createInstructions("reference", registry.catalog).split("\n")[0]!;
   const start = "Instructions for tasks (skills)";
@@ -121,8 +121,8 @@ Deno.test("docs/clients.md says what each client shows its model, and what was m
 Deno.test("docs/clients.md says which skills each client lists itself", () => {
   const rows = CLIENT_NAMES.flatMap((name) => {
     const { title, ownSkills, ownList } = CLIENTS[name];
-    const folders = ownSkills?.map((folder) => `\`${folder}\``).join(", ");
-    return folders === undefined ? [] : [[title, folders, ownList]];
+    const dirs = ownSkills?.map((dir) => `\`${dir}\``).join(", ");
+    return dirs === undefined ? [] : [[title, dirs, ownList]];
   });
   assert.deepEqual(tableIn(PAGE, "Skills that clients list themselves"), rows);
 });

@@ -1,8 +1,8 @@
 /**
  * What a viewer sees of the skills: an entry for each, with a name that loads it, its
- * description on one line, and the skill itself. Every list, prompt, resource, and answer
- * formats entries. Nothing else decides who sees a skill, under which name, and in which
- * order.
+ * description on one line, and the skill itself. Every list, prompt, resource, and
+ * answer formats entries. Nothing else decides who sees a skill, under which name, and
+ * in which order.
  */
 
 import { isForModel, STATES } from "../policy/states.ts";

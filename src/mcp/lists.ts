@@ -27,8 +27,8 @@ export function formatMore(missing: number): string {
 }
 
 /**
- * Lists skills, one on each line, within a limit. If the names do not fit, the last line
- * says how to find the other skills.
+ * Lists skills, one on each line, within a limit. If the names do not fit, the last
+ * line says how to find the other skills.
  */
 export function fitList(
   entries: readonly SkillEntry[],
@@ -62,9 +62,9 @@ export function fitJsonList<Json extends object>(
 }
 
 /**
- * Returns the entries that fit into a list: all of them as they are, or else the names that
- * fit, and descriptions in the room that they leave, those of pinned skills first, then
- * those of global ones, then those of the project's.
+ * Returns the entries that fit into a list: all of them as they are, or else the names
+ * that fit, and descriptions in the room that they leave, those of pinned skills first,
+ * then those of global ones, then those of the project's.
  *
  * @param lengthOf Returns the length that an entry takes in the list.
  */
@@ -128,8 +128,8 @@ function shorten(entry: SkillEntry, excess: number): SkillEntry {
 }
 
 /**
- * Returns the largest length that all can have in a room. What is shorter leaves its room to
- * the others.
+ * Returns the largest length that all can have in a room. What is shorter leaves its
+ * room to the others.
  */
 function commonLength(lengths: readonly number[], room: number): number {
   const sorted = lengths.toSorted((a, b) => a - b);

@@ -115,7 +115,7 @@ export function logLoad(
   log(`${time} ${who}${where} loaded ${what} ${way}`);
 }
 
-/** How the model refers to the folder of a skill: by its path or its URI. */
+/** How the model refers to the directory of a skill: by its path or its URI. */
 export function directoryOf(
   skill: Skill,
   { isRemote }: ToolOptions,
@@ -124,7 +124,7 @@ export function directoryOf(
 }
 
 /**
- * Formats the text of a `SKILL.md`. It begins with the skill's folder, because the
+ * Formats the text of a `SKILL.md`. It begins with the skill's directory, because the
  * instructions may refer to files in it.
  *
  * @param reader.input The arguments of the skill's own prompt, which follow the text.
@@ -148,8 +148,8 @@ export function formatLoadedSkill(
 }
 
 /**
- * Says in one line how long a `SKILL.md` is and where it is, for a client that is known to
- * cut results of this length.
+ * Says in one line how long a `SKILL.md` is and where it is, for a client that is known
+ * to cut results of this length.
  */
 function formatLength(
   skill: Skill,
@@ -231,8 +231,8 @@ export async function readContent(
 }
 
 /**
- * Makes an absolute path or a URI relative to the skill's folder. The model
- * knows that folder, and some models pass absolute paths. Clients on other machines
+ * Makes an absolute path or a URI relative to the skill's directory. The model
+ * knows that directory, and some models pass absolute paths. Clients on other machines
  * do not know it.
  */
 export function pathInSkill(
@@ -248,15 +248,13 @@ export function pathInSkill(
   if (isRemote || !isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
-  const base = [directory, realDirectory].find((folder) =>
-    isAtOrBelow(path, folder)
-  );
+  const base = [directory, realDirectory].find((dir) => isAtOrBelow(path, dir));
   return base === undefined ? path : relative(base, path);
 }
 
 /**
- * Reads a path as it is written, or else as a model may mean it. If that fails, too, the
- * first error is thrown.
+ * Reads a path as it is written, or else as a model may mean it. If that fails, too,
+ * the first error is thrown.
  */
 export async function readAsMeant<T>(
   path: string,
@@ -280,7 +278,7 @@ function meantPath(path: string): string | undefined {
   return decoded?.replaceAll("\\", "/").replace(/^\//, "");
 }
 
-/** Reads a file, reads all files of a folder, or lists the files if the path is empty. */
+/** Reads a file, reads all files of a directory, or lists the files if the path is empty. */
 export async function readPath(
   skill: Skill,
   path: string,
@@ -290,22 +288,22 @@ export async function readPath(
   try {
     return { content: [await readContent(skill, path, context)] };
   } catch (error) {
-    const result = await readFolder(skill, path, context);
+    const result = await readDir(skill, path, context);
     if (result === undefined) throw error;
     return result;
   }
 }
 
-async function readFolder(
+async function readDir(
   skill: Skill,
   path: string,
   context: ToolContext,
 ): Promise<CallToolResult | undefined> {
   const prefix = [...splitPath(path) ?? [path], ""].join("/");
   const { files, leftOut } = await context.registry.listFiles(skill, MODEL);
-  const inFolder = files.filter((file) => file.path.startsWith(prefix));
-  if (inFolder.length === 0) return undefined;
-  const content = await readTogether(inFolder, async (file) => {
+  const inDir = files.filter((file) => file.path.startsWith(prefix));
+  if (inDir.length === 0) return undefined;
+  const content = await readTogether(inDir, async (file) => {
     // One file that cannot be read hides none of the others.
     const item = await readContent(skill, file.path, context)
       .catch(({ message }: Error) => ({

@@ -23,7 +23,7 @@ import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
-/** Opens the skills in the home folder of a place. */
+/** Opens the skills in the home directory of a place. */
 function openSkills({ path }: Place): Promise<SkillRegistry> {
   return openRegistry(join(path, SKILLS));
 }
@@ -217,8 +217,8 @@ Deno.test(
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
     assert.doesNotMatch(textOf(await read("")), /there|nowhere|Left out/);
-    const isFolder = /^Cannot read "data": it is a folder/;
-    assert.match(textOf(await read("data")), isFolder);
+    const isDir = /^Cannot read "data": it is a folder/;
+    assert.match(textOf(await read("data")), isDir);
     for (const path of ["none.md", ".env"]) {
       assert.match(textOf(await read(path)), /the skill serves no such file/);
     }

@@ -1,7 +1,7 @@
 /**
- * Answers for names that the model cannot load: why a skill with that name is skipped, and
- * which skills there are. Sentences about a project's skills are the server's own, so that
- * no text of a stranger speaks to the model here.
+ * Answers for names that the model cannot load: why a skill with that name is skipped,
+ * and which skills there are. Sentences about a project's skills are the server's own,
+ * so that no text of a stranger speaks to the model here.
  */
 
 import { basename, dirname } from "../fs/paths.ts";
@@ -39,8 +39,8 @@ const MAX_ANSWER_LENGTH = 8_000;
 const MAX_RESULTS = 10;
 
 /**
- * Answers in the wording of the contract of the tool `skill`: why a skill with the name is
- * skipped, and which skills there are, those first that match the name as a search.
+ * Answers in the wording of the contract of the tool `skill`: why a skill with the name
+ * is skipped, and which skills there are, those first that match the name as a search.
  */
 export async function answerUnknownName(
   name: string,
@@ -82,7 +82,8 @@ const searches = new WeakMap<
 
 /**
  * Lists all entries for the model: the best matches first, then the others, global ones
- * first in both. A clone whose skills match everything pushes out no match of the user's.
+ * first in both. A clone whose skills match everything pushes out no match of the
+ * user's.
  */
 async function sortByMatch(
   words: string,
@@ -116,7 +117,7 @@ function explainMissing(
       options.isRemote ? reason : formatDiagnostic(diagnostic),
     ];
   }
-  const refused = listRefusedFolders(catalog);
+  const refused = listRefusedDirs(catalog);
   const skipped = findSkipped(skillKey(name), catalog);
   const missing = skipped === undefined ? refused : [skipped, ...refused];
   return [...new Set(missing.map((it) => explain(it, options)))];
@@ -185,7 +186,7 @@ function listSkippedEntries(
 }
 
 /** Lists the roots whose skills are not served, or not all of them. */
-function listRefusedFolders({ roots, diagnostics }: SkillCatalog): NotServed[] {
+function listRefusedDirs({ roots, diagnostics }: SkillCatalog): NotServed[] {
   return roots.flatMap(({ root, scope, status }) => {
     const diagnostic = diagnostics.find(({ file }) => file === root.path);
     if (diagnostic === undefined || status === "missing") return [];

@@ -35,7 +35,7 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
     ["odd", ""],
     // What skips it is named, and nothing that was repaired.
     ["repaired", " (.claude/skills/repaired/SKILL.md)"],
-    // A folder of the user's choice that lies in the project is the project's.
+    // A directory of the user's choice that lies in the project is the project's.
     ["deeper", " (deep/skills/deeper/SKILL.md)"],
     ["quoted", " (.claude/skills/quoted/SKILL.md)", "name", 1],
   ] as const;
@@ -74,7 +74,7 @@ Deno.test("the answer says nothing about a skipped skill that is not for the mod
 Deno.test("the answer says that only a part of a project's folder is searched", async () => {
   using place = new Place();
   for (let index = 0; index < 1_001; index++) {
-    place.folder(`${PROJECT}/${index}`);
+    place.dir(`${PROJECT}/${index}`);
   }
   place.skill(PROJECT, "theirs");
   place.skill(HOME, "mine");

@@ -24,8 +24,9 @@ export interface SkillToolOptions {
    */
   readonly allowShell?: boolean | undefined;
   /**
-   * Whether the tools of clients cannot open the files of this machine or container. The
-   * results then name the folders and files of skills by their URIs. Default: `false`.
+   * Whether the tools of clients cannot open the files of this machine or container.
+   * The results then name the directories and files of skills by their URIs. Default:
+   * `false`.
    */
   readonly isRemote?: boolean | undefined;
   /** The time limit for shell commands, in seconds. Default: 60. */
@@ -33,8 +34,8 @@ export interface SkillToolOptions {
   /** Whether to install missing Python packages before a command runs. Default: `false`. */
   readonly autoInstallDeps?: boolean | undefined;
   /**
-   * Whether to log a line to stderr for each skill that is loaded. On a server of the SDK,
-   * it does not name the client. Default: `false`.
+   * Whether to log a line to stderr for each skill that is loaded. On a server of the
+   * SDK, it does not name the client. Default: `false`.
    */
   readonly logLoads?: boolean | undefined;
 }

@@ -51,8 +51,8 @@ export function createListHandler<T>(
 }
 
 /**
- * Returns the order of the entries in a list with pages: if there are several, the first one
- * begins with global skills.
+ * Returns the order of the entries in a list with pages: if there are several, the
+ * first one begins with global skills.
  */
 export function orderForPages(
   entries: readonly SkillEntry[],

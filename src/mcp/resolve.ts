@@ -1,17 +1,17 @@
 /**
  * Which skill a name means: the one lookup for tools, prompts, completion, and URIs.
  *
- * `project:` and `global:` are tried first, and never fall through. Otherwise, the first of
- * these that anything has decides:
+ * `project:` and `global:` are tried first, and never fall through. Otherwise, the
+ * first of these that anything has decides:
  *
  * 1. the name, regardless of case
  * 2. `plugin:name`, such as `office:pdf` for `office/skills/pdf`, a global skill first
  * 3. the name of the directory, if exactly one skill has it
  * 4. for `a:b`, the name `b`, if exactly one global skill has it
  *
- * Skills that are off or skipped are found, too, and load nothing: no other skill loads in
- * their place. The lookup also returns a skill that is hidden from the caller's viewer, so that
- * the caller refuses it.
+ * Skills that are off or skipped are found, too, and load nothing: no other skill loads
+ * in their place. The lookup also returns a skill that is hidden from the caller's
+ * viewer, so that the caller refuses it.
  */
 
 import { basename } from "../fs/paths.ts";
@@ -128,7 +128,8 @@ function createIndex(catalog: NamedSkills) {
     add(match, skill);
     append(dirs, skillKey(basename(skill.directory)), match);
   }
-  // What a skipped skill would be named is unknown, so it has all names that it may have.
+  // What a skipped skill would be named is unknown, so it has all names that it may
+  // have.
   for (const { names, ...skill } of skipped) {
     for (const name of names) add({ scope: skill.scope }, { ...skill, name });
   }

@@ -12,8 +12,8 @@ async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
     root(join(project, ".claude", "skills"), { scope: "project" }),
     root(join(home, ".claude", "skills")),
   ];
-  const folders = { workingDirectory: project, homeDirectory: home };
-  return await scanSkillRoots(roots, folders);
+  const dirs = { workingDirectory: project, homeDirectory: home };
+  return await scanSkillRoots(roots, dirs);
 }
 
 Deno.test("resolveName() finds a skill by its name and its qualified name, however they are written", async () => {
@@ -82,8 +82,8 @@ Deno.test("the first skill of a scope that the model may load has the name with 
   place.skill("project/.claude/skills", "b", skillMd("git"));
   place.skill("home/.claude/skills", "c", skillMd("git"));
   const catalog = await scanBoth(place);
-  const folders = ["git", "project:git", "global:git"].map((name) =>
+  const dirs = ["git", "project:git", "global:git"].map((name) =>
     basename(resolveName(name, catalog)!.directory)
   );
-  assert.deepEqual(folders, ["b", "b", "c"]);
+  assert.deepEqual(dirs, ["b", "b", "c"]);
 });

@@ -26,8 +26,8 @@ export function isCut(
 }
 
 /**
- * Returns the size of a value as JSON in bytes, or a smaller number than the limit if the
- * value is certainly smaller: most results need not be serialized to know that.
+ * Returns the size of a value as JSON in bytes, or a smaller number than the limit if
+ * the value is certainly smaller: most results need not be serialized to know that.
  */
 export function sizeUpTo(limit: number, value: unknown): number {
   // A character takes at most six bytes.

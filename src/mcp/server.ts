@@ -1,6 +1,6 @@
 /**
- * Creates the MCP server of each connection over stdio, and of each request over HTTP. All of
- * them answer with the same handlers.
+ * Creates the MCP server of each connection over stdio, and of each request over HTTP.
+ * All of them answer with the same handlers.
  */
 
 import {
@@ -138,7 +138,8 @@ function toRequestContext(
   { mcpReq: { signal, envelope }, http }: ServerContext,
   server: Server,
 ): RequestContext {
-  // Clients of 2026-07-28 give their name in each request, and earlier ones in `initialize`.
+  // Clients of 2026-07-28 give their name in each request, and earlier ones in
+  // `initialize`.
   const named: { [CLIENT_INFO_META_KEY]?: { name: string } } = { ...envelope };
   const info = named[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   return { signal, client: info?.name, sender: http?.authInfo?.clientId };

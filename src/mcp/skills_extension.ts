@@ -1,8 +1,9 @@
 /**
  * Serves the Skills extension of MCP: the skills with the digests of all their files,
- * and their folders.
+ * and their directories.
  *
- * @see {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
+ * @see
+ *   {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
@@ -94,23 +95,23 @@ function toError({ reason, fix }: DiagnosticDetails): Error {
 
 interface Child {
   readonly path: string;
-  /** Its size in bytes, unless it is a folder. */
+  /** Its size in bytes, unless it is a directory. */
   readonly size?: number;
 }
 
 /**
- * Lists the files and folders directly in a folder of a skill, sorted as the files in
- * them are.
+ * Lists the files and directories directly in a directory of a skill, sorted as the
+ * files in them are.
  *
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
- *   folder.
+ *   directory.
  */
 async function listChildren(
   uri: string,
   registry: SkillSource,
 ): Promise<{ skill: Skill; children: Child[] }> {
-  const { skill, path: folder } = requireResource(uri, registry);
-  const prefix = folder ? `${folder}/` : "";
+  const { skill, path: dir } = requireResource(uri, registry);
+  const prefix = dir ? `${dir}/` : "";
   const children = new Map<string, Child>();
   const { files } = await registry.listFiles(skill);
   for (const { path, size } of files) {

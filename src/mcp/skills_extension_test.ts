@@ -132,7 +132,7 @@ Deno.test("skills/list omits skills that hosts cannot load, --list says why, and
     place.file(`home/.claude/skills/many/${i}`, "x");
   }
   for (let i = 0; i < 2_048; i++) {
-    place.folder(`home/.claude/skills/wide/${i}`);
+    place.dir(`home/.claude/skills/wide/${i}`);
   }
   await using wire = new Wire(place);
   await wire.initialize();
@@ -168,7 +168,8 @@ Deno.test("skills/list and resources/read agree while files change", async () =>
   });
   await wire.initialize();
   for (let round = 0; round < 20; round++) {
-    // The size stays the same, and often the time does too, so only the content differs.
+    // The size stays the same, and often the time does too, so only the content
+    // differs.
     place.file(`${skill}/a.md`, String(round % 10));
     place.file(`${skill}/SKILL.md`, skillMd("git", `Round ${round % 10}`));
     const [entry] = await listSkills(wire);

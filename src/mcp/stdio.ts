@@ -19,9 +19,9 @@ import type { McpService } from "./server.ts";
 const GRACE_MS = 2_000;
 
 /**
- * How long the first answer to a client waits for the first scan, in milliseconds. A common
- * client library waits one second, and the start of the process on a busy machine takes most
- * of that.
+ * How long the first answer to a client waits for the first scan, in milliseconds. A
+ * common client library waits one second, and the start of the process on a busy
+ * machine takes most of that.
  */
 const HANDSHAKE_MS = 200;
 
@@ -91,8 +91,8 @@ type OnListen = (uris: readonly string[]) => Promise<void>;
 /**
  * Serves the client until its input ends, or until the signal is aborted.
  *
- * @param onListen Called with the URIs that a client of 2026-07-28 wants to hear of, which
- *   the SDK keeps to itself. It hears of changes once the promise is fulfilled.
+ * @param onListen Called with the URIs that a client of 2026-07-28 wants to hear of,
+ *   which the SDK keeps to itself. It hears of changes once the promise is fulfilled.
  * @returns The exit code: 2 if stdin cannot be read.
  */
 export async function serveOnStdio(
@@ -118,8 +118,8 @@ export async function serveOnStdio(
 }
 
 /**
- * Passes the messages in stdin on to the transport, and replies to what is not one. Returns
- * once the input has ended and what the client asked for is answered.
+ * Passes the messages in stdin on to the transport, and replies to what is not one.
+ * Returns once the input has ended and what the client asked for is answered.
  *
  * @throws {Error} If stdin cannot be read.
  */

@@ -31,7 +31,7 @@ export function subscriptionHandlers(
   };
 }
 
-/** What a URI stands for: the key of a skill, and the URI of a file or folder of it. */
+/** What a URI stands for: the key of a skill, and the URI of a file or directory of it. */
 interface Subscribed {
   readonly key: string;
   readonly files: string;
@@ -42,8 +42,8 @@ export class SubscribedFiles implements ScanSubscriber {
   readonly #uris = new Set<string>();
   /** The URIs whose files were listed once, so that later changes are known. */
   readonly #known = new Set<string>();
-  /** The real paths of the folders that contain the files. */
-  #folders: readonly string[] = [];
+  /** The real paths of the directories that contain the files. */
+  #dirs: readonly string[] = [];
   /** The version of each file, by its URI. */
   #versions: ReadonlyMap<string, string> = new Map();
   readonly #registry: SkillSource;
@@ -69,20 +69,20 @@ export class SubscribedFiles implements ScanSubscriber {
   }
 
   onScan(): void {
-    // Not awaited: whoever waits for a scan should not wait for all files of all skills.
-    // If it fails, the next scan looks again.
+    // Not awaited: whoever waits for a scan should not wait for all files of all
+    // skills. If it fails, the next scan looks again.
     this.#looks.run(() => this.#look()).catch(() => {});
   }
 
-  listFoldersToWatch(): readonly string[] {
-    return this.#folders;
+  listDirsToWatch(): readonly string[] {
+    return this.#dirs;
   }
 
   async #look(): Promise<void> {
     const subscribed = new Map(
       Array.from(this.#uris, (uri) => [uri, this.#resolve(uri)]),
     );
-    const { versions, folders } = await this.#listVersions(subscribed);
+    const { versions, dirs } = await this.#listVersions(subscribed);
     const changed = [...differingKeys(versions, this.#versions)];
     this.#versions = versions;
     for (const [uri, { files = uri } = {}] of subscribed) {
@@ -92,9 +92,9 @@ export class SubscribedFiles implements ScanSubscriber {
       }
       if (this.#uris.has(uri)) this.#known.add(uri);
     }
-    const isSame = folders.join("\0") === this.#folders.join("\0");
-    this.#folders = folders;
-    if (!isSame) this.#registry.watchFolders();
+    const isSame = dirs.join("\0") === this.#dirs.join("\0");
+    this.#dirs = dirs;
+    if (!isSame) this.#registry.watchDirs();
   }
 
   #resolve(uri: string): Subscribed | undefined {
@@ -105,30 +105,30 @@ export class SubscribedFiles implements ScanSubscriber {
   }
 
   /**
-   * Lists the files of the subscribed skills, and the folders that contain them. If all
-   * skills are subscribed, lists each only as far as hosts accept.
+   * Lists the files of the subscribed skills, and the directories that contain them. If
+   * all skills are subscribed, lists each only as far as hosts accept.
    */
   async #listVersions(
     subscribed: ReadonlyMap<string, Subscribed | undefined>,
-  ): Promise<{ versions: Map<string, string>; folders: string[] }> {
+  ): Promise<{ versions: Map<string, string>; dirs: string[] }> {
     const keys = new Set(Array.from(subscribed.values(), (it) => it?.key));
     const versions = new Map<string, string>();
-    const folders: string[] = [];
+    const dirs: string[] = [];
     for (const [key, skill] of this.#registry.catalog.served) {
       const isNamed = keys.has(key);
       if (!isNamed && !subscribed.has(ALL_SKILLS)) continue;
       const limit = isNamed ? {} : { maxEntries: MAX_LISTED_ENTRIES };
       const contents = await this.#registry.listFiles(skill, limit);
-      folders.push(...contents.folders);
+      dirs.push(...contents.dirs);
       for (const { path, version } of contents.files) {
         versions.set(skillFileUri(skill, path), version);
       }
     }
-    return { versions, folders };
+    return { versions, dirs };
   }
 }
 
 function isAtOrBelowUri(file: string, uri: string): boolean {
-  const folder = uri.endsWith("/") ? uri : `${uri}/`;
-  return file === uri || file.startsWith(folder);
+  const dir = uri.endsWith("/") ? uri : `${uri}/`;
+  return file === uri || file.startsWith(dir);
 }

@@ -14,7 +14,7 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
     main: "skill://git",
     skillMd: "skill://git/SKILL.md",
     file: "skill://git/references/API.md",
-    folder: "skill://git/references",
+    dir: "skill://git/references",
     collection: "skill://git/",
     other: "skill://hidden/",
     all: "skill://",
@@ -28,18 +28,18 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   };
   const git = "home/.claude/skills/git";
   place.replace(`${git}/references/API.md`, "# API 2");
-  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.file, uris.dir, uris.collection, uris.all);
   place.replace(`${git}/references/deep/more.md`, "# More 2");
-  await expectUpdates(uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.dir, uris.collection, uris.all);
   place.file(`${git}/references/new/new.md`, "New");
-  await expectUpdates(uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.dir, uris.collection, uris.all);
   place.replace(`${git}/SKILL.md`, skillMd("git", "New text"));
   await expectUpdates(uris.main, uris.skillMd, uris.collection, uris.all);
   place.replace("home/.claude/skills/hidden/a.md", "changed");
   await expectUpdates(uris.other, uris.all);
   place.file(`${git}/.env`, "secret too");
   place.remove(`${git}/references/API.md`);
-  await expectUpdates(uris.file, uris.folder, uris.collection, uris.all);
+  await expectUpdates(uris.file, uris.dir, uris.collection, uris.all);
   place.remove("home/.claude/skills/hidden");
   await expectUpdates(uris.other, uris.all);
   place.skill("new", "hidden");
@@ -81,7 +81,7 @@ Deno.test("SubscribedFiles asks for other folders to watch if a subscription nee
   using place = filesPlace();
   using registry = await openRegistry(join(place.home, ".claude", "skills"));
   let requests = 0;
-  registry.watchFolders = () => requests++;
+  registry.watchDirs = () => requests++;
   const files = new SubscribedFiles(registry, new InMemoryServerEventBus());
   const subscribe = async (uri: string) => {
     await files.subscribe([uri]);

@@ -139,10 +139,10 @@ interface ToolTexts {
 }
 
 /**
- * Formats the texts of a tool. A tool that lists the skills does so in the wording of its
- * contract, if that fits and the client shows it, or else in brief. A brief list is in
- * the description of the tool, or in that of its parameter if the client truncates the
- * former.
+ * Formats the texts of a tool. A tool that lists the skills does so in the wording of
+ * its contract, if that fits and the client shows it, or else in brief. A brief list is
+ * in the description of the tool, or in that of its parameter if the client truncates
+ * the former.
  */
 function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
   const { describe, usage, input } = tool;

@@ -1,9 +1,10 @@
 /**
- * Which real directories are hidden, and from whom: those of skills that are off or hidden
- * from the model, those whose `SKILL.md` cannot be read, and those that no scan could visit.
+ * Which real directories are hidden, and from whom: those of skills that are off or
+ * hidden from the model, those whose `SKILL.md` cannot be read, and those that no scan
+ * could visit.
  */
 
-import { withFoldersAbove } from "../fs/paths.ts";
+import { withDirsAbove } from "../fs/paths.ts";
 import { strictest } from "./states.ts";
 import type { SkillHiding } from "../skills/types.ts";
 
@@ -17,15 +18,16 @@ export class HiddenDirs {
   }
 
   /**
-   * Returns from whom a file or directory is hidden, by the directories between it and the
-   * skill through which it is reached. Outside that skill, all directories above it decide.
+   * Returns from whom a file or directory is hidden, by the directories between it and
+   * the skill through which it is reached. Outside that skill, all directories above it
+   * decide.
    *
    * @param realPath The real path of the file or directory.
    * @param skillDir The real directory of the skill.
    */
   of(realPath: string, skillDir: string): SkillHiding {
     if (this.#hidden.size === 0) return "nobody";
-    const dirs = withFoldersAbove(realPath);
+    const dirs = withDirsAbove(realPath);
     const isInSkill = dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
     return strictest(

@@ -1,15 +1,15 @@
 /**
  * The user's policy: which skills are served, and how prominently.
  *
- * Rules match skills by name, folder, and scope. A policy is asked about each path that
- * lists a skill, and about its real path. The last rule that matches decides for a path,
- * and the strictest state of all paths applies. So a symlink can neither evade a rule nor
- * benefit from one.
+ * Rules match skills by name, directory, and scope. A policy is asked about each path
+ * that lists a skill, and about its real path. The last rule that matches decides for a
+ * path, and the strictest state of all paths applies. So a symlink can neither evade a
+ * rule nor benefit from one.
  */
 
 import type { Diagnostic } from "../diagnostics.ts";
 import {
-  type BaseFolders,
+  type BaseDirs,
   comparablePath,
   dirname,
   resolvePath,
@@ -52,7 +52,7 @@ export class Policy {
   readonly file: string | undefined;
   readonly #options: ScanOptions;
   /** What the directories in rules are relative to. */
-  readonly #base: BaseFolders;
+  readonly #base: BaseDirs;
   #loaded: PolicyFile | undefined;
   #rules: readonly ActiveRule[] | undefined;
 
@@ -126,18 +126,18 @@ export class Policy {
   /** @throws {Error} If a directory of the rule cannot be resolved. */
   #activate(rule: SkillPolicyRule, project: Project): ActiveRule {
     const named = textsOf(rule.in)
-      .map((folder) => resolvePath(folder, this.#base));
+      .map((dir) => resolvePath(dir, this.#base));
     const real = named.map((path) => project.resolve(path));
     return {
       rule,
       patterns: textsOf(rule.skill).map((name) => [...skillKey(name)]),
       named,
-      folders: [...named, ...real].map(comparablePath),
+      dirs: [...named, ...real].map(comparablePath),
     };
   }
 
   /** Lists the directories that rules name. */
-  listNamedFolders(): string[] {
+  listNamedDirs(): string[] {
     return (this.#rules ?? []).flatMap(({ named }) => named);
   }
 
@@ -192,25 +192,25 @@ interface ActiveRule {
   /** The absolute paths of its directories. */
   readonly named: readonly string[];
   /** These and their real paths, in comparable form. */
-  readonly folders: readonly string[];
+  readonly dirs: readonly string[];
 }
 
 function isMatch(
-  { rule, patterns, folders }: ActiveRule,
+  { rule, patterns, dirs }: ActiveRule,
   { key, scope, path }: Listing,
 ): boolean {
   return (rule.scope ?? scope) === scope &&
     (rule.skill === undefined ||
       patterns.some((pattern) => matchesName(key, pattern))) &&
     (rule.in === undefined ||
-      folders.some((folder) => `${path}/`.startsWith(`${folder}/`)));
+      dirs.some((dir) => `${path}/`.startsWith(`${dir}/`)));
 }
 
 /**
  * Whether a name matches a pattern, in which `*` stands for any text and `?` for one
- * character. Only the last `*` is ever extended, because the first match of what follows
- * an earlier one is as good as any. With a regular expression, a name that a stranger
- * chose could take seconds.
+ * character. Only the last `*` is ever extended, because the first match of what
+ * follows an earlier one is as good as any. With a regular expression, a name that a
+ * stranger chose could take seconds.
  */
 function matchesName(key: string, pattern: readonly string[]): boolean {
   const characters = [...key];

@@ -16,7 +16,7 @@ const listOf = (text: z.ZodMiniString) =>
   z.pipe(z.transform((value) => [value].flat()), z.array(text));
 
 /** Wildcards would match nothing, and a rule with the state `off` would have no effect. */
-const FOLDER = z.string().check(
+const DIR = z.string().check(
   z.regex(
     /^[^*?]*$/,
     "Wildcards have no meaning: a rule matches everything in a folder",
@@ -27,7 +27,7 @@ const RULE = z.strictObject({
   state: z.enum(STATE_NAMES),
   skill: z.optional(listOf(z.string())),
   scope: z.optional(z.enum(SCOPES)),
-  in: z.optional(listOf(FOLDER)),
+  in: z.optional(listOf(DIR)),
 });
 
 const POLICY = z.strictObject({ rules: z.array(RULE) });
@@ -105,7 +105,7 @@ function toIssue({ path, message }: z.core.$ZodIssue): PolicyIssue {
  *
  * @throws {Error} If one is in the home directory, and that is unknown.
  */
-export function listRuleFolders(
+export function listRuleDirs(
   file: string,
   homeDirectory: string | undefined,
 ): string[] {

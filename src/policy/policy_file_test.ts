@@ -111,8 +111,8 @@ Deno.test("loadPolicy() returns the same policy until the text changes", () => {
 
 Deno.test("loadPolicy() accepts only a regular file", () => {
   using place = new Place();
-  const [folder] = issuesIn(place.folder("folder"));
-  assert.equal(folder!.reason, "it is a folder");
+  const [dir] = issuesIn(place.dir("folder"));
+  assert.equal(dir!.reason, "it is a folder");
   const [missing] = issuesIn(join(place.path, "missing.yaml"));
   assert.equal(missing!.reason, "there is no such file");
 });

@@ -24,7 +24,7 @@ function subject(directory: string, rest: Properties = {}): PolicySubject {
   return { names: [name], scope, paths };
 }
 
-/** Creates a valid policy of rules for a user whose home folder is `/home/me`. */
+/** Creates a valid policy of rules for a user whose home directory is `/home/me`. */
 async function policyOf(
   rules: readonly SkillPolicyRule[],
   options: ScanOptions = {},
@@ -84,8 +84,8 @@ Deno.test(
   },
   async () => {
     using place = new Place();
-    const data = place.folder("data", "work");
-    place.folder("data", "work", "p");
+    const data = place.dir("data", "work");
+    place.dir("data", "work", "p");
     place.link(data, "home/code");
     place.link(data, "project/code");
     const project = new Project({ workingDirectory: place.project });
@@ -140,7 +140,7 @@ Deno.test("Policy.decide() does not let links evade rules or benefit from them",
 
 Deno.test("Policy.load() says which rule names a folder that cannot be resolved, and what applies until it is fixed", async () => {
   using place = new Place();
-  place.folder("secret");
+  place.dir("secret");
   const rules = [{ in: "~/code" }, { in: join(place.path, "secret") }]
     .map((rule) => ({ ...rule, state: "off" as const }));
   const options = { policy: { rules }, homeDirectory: undefined };
@@ -226,26 +226,25 @@ Deno.test("in the name of a rule, * stands for any text and ? for one character"
 });
 
 Deno.test("a rule matches everything in its folders: in the home folder, in the policy's folder, and anywhere", async () => {
-  const cases: [folder: string | string[], hits: string[], others: string[]][] =
+  const cases: [dir: string | string[], hits: string[], others: string[]][] = [
     [
-      [
-        "~/code",
-        ["/home/me/code", "/home/me/code/p/.claude/skills/git"],
-        ["/home/me/code2/git", "/code/git", "/home/other/code/git"],
-      ],
-      ["~/code/", ["/home/me/code/a/b"], ["/home/me/codeer"]],
-      ["~", ["/home/me/git"], ["/home/you/git"]],
-      ["/", ["/git", "/a/b"], []],
-      ["./mine", ["/etc/policy/mine/git"], ["/etc/mine/git"]],
-      ["../other", ["/etc/other/git"], ["/etc/policy/other/git"]],
-      ["/a (copy)/b[!0]", ["/a (copy)/b[!0]/git"], ["/a (copy)/b1/git"]],
-      [["/code", "~/a"], ["/code/x/git", "/home/me/a"], ["/a/git"]],
-    ];
-  for (const [folder, hits, others] of cases) {
-    const policy = await policyOf([{ in: folder, state: "off" }]);
+      "~/code",
+      ["/home/me/code", "/home/me/code/p/.claude/skills/git"],
+      ["/home/me/code2/git", "/code/git", "/home/other/code/git"],
+    ],
+    ["~/code/", ["/home/me/code/a/b"], ["/home/me/codeer"]],
+    ["~", ["/home/me/git"], ["/home/you/git"]],
+    ["/", ["/git", "/a/b"], []],
+    ["./mine", ["/etc/policy/mine/git"], ["/etc/mine/git"]],
+    ["../other", ["/etc/other/git"], ["/etc/policy/other/git"]],
+    ["/a (copy)/b[!0]", ["/a (copy)/b[!0]/git"], ["/a (copy)/b1/git"]],
+    [["/code", "~/a"], ["/code/x/git", "/home/me/a"], ["/a/git"]],
+  ];
+  for (const [dir, hits, others] of cases) {
+    const policy = await policyOf([{ in: dir, state: "off" }]);
     const matching = [...hits, ...others]
       .filter((path) => policy.decide(subject(path)).state === "off");
-    assert.deepEqual(matching, hits, String(folder));
+    assert.deepEqual(matching, hits, String(dir));
   }
 });
 
@@ -254,14 +253,14 @@ Deno.test(
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
-    const data = place.folder("data");
+    const data = place.dir("data");
     const link = place.link("data", "mine");
     // The skills are links to elsewhere.
     const realDirectory = "/store/git";
-    for (const folder of [data, link]) {
-      const skill = subject(join(folder, "git"), { realDirectory });
+    for (const dir of [data, link]) {
+      const skill = subject(join(dir, "git"), { realDirectory });
       const state = await stateOf([{ in: link, state: "off" }], skill);
-      assert.equal(state, "off", folder);
+      assert.equal(state, "off", dir);
     }
   },
 );

@@ -1,6 +1,6 @@
 /**
- * The states that a policy gives to skills, in one table. What depends on a state mostly
- * follows from it: which rule wins, who sees a skill, and how it is listed.
+ * The states that a policy gives to skills, in one table. What depends on a state
+ * mostly follows from it: which rule wins, who sees a skill, and how it is listed.
  */
 
 import type { Skill, SkillHiding, SkillState } from "../skills/types.ts";

@@ -45,7 +45,7 @@ export function parseMebibytes(value: string | undefined): number | undefined {
   return size >= 1 && mebibytes <= MAX_FILE_MIB ? size : undefined;
 }
 
-const FOLDERS = {
+const DIRS = {
   type: "string",
   multiple: true,
   value: "DIR",
@@ -65,7 +65,7 @@ function seconds(min: number) {
 /** The options that affect a running server. */
 const SERVING = {
   "skill-dir": {
-    ...FOLDERS,
+    ...DIRS,
     help: "also search DIR and its subfolders; repeatable",
   },
   "recursive": {
@@ -77,7 +77,7 @@ const SERVING = {
     help: "also search ./.agents/skills and ~/.agents/skills",
   },
   "trust-links": {
-    ...FOLDERS,
+    ...DIRS,
     help: "allow links into DIR; repeatable",
   },
   "tools": {

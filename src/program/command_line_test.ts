@@ -15,11 +15,11 @@ Deno.test("server reports a given folder that does not exist, unless it is a def
   const env = { SKILLS_DIR: "~/.claude/skills,~/.agent/skills,typo" };
   await using session = await Session.open(place, { env });
   assert.deepEqual(await session.names(), ["git"]);
-  const folder = join(place.project, "typo");
+  const dir = join(place.project, "typo");
   const line = await session.stderr.take(() => true, "the missing folder");
   assert.equal(
     line,
-    `skill-server: Skipped "${folder}": there is no such folder; check its spelling, or create it; --list shows the skills that are found`,
+    `skill-server: Skipped "${dir}": there is no such folder; check its spelling, or create it; --list shows the skills that are found`,
   );
   assert.deepEqual(await session.end(), []);
 });

@@ -24,8 +24,8 @@ export function runningProgram(): Program {
 }
 
 /**
- * Returns the words of a command that starts the program in any folder, up to its own
- * arguments.
+ * Returns the words of a command that starts the program in any directory, up to its
+ * own arguments.
  *
  * @param options Flags of Deno. The permissions of an executable are built in.
  */
@@ -61,7 +61,7 @@ function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }
 
-/** Shortens a path in the home folder, in the form that options accept. */
+/** Shortens a path in the home directory, in the form that options accept. */
 export function withTilde(path: string, home: string | undefined): string {
   return home !== undefined && isAtOrBelow(path, home)
     ? join("~", relative(home, path))

@@ -1,12 +1,12 @@
 /**
- * Turns the command line and the environment into settings, with warnings about what was
- * ignored.
+ * Turns the command line and the environment into settings, with warnings about what
+ * was ignored.
  */
 
 import { attempt } from "../attempt.ts";
 import {
   basename,
-  currentFolder,
+  currentDir,
   dirname,
   isAbsolute,
   isThere,
@@ -14,7 +14,7 @@ import {
   join,
   realPathOf,
   resolvePath,
-  withFoldersAbove,
+  withDirsAbove,
 } from "../fs/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../fs/read.ts";
 import { Project } from "../skills/project.ts";
@@ -23,9 +23,9 @@ import {
   resolveSkillRoots,
   withoutDuplicates,
 } from "../skills/roots.ts";
-import { isSkillFolder } from "../skills/skill_file.ts";
+import { isSkillDir } from "../skills/skill_file.ts";
 import type {
-  BaseFolders,
+  BaseDirs,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootOptions,
@@ -44,8 +44,8 @@ export interface Settings {
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
   readonly home: string | undefined;
-  /** The absolute paths of the folders that replace the default ones. */
-  readonly folders: readonly string[];
+  /** The absolute paths of the directories that replace the default ones. */
+  readonly dirs: readonly string[];
   /** The same options as the registry and the tools take them. */
   readonly options: SkillRegistryOptions & ToolOptions;
   /** The settings that are ignored, and how to fix them, in a line each. */
@@ -55,56 +55,56 @@ export interface Settings {
 /** @throws {UsageError} If the value of an option is invalid. */
 export function createSettings(command: CommandLine): Settings {
   const warnings: string[] = [];
-  const bases = readBaseFolders(warnings);
+  const bases = readBaseDirs(warnings);
   const size = command.values["max-file-size"] ??
     readEnvironment("MAX_FILE_SIZE_MB");
   const isValidSize = parseMebibytes(size) !== undefined;
   const values = {
-    ...resolveFolders(command.values, bases),
+    ...resolveDirs(command.values, bases),
     "max-file-size": isValidSize ? size : undefined,
   };
-  const folders = listReplacingFolders(command, bases);
+  const dirs = listReplacingDirs(command, bases);
   const { homeDirectory: home } = bases;
-  const needsHome = folders.length === 0 || values.agents === true;
+  const needsHome = dirs.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   if (size !== undefined && !isValidSize) {
     const { expected } = OPTIONS["max-file-size"];
     warnings.push(formatIgnored("MAX_FILE_SIZE_MB", size, expected));
   }
-  const derived = deriveSettings(values, folders, bases);
-  return { values, home, folders, warnings, ...derived };
+  const derived = deriveSettings(values, dirs, bases);
+  return { values, home, dirs, warnings, ...derived };
 }
 
 export function logWarnings({ warnings }: Settings): void {
   for (const warning of warnings) log(warning);
 }
 
-/** Returns settings with other options, whose paths may be relative, and the same folders. */
+/** Returns settings with other options, whose paths may be relative, and the same directories. */
 export function withOptions(
   settings: Settings,
   options: CommandLine["values"],
 ): Settings {
-  const { workingDirectory, homeDirectory, homeFolders } = settings.options;
-  const bases = { workingDirectory, homeDirectory, homeFolders };
-  const values = resolveFolders(options, bases);
-  const derived = deriveSettings(values, settings.folders, bases);
+  const { workingDirectory, homeDirectory, homeDirs } = settings.options;
+  const bases = { workingDirectory, homeDirectory, homeDirs };
+  const values = resolveDirs(options, bases);
+  const derived = deriveSettings(values, settings.dirs, bases);
   return { ...settings, values, ...derived };
 }
 
 function deriveSettings(
   values: Settings["values"],
-  folders: readonly string[],
-  bases: BaseFolders,
+  dirs: readonly string[],
+  bases: BaseDirs,
 ): Pick<Settings, "roots" | "options"> {
   return {
-    roots: listRoots(values, folders, bases),
+    roots: listRoots(values, dirs, bases),
     options: { ...bases, ...createOptions(values) },
   };
 }
 
-function resolveFolders(
+function resolveDirs(
   values: CommandLine["values"],
-  bases: BaseFolders,
+  bases: BaseDirs,
 ): CommandLine["values"] {
   const resolveAll = (paths: readonly string[] = []) =>
     paths.map((path) => resolveGiven(path, bases));
@@ -116,34 +116,33 @@ function resolveFolders(
   };
 }
 
-function listReplacingFolders(
+function listReplacingDirs(
   command: CommandLine,
-  bases: BaseFolders,
+  bases: BaseDirs,
 ): string[] {
-  const { check = false, agents, "skill-dir": recursiveFolders } =
-    command.values;
-  const searched = { ...bases, agents, recursiveFolders };
-  return givenFolders(command, bases).flatMap((folder) => {
-    const path = resolveGiven(folder, bases);
-    if (check) return listCheckedFolders(path, searched);
-    refuseOptionName(folder, path);
-    // A skill's file stands for its folder.
-    return [folderOf(path) ?? path];
+  const { check = false, agents, "skill-dir": recursiveDirs } = command.values;
+  const searched = { ...bases, agents, recursiveDirs };
+  return givenDirs(command, bases).flatMap((dir) => {
+    const path = resolveGiven(dir, bases);
+    if (check) return listCheckedDirs(path, searched);
+    refuseOptionName(dir, path);
+    // A skill's file stands for its directory.
+    return [dirOf(path) ?? path];
   });
 }
 
 function listRoots(
-  { agents, check, tools, recursive, "skill-dir": recursiveFolders }:
+  { agents, check, tools, recursive, "skill-dir": recursiveDirs }:
     CommandLine["values"],
-  folders: readonly string[],
-  bases: BaseFolders,
+  dirs: readonly string[],
+  bases: BaseDirs,
 ): SkillRoot[] {
-  const isNamed = folders.length > 0;
+  const isNamed = dirs.length > 0;
   const roots = resolveSkillRoots({
     ...bases,
-    folders: isNamed ? folders : undefined,
-    recursiveFolders,
-    // `--check` looks only at the folders that are named.
+    dirs: isNamed ? dirs : undefined,
+    recursiveDirs,
+    // `--check` looks only at the directories that are named.
     agents: agents && !(check && isNamed),
   });
   const isDeep = recursive || tools === "agentskills";
@@ -165,7 +164,7 @@ function createOptions(
     maxFileSize: parseMebibytes(values["max-file-size"]) ??
       DEFAULT_MAX_FILE_SIZE,
     refreshSeconds: numberOf(values.refresh),
-    watchFolders: !values["no-watch"],
+    watchDirs: !values["no-watch"],
     toolset: (values.tools ?? "skill") as Toolset,
     profile: values.profile,
     allowShell: !values.remote,
@@ -178,10 +177,11 @@ function createOptions(
 }
 
 /**
- * Lists the folders to check for a path: the skill that a file is in, or the path
- * itself. If nothing is there, it may be the name of skills in the searched folders.
+ * Lists the directories to check for a path: the skill that a file is in, or the path
+ * itself. If nothing is there, it may be the name of skills in the searched
+ * directories.
  */
-function listCheckedFolders(
+function listCheckedDirs(
   path: string,
   searched: SkillRootOptions,
 ): string[] {
@@ -195,26 +195,26 @@ function listCheckedFolders(
 }
 
 /**
- * Returns the folder of the skill that a file is in, or the one among skills that should
- * be a skill or a group, if it is in one.
+ * Returns the directory of the skill that a file is in, or the one among skills that
+ * should be a skill or a group, if it is in one.
  */
 function skillAround(file: string): string | undefined {
-  if (attempt(() => Deno.statSync(file).isFile) !== true) return folderOf(file);
-  const folders = withFoldersAbove(dirname(file));
-  return folders.find(isSkillFolder) ??
-    folders.find((folder) => isNamedSkills(dirname(folder)));
+  if (attempt(() => Deno.statSync(file).isFile) !== true) return dirOf(file);
+  const dirs = withDirsAbove(dirname(file));
+  return dirs.find(isSkillDir) ??
+    dirs.find((dir) => isNamedSkills(dirname(dir)));
 }
 
-/** @throws {UsageError} If a folder that is missing has the name of an option. */
-function refuseOptionName(folder: string, path: string): void {
-  if (!Object.hasOwn(OPTIONS, folder) || isThere(path)) return;
+/** @throws {UsageError} If a directory that is missing has the name of an option. */
+function refuseOptionName(dir: string, path: string): void {
+  if (!Object.hasOwn(OPTIONS, dir) || isThere(path)) return;
   throw new UsageError(
-    `Cannot find the folder ${quote(folder)}: did you mean --${folder}?`,
+    `Cannot find the folder ${quote(dir)}: did you mean --${dir}?`,
   );
 }
 
-/** Returns the folder of a `SKILL.md`, and `undefined` for any other file. */
-export function folderOf(file: string): string | undefined {
+/** Returns the directory of a `SKILL.md`, and `undefined` for any other file. */
+export function dirOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
@@ -227,13 +227,13 @@ function formatIgnored(
 }
 
 /**
- * Returns the folders on the command line, or else those in the environment.
+ * Returns the directories on the command line, or else those in the environment.
  * Skilljack searches both, in this order, so its toolset does too. An argument is
- * split at its commas, unless it names a folder.
+ * split at its commas, unless it names a directory.
  */
-function givenFolders(
+function givenDirs(
   { positionals, values }: CommandLine,
-  bases: BaseFolders,
+  bases: BaseDirs,
 ): string[] {
   const variable = readEnvironment("SKILLS_DIR");
   const usesVariable = positionals.length === 0 || values.tools === "skilljack";
@@ -247,8 +247,8 @@ function givenFolders(
   );
 }
 
-/** @throws {UsageError} If the folder that the path is relative to is unknown. */
-function resolveGiven(path: string, bases: BaseFolders): string {
+/** @throws {UsageError} If the directory that the path is relative to is unknown. */
+function resolveGiven(path: string, bases: BaseDirs): string {
   try {
     return resolvePath(path, bases);
   } catch (error) {
@@ -271,42 +271,42 @@ const NO_HOME =
     HOME_VARIABLES[0]
   } to its absolute path, and add --allow-env`;
 
-/** The variables with which clients move their folders in the home folder. */
-const FOLDER_VARIABLES = { ".claude": "CLAUDE_CONFIG_DIR" };
+/** The variables with which clients move their directories in the home directory. */
+const DIR_VARIABLES = { ".claude": "CLAUDE_CONFIG_DIR" };
 
-const HOME_FOLDER = "an absolute path outside of the project";
+const HOME_DIR = "an absolute path outside of the project";
 
 /**
- * Reads which folders replace those in the home folder. One in the project is ignored,
- * because the project may have set the variable.
+ * Reads which directories replace those in the home directory. One in the project is
+ * ignored, because the project may have set the variable.
  */
-function readHomeFolders(
-  bases: BaseFolders,
+function readHomeDirs(
+  bases: BaseDirs,
   warnings: string[],
 ): Record<string, string> {
   const project = new Project(bases);
-  const folders: Record<string, string> = {};
-  for (const [name, variable] of Object.entries(FOLDER_VARIABLES)) {
-    const folder = readEnvironment(variable);
-    if (folder === undefined) continue;
-    const isUsable = isPossibleFolder(folder) &&
-      project.scopeOf(realPathOf(folder)) === "global";
-    if (isUsable) folders[name] = folder;
-    else warnings.push(formatIgnored(variable, folder, HOME_FOLDER));
+  const dirs: Record<string, string> = {};
+  for (const [name, variable] of Object.entries(DIR_VARIABLES)) {
+    const dir = readEnvironment(variable);
+    if (dir === undefined) continue;
+    const isUsable = isPossibleDir(dir) &&
+      project.scopeOf(realPathOf(dir)) === "global";
+    if (isUsable) dirs[name] = dir;
+    else warnings.push(formatIgnored(variable, dir, HOME_DIR));
   }
-  return folders;
+  return dirs;
 }
 
-function isPossibleFolder(path: string): boolean {
+function isPossibleDir(path: string): boolean {
   return path.length <= MAX_LENGTHS.path && isAbsolute(path);
 }
 
-function readBaseFolders(warnings: string[]): BaseFolders {
+function readBaseDirs(warnings: string[]): BaseDirs {
   const value = HOME_VARIABLES.map(readEnvironment)
-    .find((folder) => folder !== undefined);
-  const homeDirectory = value !== undefined && isPossibleFolder(value)
+    .find((dir) => dir !== undefined);
+  const homeDirectory = value !== undefined && isPossibleDir(value)
     ? value
     : undefined;
-  const bases = { workingDirectory: currentFolder(), homeDirectory };
-  return { ...bases, homeFolders: readHomeFolders(bases, warnings) };
+  const bases = { workingDirectory: currentDir(), homeDirectory };
+  return { ...bases, homeDirs: readHomeDirs(bases, warnings) };
 }

@@ -18,7 +18,7 @@ function settingsWith(
   return withVariables(variables, () => createSettings(parseCommandLine(args)));
 }
 
-/** Creates settings in a place: its home folder, and paths in it for those in `args`. */
+/** Creates settings in a place: its home directory, and paths in it for those in `args`. */
 function settingsIn(
   { path, home }: Place,
   args: string[],
@@ -45,7 +45,7 @@ Deno.test("createSettings() makes the paths of options absolute", () => {
 
 Deno.test("createSettings() replaces the default roots by the given folders only", () => {
   using place = new Place();
-  place.folder("a");
+  place.dir("a");
   const usual = settingsIn(place, []).roots.map(({ path }) => path);
   assert.ok(usual.includes(join(place.home, ".claude", "skills")));
   const more = settingsIn(place, ["--skill-dir=~/a", "--agents"]).roots;
@@ -56,7 +56,7 @@ Deno.test("createSettings() replaces the default roots by the given folders only
     [join(place.home, "a")],
   );
   const given = settingsIn(place, ["/a"]);
-  assert.deepEqual(given.folders, [join(place.path, "a")]);
+  assert.deepEqual(given.dirs, [join(place.path, "a")]);
   assert.deepEqual(
     given.roots.map(({ path, includesItself }) => [path, includesItself]),
     [
@@ -70,22 +70,22 @@ Deno.test("createSettings() replaces the default roots by the given folders only
 Deno.test("createSettings() takes folders from the command line, or else from SKILLS_DIR, or from both for skilljack", () => {
   using place = new Place();
   const [a, b, comma] = [
-    place.folder("a"),
-    place.folder("b"),
-    place.folder("c,d"),
+    place.dir("a"),
+    place.dir("b"),
+    place.dir("c,d"),
   ];
-  const cases: [args: string[], SKILLS_DIR: string, folders: string[]][] = [
+  const cases: [args: string[], SKILLS_DIR: string, dirs: string[]][] = [
     [[a, b], "", [a, b]],
     [[`${a}, ${b}`], "", [a, b]],
     [[], `${a},${b},`, [a, b]],
     [[b], a, [b]],
     [["--tools=skilljack", b], a, [b, a]],
-    // A folder is not split at the comma in its name.
+    // A directory is not split at the comma in its name.
     [[comma], "", [comma]],
   ];
-  for (const [args, SKILLS_DIR, folders] of cases) {
+  for (const [args, SKILLS_DIR, dirs] of cases) {
     const settings = settingsWith({ HOME: place.home, SKILLS_DIR }, ...args);
-    assert.deepEqual(settings.folders, folders);
+    assert.deepEqual(settings.dirs, dirs);
   }
 });
 
@@ -127,10 +127,10 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
   assert.equal(size.values["max-file-size"], undefined);
   const homeless = settingsWith({});
   assert.match(homeless.warnings.join(), /^Cannot determine the home folder/);
-  // Nothing in the home folder is searched.
-  const folder = place.folder("a");
-  assert.deepEqual(settingsWith({}, folder).warnings, []);
-  assert.equal(settingsWith({}, folder, "--agents").warnings.length, 1);
+  // Nothing in the home directory is searched.
+  const dir = place.dir("a");
+  assert.deepEqual(settingsWith({}, dir).warnings, []);
+  assert.equal(settingsWith({}, dir, "--agents").warnings.length, 1);
 });
 
 Deno.test("createSettings() gives clients on other machines URIs instead of paths, and no shell", () => {
@@ -148,10 +148,10 @@ Deno.test("createSettings() gives clients on other machines URIs instead of path
 
 Deno.test("createSettings() searches a folder once that is named twice", () => {
   using place = new Place();
-  const folder = place.folder("skills");
+  const dir = place.dir("skills");
   const args = ["--recursive", "/skills", "--skill-dir", "/skills"];
   const { roots } = settingsIn(place, args);
-  const same = roots.filter(({ path }) => path === folder);
+  const same = roots.filter(({ path }) => path === dir);
   assert.equal(same.length, 1);
 });
 
@@ -162,8 +162,7 @@ Deno.test("createSettings() checks the skill that a file is in", () => {
   place.file("skills/pdf/references/forms.md", "");
   place.file("skills/pdf/examples/nested/a.txt", "");
   place.file("skills/loose.md", "");
-  const checked = (file: string) =>
-    settingsIn(place, ["--check", file]).folders;
+  const checked = (file: string) => settingsIn(place, ["--check", file]).dirs;
   assert.deepEqual(checked("/skills/pdf/SKILL.md"), [pdf]);
   assert.deepEqual(checked("/skills/pdf/references/forms.md"), [pdf]);
   assert.deepEqual(checked("/skills/pdf/examples/nested/a.txt"), [nested]);

@@ -38,7 +38,7 @@ export function differingKeys<T>(
   );
 }
 
-/** The advice for a skill that no name loads. The name of its folder does not count. */
+/** The advice for a skill that no name loads. The name of its directory does not count. */
 export const RENAME =
   "no name loads it, so change the name in the SKILL.md of one of the two";
 

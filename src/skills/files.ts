@@ -1,11 +1,13 @@
 /**
- * The files of a skill: which of them are served, how they are listed and read, and their
- * digests. Whatever its path, a file is one of the skill only by its real path.
+ * The files of a skill: which of them are served, how they are listed and read, and
+ * their digests. Whatever its path, a file is one of the skill only by its real path.
  *
  * 1. Names that begin with a dot are hidden, except a few that templates need. So are
  *    `node_modules`, `__pycache__`, and what is more than 10 levels deep.
- * 2. A symlink must lead into the skill, to no hidden name, or into a trusted directory.
- * 3. What is hidden is hidden by its real path, and so is what a symlink in it leads to.
+ * 2. A symlink must lead into the skill, to no hidden name, or into a trusted
+ * directory.
+ * 3. What is hidden is hidden by its real path, and so is what a symlink in it leads
+ * to.
  */
 
 import { attempt } from "../attempt.ts";
@@ -92,7 +94,8 @@ export function isInsideSkill(
   if (!isAtOrBelow(realPath, realDirectory)) {
     return isAtOrBelowAny(realPath, trusted);
   }
-  // Kubernetes mounts a file as a symlink into a directory with a name such as `..data`.
+  // Kubernetes mounts a file as a symlink into a directory with a name such as
+  // `..data`.
   return namesIn(relative(realDirectory, realPath))
     .every((name) => isVisible(name) || name.startsWith(".."));
 }
@@ -156,13 +159,13 @@ export async function listFiles(
 ): Promise<SkillFiles> {
   const { skill, describe } = scope;
   const files: SkillFile[] = [];
-  const folders: string[] = [];
+  const dirs: string[] = [];
   const leftOut: Diagnostic[] = [];
   const queue: Entry[] = [];
   const enter = (path: string, file: string, realDirs: readonly string[]) => {
     try {
       queue.push(...listVisible(path, file, realDirs));
-      folders.push(realDirs[0]!);
+      dirs.push(realDirs[0]!);
     } catch (error) {
       // It may have just been removed.
       if (!isAbsence(error)) leftOut.push({ file, ...describe(error) });
@@ -200,7 +203,7 @@ export async function listFiles(
   }
   return {
     files: files.sort((a, b) => byCodeUnits(a.path, b.path)),
-    folders,
+    dirs,
     leftOut: leftOut.sort((a, b) => byCodeUnits(a.file, b.file)),
     entries: queue.length,
   };
@@ -258,8 +261,8 @@ function locateInSkill(path: string, scope: FileScope): Located {
  * Reads a file of a skill.
  *
  * @param path Its path in the skill, with `/` as the separator.
- * @throws {SkillFileError} If it does not exist, is not in the skill, is not a regular file,
- *   is too large, or cannot be read.
+ * @throws {SkillFileError} If it does not exist, is not in the skill, is not a regular
+ *   file, is too large, or cannot be read.
  */
 export function readSkillFile(
   path: string,
@@ -295,8 +298,8 @@ function read(
 }
 
 /**
- * Finds a file name by name, because nothing is served through a hidden directory, wherever
- * a symlink in it leads.
+ * Finds a file name by name, because nothing is served through a hidden directory,
+ * wherever a symlink in it leads.
  *
  * @throws {Error} If there is no such file in the skill.
  */
@@ -328,7 +331,8 @@ const MAX_DIGESTS = 100_000;
 /**
  * Returns the digest and the size of a listed file.
  *
- * @param known The digests of settled files, by version and path. This function adds to it.
+ * @param known The digests of settled files, by version and path. This function adds to
+ *   it.
  * @throws {SkillFileError} As {@linkcode readSkillFile} does.
  */
 export function digestFile(

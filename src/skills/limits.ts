@@ -1,6 +1,6 @@
 /**
- * What hosts with the Skills extension accept, according to the specification. `skills/list`
- * leaves out a skill that breaks a limit, and everything else serves it.
+ * What hosts with the Skills extension accept, according to the specification.
+ * `skills/list` leaves out a skill that breaks a limit, and everything else serves it.
  *
  * @see {@link https://agentskills.io/specification}
  */
@@ -16,7 +16,7 @@ const MAX_COMPATIBILITY_LENGTH = 500;
 const MAX_FILES = 512;
 const MAX_MIB = 16;
 
-/** The maximum number of files and folders of a skill that `skills/list` lists. */
+/** The maximum number of files and directories of a skill that `skills/list` lists. */
 export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
 /** With aliases, a short YAML text can become enormous, or contain itself. */
@@ -60,8 +60,8 @@ export function findUnlistingReason(
 }
 
 /**
- * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens between
- * them. Returns `undefined` if it has letters of other alphabets.
+ * Returns a name in the form that hosts accept: `a-z`, `0-9`, and single hyphens
+ * between them. Returns `undefined` if it has letters of other alphabets.
  */
 export function validName(name: string): string | undefined {
   const text = withoutInvisible(name);
@@ -167,7 +167,7 @@ function limitMetadata(
     }));
 }
 
-/** Describes the files and folders of a skill that are not served. */
+/** Describes the files and directories of a skill that are not served. */
 export function listLeftOut(
   { directory }: Skill,
   { leftOut }: SkillFiles,

@@ -23,7 +23,7 @@ Deno.test("findUnlistingReason() allows at most 512 files, 2,048 files and folde
       files: Array.from({ length: files }, (_, index) => {
         return { path: `${index}`, size: index === 0 ? size : 0, version: "" };
       }),
-      folders: [],
+      dirs: [],
       leftOut: leftOut.map((file) => ({ file, ...diagnostic })),
       entries,
     });

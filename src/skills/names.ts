@@ -1,6 +1,6 @@
 /**
- * The names of skills, and their `skill://` URIs. If a skill has the name of an earlier one,
- * its name is qualified: by its scope, as in `global:git`, or by its plugin, as in
+ * The names of skills, and their `skill://` URIs. If a skill has the name of an earlier
+ * one, its name is qualified: by its scope, as in `global:git`, or by its plugin, as in
  * `office:pdf` for `office/skills/pdf`. `src/mcp/resolve.ts` says what a name loads.
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
@@ -20,9 +20,9 @@ const CLEAN_NAME = /^[!-%'-~]+(?: [!-%'-~]+)*$/;
 const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
 
 /**
- * Cleans a name: on one line, without invisible characters, in Unicode normalization form C.
- * Escapes of XML are undone, because models copy names from lists in XML. A text that is too
- * long for a name becomes empty.
+ * Cleans a name: on one line, without invisible characters, in Unicode normalization
+ * form C. Escapes of XML are undone, because models copy names from lists in XML. A
+ * text that is too long for a name becomes empty.
  */
 export function cleanName(name: string): string {
   if (name.length > MAX_LENGTHS.name) return "";
@@ -50,8 +50,9 @@ export function isScoped(name: string): boolean {
 }
 
 /**
- * Returns the clean name of the plugin that a skill is in: the directory around `skills`, as
- * in `<plugin>/skills/<name>`. One that is named like a scope qualifies nothing.
+ * Returns the clean name of the plugin that a skill is in: the directory around
+ * `skills`, as in `<plugin>/skills/<name>`. One that is named like a scope qualifies
+ * nothing.
  */
 export function pluginOf(directory: string): string | undefined {
   const [, skills, around = ""] = namesIn(directory).reverse();
@@ -95,7 +96,7 @@ export function servedKey(skill: Skill): string {
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  *
  * @param name The skill's name. It may contain any characters.
- * @param path The file's path relative to the skill's folder, or an empty
+ * @param path The file's path relative to the skill's directory, or an empty
  *   string for the collection of all files.
  * @returns The URI. The skill's name and each segment of the path are percent-encoded.
  */

@@ -7,14 +7,14 @@ import { attempt } from "../attempt.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { isAbsence, SkillFileError } from "../fs/errors.ts";
 import {
-  type BaseFolders,
+  type BaseDirs,
   dirname,
   isAtOrBelow,
   isAtOrBelowAny,
   locationOf,
   realPathOf,
   relative,
-  withFoldersAbove,
+  withDirsAbove,
 } from "../fs/paths.ts";
 import { isInsideSkill } from "./files.ts";
 import {
@@ -22,7 +22,7 @@ import {
   LINK_OUT_OF_ROOTS,
   skillDiagnosticOf,
 } from "./scan_diagnostics.ts";
-import { isSkillFolder } from "./skill_file.ts";
+import { isSkillDir } from "./skill_file.ts";
 import type { ScanOptions, SkillRoot, SkillScope } from "./types.ts";
 
 /** Compares by scope: global before project. */
@@ -49,7 +49,7 @@ export class Project {
   /** The root of a disk is never a project: desktop applications start servers in `/`. */
   constructor(
     { workingDirectory, homeDirectory, trustLinks = [] }:
-      & BaseFolders
+      & BaseDirs
       & Pick<ScanOptions, "trustLinks">,
   ) {
     if (workingDirectory !== undefined) {
@@ -76,13 +76,13 @@ export class Project {
   }
 
   /**
-   * Whether what a root, an option, or a rule names is in the project by its path, but not
-   * by its real path. It is ignored then, because the user did not choose where a symlink
-   * of the project leads.
+   * Whether what a root, an option, or a rule names is in the project by its path, but
+   * not by its real path. It is ignored then, because the user did not choose where a
+   * symlink of the project leads.
    */
   leadsOut(path: string, realPath: string): boolean {
     return this.#realPath !== undefined && !this.contains(realPath) &&
-      withFoldersAbove(dirname(path))
+      withDirsAbove(dirname(path))
         .some((dir) => this.scopeOf(realPathOf(dir)) === "project");
   }
 
@@ -99,8 +99,8 @@ export class Project {
   }
 
   /**
-   * Resolves a directory that an option or a rule names. One that leads out of the project,
-   * or is missing, keeps its path, which equals no real path.
+   * Resolves a directory that an option or a rule names. One that leads out of the
+   * project, or is missing, keeps its path, which equals no real path.
    *
    * @throws {Error} If the directory exists and cannot be resolved.
    */
@@ -175,7 +175,7 @@ export function followSymlink(
   if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
   const diagnostic = findSymlinkDiagnostic(path, realPath, rules);
   if (diagnostic === undefined) return realPath;
-  if (!isSkillFolder(path)) return undefined;
+  if (!isSkillDir(path)) return undefined;
   throw new SkillFileError(path, diagnostic);
 }
 

@@ -4,8 +4,8 @@ import { Project } from "./project.ts";
 
 Deno.test("the root of a disk, the home folder, and the folders above it are never a project", () => {
   const homeDirectory = resolve("/home/me");
-  const scopeIn = (folder: string) => {
-    const workingDirectory = resolve(folder);
+  const scopeIn = (dir: string) => {
+    const workingDirectory = resolve(dir);
     const project = new Project({ workingDirectory, homeDirectory });
     return project.scopeOf(join(workingDirectory, "x"));
   };

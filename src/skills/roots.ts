@@ -12,8 +12,8 @@ import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
 
 export const DEFAULT_REFRESH_SECONDS = 30;
 
-/** The maximum number of folders and links that are visited below a root. */
-export const MAX_FOLDERS: Readonly<Record<SkillScope, number>> = {
+/** The maximum number of directories and links that are visited below a root. */
+export const MAX_DIRS: Readonly<Record<SkillScope, number>> = {
   global: 50_000,
   // These roots may be a stranger's.
   project: 1_000,
@@ -22,7 +22,7 @@ export const MAX_FOLDERS: Readonly<Record<SkillScope, number>> = {
 /** How many levels below a recursive root are searched. */
 export const MAX_SEARCH_DEPTH = 6;
 
-/** The names of folders that a recursive search skips, because tools fill them. */
+/** The names of directories that a recursive search skips, because tools fill them. */
 export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
   `.git .hg .jj .svn
   .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
@@ -49,18 +49,18 @@ export function mayBeGroup(name: string): boolean {
     !UNSEARCHED_NAMES.has(name);
 }
 
-/** The folders that hold the default roots, in the project and in the home folder. */
-export const DEFAULT_FOLDERS = [".agent", ".claude"];
+/** The directories that hold the default roots, in the project and in the home directory. */
+export const DEFAULT_DIRS = [".agent", ".claude"];
 
-const AGENTS_FOLDER = ".agents";
+const AGENTS_DIR = ".agents";
 
-/** All of these folders, in search order. The bundle for Claude Desktop searches them. */
-export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
+/** All of these directories, in search order. The bundle for Claude Desktop searches them. */
+export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
 
 /**
  * Lists the roots in the order in which they are searched. The default roots
  * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
- * `~/.claude/skills`, without those whose base folder is unknown.
+ * `~/.claude/skills`, without those whose base directory is unknown.
  *
  * ```ts
  * import { resolveSkillRoots } from "@skill-server/skill-server";
@@ -69,36 +69,37 @@ export const SHARED_FOLDERS = [...DEFAULT_FOLDERS, AGENTS_FOLDER];
  * console.log(roots.map(({ path }) => path));
  * ```
  *
- * @param options The base folders, and the folders to search instead of the
+ * @param options The base directories, and the directories to search instead of the
  *   default roots or in addition to them.
- * @returns The roots, without duplicates. Their paths are absolute if the base folders are.
- * @throws {Error} If a configured folder is relative to an unknown base folder.
+ * @returns The roots, without duplicates. Their paths are absolute if the base
+ *   directories are.
+ * @throws {Error} If a configured directory is relative to an unknown base directory.
  */
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
-  const { folders, recursiveFolders = [], agents } = options;
+  const { dirs, recursiveDirs = [], agents } = options;
   const project = new Project(options);
-  const shared = (folder: string) => sharedRoots(folder, options, project);
+  const shared = (dir: string) => sharedRoots(dir, options, project);
   // The bundle for Claude Desktop names these, whether they exist or not.
-  const optional = SHARED_FOLDERS.flatMap(shared).map(({ path }) => path);
-  const roots = folders
-    ? folders.flatMap((folder) => rootsIn(folder, options, optional))
-    : DEFAULT_FOLDERS.flatMap(shared);
-  if (agents) roots.push(...shared(AGENTS_FOLDER));
-  for (const folder of recursiveFolders) {
-    roots.push({ ...toRoot(folder, options), recursive: true });
+  const optional = SHARED_DIRS.flatMap(shared).map(({ path }) => path);
+  const roots = dirs
+    ? dirs.flatMap((dir) => rootsIn(dir, options, optional))
+    : DEFAULT_DIRS.flatMap(shared);
+  if (agents) roots.push(...shared(AGENTS_DIR));
+  for (const dir of recursiveDirs) {
+    roots.push({ ...toRoot(dir, options), recursive: true });
   }
   return withoutDuplicates(roots);
 }
 
-/** @param optional The paths of the folders that need not exist. */
+/** @param optional The paths of the directories that need not exist. */
 function rootsIn(
-  folder: string,
+  dir: string,
   options: SkillRootOptions,
   optional: readonly string[],
 ): SkillRoot[] {
-  const top = toRoot(folder, options);
+  const top = toRoot(dir, options);
   const inside = [join(".claude", "skills"), "skills"].map((name) => ({
-    ...toRoot(join(folder, name), options),
+    ...toRoot(join(dir, name), options),
     includesItself: false,
     mustExist: false,
   }));
@@ -106,12 +107,12 @@ function rootsIn(
 }
 
 /**
- * Returns the root for a folder that the user names, and so trusts. Each scan finds out
- * whether it lies in the project.
+ * Returns the root for a directory that the user names, and so trusts. Each scan finds
+ * out whether it lies in the project.
  */
-function toRoot(folder: string, options: SkillRootOptions): SkillRoot {
+function toRoot(dir: string, options: SkillRootOptions): SkillRoot {
   return {
-    path: resolvePath(folder, options),
+    path: resolvePath(dir, options),
     scope: "global",
     recursive: false,
     includesItself: true,
@@ -120,8 +121,8 @@ function toRoot(folder: string, options: SkillRootOptions): SkillRoot {
 }
 
 /**
- * Returns roots without duplicates: the same path, searched in the same way. One that must
- * exist replaces one that need not.
+ * Returns roots without duplicates: the same path, searched in the same way. One that
+ * must exist replaces one that need not.
  */
 export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   return roots.flatMap((root) => {
@@ -134,15 +135,15 @@ export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
 }
 
 function sharedRoots(
-  folder: string,
+  dir: string,
   options: SkillRootOptions,
   project: Project,
 ): SkillRoot[] {
   const { workingDirectory } = options;
-  const own = inHome(join(folder, "skills"), options);
+  const own = inHome(join(dir, "skills"), options);
   const roots: SkillRoot[] = [];
   if (workingDirectory !== undefined) {
-    const path = join(workingDirectory, folder, "skills");
+    const path = join(workingDirectory, dir, "skills");
     const scope = project.scopeOf(realPathOf(workingDirectory));
     roots.push({ path, scope, recursive: false });
   }

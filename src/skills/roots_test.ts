@@ -10,7 +10,7 @@ import { Place } from "../../tests/testing/folders.ts";
 import { listCode, read } from "../../tests/testing/pages.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import { resolve } from "../fs/paths.ts";
-import { DEFAULT_FOLDERS } from "./roots.ts";
+import { DEFAULT_DIRS } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -35,9 +35,9 @@ const PROJECT = [
   "project /project/.claude/skills",
 ];
 
-/** The default folders as texts name them, in their order. */
-const FOLDERS = DEFAULT_FOLDERS.flatMap((folder) =>
-  ["./", "~/"].map((base) => `${base}${folder}/skills`)
+/** The default directories as texts name them, in their order. */
+const DIRS = DEFAULT_DIRS.flatMap((dir) =>
+  ["./", "~/"].map((base) => `${base}${dir}/skills`)
 );
 
 /** Options, and the roots in order of priority. */
@@ -53,9 +53,9 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     { homeDirectory, workingDirectory: homeDirectory },
     HOME,
   ],
-  "no default roots if there are folders": [{ ...places, folders: [] }, []],
+  "no default roots if there are folders": [{ ...places, dirs: [] }, []],
   "a folder that is passed twice as a plain and as a recursive root": [
-    { folders: ["/opt"], recursiveFolders: ["/opt", "/opt"] },
+    { dirs: ["/opt"], recursiveDirs: ["/opt", "/opt"] },
     [
       "global /opt",
       "global /opt/.claude/skills",
@@ -64,7 +64,7 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     ],
   ],
   "the given folders and two subfolders of each": [
-    { ...places, folders: ["more", "~/mine"] },
+    { ...places, dirs: ["more", "~/mine"] },
     [
       "global /project/more",
       "global /project/more/.claude/skills",
@@ -75,7 +75,7 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     ],
   ],
   "recursive folders after .agents": [
-    { workingDirectory, agents: true, recursiveFolders: ["/opt/all"] },
+    { workingDirectory, agents: true, recursiveDirs: ["/opt/all"] },
     [
       ...PROJECT,
       "project /project/.agents/skills",
@@ -92,11 +92,11 @@ for (const [name, [options, expected]] of Object.entries(CASES)) {
 
 Deno.test("resolveSkillRoots() throws if a folder is relative to an unknown folder", () => {
   assert.throws(
-    () => resolveSkillRoots({ folders: ["skills"] }),
+    () => resolveSkillRoots({ dirs: ["skills"] }),
     /Cannot find "skills": the working directory is unknown/,
   );
   assert.throws(
-    () => resolveSkillRoots({ folders: ["~/skills"] }),
+    () => resolveSkillRoots({ dirs: ["~/skills"] }),
     /the home folder is unknown/,
   );
 });
@@ -111,7 +111,7 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
     console.log(JSON.stringify([
       shown(mod.resolveSkillRoots(places)),
       ...["D:\\skills", "c:/code/app/team", "..\\other", "~\\own", "~/own", "\\\\host\\share"]
-        .map((folder) => shown(mod.resolveSkillRoots({ ...places, recursiveFolders: [folder], folders: [] }))[0]),
+        .map((dir) => shown(mod.resolveSkillRoots({ ...places, recursiveDirs: [dir], dirs: [] }))[0]),
     ]));`,
   );
   assert.deepEqual(paths, [
@@ -130,7 +130,7 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
   ]);
 });
 
-/** The default folders in the order in which the program and its pages name them. */
+/** The default directories in the order in which the program and its pages name them. */
 const NAMED: Record<string, () => string[]> = {
   "the comment of resolveSkillRoots()": () => {
     const source = read("src/skills/roots.ts");
@@ -139,7 +139,7 @@ const NAMED: Record<string, () => string[]> = {
   "--help": () => /it searches\n(.*)\.\n/.exec(formatHelp())![1]!.split(", "),
   "the README": () => {
     const rows = README.matchAll(/^\| \d +\| (`[^`]+`) +\|.*\| always +\|$/gm);
-    return Array.from(rows).flatMap(([, folder]) => listCode(folder!));
+    return Array.from(rows).flatMap(([, dir]) => listCode(dir!));
   },
   "docs/running.md": () =>
     /deno task compile "--allow-read=(.*)"/.exec(read("docs/running.md"))![1]!
@@ -149,16 +149,16 @@ const NAMED: Record<string, () => string[]> = {
 
 for (const [place, listNamed] of Object.entries(NAMED)) {
   Deno.test(`${place} names the default folders in their order`, () => {
-    assert.deepEqual(listNamed(), FOLDERS);
+    assert.deepEqual(listNamed(), DIRS);
   });
 }
 
 Deno.test("the README names the folders of --agents in their order", () => {
   const [, added = ""] = /^\| \d +\| (.*?) +\| .*`--agents`/m.exec(README) ??
     [];
-  const folders = FOLDERS.slice(0, 2);
+  const dirs = DIRS.slice(0, 2);
   assert.deepEqual(
     listCode(added),
-    folders.map((folder) => folder.replace(".agent", ".agents")),
+    dirs.map((dir) => dir.replace(".agent", ".agents")),
   );
 });

@@ -1,4 +1,4 @@
-/** The faults of the folders of skills, and the options of the program that help. */
+/** The faults of the directories of skills, and the options of the program that help. */
 
 import { diagnosticOf, SkillFileError } from "../fs/errors.ts";
 import { isAtOrBelow } from "../fs/paths.ts";
@@ -37,7 +37,7 @@ const MISWRITTEN: readonly [sign: RegExp, reason: string, fix: string][] = [
   ],
 ];
 
-/** For a folder that was named, and does not exist. */
+/** For a directory that was named, and does not exist. */
 export function rootIsMissing(path: string): DiagnosticDetails {
   const [, reason = "there is no such folder", fix] =
     MISWRITTEN.find(([sign]) => sign.test(path)) ?? [];
@@ -62,8 +62,8 @@ export const PROJECT_IS_SLOW: DiagnosticDetails = {
   fix: "name its folder as DIR to read all of them",
 };
 
-/** For a root with more folders than are searched. */
-export function tooManyFolders(limit: number): DiagnosticDetails {
+/** For a root with more directories than are searched. */
+export function tooManyDirs(limit: number): DiagnosticDetails {
   return {
     rule: "too-many",
     reason:
@@ -79,7 +79,7 @@ const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
     'or raise the limit for files (--max-file-size, or "Largest file" in the settings)',
 };
 
-/** Folders of package managers, into which the user's links may lead. */
+/** Directories of package managers, into which the user's links may lead. */
 const STORES = ["/nix/store", "/gnu/store"];
 
 /** Describes an error as {@linkcode diagnosticOf} does, and adds the option that helps. */

@@ -13,7 +13,7 @@ Deno.test("skillDiagnosticOf() finishes the option for a link of the user's into
   assert.match(fixFor("/nix/storex", "global"), /use --trust-links DIR$/);
 });
 
-/** A folder that does not exist, and what is said of it. */
+/** A directory that does not exist, and what is said of it. */
 const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [
   ["/a/skils", /^there is no such folder$/, /^check its spelling/],
   ["/here/${HOME}/skills", /the variable/, /^write the path/],

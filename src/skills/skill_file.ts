@@ -1,4 +1,4 @@
-/** The main file of a skill, `SKILL.md`: its names, and whether a folder has one. */
+/** The main file of a skill, `SKILL.md`: its names, and whether a directory has one. */
 
 import { attempt } from "../attempt.ts";
 import { isAbsence } from "../fs/errors.ts";
@@ -13,35 +13,35 @@ export function isSkillFileName(name: string): boolean {
     (isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase());
 }
 
-/** A `SKILL.md` in a folder, or a link with this name. */
+/** A `SKILL.md` in a directory, or a link with this name. */
 export interface FoundFile {
   readonly name: string;
   readonly path: string;
   readonly status: Deno.FileInfo;
 }
 
-/** Finds the `SKILL.md` in a folder, even if it is a dangling link. */
-export function findSkillFile(folder: string): FoundFile | undefined {
+/** Finds the `SKILL.md` in a directory, even if it is a dangling link. */
+export function findSkillFile(dir: string): FoundFile | undefined {
   for (const asked of SKILL_FILE_NAMES) {
     try {
-      const status = Deno.lstatSync(childPath(folder, asked));
-      const name = isCaseBlind ? nameOnDisk(asked, folder) : asked;
-      return { name, path: childPath(folder, name), status };
+      const status = Deno.lstatSync(childPath(dir, asked));
+      const name = isCaseBlind ? nameOnDisk(asked, dir) : asked;
+      return { name, path: childPath(dir, name), status };
     } catch (error) {
       if (!isAbsence(error)) throw error;
     }
   }
 }
 
-/** Whether a folder has a `SKILL.md`, valid or not. */
-export function isSkillFolder(folder: string): boolean {
-  return mayRead(folder) && attempt(() => findSkillFile(folder)) !== undefined;
+/** Whether a directory has a `SKILL.md`, valid or not. */
+export function isSkillDir(dir: string): boolean {
+  return mayRead(dir) && attempt(() => findSkillFile(dir)) !== undefined;
 }
 
 /** Returns a name with its capitalization on disk, which real paths have too. */
-function nameOnDisk(name: string, folder: string): string {
+function nameOnDisk(name: string, dir: string): string {
   const key = name.toLowerCase();
-  const names = Array.from(Deno.readDirSync(folder), (entry) => entry.name)
+  const names = Array.from(Deno.readDirSync(dir), (entry) => entry.name)
     .filter((other) => other.toLowerCase() === key);
   return names.includes(name) ? name : names[0] ?? name;
 }

@@ -1,6 +1,7 @@
 /**
  * Reads a `SKILL.md`: the YAML between two lines `---`, which must have a name and a
- * description. One sentence says why a file is skipped. `src/check/explain.ts` says more.
+ * description. One sentence says why a file is skipped. `src/check/explain.ts` says
+ * more.
  */
 
 import { parse } from "jsr:@std/yaml@^1/parse";
@@ -168,8 +169,8 @@ function takeScalars(
 export const REQUIRED_FIELDS = ["name", "description"] as const;
 
 /**
- * The repair: puts each value in quotes that is on one line at the top level, and that the
- * parser refuses by itself, as it does if the value has a colon and a space.
+ * The repair: puts each value in quotes that is on one line at the top level, and that
+ * the parser refuses by itself, as it does if the value has a colon and a space.
  */
 function quoteRefusedLines(yaml: string): string {
   const lines = yaml.split("\n");

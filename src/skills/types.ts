@@ -3,7 +3,7 @@
  * skills, and catalogs.
  */
 
-import type { BaseFolders } from "../fs/paths.ts";
+import type { BaseDirs } from "../fs/paths.ts";
 import type {
   Diagnostic,
   DiagnosticDetails,
@@ -12,20 +12,20 @@ import type {
   Rule,
 } from "../diagnostics.ts";
 
-export type { BaseFolders };
+export type { BaseDirs };
 export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };
 
 /** Options for access to files. */
 export interface FileAccessOptions {
   /** The maximum size of a file that can be read, in bytes. Default: 1 MiB. */
   readonly maxFileSize?: number | undefined;
-  /** Folders that links in any skill are allowed to point into. */
+  /** Directories that links in any skill are allowed to point into. */
   readonly trustLinks?: readonly string[] | undefined;
 }
 
 /** A file of a skill. */
 export interface SkillFile {
-  /** Its path relative to the skill's folder, with `/` as the separator. */
+  /** Its path relative to the skill's directory, with `/` as the separator. */
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
@@ -44,46 +44,46 @@ export interface SkillFileContent extends SkillFile {
   readonly text: string | undefined;
 }
 
-/** The contents of a skill's folder. */
+/** The contents of a skill's directory. */
 export interface SkillFiles {
   /** The files that can be read, sorted by path. */
   readonly files: SkillFile[];
-  /** The real paths of the folders. */
-  readonly folders: string[];
+  /** The real paths of the directories. */
+  readonly dirs: string[];
   /**
    * The entries that are not served, such as links that point outside and files that
-   * are too large or too deep. Their paths are relative to the skill's folder (empty
-   * for the folder itself), and end with `/` for folders that cannot be read.
+   * are too large or too deep. Their paths are relative to the skill's directory (empty
+   * for the directory itself), and end with `/` for directories that cannot be read.
    */
   readonly leftOut: Diagnostic[];
   /** The number of entries that were visited. If it is more than the limit, there are others. */
   readonly entries: number;
 }
 
-/** Where a skill comes from: the current project or the user's own folders. */
+/** Where a skill comes from: the current project or the user's own directories. */
 export type SkillScope = "project" | "global";
 
-/** A folder that contains the folders of skills. */
+/** A directory that contains the directories of skills. */
 export interface SkillRoot {
-  /** The folder's path as configured. */
+  /** The directory's path as configured. */
   readonly path: string;
   /**
-   * Whose limits apply: a root of a project may have at most 1,000 folders, and a scan
-   * reads it for two seconds at most. Whose it is depends on its real path alone.
+   * Whose limits apply: a root of a project may have at most 1,000 directories, and a
+   * scan reads it for two seconds at most. Whose it is depends on its real path alone.
    */
   readonly scope: SkillScope;
-  /** Whether to search six levels of subfolders instead of one. Default: `false`. */
+  /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
   readonly recursive?: boolean | undefined;
   /**
-   * Whether the folder is served as a skill if it has a `SKILL.md` itself. Default:
+   * Whether the directory is served as a skill if it has a `SKILL.md` itself. Default:
    * {@linkcode SkillRoot.recursive}.
    */
   readonly includesItself?: boolean | undefined;
-  /** Whether it is a problem if the folder is missing. Default: `false`. */
+  /** Whether it is a problem if the directory is missing. Default: `false`. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Whether links in it count only if they lead into a root that confines its links, too,
-   * or into a trusted folder. Default: `false`.
+   * Whether links in it count only if they lead into a root that confines its links,
+   * too, or into a trusted directory. Default: `false`.
    */
   readonly confinesLinks?: boolean | undefined;
 }
@@ -120,8 +120,8 @@ export interface SkillPolicyRule {
   /** The scope of the skill. Default: both. */
   readonly scope?: SkillScope | undefined;
   /**
-   * A folder, or a list of folders. Everything in them at any depth counts. Default: any
-   * folder.
+   * A directory, or a list of directories. Everything in them at any depth counts.
+   * Default: any directory.
    */
   readonly in?: string | readonly string[] | undefined;
   /** Its path in the policy file, such as `rules[2]`. */
@@ -142,9 +142,9 @@ export interface Skill {
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
-  /** The skill's folder as configured. This is the path to show to users. */
+  /** The skill's directory as configured. This is the path to show to users. */
   readonly directory: string;
-  /** The skill's folder with all links resolved: the boundary of its files. */
+  /** The skill's directory with all links resolved: the boundary of its files. */
   readonly realDirectory: string;
   /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
   readonly file: string;
@@ -157,8 +157,8 @@ export interface Skill {
   /** The root it was found in. */
   readonly root: SkillRoot;
   /**
-   * From whom it is hidden: by its state, by its frontmatter, or because its `SKILL.md` is
-   * a link into a hidden folder.
+   * From whom it is hidden: by its state, by its frontmatter, or because its `SKILL.md`
+   * is a link into a hidden directory.
    */
   readonly hiddenFrom: SkillHiding;
   /** Whether its frontmatter hides it from the user, who loads skills as prompts. */
@@ -169,11 +169,11 @@ export interface Skill {
   readonly state: SkillState;
   /** The rule of the policy that applies, if there is one. */
   readonly policyRule?: SkillPolicyRule | undefined;
-  /** The plugin that it is in, if its folder is `<plugin>/skills/<name>`. */
+  /** The plugin that it is in, if its directory is `<plugin>/skills/<name>`. */
   readonly plugin?: string | undefined;
   /**
-   * Its scope or its plugin, if another skill is served under its plain name. It then has
-   * a qualified name, `scope:name` or `plugin:name`, and URIs such as
+   * Its scope or its plugin, if another skill is served under its plain name. It then
+   * has a qualified name, `scope:name` or `plugin:name`, and URIs such as
    * `skill://global%3Agit/…`.
    */
   readonly prefix?: string | undefined;
@@ -187,9 +187,9 @@ export interface ShadowedSkill {
   readonly by: Skill;
 }
 
-/** A folder with a `SKILL.md` that is not served, because something is wrong with it. */
+/** A directory with a `SKILL.md` that is not served, because something is wrong with it. */
 export interface SkippedSkill {
-  /** The name in its frontmatter, if that can be read, and the names of its folder. */
+  /** The name in its frontmatter, if that can be read, and the names of its directory. */
   readonly names: readonly string[];
   /** The plugin that it is in, if there is one. */
   readonly plugin?: string | undefined;
@@ -225,7 +225,7 @@ export interface SkillCatalog {
   readonly diagnostics: readonly Diagnostic[];
   /** The skills whose names others have. Those without a prefix cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
-  /** The folders whose `SKILL.md` is skipped. */
+  /** The directories whose `SKILL.md` is skipped. */
   readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
@@ -240,22 +240,22 @@ export interface SkillCatalog {
 /**
  * Options of {@linkcode scanSkillRoots}.
  *
- * A skill whose real folder is in the working directory has the scope
- * `"project"`. A working directory that is the home folder, or contains it, is no
+ * A skill whose real directory is in the working directory has the scope
+ * `"project"`. A working directory that is the home directory, or contains it, is no
  * project. A link in the project must point into the project, or into
  * {@linkcode FileAccessOptions.trustLinks}, so that a cloned repository cannot publish
- * the user's other folders. By default, the working directory is the current one, and
- * the home folder is unknown.
+ * the user's other directories. By default, the working directory is the current one,
+ * and the home directory is unknown.
  *
- * If a root, an option, or a rule names a folder in the project whose real path is outside,
- * it is ignored, unless it is trusted.
+ * If a root, an option, or a rule names a directory in the project whose real path is
+ * outside, it is ignored, unless it is trusted.
  */
-export interface ScanOptions extends FileAccessOptions, BaseFolders {
+export interface ScanOptions extends FileAccessOptions, BaseDirs {
   /**
    * Which skills are served, and how prominently, or the path of a file that says so
    * and can change. While the file is invalid, the last valid policy stays in effect.
-   * Until there is one, no skills are served. Its folders are relative to the folder of
-   * the file, or to the working directory. Default: all skills are `"on"`.
+   * Until there is one, no skills are served. Its directories are relative to the
+   * directory of the file, or to the working directory. Default: all skills are `"on"`.
    */
   readonly policy?: SkillPolicy | string | undefined;
 }
@@ -266,12 +266,12 @@ export interface SkillRegistryOptions extends ScanOptions {
    * The longest time between two scans in seconds, or 0 for no timer. Default: 30.
    */
   readonly refreshSeconds?: number | undefined;
-  /** Whether to watch the folders too, so that changes are noticed immediately. Default: `true`. */
-  readonly watchFolders?: boolean | undefined;
+  /** Whether to watch the directories too, so that changes are noticed immediately. Default: `true`. */
+  readonly watchDirs?: boolean | undefined;
   /**
-   * Logs a line, such as which skill is skipped and why. Where a hint names an option of
-   * the program, such as `--trust-links`, the library has one of the same name. Default:
-   * to stderr.
+   * Logs a line, such as which skill is skipped and why. Where a hint names an option
+   * of the program, such as `--trust-links`, the library has one of the same name.
+   * Default: to stderr.
    */
   readonly log?: ((line: string) => void) | undefined;
 }
@@ -290,14 +290,14 @@ export interface SkillChange {
 }
 
 /** Options of {@linkcode resolveSkillRoots}. */
-export interface SkillRootOptions extends BaseFolders {
+export interface SkillRootOptions extends BaseDirs {
   /**
-   * Folders to search instead of the default roots: each folder itself, its
+   * Directories to search instead of the default roots: each directory itself, its
    * `.claude/skills`, and its `skills`.
    */
-  readonly folders?: readonly string[] | undefined;
-  /** Folders to search recursively, after all others. */
-  readonly recursiveFolders?: readonly string[] | undefined;
+  readonly dirs?: readonly string[] | undefined;
+  /** Directories to search recursively, after all others. */
+  readonly recursiveDirs?: readonly string[] | undefined;
   /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
   readonly agents?: boolean | undefined;
 }
@@ -308,12 +308,12 @@ export interface SkillRootOptions extends BaseFolders {
  */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** @ignore Reacts to scans, and names folders to watch. */
+/** @ignore Reacts to scans, and names directories to watch. */
 export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
-  /** Lists the real paths of folders to watch before those of other skills. */
-  listFoldersToWatch(): readonly string[];
+  /** Lists the real paths of directories to watch before those of other skills. */
+  listDirsToWatch(): readonly string[];
 }
 
 /** Who reads the files of a skill. */
@@ -346,5 +346,5 @@ export interface SkillSource {
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   onChange(listener: SkillChangeListener): () => void;
   addSubscriber(subscriber: ScanSubscriber): void;
-  watchFolders(): void;
+  watchDirs(): void;
 }

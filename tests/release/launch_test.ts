@@ -26,9 +26,9 @@ const TYPES: Record<string, string> = {
   ".js": "text/javascript",
 };
 
-/** Serves a folder's files over HTTP, and others that are given as JSON. */
-function serveFolder(
-  folder: string,
+/** Serves a directory's files over HTTP, and others that are given as JSON. */
+function serveDir(
+  dir: string,
   { prefix = "/", others = {} }: {
     prefix?: string;
     others?: Record<string, object>;
@@ -39,7 +39,7 @@ function serveFolder(
     async ({ url }) => {
       const { pathname } = new URL(url);
       if (others[pathname]) return Response.json(others[pathname]);
-      const file = join(folder, pathname.replace(prefix, "/"));
+      const file = join(dir, pathname.replace(prefix, "/"));
       try {
         const type = TYPES[extname(pathname)] ?? "text/typescript";
         const headers = { "content-type": type };
@@ -57,7 +57,7 @@ function serveFolder(
 
 /** Creates a separate Deno cache that shares the npm packages of the usual one. */
 function createCache(place: Place): string {
-  const cache = place.folder("cache");
+  const cache = place.dir("cache");
   const npm = join(environment.DENO_DIR, "npm");
   Deno.symlinkSync(npm, join(cache, "npm"), { type: "junction" });
   return cache;
@@ -84,7 +84,7 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
-    await using host = serveFolder(REPOSITORY);
+    await using host = serveDir(REPOSITORY);
     const env = { DENO_DIR: createCache(place) };
     const main = `${host.url}/mod.ts`;
     await checkStart(place, { main, env });
@@ -101,7 +101,7 @@ function servePackage() {
     const checksum = `sha256-${hash("sha256", bytes)}`;
     manifest[`/${file}`] = { size: bytes.length, checksum };
   }
-  return serveFolder(REPOSITORY, {
+  return serveDir(REPOSITORY, {
     prefix: `${path}${version}/`,
     others: {
       [`${path}meta.json`]: { latest: version, versions: { [version]: {} } },
@@ -143,10 +143,10 @@ Deno.test(
 
 /** Copies what a clone of the repository needs to start the server. */
 function copyRepository(place: Place): string {
-  const clone = place.folder("clone");
+  const clone = place.dir("clone");
   const files = ["deno.json", "deno.lock", "mod.ts", "skill_server.ts"];
-  const folders = ["npm_only", "src", "tools"];
-  for (const name of [...files, ...folders]) {
+  const dirs = ["npm_only", "src", "tools"];
+  for (const name of [...files, ...dirs]) {
     cpSync(join(REPOSITORY, name), join(clone, name), { recursive: true });
   }
   return clone;
@@ -157,7 +157,7 @@ Deno.test(
   async () => {
     using place = new Place();
     place.skill("home/.claude/skills", "git");
-    const cache = place.folder("cache");
+    const cache = place.dir("cache");
     const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
       args: ["task", "start", "--print-config", "cursor"],
       cwd: copyRepository(place),
@@ -186,7 +186,7 @@ Deno.test(
 );
 
 function createBundle(place: Place): void {
-  const file = join(place.folder("dist"), "skill_server.js");
+  const file = join(place.dir("dist"), "skill_server.js");
   const script = resolve(MOD, "..", "tools/bundle.ts");
   runSync(Deno.execPath(), "run", "--allow-all", script, ...IMPORTS, file);
 }
@@ -197,7 +197,7 @@ function createBundle(place: Place): void {
  */
 function withoutRegistries(place: Place): Record<string, string> {
   return {
-    DENO_DIR: place.folder("empty"),
+    DENO_DIR: place.dir("empty"),
     NPM_CONFIG_REGISTRY: "http://127.0.0.1:9/",
     JSR_URL: "http://127.0.0.1:9/",
   };
@@ -210,7 +210,7 @@ Deno.test("the bundle runs from a URL without any registry", {
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/git/logo.png", Uint8Array.of(255));
   createBundle(place);
-  await using host = serveFolder(join(place.path, "dist"));
+  await using host = serveDir(join(place.path, "dist"));
   const main = `${host.url}/skill_server.js`;
   const flags = ["run", "--allow-read", "--allow-env"];
   const options = { main, flags, env: withoutRegistries(place) };
@@ -236,23 +236,23 @@ Deno.test(
   { ignore: lacks("compile") },
   async () => {
     using place = new Place();
-    const folder = place.folder("home/.claude/skills");
+    const dir = place.dir("home/.claude/skills");
     place.skill("home/.claude/skills", "git");
     place.skill("elsewhere", "pdf");
     const command = join(place.path, "skill-server.exe");
-    const allowed = `--allow-read=${folder}`;
+    const allowed = `--allow-read=${dir}`;
     runSync(Deno.execPath(), "task", "compile", allowed, "-o", command);
     const env = withoutRegistries(place);
-    const folders = [folder, join(place.path, "elsewhere")];
+    const dirs = [dir, join(place.path, "elsewhere")];
     const run = (...args: string[]) =>
       runServer(place, { launch: { command, args }, env });
     {
-      const launch = { command, args: folders };
+      const launch = { command, args: dirs };
       await using session = await Session.open(place, { launch, env });
       assert.deepEqual(await session.names(), ["git"]);
       assert.equal((await session.load("git")).isError, false);
     }
-    const { stdout: list } = await run(...folders, "--list");
+    const { stdout: list } = await run(...dirs, "--list");
     assert.match(list, /elsewhere: error\[permission\]/);
     assert.match(list, /compile the executable with it among/);
     const { stdout: config } = await run("--print-config", "cursor");

@@ -41,7 +41,7 @@ function runDeno(...args: string[]): string {
 }
 
 /**
- * Creates and unpacks the bundle, and returns its folder. Where there is no
+ * Creates and unpacks the bundle, and returns its directory. Where there is no
  * executable, a script takes its place.
  */
 function unpackBundle(place: Place): string {
@@ -51,9 +51,9 @@ function unpackBundle(place: Place): string {
     : [];
   const tool = join(REPOSITORY, "tools", "mcpb.ts");
   runDeno(...IMPORTS, tool, ...executable, "-o", bundle);
-  const folder = join(place.path, "extension");
-  runDeno(`${MCPB}/mcpb`, "unpack", bundle, folder);
-  return folder;
+  const dir = join(place.path, "extension");
+  runDeno(`${MCPB}/mcpb`, "unpack", bundle, dir);
+  return dir;
 }
 
 /** Creates a script that starts the server with the permissions of the executable. */
@@ -70,7 +70,7 @@ function createScript(place: Place): string {
 /** Returns how a client starts an unpacked bundle, for values that the user chose. */
 function clientConfig(
   place: Place,
-  folder: string,
+  dir: string,
   userConfig: Record<string, unknown> = {},
 ): ClientConfig {
   const script = place.file(
@@ -88,7 +88,7 @@ function clientConfig(
       pathSeparator: "/",
     })));`,
   );
-  return JSON.parse(runDeno(script, folder, JSON.stringify(userConfig)));
+  return JSON.parse(runDeno(script, dir, JSON.stringify(userConfig)));
 }
 
 Deno.test(
@@ -103,13 +103,13 @@ Deno.test(
     place.skill("team/review", "review");
     const size = 1.5 * 1024 * 1024;
     place.file("team/review/review/large.txt", "x".repeat(size));
-    const folder = unpackBundle(place);
+    const dir = unpackBundle(place);
     {
-      const { env, ...launch } = clientConfig(place, folder);
+      const { env, ...launch } = clientConfig(place, dir);
       await using session = await Session.open(place, { launch, env });
       const { tools } = await session.client.listTools();
       const manifest = JSON.parse(
-        Deno.readTextFileSync(join(folder, "manifest.json")),
+        Deno.readTextFileSync(join(dir, "manifest.json")),
       );
       assert.deepEqual(
         tools.map(({ name }) => name),
@@ -120,8 +120,8 @@ Deno.test(
       assert.equal((await session.load("installed")).isError, false);
       assert.equal((await session.load("review")).isError, true);
     }
-    const { env, ...launch } = clientConfig(place, folder, {
-      folders: [join(place.path, "team")],
+    const { env, ...launch } = clientConfig(place, dir, {
+      dirs: [join(place.path, "team")],
       max_file_size: 2,
     });
     await using session = await Session.open(place, { launch, env });

@@ -133,16 +133,16 @@ testPage(
     createPlace: () => {
       const place = new Place();
       const quoted = JSON.stringify(MARKUP);
-      const folder = "home/.claude/skills";
+      const dir = "home/.claude/skills";
       place.skill(
-        folder,
+        dir,
         "hostile",
         `---\nname: hostile\ndescription: ${quoted}\n---\n${MARKUP}\n`,
       );
-      place.file(`${folder}/hostile/<img src=x onerror=alert(3)>.md`, MARKUP);
-      place.file(`${folder}/hostile/${"long".repeat(50)}.md`, "");
+      place.file(`${dir}/hostile/<img src=x onerror=alert(3)>.md`, MARKUP);
+      place.file(`${dir}/hostile/${"long".repeat(50)}.md`, "");
       place.skill(
-        folder,
+        dir,
         "named",
         `---\nname: ${quoted}\ndescription: javascript:alert(4)\n---\n`,
       );

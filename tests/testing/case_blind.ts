@@ -1,10 +1,10 @@
-// Folders that ignore the case of names.
+// Directories that ignore the case of names.
 import { attempt } from "../../src/attempt.ts";
 import { isThere, join } from "../../src/fs/paths.ts";
 import { isWindows } from "./environment.ts";
 import { Place } from "./folders.ts";
 
-/** A place whose home folder ignores the case of names. */
+/** A place whose home directory ignores the case of names. */
 export class CaseBlindPlace extends Place {
   readonly #mounted: string | undefined;
 
@@ -27,16 +27,16 @@ export function canIgnoreCase(): boolean {
   }) ?? false;
 }
 
-/** Whether a folder finds names in other case. */
-export function ignoresCase(folder: string): boolean {
-  const file = join(folder, "name");
+/** Whether a directory finds names in other case. */
+export function ignoresCase(dir: string): boolean {
+  const file = join(dir, "name");
   Deno.writeTextFileSync(file, "");
-  const isFound = isThere(join(folder, "NAME"));
+  const isFound = isThere(join(dir, "NAME"));
   Deno.removeSync(file);
   return isFound;
 }
 
-/** Mounts an empty NTFS volume, which takes the package ntfs-3g and root, at the home folder. */
+/** Mounts an empty NTFS volume, which takes the package ntfs-3g and root, at the home directory. */
 function mountNtfs({ path, home }: Place): string {
   const image = join(path, "image");
   Deno.writeFileSync(image, new Uint8Array());

@@ -33,14 +33,15 @@ export const NPX_PROGRAM: Program = {
 };
 
 /**
- * Creates the settings for a command line, as the program does. Its folders must be
- * absolute, because the working directory and the home folder are those of the tests.
+ * Creates the settings for a command line, as the program does. Its directories must be
+ * absolute, because the working directory and the home directory are those of the
+ * tests.
  */
 export function settingsFor(...args: string[]): Settings {
   return createSettings(parseCommandLine(args));
 }
 
-/** Returns settings of a user with another home folder, or without one. */
+/** Returns settings of a user with another home directory, or without one. */
 export function atHome(
   { options: { homeDirectory: _, ...options }, ...settings }: Settings,
   home: string | undefined,
@@ -49,7 +50,7 @@ export function atHome(
   return { ...settings, home, options: { ...options, ...homeOptions } };
 }
 
-/** Creates the configuration for a client, of a user whose home folder is `/home/me`. */
+/** Creates the configuration for a client, of a user whose home directory is `/home/me`. */
 export function configFor(
   client: string,
   {

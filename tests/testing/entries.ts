@@ -33,9 +33,9 @@ const KINDS: Readonly<Record<string, string | Uint8Array>> = {
 };
 
 /**
- * Creates what a row of a table says, with commas between: a skill where a path ends with
- * "/", with its name or a kind of text after "=", a link to the path after "->", or else
- * an empty file.
+ * Creates what a row of a table says, with commas between: a skill where a path ends
+ * with "/", with its name or a kind of text after "=", a link to the path after "->",
+ * or else an empty file.
  */
 export function createEntries(row: string, place: Place): void {
   for (const entry of row.trim().split(/,\s+/)) createEntry(entry, place);
@@ -45,7 +45,7 @@ function createEntry(entry: string, place: Place): void {
   const [path = "", target] = entry.split(" -> ");
   if (target) return void place.link(join(place.path, target), path);
   const [file = "", kind] = path.split("=");
-  if (kind === "folder") return void place.folder(file);
+  if (kind === "folder") return void place.dir(file);
   const isSkill = file.endsWith("/");
   const name = kind ?? (isSkill ? file.split("/").at(-2)! : "");
   const text = KINDS[name] ?? (name && skillMd(name));

@@ -63,7 +63,7 @@ export function preload(...programs: string[]): void {
   if (!success) throw new Error(new TextDecoder().decode(stderr));
 }
 
-/** The environment variables that the server needs when tests change its home folder. */
+/** The environment variables that the server needs when tests change its home directory. */
 export const environment = {
   DENO_DIR: Deno.env.get("DENO_DIR") ?? denoDir(),
   NO_COLOR: "1",

@@ -1,4 +1,4 @@
-// Temporary folders with skills.
+// Temporary directories with skills.
 import fs from "node:fs";
 import assert from "node:assert/strict";
 import { attempt } from "../../src/attempt.ts";
@@ -16,8 +16,8 @@ export function skillMd(
 }
 
 /**
- * The folder of all places of a test file. Other files run at the same time, and no snapshot
- * of the folder for temporary files holds while places come and go in it.
+ * The directory of all places of a test file. Other files run at the same time, and no
+ * snapshot of the directory for temporary files holds while places come and go in it.
  */
 const PLACES = Deno.makeTempDirSync();
 // A process of the last test may still be writing there.
@@ -25,27 +25,27 @@ addEventListener("unload", () => {
   attempt(() => Deno.removeSync(PLACES, { recursive: true }));
 });
 
-/** A temporary folder that contains a project folder and a home folder. */
+/** A temporary directory that contains a project directory and a home directory. */
 export class Place implements Disposable {
   readonly path: string;
   readonly project: string;
   readonly home: string;
   socket: Disposable | undefined;
 
-  constructor(folder: string = PLACES) {
-    const path = Deno.makeTempDirSync({ dir: folder });
+  constructor(dir: string = PLACES) {
+    const path = Deno.makeTempDirSync({ dir });
     this.path = Deno.realPathSync(path);
-    this.project = this.folder("project");
-    this.home = this.folder("home");
+    this.project = this.dir("project");
+    this.home = this.dir("home");
   }
 
-  folder(...names: string[]): string {
+  dir(...names: string[]): string {
     const path = join(this.path, ...names);
     Deno.mkdirSync(path, { recursive: true });
     return path;
   }
 
-  /** Writes a file, and creates its folder if necessary. */
+  /** Writes a file, and creates its directory if necessary. */
   file(path: string, content: string | Uint8Array): string {
     const file = join(this.path, path);
     Deno.mkdirSync(join(file, ".."), { recursive: true });
@@ -56,9 +56,9 @@ export class Place implements Disposable {
     return file;
   }
 
-  /** Writes a skill to `<folder>/<name>` and returns its directory. */
-  skill(folder: string, name: string, text = skillMd(name)): string {
-    return join(this.file(`${folder}/${name}/SKILL.md`, text), "..");
+  /** Writes a skill to `<directory>/<name>` and returns its directory. */
+  skill(dir: string, name: string, text = skillMd(name)): string {
+    return join(this.file(`${dir}/${name}/SKILL.md`, text), "..");
   }
 
   /** Replaces a file atomically. */
@@ -69,11 +69,12 @@ export class Place implements Disposable {
 
   link(target: string, path: string): string {
     const link = join(this.path, path);
-    const folder = this.folder(join(path, ".."));
-    // Windows distinguishes links to folders from links to files, and accepts only backslashes.
-    const isFolder = isDirectory(resolve(folder, target));
+    const dir = this.dir(join(path, ".."));
+    // Windows distinguishes links to directories from links to files, and accepts only
+    // backslashes.
+    const isDir = isDirectory(resolve(dir, target));
     Deno.symlinkSync(target.replaceAll("/", SEPARATOR), link, {
-      type: isFolder ? "dir" : "file",
+      type: isDir ? "dir" : "file",
     });
     return link;
   }
@@ -109,7 +110,7 @@ export function exchange(a: string, b: string): void {
   Deno.renameSync(`${a}.swap`, b);
 }
 
-/** Whether a path points to a folder. */
+/** Whether a path points to a directory. */
 export function isDirectory(path: string): boolean {
   return attempt(() => Deno.statSync(path).isDirectory) ?? false;
 }
@@ -220,17 +221,17 @@ export function runSync(command: string, ...args: string[]): void {
   assert.ok(success, `${command} ${args.join(" ")}`);
 }
 
-/** Creates two folders and a link with names that are not valid UTF-8. */
-export function createInvalidNames(folder: string): void {
+/** Creates two directories and a link with names that are not valid UTF-8. */
+export function createInvalidNames(dir: string): void {
   // When decoded, the second name exceeds the maximum length of a file name.
   const names = ["\\377", "\\377".repeat(100), "\\377l"]
     .map((name) => `"$(printf '${name}')"`);
   const [short, long, link] = names;
   const script = `mkdir ${short} ${long} && ln -s . ${link}`;
-  runSync("sh", "-c", `cd '${folder}' && ${script}`);
+  runSync("sh", "-c", `cd '${dir}' && ${script}`);
 }
 
-/** Creates a home folder with skills, and a policy. */
+/** Creates a home directory with skills, and a policy. */
 export function policyPlace(rules: string): Place {
   const place = new Place();
   for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);

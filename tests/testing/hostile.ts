@@ -1,4 +1,4 @@
-// A home folder with entries that an attacker could add.
+// A home directory with entries that an attacker could add.
 import { join } from "../../src/fs/paths.ts";
 import { isWindows } from "./environment.ts";
 import { createInvalidNames, Place, runSync, skillMd } from "./folders.ts";
@@ -7,10 +7,10 @@ import { lacks } from "./needs.ts";
 /** Text in the names and contents of the files that the server must not reveal. */
 export const SECRET = "t0p-s3cret";
 
-/** The folder for the hostile skills of a place. */
+/** The directory for the hostile skills of a place. */
 const skills = "home/.claude/skills";
 
-/** Creates a home folder with one good skill and many entries that an attacker could add. */
+/** Creates a home directory with one good skill and many entries that an attacker could add. */
 export function hostilePlace(): Place {
   const place = new Place();
   place.skill(skills, "good", skillMd("good", "The good one"));
@@ -25,11 +25,11 @@ export function hostilePlace(): Place {
 }
 
 /**
- * Adds links to a file and a folder outside the skill, in a chain, in a loop, to
- * the parent folder, and to a hidden file.
+ * Adds links to a file and a directory outside the skill, in a chain, in a loop, to
+ * the parent directory, and to a hidden file.
  */
 function addUnsafeLinks(place: Place): void {
-  const secrets = place.folder(`${SECRET}-outside`);
+  const secrets = place.dir(`${SECRET}-outside`);
   const key = place.file(`${SECRET}-outside/key.md`, skillMd(SECRET, SECRET));
   place.file(`${SECRET}-outside/skill/SKILL.md`, skillMd(SECRET, SECRET));
   place.skill(skills, "links");
@@ -49,15 +49,15 @@ function addUnsafeLinks(place: Place): void {
 
 /** Adds entries that are not regular files, and huge sparse files. */
 function addSpecialFiles(place: Place): void {
-  place.folder(skills, "folder", "SKILL.md");
+  place.dir(skills, "folder", "SKILL.md");
   if (!isWindows) {
     // macOS limits the path of a socket to 103 bytes.
-    const link = place.link(place.folder(skills, "socket"), "short");
+    const link = place.link(place.dir(skills, "socket"), "short");
     const path = join(link, "SKILL.md");
     place.socket = Deno.listen({ transport: "unix", path });
     Deno.removeSync(link);
-    runSync("mkfifo", join(place.folder(skills, "fifo"), "SKILL.md"));
-    runSync("mkfifo", join(place.folder(skills, "good"), "fifo.md"));
+    runSync("mkfifo", join(place.dir(skills, "fifo"), "SKILL.md"));
+    runSync("mkfifo", join(place.dir(skills, "good"), "fifo.md"));
   }
   // A huge sparse file, which takes up no disk space.
   const sparse = place.file(`${skills}/sparse/SKILL.md`, skillMd("sparse"));
@@ -82,7 +82,7 @@ function addUnusualNames(place: Place): void {
   for (const name of isWindows ? [] : names) {
     place.skill(skills, name, skillMd("n"));
   }
-  if (Deno.build.os === "linux") createInvalidNames(place.folder(skills));
+  if (Deno.build.os === "linux") createInvalidNames(place.dir(skills));
 }
 
 function addMaliciousFrontmatter(place: Place): void {

@@ -12,7 +12,7 @@ import {
   linesOf,
   type Reply,
   serverCommand,
-  type ServerFolders,
+  type ServerDirs,
 } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 
@@ -56,7 +56,7 @@ export class HttpServer implements AsyncDisposable {
   readonly #reading: Promise<void>;
   url!: string;
 
-  private constructor(place: ServerFolders, options?: HttpOptions) {
+  private constructor(place: ServerDirs, options?: HttpOptions) {
     const [command, settings] = serverCommand(place, httpCommand(options));
     this.process = new Deno.Command(command, {
       ...settings,
@@ -68,7 +68,7 @@ export class HttpServer implements AsyncDisposable {
   }
 
   static async start(
-    place: ServerFolders,
+    place: ServerDirs,
     options?: HttpOptions,
   ): Promise<HttpServer> {
     const server = new HttpServer(place, options);

@@ -1,4 +1,4 @@
-// Scanning folders in the process of the tests.
+// Scanning directories in the process of the tests.
 import assert from "node:assert/strict";
 import {
   type ScanOptions,
@@ -32,23 +32,23 @@ export function names({ skills }: SkillCatalog): string[] {
   return [...skills.values()].map(({ name }) => name);
 }
 
-/** Scans a folder and returns its first skill. */
+/** Scans a directory and returns its first skill. */
 export async function scanSkill(
-  folder: string,
+  dir: string,
   options: ScanOptions = {},
 ): Promise<Skill> {
-  const catalog = await scanSkillRoots([root(folder)], options);
+  const catalog = await scanSkillRoots([root(dir)], options);
   const [skill] = catalog.skills.values();
   assert.ok(skill, JSON.stringify(catalog.diagnostics));
   return skill;
 }
 
-/** Opens a registry of a folder that logs nothing, and scans it. */
+/** Opens a registry of a directory that logs nothing, and scans it. */
 export async function openRegistry(
-  folder: string,
+  dir: string,
   options?: SkillRegistryOptions,
 ): Promise<SkillRegistry> {
-  const registry = new SkillRegistry([root(folder)], {
+  const registry = new SkillRegistry([root(dir)], {
     log: () => {},
     ...options,
   });

@@ -7,7 +7,7 @@ import type { ReportedDiagnostic } from "../../src/diagnostics.ts";
 import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./folders.ts";
-import { runServer, type ServerFolders } from "./server.ts";
+import { runServer, type ServerDirs } from "./server.ts";
 import { isWindows } from "../../src/fs/paths.ts";
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
@@ -25,7 +25,7 @@ export function openSkills({ roots, options }: Settings): SkillRegistry {
 
 /** Runs the server and returns its exit code and what it prints, with slashes in paths. */
 export async function printedReport(
-  place: ServerFolders,
+  place: ServerDirs,
   ...args: string[]
 ): Promise<{ code: number; text: string }> {
   const { code, stdout, stderr } = await runServer(place, { args });

@@ -20,7 +20,7 @@ export interface ServerOptions {
   args?: string[];
   env?: Record<string, string>;
   flags?: string[];
-  /** The working directory. Default: the project folder. */
+  /** The working directory. Default: the project directory. */
   cwd?: string;
   /** The main module. */
   main?: string;
@@ -28,12 +28,12 @@ export interface ServerOptions {
   launch?: Launch;
 }
 
-/** The folders that a server runs in: its working directory, and the home folder. */
-export type ServerFolders = Pick<Place, "project" | "home">;
+/** The directories that a server runs in: its working directory, and the home directory. */
+export type ServerDirs = Pick<Place, "project" | "home">;
 
-/** Returns the command that starts the server in a place's project folder, and its options. */
+/** Returns the command that starts the server in a place's project directory, and its options. */
 export function serverCommand(
-  place: ServerFolders,
+  place: ServerDirs,
   { args = [], env = {}, flags = FLAGS, main = MOD, launch, cwd }:
     ServerOptions = {},
 ): [string, Deno.CommandOptions] {
@@ -49,9 +49,9 @@ export function serverCommand(
   }];
 }
 
-/** Starts the server in a place's project folder. */
+/** Starts the server in a place's project directory. */
 export function spawnServer(
-  place: ServerFolders,
+  place: ServerDirs,
   options?: ServerOptions,
 ): Deno.ChildProcess {
   const [command, settings] = serverCommand(place, options);
@@ -65,7 +65,7 @@ export function spawnServer(
 
 /** Runs the server until it exits, and returns its output. */
 export async function runServer(
-  place: ServerFolders,
+  place: ServerDirs,
   options?: ServerOptions,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const [command, settings] = serverCommand(place, options);
@@ -83,7 +83,7 @@ export async function runServer(
 
 /** Runs a script in sh where the server would run. */
 export function runScript(
-  place: ServerFolders,
+  place: ServerDirs,
   script: string,
 ): ReturnType<typeof runServer> {
   const launch = { command: "sh", args: ["-c", script] };
@@ -91,7 +91,7 @@ export function runScript(
 }
 
 /** Returns the command that starts the server, as a script has it. */
-export function serverScript(place: ServerFolders, ...args: string[]): string {
+export function serverScript(place: ServerDirs, ...args: string[]): string {
   const [command, options] = serverCommand(place, { args });
   return [command, ...options.args!].map((word) => `'${word}'`).join(" ");
 }
@@ -134,7 +134,7 @@ export class Wire implements AsyncDisposable {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reading: Promise<void>[];
 
-  constructor(place: ServerFolders, options?: ServerOptions) {
+  constructor(place: ServerDirs, options?: ServerOptions) {
     this.process = spawnServer(place, options);
     this.#writer = this.process.stdin.getWriter();
     this.#reading = [this.#readLines(), this.#readStderr()];
@@ -142,7 +142,7 @@ export class Wire implements AsyncDisposable {
 
   /** Starts a server, and initializes it. */
   static async open(
-    place: ServerFolders,
+    place: ServerDirs,
     options?: ServerOptions,
   ): Promise<Wire> {
     const wire = new Wire(place, options);

@@ -3,18 +3,18 @@ import { readdirSync } from "node:fs";
 import { join } from "../../src/fs/paths.ts";
 import { REPOSITORY } from "./environment.ts";
 
-/** Lists the paths of the files in a folder of the repository, at any depth. */
-export function listFiles(folder: string): string[] {
-  return readdirSync(join(REPOSITORY, folder), { withFileTypes: true })
+/** Lists the paths of the files in a directory of the repository, at any depth. */
+export function listFiles(dir: string): string[] {
+  return readdirSync(join(REPOSITORY, dir), { withFileTypes: true })
     .flatMap((entry) => {
-      const path = `${folder}/${entry.name}`;
+      const path = `${dir}/${entry.name}`;
       return entry.isDirectory() ? listFiles(path) : [path];
     });
 }
 
-/** Lists the paths of the modules in a folder, at any depth, without tests. */
-export function listModules(folder: string): string[] {
-  return listFiles(folder).filter((path) => /(?<!_test)\.ts$/.test(path))
+/** Lists the paths of the modules in a directory, at any depth, without tests. */
+export function listModules(dir: string): string[] {
+  return listFiles(dir).filter((path) => /(?<!_test)\.ts$/.test(path))
     .sort();
 }
 

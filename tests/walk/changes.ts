@@ -1,4 +1,5 @@
-// Changes of a disk, drawn at random: skills in roots and in each other, links, and a policy.
+// Changes of a disk, drawn at random: skills in roots and in each other, links, and a
+// policy.
 import { attempt } from "../../src/attempt.ts";
 import { basename, dirname, join, relative } from "../../src/fs/paths.ts";
 import type { SkillState } from "../../mod.ts";
@@ -6,21 +7,21 @@ import type { Change, Disk, Step } from "./disk.ts";
 import type { Random } from "./random.ts";
 import { isLink } from "./reading.ts";
 
-/** The names of folders. Skills also have other names. */
+/** The names of directories. Skills also have other names. */
 const NAMES = ["a", "b", "c", "d"];
 
 /** Names of skills, two of which are also the names of scopes. */
 export const SKILL_NAMES = [...NAMES, "A", "global", "project"];
 
-/** The folders in a skill, some of which do not belong to it. */
-const SUBFOLDERS = ["", "", "sub", ".hidden", "node_modules"];
+/** The directories in a skill, some of which do not belong to it. */
+const SUBDIRS = ["", "", "sub", ".hidden", "node_modules"];
 
-/** Folders around skills, one of which counts for nothing. */
+/** Directories around skills, one of which counts for nothing. */
 const GROUPS = ["b", "group", "old"];
 
 const MAX_SKILLS = 10;
 
-/** The folders in which skills are created, besides those that are searched. */
+/** The directories in which skills are created, besides those that are searched. */
 const OTHERS = ["store", "store/skills", "other", "directory/skills"];
 
 /** Where the project and the policy lie, and how the disk with both is created. */
@@ -40,9 +41,9 @@ export function drawLayout({ place: { path } }: Disk, random: Random): Layout {
     path,
     random.pick(["policy/policy.yaml", "home/policy.yaml"]),
   );
-  const folders = ["home", ...OTHERS].map((name) => join(path, name));
+  const dirs = ["home", ...OTHERS].map((name) => join(path, name));
   const creation: Change = [
-    ...[project, ...folders].map((folder): Step => ["folder", folder]),
+    ...[project, ...dirs].map((dir): Step => ["folder", dir]),
     ...isLinked
       ? [["link", join(path, "home/code"), "../data/code"] as const]
       : [],
@@ -53,7 +54,7 @@ export function drawLayout({ place: { path } }: Disk, random: Random): Layout {
 }
 
 export function configurable({ place }: Disk, { project }: Layout): string[] {
-  const folders = [
+  const dirs = [
     "store",
     "directory",
     "other",
@@ -61,14 +62,14 @@ export function configurable({ place }: Disk, { project }: Layout): string[] {
     "home/.claude/skills",
   ];
   const others = ["linked", "linked/.claude", "home", ""];
-  return [...folders, ...others].map((path) => join(place.path, path))
+  return [...dirs, ...others].map((path) => join(place.path, path))
     .concat(project, join(project, ".claude"));
 }
 
 interface Scene {
   readonly disk: Disk;
   readonly layout: Layout;
-  /** The folders that are searched for skills. */
+  /** The directories that are searched for skills. */
   readonly roots: readonly string[];
 }
 
@@ -103,7 +104,7 @@ export class Changes {
       linkMain: 3,
       addFile: 6,
       linkFile: 4,
-      linkFolder: 8,
+      linkDir: 8,
       linkRoot: 2,
       unlinkRoot: 3,
       forbid: 3,
@@ -126,7 +127,7 @@ export class Changes {
     return this.#random.pick(skills);
   }
 
-  #folders(): string[] {
+  #dirs(): string[] {
     return this.#disk.entries.filter(({ isDirectory }) => isDirectory)
       .map(({ path }) => path);
   }
@@ -136,11 +137,11 @@ export class Changes {
     return this.#random.pick(files).path;
   }
 
-  /** Picks a path for a new folder: in a root, in another folder, or in a skill. */
+  /** Picks a path for a new directory: in a root, in another directory, or in a skill. */
   #newPath(): string {
     const random = this.#random;
     const parent = random.chance(0.4) && this.#skills().length > 0
-      ? join(this.#skill(), random.pick(SUBFOLDERS))
+      ? join(this.#skill(), random.pick(SUBDIRS))
       : random.pick(random.chance(0.7) ? this.#roots : this.#others);
     const group = random.chance(0.2) ? random.pick(GROUPS) : "";
     return join(parent, group, random.pick(NAMES));
@@ -151,21 +152,19 @@ export class Changes {
     return `tok${++this.#count}`;
   }
 
-  #mainOf(folder: string): string {
-    const entries = attempt(() => [...Deno.readDirSync(folder)]) ?? [];
+  #mainOf(dir: string): string {
+    const entries = attempt(() => [...Deno.readDirSync(dir)]) ?? [];
     const main = ["SKILL.md", "skill.md"]
       .find((it) => entries.some(({ name }) => name === it));
-    return join(folder, main ?? "SKILL.md");
+    return join(dir, main ?? "SKILL.md");
   }
 
   #writeMain(
-    folder: string,
-    { main = this.#mainOf(folder), edit = (text: string) => text } = {},
+    dir: string,
+    { main = this.#mainOf(dir), edit = (text: string) => text } = {},
   ): Step {
     const random = this.#random;
-    const name = random.chance(0.8)
-      ? basename(folder)
-      : random.pick(SKILL_NAMES);
+    const name = random.chance(0.8) ? basename(dir) : random.pick(SKILL_NAMES);
     const model = random.chance(0.15) ? "disable-model-invocation: true\n" : "";
     const user = random.chance(0.15) ? "user-invocable: false\n" : "";
     const fields = `name: ${name}\ndescription: About ${name}\n${model}${user}`;
@@ -183,26 +182,26 @@ export class Changes {
   }
 
   create(): Change {
-    const folder = this.#newPath();
+    const dir = this.#newPath();
     const steps: Step[] = [];
-    let main = this.#mainOf(folder);
+    let main = this.#mainOf(dir);
     if (this.#random.chance(0.1)) {
-      const lower = join(folder, "skill.md");
+      const lower = join(dir, "skill.md");
       steps.push(["write", lower, ""]);
       if (!this.#disk.entries.some(({ path }) => path === main)) main = lower;
     }
     if (this.#random.chance(0.5)) {
       const name = `${this.#token()}.md`;
-      steps.push(["write", join(folder, name), this.#token()]);
+      steps.push(["write", join(dir, name), this.#token()]);
     }
-    return [...steps, this.#writeMain(folder, { main })];
+    return [...steps, this.#writeMain(dir, { main })];
   }
 
-  /** Removes a skill, or anything below a folder of skills. */
+  /** Removes a skill, or anything below a directory of skills. */
   remove(): Change {
-    const folders = [...this.#roots, ...this.#others];
+    const dirs = [...this.#roots, ...this.#others];
     const inner = this.#disk.entries.filter(({ path }) =>
-      folders.includes(dirname(path))
+      dirs.includes(dirname(path))
     );
     const path = this.#random.chance(0.5) || inner.length === 0
       ? this.#skill()
@@ -244,9 +243,9 @@ export class Changes {
   }
 
   addFile(): Change {
-    const folder = join(this.#skill(), this.#random.pick(SUBFOLDERS));
+    const dir = join(this.#skill(), this.#random.pick(SUBDIRS));
     const name = `${this.#token()}.md`;
-    return [["write", join(folder, name), this.#token()]];
+    return [["write", join(dir, name), this.#token()]];
   }
 
   linkFile(): Change {
@@ -254,10 +253,10 @@ export class Changes {
     return [this.#link(this.#file(), join(this.#skill(), name))];
   }
 
-  linkFolder(): Change {
+  linkDir(): Change {
     const target = this.#random.chance(0.7)
       ? this.#skill()
-      : this.#random.pick(this.#folders());
+      : this.#random.pick(this.#dirs());
     return [this.#link(target, this.#newPath())];
   }
 
@@ -302,7 +301,7 @@ export class Changes {
       ...random.chance(0.5) &&
         { skill: random.pick([...NAMES, ["a", "b"], "a*", "*", "global"]) },
       ...random.chance(0.3) && { scope: random.pick(["project", "global"]) },
-      ...random.chance(0.5) && { in: this.#ruleFolders() },
+      ...random.chance(0.5) && { in: this.#ruleDirs() },
     }));
     const text = random.chance(0.1)
       ? "rules: [{ state: of }]"
@@ -310,21 +309,21 @@ export class Changes {
     return [["write", this.#layout.policy, text]];
   }
 
-  #ruleFolders(): string | string[] {
+  #ruleDirs(): string | string[] {
     const random = this.#random;
     const { home, path } = this.#disk.place;
     const others = ["linked", "store", "home/code", "home/.claude"].map((
       name,
     ) => join(path, name));
-    const folder = random.chance(0.5)
+    const dir = random.chance(0.5)
       ? random.pick([...this.#skills(), ...this.#roots])
       : random.pick([this.#layout.project, ...others]);
     return random.pick([
-      folder,
-      folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder,
-      relative(dirname(this.#layout.policy), folder) || ".",
-      [random.pick(this.#roots), folder],
-      [join(path, "nothing"), folder],
+      dir,
+      dir.startsWith(`${home}/`) ? `~${dir.slice(home.length)}` : dir,
+      relative(dirname(this.#layout.policy), dir) || ".",
+      [random.pick(this.#roots), dir],
+      [join(path, "nothing"), dir],
     ]);
   }
 }

@@ -1,11 +1,12 @@
-// The disk of a walk, and what changes it: steps that are data, so that they can be repeated.
+// The disk of a walk, and what changes it: steps that are data, so that they can be
+// repeated.
 import { dirname, join, resolve } from "../../src/fs/paths.ts";
 import { Place } from "../testing/folders.ts";
 import { isLink, isWithin, list, locate, real } from "./reading.ts";
 
 /**
  * One operation on the disk: what to do with the entry at an absolute path. What is
- * written, linked, or moved gets a folder.
+ * written, linked, or moved gets a directory.
  */
 export type Step =
   | readonly ["folder" | "remove" | "close", path: string]
@@ -24,7 +25,7 @@ export type Entry = Pick<Deno.DirEntry, "isDirectory" | "isSymlink"> & {
 /** The maximum number of links that lead to a path. */
 const MAX_LINKS = 40;
 
-/** An empty folder, and all that is created in it. */
+/** An empty directory, and all that is created in it. */
 export class Disk implements Disposable {
   readonly place = new Place();
   readonly changes: Change[] = [];
@@ -51,9 +52,9 @@ export class Disk implements Disposable {
   }
 
   #take([what, path = this.place.path, value = ""]: Step): void {
-    const folder = dirname(what === "move" ? value : path);
+    const dir = dirname(what === "move" ? value : path);
     if (["write", "link", "move"].includes(what)) {
-      Deno.mkdirSync(folder, { recursive: true });
+      Deno.mkdirSync(dir, { recursive: true });
     }
     switch (what) {
       case "folder":
@@ -73,18 +74,18 @@ export class Disk implements Disposable {
     }
   }
 
-  #open(folder: string): void {
-    for (const { name, isDirectory, isSymlink } of Deno.readDirSync(folder)) {
-      const path = join(folder, name);
+  #open(dir: string): void {
+    for (const { name, isDirectory, isSymlink } of Deno.readDirSync(dir)) {
+      const path = join(dir, name);
       if (!isSymlink) Deno.chmodSync(path, 0o755);
       if (isDirectory) this.#open(path);
     }
   }
 
-  /** Lists everything in a folder, without following links. */
-  list(folder = this.place.path): Entry[] {
-    return list(folder).flatMap((entry) => {
-      const path = join(folder, entry.name);
+  /** Lists everything in a directory, without following links. */
+  list(dir = this.place.path): Entry[] {
+    return list(dir).flatMap((entry) => {
+      const path = join(dir, entry.name);
       return [{ ...entry, path }, ...entry.isDirectory ? this.list(path) : []];
     });
   }

@@ -1,5 +1,5 @@
-// Walks that found a fault, cut to what shows it: the disk on which a server started, and
-// what changed then. The message of a walk that fails contains its recording.
+// Walks that found a fault, cut to what shows it: the disk on which a server started,
+// and what changed then. The message of a walk that fails contains its recording.
 import type { Start } from "./start.ts";
 import type { Recording } from "./walk.ts";
 
@@ -7,7 +7,7 @@ import type { Recording } from "./walk.ts";
 const START: Start = {
   workingDirectory: "@/project",
   toolset: "skill",
-  folders: [],
+  dirs: [],
   skillsDir: [],
   skillDirs: [],
   agents: false,
@@ -19,7 +19,7 @@ export const FOUND: Readonly<Record<string, Recording>> = {
   "a folder was refused that had been a link into the project when the server started":
     {
       mode: "scan",
-      start: { ...START, toolset: "reference", folders: ["@/linked"] },
+      start: { ...START, toolset: "reference", dirs: ["@/linked"] },
       world: [
         ["folder", "@/home"],
         ["write", "@/project/skills/d/SKILL.md", skill("d", "tok1")],
@@ -78,7 +78,7 @@ export const FOUND: Readonly<Record<string, Recording>> = {
     start: {
       ...START,
       workingDirectory: "@/store/a",
-      folders: ["@/store"],
+      dirs: ["@/store"],
       policy: "@/policy.yaml",
     },
     world: [
@@ -96,7 +96,7 @@ export const FOUND: Readonly<Record<string, Recording>> = {
     start: {
       ...START,
       toolset: "agentskills",
-      folders: ["@/project/.claude"],
+      dirs: ["@/project/.claude"],
       skillDirs: ["@"],
     },
     world: [
@@ -114,7 +114,7 @@ export const FOUND: Readonly<Record<string, Recording>> = {
   },
   "a folder that became a link to itself ended all watching": {
     mode: "watch",
-    start: { ...START, folders: ["@"], agents: true, refresh: 0 },
+    start: { ...START, dirs: ["@"], agents: true, refresh: 0 },
     world: [
       ["folder", "@/home"],
       ["folder", "@/project/.agents/skills"],

@@ -6,7 +6,7 @@ import { STATES } from "../../src/policy/states.ts";
 import type { SkillState as State } from "../../src/skills/types.ts";
 import * as disk from "./reading.ts";
 
-/** A rule of a policy, whose folders have absolute paths. */
+/** A rule of a policy, whose directories have absolute paths. */
 export interface Rule {
   state: State;
   skill?: string[];
@@ -59,7 +59,7 @@ export interface Unseen {
   plugin: string | undefined;
 }
 
-/** A path through which a root lists a folder. */
+/** A path through which a root lists a directory. */
 interface Listing {
   path: string;
   realPath: string;
@@ -71,7 +71,7 @@ interface Listing {
   position: number;
 }
 
-/** A folder with a `SKILL.md`, valid or not. */
+/** A directory with a `SKILL.md`, valid or not. */
 interface Found {
   realPath: string;
   scope: string;
@@ -89,7 +89,7 @@ interface Subject {
   scope: string;
 }
 
-/** The name of the folder around the folder `skills` that has a skill, unless that hides, or is a scope. */
+/** The name of the directory around the directory `skills` that has a skill, unless that hides, or is a scope. */
 function pluginOf(path: string): string | undefined {
   const [, skills, plugin = ""] = path.split("/").reverse();
   const isNone = /^(?:\..*|project|global|)$/.test(plugin);
@@ -100,7 +100,7 @@ export class Model {
   readonly #found = new Map<string, Found>();
   #position = 0;
   /** What is hidden from everyone, and from the model. */
-  readonly #hidden: { folder: string; from: Viewer }[] = [];
+  readonly #hidden: { dir: string; from: Viewer }[] = [];
   readonly #world: World;
   /** What was found and cannot be seen, which nothing else loads in place of. */
   readonly unseen: Unseen[] = [];
@@ -116,7 +116,7 @@ export class Model {
     const { home, roots } = world;
     this.#world = world;
     this.#isInvalid = world.rules === undefined;
-    // The home folder, and what lies above it, is no project.
+    // The home directory, and what lies above it, is no project.
     this.project = disk.reals([world.workingDirectory])
       .filter((base) => !disk.isWithin(disk.real(home) ?? home, base));
     this.#trusted = world.trustLinks.flatMap((path) => this.#resolve(path));
@@ -125,11 +125,11 @@ export class Model {
       : undefined;
     this.#rules = (world.rules ?? []).map((rule) => ({
       ...rule,
-      folders: rule.in?.flatMap((path) => [path, ...this.#resolve(path)]),
+      dirs: rule.in?.flatMap((path) => [path, ...this.#resolve(path)]),
     }));
   }
 
-  /** Returns the real path of a folder that the user named, unless the project leads out to it. */
+  /** Returns the real path of a directory that the user named, unless the project leads out to it. */
   #resolve(path: string): string[] {
     return disk.reals([path]).filter((realPath) =>
       this.#isAllowed(realPath) || !this.#hasProjectLink(path)
@@ -185,14 +185,14 @@ export class Model {
   ): void {
     const [realPath = ""] = this.#resolve(path);
     const top: Listing = { path, realPath, depth: 0, root, position: 0 };
-    if (!disk.isFolder(realPath)) return;
+    if (!disk.isDir(realPath)) return;
     if (includesItself && this.#note(top)) top.skill = realPath;
     const queue = [top];
     const visited = new Set([realPath]);
-    for (const folder of queue) {
-      for (const { name } of disk.list(folder.path)) {
+    for (const dir of queue) {
+      for (const { name } of disk.list(dir.path)) {
         if (recursive && disk.isUnsearched(name)) continue;
-        const child = this.#enter(folder, name);
+        const child = this.#enter(dir, name);
         if (child === undefined) continue;
         if (this.#note(child)) child.skill = child.realPath;
         const isSearched = recursive
@@ -204,7 +204,7 @@ export class Model {
     }
   }
 
-  /** Whether a folder directly in a root, which has no main file, can hold skills. */
+  /** Whether a directory directly in a root, which has no main file, can hold skills. */
   #isGroup({ path, realPath, skill }: Listing): boolean {
     return this.#world.toolset !== "reference" && skill === undefined &&
       !disk.isUnused(basename(path)) && !disk.findMain(path) &&
@@ -213,15 +213,15 @@ export class Model {
       );
   }
 
-  #enter(folder: Listing, name: string): Listing | undefined {
-    const path = join(folder.path, name);
+  #enter(dir: Listing, name: string): Listing | undefined {
+    const path = join(dir.path, name);
     const realPath = disk.real(path) ?? "";
-    const child = { ...folder, path, realPath, depth: folder.depth + 1 };
-    if (!disk.isFolder(realPath)) return undefined;
+    const child = { ...dir, path, realPath, depth: dir.depth + 1 };
+    if (!disk.isDir(realPath)) return undefined;
     if (!disk.isLink(path)) return child;
     const isInProject = this.#scopeOf(disk.locate(path)) === "project";
     if (isInProject && !this.#isAllowed(realPath)) return undefined;
-    const isOwn = !folder.skill || this.#isOwn(realPath, folder.skill);
+    const isOwn = !dir.skill || this.#isOwn(realPath, dir.skill);
     const leaves = this.#rootTargets !== undefined &&
       !disk.isInside(realPath, this.#rootTargets);
     return isOwn && !leaves ? child : undefined;
@@ -253,7 +253,7 @@ export class Model {
     return this.#rules.findLast((rule) =>
       (rule.scope ?? scope) === scope &&
       (rule.skill?.some((it) => disk.namePattern(it).test(name)) ?? true) &&
-      (rule.folders === undefined || disk.isInside(path, rule.folders))
+      (rule.dirs === undefined || disk.isInside(path, rule.dirs))
     );
   }
 
@@ -282,22 +282,22 @@ export class Model {
   }
 
   #hide(skill: Found): void {
-    const { realPath: folder, frontmatter, isRead } = skill;
+    const { realPath: dir, frontmatter, isRead } = skill;
     const judged = STATES[this.#judge(skill)].hiddenFrom;
     const flagged = judged === "nobody" && !frontmatter.forModel
       ? "model"
       : judged;
     const from = isRead ? flagged : "everyone";
-    if (from !== "nobody") this.#hidden.push({ folder, from });
+    if (from !== "nobody") this.#hidden.push({ dir, from });
   }
 
-  /** Whether a path lies in a hidden folder that the skill does not lie in itself. */
+  /** Whether a path lies in a hidden directory that the skill does not lie in itself. */
   #isHidden(path: string, { realPath }: Found, viewers: Viewer[]): boolean {
     return this.#hidden
       .filter(({ from }) => viewers.includes(from))
-      .some(({ folder }) =>
-        disk.isWithin(path, folder) &&
-        !(disk.isWithin(realPath, folder) && disk.isWithin(path, realPath))
+      .some(({ dir }) =>
+        disk.isWithin(path, dir) &&
+        !(disk.isWithin(realPath, dir) && disk.isWithin(path, realPath))
       );
   }
 

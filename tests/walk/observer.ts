@@ -100,16 +100,16 @@ export class Observer {
       paths: readonly string[];
     },
   ): Promise<Shown> {
-    const folder = uri.slice(0, -"/SKILL.md".length);
+    const dir = uri.slice(0, -"/SKILL.md".length);
     const files: Contents = {};
-    const listed = await this.#list(folder);
-    for (const path of listed) files[path] = await this.#read(folder, path);
+    const listed = await this.#list(dir);
+    for (const path of listed) files[path] = await this.#read(dir, path);
     for (const path of paths.filter((path) => !listed.includes(path))) {
-      const content = await this.#read(folder, path);
+      const content = await this.#read(dir, path);
       if (content !== null) files[`unlisted ${path}`] = content;
     }
     const together = await this.#request("resources/read", {
-      uri: `${folder}/`,
+      uri: `${dir}/`,
     });
     return {
       name: plainOf(name),
@@ -148,16 +148,16 @@ export class Observer {
     const result = await this.#request("resources/directory/read", { uri });
     const paths: string[] = [];
     for (const { uri, name, mimeType } of result?.resources ?? []) {
-      const isFolder = mimeType === "inode/directory";
-      if (isFolder) paths.push(...await this.#list(uri, `${prefix}${name}/`));
+      const isDir = mimeType === "inode/directory";
+      if (isDir) paths.push(...await this.#list(uri, `${prefix}${name}/`));
       else paths.push(prefix + name);
     }
     return paths;
   }
 
-  async #read(folder: string, path: string): Promise<string | null> {
+  async #read(dir: string, path: string): Promise<string | null> {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
-    const uri = `${folder}/${encoded}`;
+    const uri = `${dir}/${encoded}`;
     const result = await this.#request("resources/read", { uri });
     return result ? tokenIn(result.contents[0].text) : null;
   }

@@ -2,9 +2,9 @@
 import { attempt } from "../../src/attempt.ts";
 import { basename, dirname, join } from "../../src/fs/paths.ts";
 
-/** Whether a path is a folder or lies in it. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.replace(/\/?$/, "/"));
+/** Whether a path is a directory or lies in it. */
+export function isWithin(path: string, dir: string): boolean {
+  return path === dir || path.startsWith(dir.replace(/\/?$/, "/"));
 }
 
 export const real = (path: string) => attempt(() => Deno.realPathSync(path));
@@ -12,15 +12,15 @@ export const real = (path: string) => attempt(() => Deno.realPathSync(path));
 export const reals = (paths: string[]) =>
   paths.flatMap((path) => real(path) ?? []);
 
-export const isFolder = (path: string) =>
+export const isDir = (path: string) =>
   attempt(() => Deno.statSync(path).isDirectory) ?? false;
 
 export const isLink = (path: string) =>
   attempt(() => Deno.lstatSync(path).isSymlink) ?? false;
 
-/** Lists a folder in the order of the names. */
-export function list(folder: string): Deno.DirEntry[] {
-  const entries = attempt(() => [...Deno.readDirSync(folder)]) ?? [];
+/** Lists a directory in the order of the names. */
+export function list(dir: string): Deno.DirEntry[] {
+  const entries = attempt(() => [...Deno.readDirSync(dir)]) ?? [];
   return entries.sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
@@ -37,8 +37,8 @@ export function namePattern(name: string): RegExp {
 }
 
 /** Finds the main file of a skill, even if it is a dangling link. */
-export function findMain(folder: string): string | undefined {
-  return ["SKILL.md", "skill.md"].map((name) => join(folder, name))
+export function findMain(dir: string): string | undefined {
+  return ["SKILL.md", "skill.md"].map((name) => join(dir, name))
     .find((file) => attempt(() => Deno.lstatSync(file)) !== undefined);
 }
 
@@ -67,45 +67,45 @@ export function readFrontmatter(file: string): Frontmatter {
   };
 }
 
-export function isInside(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => isWithin(path, folder));
+export function isInside(path: string, dirs: readonly string[]): boolean {
+  return dirs.some((dir) => isWithin(path, dir));
 }
 
-/** Returns the path of an entry in the real path of its folder. */
+/** Returns the path of an entry in the real path of its directory. */
 export function locate(path: string): string {
   return join(real(dirname(path)) ?? dirname(path), basename(path));
 }
 
-export function namesBelow(folder: string, path: string): string[] {
-  return path.slice(folder.length).split("/").filter(Boolean);
+export function namesBelow(dir: string, path: string): string[] {
+  return path.slice(dir.length).split("/").filter(Boolean);
 }
 
-/** Whether the search for skills skips a folder, below a root that is searched deep. */
+/** Whether the search for skills skips a directory, below a root that is searched deep. */
 export function isUnsearched(name: string): boolean {
   return name === ".git" || name === "node_modules";
 }
 
-/** Whether a folder directly in a root is no group, whatever it holds. */
+/** Whether a directory directly in a root is no group, whatever it holds. */
 export function isUnused(name: string): boolean {
   return /^[._]|^old$/.test(name) || isUnsearched(name);
 }
 
 /**
  * Lists the files of a skill: the path of each, and its real path. Links are
- * followed if their target is the skill's own. No folder is listed in itself.
+ * followed if their target is the skill's own. No directory is listed in itself.
  */
 export function listFiles(
   { path, realPath, main }: Record<"path" | "realPath" | "main", string>,
   { isOwn, isOpen }: Record<"isOwn" | "isOpen", (realPath: string) => boolean>,
 ): Map<string, string> {
   const files = new Map<string, string>();
-  const walk = (folder: string, prefix: string, above: string[]) => {
-    for (const { name, isSymlink } of list(folder)) {
-      const path = join(folder, name);
+  const walk = (dir: string, prefix: string, above: string[]) => {
+    for (const { name, isSymlink } of list(dir)) {
+      const path = join(dir, name);
       const target = real(path);
       if (target === undefined || !isVisible(name) || !isOpen(target)) continue;
       if ((isSymlink && !isOwn(target)) || above.includes(target)) continue;
-      if (!isFolder(target)) {
+      if (!isDir(target)) {
         files.set(path === main ? "SKILL.md" : prefix + name, target);
       } else if (above.length < 10) {
         walk(path, `${prefix}${name}/`, [...above, target]);

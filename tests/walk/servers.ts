@@ -15,10 +15,10 @@ import {
 } from "../../src/mcp/subscriptions.ts";
 import { nextId } from "../testing/client.ts";
 import { MODERN_META } from "../testing/modern.ts";
-import type { Asking, Reply, ServerFolders } from "../testing/server.ts";
+import type { Asking, Reply, ServerDirs } from "../testing/server.ts";
 import type { Ask } from "./observer.ts";
 
-export interface Launch extends ServerFolders {
+export interface Launch extends ServerDirs {
   readonly args: string[];
   readonly env?: Record<string, string>;
   readonly log?: (line: string) => void;

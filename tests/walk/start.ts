@@ -10,8 +10,8 @@ import type { Root, Rule, World } from "./model.ts";
 export interface Start {
   readonly workingDirectory: string;
   readonly toolset: string;
-  /** The folders on the command line, and in `SKILLS_DIR`. */
-  readonly folders: readonly string[];
+  /** The directories on the command line, and in `SKILLS_DIR`. */
+  readonly dirs: readonly string[];
   readonly skillsDir: readonly string[];
   readonly skillDirs: readonly string[];
   readonly agents: boolean;
@@ -27,7 +27,7 @@ export function chooseStart(
   random: Random,
 ): Start {
   const { home, path } = disk.place;
-  const folder = () => random.pick(configurable(disk, layout));
+  const dir = () => random.pick(configurable(disk, layout));
   const some = (probability: number, choose: () => string) =>
     random.chance(probability) ? [choose()] : [];
   const workingDirectory = random.chance(0.75)
@@ -36,12 +36,12 @@ export function chooseStart(
   return {
     workingDirectory,
     toolset: random.pick(TOOLSET_NAMES),
-    folders: [
-      ...some(0.3, folder),
-      ...some(0.1, () => relativeBelow(workingDirectory, folder())),
+    dirs: [
+      ...some(0.3, dir),
+      ...some(0.1, () => relativeBelow(workingDirectory, dir())),
     ],
-    skillsDir: random.chance(0.15) ? [folder(), folder()] : [],
-    skillDirs: some(0.4, folder),
+    skillsDir: random.chance(0.15) ? [dir(), dir()] : [],
+    skillDirs: some(0.4, dir),
     agents: random.chance(0.3),
     trustLinks: some(0.25, () => join(path, random.pick(["store", "other"]))),
     ...random.chance(0.8) && { policy: layout.policy },
@@ -49,15 +49,15 @@ export function chooseStart(
 }
 
 /**
- * Returns a path relative to a folder if it lies below. Otherwise, it would lead
- * elsewhere once the folder becomes a link.
+ * Returns a path relative to a directory if it lies below. Otherwise, it would lead
+ * elsewhere once the directory becomes a link.
  */
-function relativeBelow(folder: string, path: string): string {
-  const below = relative(folder, path) || ".";
+function relativeBelow(dir: string, path: string): string {
+  const below = relative(dir, path) || ".";
   return below.startsWith("..") ? path : below;
 }
 
-/** Returns the folders, the arguments, and the environment of a server. */
+/** Returns the directories, the arguments, and the environment of a server. */
 export function launchOf(start: Start, disk: Disk): Launch {
   const { skillsDir, policy } = start;
   return {
@@ -68,9 +68,9 @@ export function launchOf(start: Start, disk: Disk): Launch {
       start.toolset,
       ...start.agents ? ["--agents"] : [],
       ...policy === undefined ? [] : ["--policy", policy],
-      ...start.skillDirs.flatMap((folder) => ["--skill-dir", folder]),
-      ...start.trustLinks.flatMap((folder) => ["--trust-links", folder]),
-      ...start.folders,
+      ...start.skillDirs.flatMap((dir) => ["--skill-dir", dir]),
+      ...start.trustLinks.flatMap((dir) => ["--trust-links", dir]),
+      ...start.dirs,
     ],
     env: skillsDir.length > 0 ? { SKILLS_DIR: skillsDir.join(",") } : {},
   };
@@ -90,13 +90,13 @@ export function worldOf(start: Start, disk: Disk): World {
   };
 }
 
-/** Returns the folders that a server searches, in their order. */
+/** Returns the directories that a server searches, in their order. */
 function rootsOf(start: Start, home: string): Root[] {
   const { workingDirectory, toolset, skillsDir } = start;
-  const absolute = (folder: string) =>
-    folder.startsWith("/") ? folder : join(workingDirectory, folder);
-  const usesBoth = start.folders.length === 0 || toolset === "skilljack";
-  const folders = [...start.folders, ...usesBoth ? skillsDir : []];
+  const absolute = (dir: string) =>
+    dir.startsWith("/") ? dir : join(workingDirectory, dir);
+  const usesBoth = start.dirs.length === 0 || toolset === "skilljack";
+  const dirs = [...start.dirs, ...usesBoth ? skillsDir : []];
   const bases = new Set([workingDirectory, home]);
   const recursive = toolset === "agentskills";
   const wellKnown = (name: string): Root[] =>
@@ -105,14 +105,14 @@ function rootsOf(start: Start, home: string): Root[] {
       recursive,
       includesItself: recursive,
     }));
-  const configured = (folder: string): Root[] =>
+  const configured = (dir: string): Root[] =>
     ["", ".claude/skills", "skills"].map((name) => ({
-      path: join(absolute(folder), name),
+      path: join(absolute(dir), name),
       recursive,
       includesItself: recursive || name === "",
     }));
-  const roots = folders.length > 0
-    ? folders.flatMap(configured)
+  const roots = dirs.length > 0
+    ? dirs.flatMap(configured)
     : [...wellKnown(".agent"), ...wellKnown(".claude")];
   if (start.agents) roots.push(...wellKnown(".agents"));
   const named = { recursive: true, includesItself: true };
@@ -120,7 +120,7 @@ function rootsOf(start: Start, home: string): Root[] {
 }
 
 /**
- * Returns the rules of the policy file with absolute folders.
+ * Returns the rules of the policy file with absolute directories.
  *
  * @param last The last valid rules, which apply while the file is invalid.
  */
@@ -137,9 +137,7 @@ export function readRules(
       skill: rule.skill === undefined ? undefined : [rule.skill].flat(),
       in: rule.in === undefined
         ? undefined
-        : [rule.in].flat().map((folder) =>
-          absolutePath(folder, { home, policy })
-        ),
+        : [rule.in].flat().map((dir) => absolutePath(dir, { home, policy })),
     }));
   } catch {
     return last;
@@ -152,9 +150,9 @@ type WrittenRule =
   & Partial<Record<"skill" | "in", string | string[]>>;
 
 function absolutePath(
-  folder: string,
+  dir: string,
   { home, policy }: { home: string; policy: string },
 ): string {
-  const path = folder.replace(/^~/, home).replace(/\/\*\*$/, "");
+  const path = dir.replace(/^~/, home).replace(/\/\*\*$/, "");
   return path.startsWith("/") ? path : join(dirname(policy), path);
 }

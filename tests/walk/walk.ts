@@ -6,7 +6,7 @@ import { Changes, drawLayout, SKILL_NAMES } from "./changes.ts";
 import { type Change, Disk } from "./disk.ts";
 import { Model, type Sight, type World } from "./model.ts";
 import { Random } from "./random.ts";
-import { isFolder } from "./reading.ts";
+import { isDir } from "./reading.ts";
 import { type Launch, LocalServer } from "./servers.ts";
 import {
   chooseStart,
@@ -81,7 +81,7 @@ export class Walk implements Disposable {
     disk.change(layout.creation);
     const start = chooseStart(disk, layout, random);
     const roots = worldOf(start, disk).roots.map(({ path }) => path)
-      .filter((folder) => folder.startsWith(disk.place.path));
+      .filter((dir) => dir.startsWith(disk.place.path));
     disk.change(roots.map((root) => ["folder", root]));
     const changes = new Changes({ disk, layout, roots }, random);
     for (let count = 0; count < FIRST_CHANGES; count++) {
@@ -154,7 +154,7 @@ export class Walk implements Disposable {
       this.#disk.change(change);
       this.#readRules(this.#world.rules);
       // Which roots are the project's is decided when a server starts. It is not
-      // decided again if the home folder is moved into the project later.
+      // decided again if the home directory is moved into the project later.
       if (countProjects() !== count) return;
       yield this.#phase = `step ${++step}`;
     }
@@ -225,10 +225,10 @@ export class Walk implements Disposable {
     const entries = this.#disk.list();
     const inside = sights.flatMap(({ realPath }) =>
       entries.filter(({ path }) =>
-        path.startsWith(`${realPath}/`) && !isFolder(path)
+        path.startsWith(`${realPath}/`) && !isDir(path)
       ).map(({ path }) => relative(realPath, path))
     );
-    // A folder of another skill can have the same path as a link.
+    // A directory of another skill can have the same path as a link.
     const paths = ["../a/SKILL.md", ...this.#choose(inside, 3)];
     return [...new Set(paths)].filter((path) =>
       path.endsWith(".md") && path !== "skill.md"

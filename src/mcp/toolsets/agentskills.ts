@@ -1,6 +1,6 @@
 /**
  * The toolset `agentskills`: lists the skills, loads one, reads its files, and runs
- * commands in its folder.
+ * commands in its directory.
  */
 
 import * as z from "npm:zod@^4/mini";

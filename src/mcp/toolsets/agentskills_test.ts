@@ -35,8 +35,8 @@ Deno.test("load_skill_op and read_reference_file_op read a skill and its files",
 
 Deno.test("load_skill_metadata_op lists names that every object has, escapes what is invisible, and says when there is nothing", async () => {
   using place = new Place();
-  const folder = place.folder("skills");
-  using registry = await openRegistry(folder);
+  const dir = place.dir("skills");
+  using registry = await openRegistry(dir);
   const isRemote = true;
   const call = toolCaller(registry, { toolset: "agentskills", isRemote });
   const list = async () => textOf(await call("load_skill_metadata_op"));

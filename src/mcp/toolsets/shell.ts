@@ -1,8 +1,8 @@
 /**
- * Runs shell commands in the folders of skills, and ends the processes that they start: on
- * Linux those in the command's session, on macOS those in its process group, and on
- * Windows its children. A process that starts its own session is left running, and so is
- * everything if this process is killed.
+ * Runs shell commands in the directories of skills, and ends the processes that they
+ * start: on Linux those in the command's session, on macOS those in its process group,
+ * and on Windows its children. A process that starts its own session is left running,
+ * and so is everything if this process is killed.
  */
 
 import { attempt } from "../../attempt.ts";
@@ -154,7 +154,8 @@ kill -s KILL -- "-${pid}"`;
 
 /**
  * Collects what a process writes, up to a limit. The function that is returned waits
- * only briefly for the end, because a process that was not ended may keep the pipe open.
+ * only briefly for the end, because a process that was not ended may keep the pipe
+ * open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let text = "";

@@ -175,7 +175,7 @@ Deno.test(
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
-    const bin = place.folder("project", "node_modules", ".bin");
+    const bin = place.dir("project", "node_modules", ".bin");
     const sh = "project/node_modules/.bin/sh";
     Deno.chmodSync(place.file(sh, "#!/bin/sh\necho hostile\n"), 0o755);
     const options = (flag: string) => ({
@@ -200,7 +200,7 @@ Deno.test("run_shell_command_op does not block other requests", {
   ignore: lacks("sh"),
 }, async () => {
   using place = filesPlace();
-  const fifo = join(place.folder("home", ".claude", "skills", "git"), "gate");
+  const fifo = join(place.dir("home", ".claude", "skills", "git"), "gate");
   runSync("mkfifo", fifo);
   await using session = await Session.open(place, shellOptions());
   const running = session.text(...shell("cat gate; echo done"));
@@ -286,7 +286,7 @@ Deno.test(
   async () => {
     using place = filesPlace();
     const log = join(place.path, "log");
-    const bin = place.folder("bin");
+    const bin = place.dir("bin");
     for (const tool of ["pipreqs", "pip"]) {
       const file = place.file(
         `bin/${tool}`,
