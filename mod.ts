@@ -377,7 +377,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     const realPath = enterRoot(root, project);
     queue.push(toTopDir(root, realPath));
     const scope = project.scopeOf(realPath);
-    report = { root, scope, status: "found", realPath, skills: 0 };
+    report = { root, scope, status: "found", realPath, skills: 0, repeated: 0 };
   } catch (error) {
     return refuseRoot(error, context);
   }
@@ -439,6 +439,7 @@ function refuseRoot(
     scope: project.scopeOf(location),
     status: isMissing ? "missing" : "refused",
     skills: 0,
+    repeated: 0,
   };
   const reason = isMissing && !isThere(path)
     ? new SkillFileError(path, rootIsMissing(path))
@@ -717,21 +718,23 @@ function listSkipped(
     });
 }
 
-/** Counts the skills of each root, by the first root that lists them. */
+/** Counts the skills of each root, and those that an earlier root lists, too. */
 function countSkills(
   reports: readonly SkillRootReport[],
   decided: readonly Decided[],
 ): SkillRootReport[] {
-  const counts = new Map<SkillRoot, number>();
-  for (const { skillMd, hiddenFrom, candidates } of decided) {
-    if (isOff({ hiddenFrom }) || !skillMd?.frontmatter) continue;
-    const { root } = candidates[0]!;
-    counts.set(root, (counts.get(root) ?? 0) + 1);
-  }
-  return reports.map((report) => ({
-    ...report,
-    skills: counts.get(report.root) ?? 0,
-  }));
+  const served = decided.filter((it) =>
+    !isOff(it) && it.skillMd?.frontmatter !== undefined
+  );
+  return reports.map((report) => {
+    const here = served.filter(({ candidates }) =>
+      candidates.some(({ root }) => root === report.root)
+    );
+    const repeated = here.filter(({ candidates }) =>
+      candidates[0]!.root !== report.root
+    );
+    return { ...report, skills: here.length, repeated: repeated.length };
+  });
 }
 
 // ---- Name --------------------------------------------------------------------------

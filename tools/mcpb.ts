@@ -14,7 +14,6 @@
 
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
-import { MAX_FILE_MIB } from "../src/program/command_line.ts";
 import { SHARED_DIRS } from "../src/skills/roots.ts";
 
 /** The program that checks and packs bundles. */
@@ -41,11 +40,11 @@ const DIRS = SHARED_DIRS.map((dir) => `${dir}/skills`);
 
 /** What Claude Desktop asks its user for. */
 const USER_CONFIG = {
-  dirs: {
+  folders: {
     type: "directory",
     title: "The folder with your skills",
     description:
-      "Each skill is a folder in it, up to six levels deep, with a file named SKILL.md. You can add several.",
+      "Each skill is a folder in it with a file named SKILL.md. You can add several.",
     multiple: true,
     required: false,
     default: [],
@@ -57,7 +56,6 @@ const USER_CONFIG = {
     required: false,
     default: 1,
     min: 1,
-    max: MAX_FILE_MIB,
   },
 };
 
@@ -86,7 +84,7 @@ function createManifest({ os }: Platform, executable: string) {
       entry_point: executable,
       mcp_config: {
         command: `\${__dirname}/${executable}`,
-        args: ["--tools=skilljack", "--recursive", "${user_config.folders}"],
+        args: ["--tools=skilljack", "${user_config.folders}"],
         env: {
           SKILLS_DIR: DIRS.map((dir) => `~/${dir}`).join(),
           MAX_FILE_SIZE_MB: "${user_config.max_file_size}",

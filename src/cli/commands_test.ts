@@ -44,7 +44,7 @@ Deno.test(
     const [, command] = /^Examples:\n {2}(.*)$/m.exec(stdout)!;
     const listed = await runScript(place, command!);
     assert.equal(listed.stderr, "");
-    assert.match(listed.stdout, /^ {2}here +1 file +\.claude\/skills\/here$/m);
+    assert.match(listed.stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
     assert.doesNotMatch(listed.stdout, /evil/);
   },
 );
@@ -137,13 +137,36 @@ Deno.test("--check --strict fails with warnings, too", async () => {
   assert.equal(clean.code, 0);
 });
 
+Deno.test("--check --ignore leaves out the problems of a rule, and does not fail because of them", async () => {
+  using place = new Place();
+  place.skill("project/skills", "git-2", skillMd("git") + "[a](a.md)");
+  const check = (...args: string[]) =>
+    printedReport(place, "skills", "--check", "--strict", ...args);
+  const some = await check("--ignore", "name-folder");
+  assert.equal(some.code, 1);
+  assert.doesNotMatch(some.text, /name-folder/);
+  const both = ["--ignore=name-folder", "--ignore=broken-link"];
+  assert.deepEqual(await check(...both), {
+    code: 0,
+    text: "Checked 1 skill: no problems\n",
+  });
+});
+
 /** Options, the lines that a command prints first, and its exit code. */
 const commands: [args: string[], text: RegExp, code: number][] = [
   [["--help", "--version", "--list"], /^skill-server [^]*\nUsage:\n/, 0],
   [["--version", "--check"], /^\d+\.\d+\.\d+\S*\n$/, 0],
-  [["--list"], /^Folders \(4\)\n[^]*\nFound 1 skill: 1 error, /, 0],
+  [
+    ["--list"],
+    /^\.agent\/skills \(project\): does not exist\n[^]*\nFound 1 skill: 1 error, /,
+    0,
+  ],
   [["--check"], /error\[frontmatter-missing\][^]*\nChecked 2 skills: /, 1],
-  [["--list", "--check"], /^Folders \(4\)\n[^]*\nChecked 2 skills: /, 1],
+  [
+    ["--list", "--check"],
+    /^\.agent\/skills \(project\): does not exist\n[^]*\nChecked 2 skills: /,
+    1,
+  ],
   [["--list", "--json"], /^\{\n/, 0],
   [["--check", "--json"], /^\{\n/, 1],
   [["--list", "--as", "codex"], /^What the model sees in codex/m, 0],

@@ -67,8 +67,9 @@ export function createClientConfig(
   const client = CLIENTS[name];
   const entrySettings = withClientOptions(name, settings);
   const launch = createLaunch(program, entrySettings);
-  const dir = client.ownDir &&
-    settings.options.homeDirs?.[client.ownDir.name];
+  const dir = client.obeysClaudeConfigDir
+    ? settings.options.claudeDirectory
+    : undefined;
   const entry = createEntry(client, launch, dir);
   const command = formatCommand(client, launch, entry);
   const file = dir === undefined
@@ -104,14 +105,14 @@ export function withClientOptions(
 }
 
 export function createEntry(
-  { fields, listsCommand, ownDir }: Client,
+  { fields, listsCommand }: Client,
   { command, args }: Launch,
-  dir?: string,
+  claudeDirectory?: string,
 ): object {
   return {
     ...fields,
     ...listsCommand ? { command: [command, ...args] } : { command, args },
-    ...dir && { env: { [ownDir!.variable]: dir } },
+    ...claudeDirectory && { env: { CLAUDE_CONFIG_DIR: claudeDirectory } },
   };
 }
 
@@ -286,7 +287,7 @@ function listReadablePaths(settings: Settings): string[] {
   const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
     homeDirectory: home,
-    homeDirs: options.homeDirs,
+    claudeDirectory: options.claudeDirectory,
     // Directories that are named replace them.
     dirs: dirs.length > 0 ? [] : undefined,
     agents: values.agents,

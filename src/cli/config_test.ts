@@ -143,21 +143,19 @@ Deno.test("--print-config keeps the other options and the environment's settings
   const dirs = ["store", "project/a", "project/b", "project/more"];
   for (const dir of [...dirs, "home/own"]) place.dir(dir);
   const options =
-    "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --profile default --description-limit 500 --policy policy.yaml";
+    "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --profile default --policy policy.yaml";
   const launch = await printedLaunch(place, {
     args: options.split(" "),
-    env: { SKILLS_DIR: "a,b", MAX_FILE_SIZE_MB: "2" },
+    env: { SKILLS_DIR: "a,b" },
   });
   assert.deepEqual(serverArgs(launch), [
     `--skill-dir=${join(place.project, "more")}`,
     `--skill-dir=${join(place.home, "own")}`,
     "--agents",
     `--trust-links=${join(place.path, "store")}`,
+    `--policy=${join(place.project, "policy.yaml")}`,
     "--tools=reference",
     "--profile=default",
-    `--policy=${join(place.project, "policy.yaml")}`,
-    "--max-file-size=2",
-    "--description-limit=500",
     "--refresh=5",
     "--no-watch",
     join(place.project, "a"),

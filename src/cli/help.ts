@@ -2,7 +2,7 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { CLIENT_NAMES } from "../mcp/clients.ts";
-import { type Option, OPTIONS } from "../program/command_line.ts";
+import { type Option, OPTIONS, VARIABLES } from "../program/command_line.ts";
 import {
   commandWords,
   type Program,
@@ -24,8 +24,6 @@ export function listOptionHelp(): [usage: string, help: string][] {
 /** Returns the help text, whose examples start the program in any directory. */
 export function formatHelp(program: Program = runningProgram()): string {
   const command = commandWords(program).map(quoteWord).join(" ");
-  const options = listOptionHelp()
-    .map(([usage, help]) => `  ${usage}\n      ${help}`);
   const dirs = DEFAULT_DIRS
     .map((dir) => `./${dir}/skills, ~/${dir}/skills`).join(", ");
   return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
@@ -44,18 +42,18 @@ Examples:
   ${command} --print-config claude-code
 
 Options:
-${options.join("\n")}
+${formatDefinitions(listOptionHelp())}
 
 Clients:
   ${CLIENT_NAMES.join(", ")}
 
-Environment:
-  SKILLS_DIR
-      used if no DIR is given, or in addition to DIR with --tools skilljack;
-      separate several with commas
-  MAX_FILE_SIZE_MB
-      used if --max-file-size is not given
+Environment variables:
+${formatDefinitions(Object.entries(VARIABLES))}
 
 Documentation: https://jsr.io/${config.name}
 `;
+}
+
+function formatDefinitions(items: readonly [string, string][]): string {
+  return items.map(([term, text]) => `  ${term}\n      ${text}`).join("\n");
 }

@@ -110,7 +110,6 @@ for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
 
 /** Options that change what the model is shown. */
 const LIST_OPTIONS = [
-  ["--description-limit", "400"],
   ["--profile", "default"],
   ["--tools", "reference"],
   ["--tools", "agentskills"],

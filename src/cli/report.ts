@@ -24,15 +24,15 @@ import { isOff } from "../policy/states.ts";
 import {
   type Diagnostic,
   type DiagnosticDetails,
-  hasEffect,
   isError,
   type ReportedDiagnostic,
   RULES,
 } from "../diagnostics.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { findUnlistingReason, totalSize } from "../skills/limits.ts";
-import { qualifiedName, SKILL_MD } from "../skills/names.ts";
+import { listEntries, type SkillEntry } from "../mcp/entries.ts";
+import { totalSize } from "../skills/limits.ts";
+import { SKILL_MD } from "../skills/names.ts";
 import { isMarkedAsNoSkill, isNamedSkills } from "../skills/roots.ts";
 import type {
   Skill,
@@ -61,17 +61,28 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * of `--check`, or else of `--list`.
  */
 export async function createReport(settings: Settings, openSkills: OpenSkills) {
-  const { check = false, list, policy } = settings.values;
+  const { check = false, list, policy, ignore = [] } = settings.values;
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
   const found = listAll(catalog);
-  const inspection = { registry, check };
-  const skills = await Array.fromAsync(found, (it) => inspect(it, inspection));
-  const elsewhere = await listElsewhere(catalog, settings, (roots) => {
-    // Without the policy, so that skills that are off count as found.
-    const options = { ...settings.options, policy: undefined };
-    return openSkills({ ...settings, roots, options }, SILENT).refresh();
-  });
+  const entries = new Map(
+    listEntries("host", catalog).map((entry) => [entry.skill, entry]),
+  );
+  const skills = await Array.fromAsync(
+    found,
+    (skill) => inspect(skill, entries.get(skill), { registry, check }),
+  );
+  // A misspelled folder is the only thing to fix first.
+  const isMisspelled = catalog.diagnostics.some(({ rule }) =>
+    rule === "folder-missing"
+  );
+  const elsewhere = isMisspelled
+    ? []
+    : await listElsewhere(catalog, settings, (roots) => {
+      // Without the policy, so that skills that are off count as found.
+      const options = { ...settings.options, policy: undefined };
+      return openSkills({ ...settings, roots, options }, SILENT).refresh();
+    });
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
@@ -91,10 +102,11 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     policy,
     roots: catalog.roots.filter((it) => !isUnnamedAndMissing(it, settings))
       .map(toReportedRoot),
-    skills: skills.map(({ entry }) => entry),
-    diagnostics: diagnostics.map(addEvidence).map(toReported).toSorted((a, b) =>
-      byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
-    ),
+    skills: skills.map(({ reported }) => reported),
+    diagnostics: diagnostics.filter(({ rule }) => !ignore.includes(rule))
+      .map(addEvidence).map(toReported).toSorted((a, b) =>
+        byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+      ),
   };
 }
 
@@ -153,9 +165,11 @@ function isUnnamedAndMissing(
   return status === "missing" && !mustExist && isAtOrBelowAny(path, dirs);
 }
 
-function toReportedRoot({ root, scope, status, skills }: SkillRootReport) {
+function toReportedRoot(
+  { root, scope, status, skills, repeated }: SkillRootReport,
+) {
   const { path, recursive } = root;
-  return { path, scope, recursive, status, skills };
+  return { path, scope, recursive, status, skills, repeated };
 }
 
 /**
@@ -210,8 +224,14 @@ async function listDiagnostics(
   return nested ? [{ file: skill.file, ...nested }] : [];
 }
 
+/**
+ * Returns what the report says of a skill.
+ *
+ * @param entry Its entry, unless it is off, or no name loads it.
+ */
 async function inspect(
   skill: Skill,
+  entry: SkillEntry | undefined,
   { registry, check }: { registry: SkillSource; check: boolean },
 ) {
   const { name, description, scope, directory, file, state, hiddenFrom } =
@@ -221,23 +241,20 @@ async function inspect(
     ? await listDiagnostics(skill, contents, { registry, check })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  // Reading all of the files, as only `--check` does, can find another reason.
-  const unlisted = contents && (findUnlistingReason(skill, contents) ??
-    diagnostics.find((it) => hasEffect(it, "unlisted")));
-  const entry = {
+  const reported = {
     name,
+    loadedAs: entry?.name,
     description,
     scope,
+    root: skill.root.path,
     directory,
     file,
     state,
     hiddenFrom,
     policyRule: skill.policyRule?.path,
     shadowedBy: shadowing?.by.file,
-    qualifiedName: skill.prefix && qualifiedName(skill),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
-    unlisted: unlisted?.reason,
   };
-  return { entry, diagnostics };
+  return { reported, diagnostics };
 }

@@ -1,12 +1,12 @@
 /**
- * The output of `--list` and `--check` as text: a flat list of what was found, then
- * the problems, and last the summary, where a terminal shows it. In GitHub Actions,
+ * The output of `--list` and `--check` as text: the folders with the skills in them,
+ * then the problems, and last a summary, where a terminal shows it. In GitHub Actions,
  * problems are annotations.
  */
 
-import { dirname, join } from "../fs/paths.ts";
+import { dirname, join, relative } from "../fs/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
-import { isError } from "../diagnostics.ts";
+import { hasEffect, isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { RENAME } from "../skills/catalog.ts";
@@ -20,15 +20,18 @@ export function formatReport(
 ): string[] {
   const diagnostics = report.diagnostics
     .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
-  const summary = summarize(report);
+  const problems = diagnostics.flatMap((it) => formatReported(it, home));
   const [advice, ...lines] = formatAdvice(report, home);
-  const sections = [
-    list ? withoutCommands(formatTables(report, home)) : [],
-    diagnostics.flatMap((diagnostic) => formatReported(diagnostic, home)),
-    [advice === undefined ? summary : `${summary}. ${advice}`],
-    lines,
+  const summary = [summarize(report), advice].filter(Boolean).join(". ");
+  const heading = problems.length === 0 ? [] : [
+    `Problems (${diagnostics.length})`,
   ];
-  return joinSections(sections);
+  return joinSections([
+    ...list ? [withoutCommands(formatRoots(report, home)), heading] : [],
+    problems,
+    [summary],
+    lines,
+  ]);
 }
 
 function joinSections(sections: readonly (readonly string[])[]): string[] {
@@ -36,65 +39,75 @@ function joinSections(sections: readonly (readonly string[])[]): string[] {
     .flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
 }
 
-function formatTables(report: Report, home: string | undefined): string[] {
-  const { policy, roots, skills } = report;
-  const dirRows = roots.map((root) => [
-    root.status,
-    root.scope,
-    root.status === "found" ? count(root.skills, "skill") : "",
-    showPath(root.path, home),
-  ]);
-  const skillRows = skills.map((skill) => {
-    const { state, policyRule = "", files } = skill;
+/** Formats each root, and below it the skills in it. */
+function formatRoots(
+  { policy, roots, skills }: Report,
+  home: string | undefined,
+): string[] {
+  const rows = skills.map((skill) => {
+    const { name, loadedAs = name, state, policyRule = "", files } = skill;
     const policyCells = policy === undefined ? [] : [state, policyRule];
     return [
-      skill.name,
+      loadedAs,
       ...policyCells,
       files === undefined ? "" : count(files, "file"),
-      showPath(skill.directory, home),
-      formatEffects(skill, home),
+      formatRemarks(skill, home),
     ];
   });
-  return joinSections([
-    formatTable("Folders", dirRows),
-    formatTable("Skills", skillRows),
+  const lines = alignColumns(rows);
+  return roots.flatMap((root) => [
+    formatRoot(root, home),
+    ...lines.filter((_, index) => skills[index]!.root === root.path),
   ]);
 }
 
-function formatEffects(
+function formatRoot(
+  { path, scope, status, skills, repeated }: Report["roots"][number],
+  home: string | undefined,
+): string {
+  const start = `${showPath(path, home)} (${scope})`;
+  if (status === "missing") return `${start}: does not exist`;
+  if (status === "refused") return `${start}: cannot be searched`;
+  const rest = repeated === 0
+    ? ""
+    : `, ${repeated === skills ? "all" : repeated} of them listed above`;
+  return `${start}: ${count(skills, "skill")}${rest}`;
+}
+
+/** Says what the name of a skill does not: in which folder it is, and what loads instead. */
+function formatRemarks(
   skill: Report["skills"][number],
   home: string | undefined,
 ): string {
-  const { state, hiddenFrom, shadowedBy, qualifiedName, unlisted } = skill;
-  const advice = qualifiedName ? `load it as ${qualifiedName}` : RENAME;
-  const effects: string[] = [];
+  const { name, loadedAs, state, root, directory, hiddenFrom, shadowedBy } =
+    skill;
+  const dir = relative(root, directory) || ".";
+  const remarks: string[] = [];
+  if (dir !== name) remarks.push(`in ${dir}`);
   if (isOff(skill) && STATES[state].hiddenFrom !== hiddenFrom) {
-    effects.push("off, because its SKILL.md is a link into a hidden folder");
+    remarks.push("off, because its SKILL.md is a link into a hidden folder");
   }
   if (shadowedBy !== undefined) {
     const holder = showPath(dirname(shadowedBy), home);
-    effects.push(`shadowed by ${holder}: ${advice}`);
+    const advice = loadedAs === undefined ? `: ${RENAME}` : "";
+    remarks.push(`shadowed by ${holder}${advice}`);
   }
-  if (unlisted !== undefined) {
-    effects.push(`not for hosts with the Skills extension: ${unlisted}`);
-  }
-  return effects.join("; ");
+  return remarks.join("; ");
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
 const MAX_PADDING = 80;
 
-function formatTable(title: string, rows: readonly string[][]): string[] {
-  if (rows.length === 0) return [];
-  const widths = rows[0]!.map((_, column) => {
+function alignColumns(rows: readonly string[][]): string[] {
+  const [first = []] = rows;
+  const widths = first.map((_, column) => {
     const lengths = rows.map((row) => row[column]!.length);
     return Math.min(MAX_PADDING, Math.max(...lengths));
   });
-  const lines = rows.map((row) => {
+  return rows.map((row) => {
     const cells = row.map((cell, column) => cell.padEnd(widths[column]!));
     return `  ${cells.join("  ")}`.trimEnd();
   });
-  return [`${title} (${rows.length})`, ...lines];
 }
 
 /**
@@ -110,15 +123,18 @@ function formatReported(
   const position = line === undefined ? file : `${file}:${line}`;
   // A line to copy stands at the beginning of the line.
   const [advice = "", ...lines] = `fix: ${fix}`.split("\n");
+  const shown = hasEffect(diagnostic, "unlisted")
+    ? `${reason} (hosts with the Skills extension leave the skill out)`
+    : reason;
   if (isInActions()) {
     // The log of the step shows only the message.
-    const message = [`${position}: ${reason}`, advice, ...lines];
+    const message = [`${position}: ${shown}`, advice, ...lines];
     // The runner makes an absolute path relative to the repository, wherever the step
     // runs.
     const place = { file: diagnostic.file, line, title: rule };
     return [annotation(severity, place, message)];
   }
-  const start = `${position}: ${severity}[${rule}]: ${reason}`;
+  const start = `${position}: ${severity}[${rule}]: ${shown}`;
   return [start, `  ${advice}`, ...lines];
 }
 

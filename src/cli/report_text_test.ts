@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
@@ -14,18 +15,17 @@ Deno.test("--list shows roots, skills, and problems with their fixes", async () 
   assert.equal(code, 0);
   assert.equal(
     text,
-    `Folders (4)
-  missing  project            .agent/skills
-  missing  global             ~/.agent/skills
-  found    project  1 skill   .claude/skills
-  found    global   4 skills  ~/.claude/skills
+    `.agent/skills (project): does not exist
+~/.agent/skills (global): does not exist
+.claude/skills (project): 1 skill
+  git         1 file
+~/.claude/skills (global): 4 skills
+  pdf         2 files
+  Übersicht   1 file
+  global:git  1 file   shadowed by .claude/skills/git
+  git         1 file   in git-2; shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
 
-Skills (5)
-  git        1 file   .claude/skills/git
-  pdf        2 files  ~/.claude/skills/pdf
-  Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
-  git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
-  git        1 file   ~/.claude/skills/git-2      shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
+Problems (1)
 
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: the file does not begin with a line "---", fields, and another line "---"
   fix: begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
@@ -120,12 +120,14 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
   );
   const dir = join(Deno.cwd(), "a,b:c").replaceAll(":", "%3A")
     .replaceAll(",", "%2C");
-  const message =
-    "100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a";
+  const message = (effect: string) =>
+    `100%25 wrong\\u000d::warning::x${effect}%0Afix: write this line instead:%0Aname: a`;
   assert.equal(
     text.replaceAll("\\SKILL", "/SKILL").replaceAll(dir, "FOLDER"),
-    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${message}
-::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message}
+    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${
+      message(" (hosts with the Skills extension leave the skill out)")
+    }
+::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message("")}
 
 Checked 0 skills: 1 error, 1 warning`,
   );
@@ -169,4 +171,43 @@ Deno.test("formatReport() puts errors before warnings, and leaves each in their 
     /^(\S+): (?:error|warning)\[/.exec(line)?.[1] ?? []
   );
   assert.deepEqual(positions, ["a:20", "b", "b:9", "b:10", "a"]);
+});
+
+Deno.test(
+  "--list counts the skills that an earlier folder lists, too",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    place.skill("home/.claude/skills", "pdf");
+    place.skill("home/.agents/skills", "own");
+    const own = join(place.home, ".claude", "skills");
+    place.link(join(own, "git"), "home/.agents/skills/git");
+    place.link(own, "project/.agents/skills");
+    const { text } = await printedReport(
+      place,
+      "--list",
+      "--trust-links=~",
+      "--agents",
+    );
+    const at = text.indexOf("~/.claude/skills (global): 2 skills\n");
+    assert.deepEqual(text.slice(at).split("\n").slice(1, 6), [
+      "  git  1 file",
+      "  pdf  1 file",
+      ".agents/skills (global): 2 skills, all of them listed above",
+      "~/.agents/skills (global): 2 skills, 1 of them listed above",
+      "  own  1 file",
+    ]);
+  },
+);
+
+Deno.test("--list with many skills ends with its problems, below a line that counts them", async () => {
+  using place = new Place();
+  for (let i = 0; i < 100; i++) place.skill("home/.claude/skills", `s-${i}`);
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  const { text } = await printedReport(place, "--list");
+  const sections = text.split("\n\n").slice(-3);
+  assert.equal(sections[0], "Problems (1)");
+  assert.match(sections[1]!, /^~\/\.claude\/skills\/bad\/SKILL\.md:1: error/);
+  assert.match(sections[2]!, /^Found 100 skills: 1 error, 0 warnings\. /);
 });

@@ -48,18 +48,19 @@ export interface BaseDirs {
   readonly workingDirectory?: string | undefined;
   /** The home directory, if it is known. */
   readonly homeDirectory?: string | undefined;
-  /** Directories that stand for those in the home directory, by their names there, such as `.claude`. */
-  readonly homeDirs?: Readonly<Record<string, string>> | undefined;
+  /** The directory that replaces `~/.claude`, if there is one. */
+  readonly claudeDirectory?: string | undefined;
 }
 
-/** Returns a path in the home directory, or in the directory that stands for its first name. */
+/** Returns a path in the home directory, or in the directory that replaces `~/.claude`. */
 export function inHome(
   path: string,
-  { homeDirectory, homeDirs = {} }: BaseDirs,
+  { homeDirectory, claudeDirectory }: BaseDirs,
 ): string | undefined {
-  const [first = "", ...rest] = namesIn(normalize(path));
-  const dir = homeDirs[first];
-  if (dir !== undefined) return join(dir, ...rest);
+  const [first, ...rest] = namesIn(normalize(path));
+  if (claudeDirectory !== undefined && first === ".claude") {
+    return join(claudeDirectory, ...rest);
+  }
   return homeDirectory === undefined ? undefined : join(homeDirectory, path);
 }
 

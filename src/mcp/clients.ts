@@ -42,8 +42,8 @@ export interface Client {
   readonly profile?: ClientProfile;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
-  /** The directory of this file and of the client's skills, which a variable replaces. */
-  readonly ownDir?: { readonly name: string; readonly variable: string };
+  /** Whether `CLAUDE_CONFIG_DIR` moves this file and the client's skills. */
+  readonly obeysClaudeConfigDir?: boolean;
   readonly projectFile?: string;
   /** The format of these files. Default: "json". */
   readonly format?: "json" | "toml";
@@ -107,7 +107,7 @@ const TABLE = {
       isBrief: true,
     },
     file: "~/.claude.json",
-    ownDir: { name: ".claude", variable: "CLAUDE_CONFIG_DIR" },
+    obeysClaudeConfigDir: true,
     projectFile: ".mcp.json",
     fields: { type: "stdio", alwaysLoad: true },
     command: "claude mcp add-json --scope user skills '{entry}'",

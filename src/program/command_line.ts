@@ -1,15 +1,14 @@
 /**
- * The options of the command line, and the parser, which says what was probably meant
- * where the command line is invalid. The table of options drives `--help` and
- * docs/options.md, too.
+ * The options of the command line, in one table from which the parser, `--help`, and
+ * docs/options.md derive, and the parser. If the command line is invalid, it says what
+ * the user probably meant.
  */
 
 import { parseArgs } from "node:util";
+import { RULES } from "../diagnostics.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
 import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
-import { DEFAULT_DESCRIPTION_LIMIT } from "../mcp/lists.ts";
-import { DEFAULT_SHELL_TIMEOUT } from "../mcp/toolsets/shell.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
 
 /** An option, with what `parseArgs` of `node:util` needs to know about it. */
@@ -22,28 +21,15 @@ export interface Option {
   readonly help: string;
   /** The only values that it accepts. */
   readonly choices?: readonly string[];
-  /** A description of a valid value, if there are no choices. */
+  /** A description of a valid value. Default: its choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
   /** The options that it goes with. One of them must be given. */
   readonly requires?: readonly string[];
 }
 
-/** The minimum length limit, in characters. It suffices to say what a tool does. */
-const MIN_DESCRIPTION_LIMIT = 300;
-
 /** The longest interval that a timer supports, in seconds. */
 const MAX_SECONDS = 2_000_000;
-
-/** The maximum size of files, in MiB: what hosts accept of a skill in total. */
-export const MAX_FILE_MIB = 16;
-
-/** Converts a valid number of MiB to bytes. */
-export function parseMebibytes(value: string | undefined): number | undefined {
-  const mebibytes = Number(value);
-  const size = Math.round(mebibytes * 1024 * 1024);
-  return size >= 1 && mebibytes <= MAX_FILE_MIB ? size : undefined;
-}
 
 const DIRS = {
   type: "string",
@@ -52,111 +38,12 @@ const DIRS = {
   expected: "a folder",
 } as const;
 
-function seconds(min: number) {
-  return {
-    type: "string",
-    value: "SECONDS",
-    expected: `a number of seconds from ${min} to ${MAX_SECONDS}`,
-    isValid: (value: string) =>
-      Number(value) >= min && Number(value) <= MAX_SECONDS,
-  } as const;
-}
-
-/** The options that affect a running server. */
-const SERVING = {
-  "skill-dir": {
-    ...DIRS,
-    help: "also search DIR and its subfolders; repeatable",
-  },
-  "recursive": {
+/** The options that make the program print something and exit. */
+const PRINTING = {
+  "list": {
     type: "boolean",
-    help: "search the subfolders of all folders, as --skill-dir does",
+    help: "list the skills, where they come from, and what is wrong",
   },
-  "agents": {
-    type: "boolean",
-    help: "also search ./.agents/skills and ~/.agents/skills",
-  },
-  "trust-links": {
-    ...DIRS,
-    help: "allow links into DIR; repeatable",
-  },
-  "tools": {
-    type: "string",
-    value: "SET",
-    choices: TOOLSET_NAMES,
-    help: `toolset: ${
-      TOOLSET_NAMES.join(", ")
-    } (default: skill); skilljack is that of Skilljack 0.5; newer versions call its tool load-skill`,
-  },
-  "profile": {
-    type: "string",
-    value: "NAME",
-    choices: PROFILE_NAMES,
-    help: `give every client what this one gets: ${
-      PROFILE_NAMES.join(", ")
-    } (default: by its name)`,
-  },
-  "policy": {
-    type: "string",
-    value: "FILE",
-    expected: "the path of a file",
-    help: "file with rules for which skills to serve, and how prominently",
-  },
-  "max-file-size": {
-    type: "string",
-    value: "MIB",
-    expected: `a number of MiB greater than 0, up to ${MAX_FILE_MIB}`,
-    isValid: (value) => parseMebibytes(value) !== undefined,
-    help: "size limit for files, up to 16 (default: 1)",
-  },
-  "description-limit": {
-    type: "string",
-    value: "CHARS",
-    expected:
-      `a number of characters of at least ${MIN_DESCRIPTION_LIMIT}, or 0 for no limit`,
-    isValid: (value) =>
-      Number.isSafeInteger(Number(value)) &&
-      (Number(value) === 0 || Number(value) >= MIN_DESCRIPTION_LIMIT),
-    help:
-      `length limit for the list of skills that the model sees, at least ${MIN_DESCRIPTION_LIMIT}; 0 for none (default: what the client shows, at most ${DEFAULT_DESCRIPTION_LIMIT})`,
-  },
-  "refresh": {
-    ...seconds(0),
-    help:
-      `scan at least every SECONDS, 0 for no timer (default: ${DEFAULT_REFRESH_SECONDS})`,
-  },
-  "no-watch": {
-    type: "boolean",
-    help: "rely on --refresh instead of watching folders",
-  },
-  "shell-timeout": {
-    ...seconds(0.1),
-    help: `time limit for shell commands (default: ${DEFAULT_SHELL_TIMEOUT})`,
-  },
-  "remote": {
-    type: "boolean",
-    help:
-      "give clients URIs instead of paths, and run no commands, because their tools cannot open files here, as in a container",
-  },
-  "log-loads": {
-    type: "boolean",
-    help:
-      "log a line to stderr for each skill that a client loads, with the time and the client",
-  },
-  "auto-install-deps": {
-    type: "boolean",
-    help:
-      'before a shell command that contains "py", install the packages that Python files import (requires sh and pipreqs)',
-  },
-} as const satisfies Readonly<Record<string, Option>>;
-
-/** The options that a server has, in the order of the help. */
-export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
-
-/** All options: those of a server, and those that ask for something else. */
-export const OPTIONS = {
-  ...SERVING,
-  "list": { type: "boolean", help: "list the skills and where they come from" },
   "check": {
     type: "boolean",
     help:
@@ -165,6 +52,15 @@ export const OPTIONS = {
   "strict": {
     type: "boolean",
     help: "with --check: also exit with 1 if there are warnings",
+    requires: ["check"],
+  },
+  "ignore": {
+    type: "string",
+    multiple: true,
+    value: "RULE",
+    choices: Object.keys(RULES),
+    expected: "the name of a rule, as --check prints it in brackets",
+    help: "with --check: leave out the problems of this rule; repeatable",
     requires: ["check"],
   },
   "json": {
@@ -177,7 +73,7 @@ export const OPTIONS = {
     value: "CLIENT",
     choices: [OTHER_CLIENTS, ...CLIENT_NAMES],
     help:
-      `with --list: print what the model sees in an MCP client, or, with the name ${OTHER_CLIENTS}, in an unknown one`,
+      `with --list: print what the model sees in this MCP client (${OTHER_CLIENTS}: in any other one)`,
     requires: ["list"],
   },
   "print-config": {
@@ -186,15 +82,94 @@ export const OPTIONS = {
     choices: CLIENT_NAMES,
     help: "print the configuration for an MCP client",
   },
-  "help": { type: "boolean", short: "h", help: "show the help" },
+  "help": { type: "boolean", short: "h", help: "show this help" },
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
+
+/** The options of a running server. */
+const SERVING = {
+  "skill-dir": {
+    ...DIRS,
+    help: "also search DIR, six levels deep; repeatable",
+  },
+  "agents": {
+    type: "boolean",
+    help: "also search ./.agents/skills and ~/.agents/skills",
+  },
+  "trust-links": {
+    ...DIRS,
+    help: "follow links into DIR; repeatable",
+  },
+  "policy": {
+    type: "string",
+    value: "FILE",
+    expected: "the path of a file",
+    help: "apply the rules in this file, which say who sees which skills",
+  },
+  "tools": {
+    type: "string",
+    value: "SET",
+    choices: TOOLSET_NAMES,
+    help: `the tools that the model gets: ${
+      TOOLSET_NAMES.join(", ")
+    } (default: skill)`,
+  },
+  "profile": {
+    type: "string",
+    value: "NAME",
+    choices: PROFILE_NAMES,
+    help: `treat every client as this one: ${
+      PROFILE_NAMES.join(", ")
+    } (default: by its name)`,
+  },
+  "remote": {
+    type: "boolean",
+    help:
+      "send URIs instead of paths, and run no commands, for clients that cannot open files here, as when the server runs in a container",
+  },
+  "refresh": {
+    type: "string",
+    value: "SECONDS",
+    expected: `a number of seconds from 0 to ${MAX_SECONDS}`,
+    isValid: (value) => Number(value) >= 0 && Number(value) <= MAX_SECONDS,
+    help:
+      `scan the folders at least this often; 0 turns the timer off (default: ${DEFAULT_REFRESH_SECONDS})`,
+  },
+  "no-watch": {
+    type: "boolean",
+    help: "do not watch the folders, and rely on --refresh",
+  },
+  "log-loads": {
+    type: "boolean",
+    help:
+      "log a line to stderr for each skill that a client loads, with the time and the client",
+  },
+  "auto-install-deps": {
+    type: "boolean",
+    help:
+      'with --tools agentskills: before a shell command that contains "py", install the packages that Python files import (requires sh and pipreqs)',
+  },
+} as const satisfies Readonly<Record<string, Option>>;
+
+export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
+
+/** All options, in the order of the help. */
+export const OPTIONS = { ...PRINTING, ...SERVING } as const;
+
+/** The environment variables, and what each of them says. */
+export const VARIABLES: Readonly<Record<string, string>> = {
+  SKILLS_DIR:
+    "the folders to search if there is no DIR, with commas between them; with --tools skilljack, they are searched after DIR",
+  MAX_FILE_SIZE_MB:
+    "the size limit for each file of a skill, in MiB (default: 1)",
+  CLAUDE_CONFIG_DIR: "the folder that replaces ~/.claude",
+};
 
 /** Returns the first option that asks for something other than a server, if there is one. */
 export function findTerminalOption(
   { values }: CommandLine,
 ): string | undefined {
-  return Object.keys(values).find((name) => !Object.hasOwn(SERVING, name));
+  return Object.keys(values).find((name) => Object.hasOwn(PRINTING, name));
 }
 
 /** Thrown for an invalid command line or an invalid environment variable. */
@@ -214,17 +189,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
-    const texts = [value].flat().filter((it) => typeof it === "string");
-    for (const text of texts) {
-      const advice = findValueAdvice(text, option);
-      if (advice === undefined) continue;
-      throw new UsageError(`Invalid --${name} ${quote(text)}: ${advice}`);
+    for (const text of [value].flat()) {
+      if (typeof text === "string") refuseInvalid(name, text, option);
     }
-    const { requires } = option;
-    if (requires && !requires.some((other) => other in values)) {
-      const names = requires.map((other) => `--${other}`).join(" or ");
-      throw new UsageError(`--${name} requires ${names}`);
-    }
+    refuseAlone(name, option, values);
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError('Invalid DIR "": expected a folder');
@@ -244,6 +212,7 @@ function parse(args: readonly string[]): CommandLine {
   }
 }
 
+/** Replaces a message of `parseArgs` with one that says what to write. */
 function formatParseError(message: string): string {
   const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
   if (unknown !== undefined) {
@@ -261,15 +230,27 @@ function formatParseError(message: string): string {
     : `--${name} requires a value: expected ${expectationOf(option)}`;
 }
 
-function findValueAdvice(value: string, option: Option): string | undefined {
+function refuseInvalid(name: string, value: string, option: Option): void {
   const { choices, isValid = () => true } = option;
   const isGiven = value.trim() !== "";
-  if (isGiven && (choices?.includes(value) ?? isValid(value))) return undefined;
+  if (isGiven && (choices?.includes(value) ?? isValid(value))) return;
   const near = nearestWords(value, choices ?? []).slice(0, 3);
-  if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
-  return `expected ${expectationOf(option)}`;
+  const advice = near.length > 0
+    ? `did you mean ${near.join(" or ")}?`
+    : `expected ${expectationOf(option)}`;
+  throw new UsageError(`Invalid --${name} ${quote(value)}: ${advice}`);
 }
 
-function expectationOf({ choices, expected }: Option): string {
-  return choices ? `one of ${choices.join(", ")}` : String(expected);
+function expectationOf({ choices = [], expected }: Option): string {
+  return expected ?? `one of ${choices.join(", ")}`;
+}
+
+function refuseAlone(
+  name: string,
+  { requires }: Option,
+  values: CommandLine["values"],
+): void {
+  if (!requires || requires.some((other) => other in values)) return;
+  const names = requires.map((other) => `--${other}`).join(" or ");
+  throw new UsageError(`--${name} requires ${names}`);
 }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { CLIENT_NAMES } from "../mcp/clients.ts";
 import { join } from "../fs/paths.ts";
-import { type Option, OPTIONS, parseCommandLine } from "./command_line.ts";
+import {
+  type Option,
+  OPTIONS,
+  parseCommandLine,
+  VARIABLES,
+} from "./command_line.ts";
 import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { assertMisuse, settingsFor } from "../../tests/testing/command_line.ts";
@@ -37,14 +42,18 @@ function optionsPage(): string {
   const items = listOptionHelp().map(([usage, help]) =>
     `- ${usage.split(", ").map((text) => `\`${text}\``).join(", ")}: ${help}\n`
   );
+  const variables = Object.entries(VARIABLES).map(([name, help]) =>
+    `- \`${name}\`: ${help}\n`
+  );
   return `# Options
 
 \`--help\` shows the same.
 
 ${items.join("")}
-The environment variables \`SKILLS_DIR\` and \`MAX_FILE_SIZE_MB\` apply if \`DIR\` and
-\`--max-file-size\` are not given. With \`--tools skilljack\`, the server searches
-\`SKILLS_DIR\` after \`DIR\`.
+Environment variables:
+
+${variables.join("")}
+An entry of \`--print-config\` sets \`CLAUDE_CONFIG_DIR\` if you do. To set \`MAX_FILE_SIZE_MB\`, add it to the entry's environment.
 `;
 }
 
@@ -81,9 +90,12 @@ const misuses: [string[], string | RegExp][] = [
     /^Invalid --refresh "-1": expected a number of seconds/,
   ],
   [["--list", " "], /^Invalid DIR "": expected a folder/],
-  [["--max-file-size", "0"], /Invalid --max-file-size "0": .* greater than 0/],
-  [["--description-limit", "50"], /^Invalid .* "50": expected .* at least 300/],
-  [["--shell-timeout", "0"], /^Invalid .* "0": expected .* seconds from 0.1/],
+  [["--ignore", "long"], "--ignore requires --check"],
+  [["--check", "--ignore", "brokn-link"], /did you mean broken-link\?$/],
+  [
+    ["--check", "--ignore", "x"],
+    'Invalid --ignore "x": expected the name of a rule, as --check prints it in brackets',
+  ],
   [["--list=foo"], "--list takes no value: remove it"],
   [["--json"], "--json requires --list or --check"],
   [["--as", "codex"], "--as requires --list"],

@@ -32,15 +32,10 @@ import type {
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
 import type { ToolOptions, Toolset } from "../mcp/options.ts";
-import {
-  type CommandLine,
-  OPTIONS,
-  parseMebibytes,
-  UsageError,
-} from "./command_line.ts";
+import { type CommandLine, OPTIONS, UsageError } from "./command_line.ts";
 
 export interface Settings {
-  /** The options, with absolute paths, and the size limit of the environment. */
+  /** The options, with absolute paths. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
   readonly home: string | undefined;
@@ -48,30 +43,28 @@ export interface Settings {
   readonly dirs: readonly string[];
   /** The same options as the registry and the tools take them. */
   readonly options: SkillRegistryOptions & ToolOptions;
-  /** The settings that are ignored, and how to fix them, in a line each. */
+  /** A line for each setting that is ignored, with its fix. */
   readonly warnings: readonly string[];
+}
+
+/** What the environment says. */
+interface Environment extends BaseDirs {
+  readonly maxFileSize?: number | undefined;
 }
 
 /** @throws {UsageError} If the value of an option is invalid. */
 export function createSettings(command: CommandLine): Settings {
   const warnings: string[] = [];
-  const bases = readBaseDirs(warnings);
-  const size = command.values["max-file-size"] ??
-    readEnvironment("MAX_FILE_SIZE_MB");
-  const isValidSize = parseMebibytes(size) !== undefined;
-  const values = {
-    ...resolveDirs(command.values, bases),
-    "max-file-size": isValidSize ? size : undefined,
+  const environment: Environment = {
+    ...readBaseDirs(warnings),
+    maxFileSize: readMaxFileSize(warnings),
   };
-  const dirs = listReplacingDirs(command, bases);
-  const { homeDirectory: home } = bases;
+  const values = resolveDirs(command.values, environment);
+  const dirs = listReplacingDirs(command, environment);
+  const { homeDirectory: home } = environment;
   const needsHome = dirs.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
-  if (size !== undefined && !isValidSize) {
-    const { expected } = OPTIONS["max-file-size"];
-    warnings.push(formatIgnored("MAX_FILE_SIZE_MB", size, expected));
-  }
-  const derived = deriveSettings(values, dirs, bases);
+  const derived = deriveSettings(values, dirs, environment);
   return { values, home, dirs, warnings, ...derived };
 }
 
@@ -79,26 +72,23 @@ export function logWarnings({ warnings }: Settings): void {
   for (const warning of warnings) log(warning);
 }
 
-/** Returns settings with other options, whose paths may be relative, and the same directories. */
+/** Returns settings with other options, whose paths are absolute, and the same directories. */
 export function withOptions(
   settings: Settings,
-  options: CommandLine["values"],
+  values: Settings["values"],
 ): Settings {
-  const { workingDirectory, homeDirectory, homeDirs } = settings.options;
-  const bases = { workingDirectory, homeDirectory, homeDirs };
-  const values = resolveDirs(options, bases);
-  const derived = deriveSettings(values, settings.dirs, bases);
+  const derived = deriveSettings(values, settings.dirs, settings.options);
   return { ...settings, values, ...derived };
 }
 
 function deriveSettings(
   values: Settings["values"],
   dirs: readonly string[],
-  bases: BaseDirs,
+  environment: Environment,
 ): Pick<Settings, "roots" | "options"> {
   return {
-    roots: listRoots(values, dirs, bases),
-    options: { ...bases, ...createOptions(values) },
+    roots: listRoots(values, dirs, environment),
+    options: { ...environment, ...createOptions(values) },
   };
 }
 
@@ -132,8 +122,7 @@ function listReplacingDirs(
 }
 
 function listRoots(
-  { agents, check, tools, recursive, "skill-dir": recursiveDirs }:
-    CommandLine["values"],
+  { agents, check, tools, "skill-dir": recursiveDirs }: CommandLine["values"],
   dirs: readonly string[],
   bases: BaseDirs,
 ): SkillRoot[] {
@@ -145,34 +134,28 @@ function listRoots(
     // `--check` looks only at the directories that are named.
     agents: agents && !(check && isNamed),
   });
-  const isDeep = recursive || tools === "agentskills";
   return withoutDuplicates(roots.map((root) => ({
     ...root,
-    recursive: isDeep || root.recursive === true,
+    recursive: tools === "agentskills" || root.recursive === true,
     confinesLinks: tools === "reference",
   })));
 }
 
 function createOptions(
   values: Settings["values"],
-): SkillRegistryOptions & ToolOptions {
-  const numberOf = (option: string | undefined) =>
-    option === undefined ? undefined : Number(option);
+): Omit<SkillRegistryOptions & ToolOptions, keyof Environment> {
+  const { refresh } = values;
   return {
     policy: values.policy,
     trustLinks: values["trust-links"],
-    maxFileSize: parseMebibytes(values["max-file-size"]) ??
-      DEFAULT_MAX_FILE_SIZE,
-    refreshSeconds: numberOf(values.refresh),
+    refreshSeconds: refresh === undefined ? undefined : Number(refresh),
     watchDirs: !values["no-watch"],
     toolset: (values.tools ?? "skill") as Toolset,
     profile: values.profile,
     allowShell: !values.remote,
     isRemote: values.remote,
-    shellTimeout: numberOf(values["shell-timeout"]),
     autoInstallDeps: values["auto-install-deps"],
     logLoads: values["log-loads"],
-    descriptionLimit: numberOf(values["description-limit"]),
   };
 }
 
@@ -271,30 +254,35 @@ const NO_HOME =
     HOME_VARIABLES[0]
   } to its absolute path, and add --allow-env`;
 
-/** The variables with which clients move their directories in the home directory. */
-const DIR_VARIABLES = { ".claude": "CLAUDE_CONFIG_DIR" };
+const MEBIBYTE = 1024 * 1024;
 
-const HOME_DIR = "an absolute path outside of the project";
+/** Reads the size limit for files, in bytes. */
+function readMaxFileSize(warnings: string[]): number {
+  const value = readEnvironment("MAX_FILE_SIZE_MB");
+  if (value === undefined) return DEFAULT_MAX_FILE_SIZE;
+  const size = Math.round(Number(value) * MEBIBYTE);
+  if (size >= 1) return size;
+  const expected = "a number of MiB greater than 0";
+  warnings.push(formatIgnored("MAX_FILE_SIZE_MB", value, expected));
+  return DEFAULT_MAX_FILE_SIZE;
+}
 
 /**
- * Reads which directories replace those in the home directory. One in the project is
- * ignored, because the project may have set the variable.
+ * Reads which directory replaces `~/.claude`. One in the project is ignored, because the
+ * project may have set the variable.
  */
-function readHomeDirs(
+function readClaudeDirectory(
   bases: BaseDirs,
   warnings: string[],
-): Record<string, string> {
-  const project = new Project(bases);
-  const dirs: Record<string, string> = {};
-  for (const [name, variable] of Object.entries(DIR_VARIABLES)) {
-    const dir = readEnvironment(variable);
-    if (dir === undefined) continue;
-    const isUsable = isPossibleDir(dir) &&
-      project.scopeOf(realPathOf(dir)) === "global";
-    if (isUsable) dirs[name] = dir;
-    else warnings.push(formatIgnored(variable, dir, HOME_DIR));
-  }
-  return dirs;
+): string | undefined {
+  const dir = readEnvironment("CLAUDE_CONFIG_DIR");
+  if (dir === undefined) return undefined;
+  const isUsable = isPossibleDir(dir) &&
+    new Project(bases).scopeOf(realPathOf(dir)) === "global";
+  if (isUsable) return dir;
+  const expected = "an absolute path outside the project";
+  warnings.push(formatIgnored("CLAUDE_CONFIG_DIR", dir, expected));
+  return undefined;
 }
 
 function isPossibleDir(path: string): boolean {
@@ -308,5 +296,6 @@ function readBaseDirs(warnings: string[]): BaseDirs {
     ? value
     : undefined;
   const bases = { workingDirectory: currentDir(), homeDirectory };
-  return { ...bases, homeDirs: readHomeDirs(bases, warnings) };
+  const claudeDirectory = readClaudeDirectory(bases, warnings);
+  return { ...bases, claudeDirectory };
 }

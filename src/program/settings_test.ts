@@ -89,31 +89,28 @@ Deno.test("createSettings() takes folders from the command line, or else from SK
   }
 });
 
-Deno.test("createSettings() searches folders deep for agentskills or if asked, and takes a description limit of 0", () => {
+Deno.test("createSettings() searches folders deep for agentskills", () => {
   using place = new Place();
-  for (
-    const option of ["--tools=skill", "--tools=agentskills", "--recursive"]
-  ) {
+  for (const option of ["--tools=skill", "--tools=agentskills"]) {
     const { roots } = settingsIn(place, [option]);
     const isDeep = option !== "--tools=skill";
     assert.ok(roots.length > 0);
     assert.ok(roots.every(({ recursive }) => recursive === isDeep));
   }
-  const { options } = settingsIn(place, ["--description-limit", "0"]);
-  assert.equal(options.descriptionLimit, 0);
 });
 
-Deno.test("createSettings() reads the size limit from --max-file-size, then from MAX_FILE_SIZE_MB", () => {
+Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB, which has no upper limit", () => {
   using place = new Place();
-  const cases: [args: string[], MAX_FILE_SIZE_MB: string, limit: number][] = [
-    [[], "", 1],
-    [[], "2", 2],
-    [[], "1e-9", 1],
-    [["--max-file-size=2.5"], "1", 2.5],
-    [["--max-file-size=2.5"], "big", 2.5],
+  const cases: [MAX_FILE_SIZE_MB: string, limit: number][] = [
+    ["", 1],
+    ["2", 2],
+    ["2.5", 2.5],
+    ["1000", 1_000],
+    ["1e-9", 1],
+    ["big", 1],
   ];
-  for (const [args, MAX_FILE_SIZE_MB, limit] of cases) {
-    const { options } = settingsIn(place, args, { MAX_FILE_SIZE_MB });
+  for (const [MAX_FILE_SIZE_MB, limit] of cases) {
+    const { options } = settingsIn(place, [], { MAX_FILE_SIZE_MB });
     assert.equal(options.maxFileSize, limit * 1024 * 1024);
   }
 });
@@ -122,9 +119,8 @@ Deno.test("createSettings() warns of what it ignores, and how to fix it", () => 
   using place = new Place();
   const size = settingsIn(place, [], { MAX_FILE_SIZE_MB: "big" });
   assert.deepEqual(size.warnings, [
-    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of MiB greater than 0, up to 16',
+    'Ignoring MAX_FILE_SIZE_MB="big": expected a number of MiB greater than 0',
   ]);
-  assert.equal(size.values["max-file-size"], undefined);
   const homeless = settingsWith({});
   assert.match(homeless.warnings.join(), /^Cannot determine the home folder/);
   // Nothing in the home directory is searched.
@@ -149,7 +145,7 @@ Deno.test("createSettings() gives clients on other machines URIs instead of path
 Deno.test("createSettings() searches a folder once that is named twice", () => {
   using place = new Place();
   const dir = place.dir("skills");
-  const args = ["--recursive", "/skills", "--skill-dir", "/skills"];
+  const args = ["--tools=agentskills", "/skills", "--skill-dir", "/skills"];
   const { roots } = settingsIn(place, args);
   const same = roots.filter(({ path }) => path === dir);
   assert.equal(same.length, 1);

@@ -76,7 +76,7 @@ const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
   "link-outside":
     "or, if you trust the folder DIR that it points into, use --trust-links DIR",
   "too-large":
-    'or raise the limit for files (--max-file-size, or "Largest file" in the settings)',
+    'or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
 };
 
 /** Directories of package managers, into which the user's links may lead. */

@@ -213,8 +213,10 @@ export interface SkillRootReport {
   readonly status: "found" | "missing" | "refused";
   /** Its path with all links resolved, if it was searched. */
   readonly realPath?: string | undefined;
-  /** The number of skills found in it, without those that are off or in an earlier root. */
+  /** The number of skills in it, without those that are off. */
   readonly skills: number;
+  /** How many of these skills are in an earlier root, too, through a symlink. */
+  readonly repeated: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
