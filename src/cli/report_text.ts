@@ -9,7 +9,6 @@ import { isOff, STATES } from "../policy/states.ts";
 import { hasEffect, isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
-import { RENAME } from "../skills/catalog.ts";
 import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./print.ts";
 import { pathFromHere, type Report } from "./report.ts";
@@ -73,6 +72,10 @@ function formatRoot(
     : `, ${repeated === skills ? "all" : repeated} of them listed above`;
   return `${start}: ${count(skills, "skill")}${rest}`;
 }
+
+/** The advice for a skill that no name loads. The name of its directory does not matter. */
+const RENAME =
+  "no name loads it, so change the name in the SKILL.md of one of the two";
 
 /** Says what the name of a skill does not: in which folder it is, and what loads instead. */
 function formatRemarks(

@@ -1,9 +1,8 @@
-/** Catalogs: their contents, their differences, and their problems in the log. */
+/** Catalogs: what they contain, how they differ, and what the log says of them. */
 
 import { type Diagnostic, formatDiagnostic } from "../diagnostics.ts";
-import { quote } from "../text.ts";
-import { qualifiedName } from "./names.ts";
-import type { ShadowedSkill, Skill, SkillCatalog } from "./types.ts";
+import { count } from "../text.ts";
+import type { Skill, SkillCatalog } from "./types.ts";
 
 /** The catalog before the first scan. */
 export const EMPTY_CATALOG: SkillCatalog = {
@@ -38,31 +37,9 @@ export function differingKeys<T>(
   );
 }
 
-/** The advice for a skill that no name loads. The name of its directory does not count. */
-export const RENAME =
-  "no name loads it, so change the name in the SKILL.md of one of the two";
-
-function formatShadowed({ skill, by }: ShadowedSkill): string {
-  const name = quote(skill.name);
-  const advice = skill.prefix === undefined
-    ? RENAME
-    : `load it as ${quote(qualifiedName(skill))}`;
-  const [file, holder] = [skill.file, by.file].map(quote);
-  return `Shadowed ${file}: the name ${name} is taken by ${holder}, which takes precedence; ${advice}`;
-}
-
-const MAX_NAMED_SHADOWED = 3;
-
-function formatAllShadowed(shadowed: readonly ShadowedSkill[]): string[] {
-  return shadowed.length <= MAX_NAMED_SHADOWED
-    ? shadowed.map(formatShadowed)
-    : [
-      `Shadowed ${shadowed.length} skills: their names are taken by others; use --list to see them`,
-    ];
-}
-
 /**
- * Logs the problems of a catalog, except those that were logged before.
+ * Logs the diagnostics of a catalog, and how many skills are shadowed, except what was
+ * logged before.
  *
  * @returns The messages about all of them.
  */
@@ -73,14 +50,15 @@ export function logDiagnostics(
     log: (message: string) => void;
   },
 ): ReadonlySet<string> {
-  const messages = [
-    ...diagnostics.map(formatDiagnostic),
-    ...formatAllShadowed(shadowed),
-  ];
-  const now = new Set<string>();
+  const messages = new Set(diagnostics.map(formatDiagnostic));
+  if (shadowed.length > 0) messages.add(formatShadowed(shadowed.length));
   for (const message of messages) {
-    if (!logged.has(message) && !now.has(message)) log(message);
-    now.add(message);
+    if (!logged.has(message)) log(message);
   }
-  return now;
+  return messages;
+}
+
+function formatShadowed(number: number): string {
+  const skills = count(number, "skill");
+  return `${skills} shadowed by others of the same name; --list shows which names load them`;
 }
