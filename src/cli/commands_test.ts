@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { parseEntry, parseLaunch } from "../../tests/testing/command_line.ts";
-import { MOD } from "../../tests/testing/environment.ts";
+import {
+  environment,
+  MOD,
+  REPOSITORY,
+} from "../../tests/testing/environment.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import {
@@ -10,7 +14,7 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import { join } from "../fs/paths.ts";
+import { dirname, join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
 
@@ -27,25 +31,54 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
+/** Creates a project with a skill that tries to replace what the server imports. */
+function hostilePlace(): Place {
+  const place = new Place();
+  place.skill("project/.claude/skills", "here");
+  place.file("project/package.json", "{}");
+  place.file(
+    "project/deno.json",
+    '{ "imports": { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" } }',
+  );
+  place.file("project/evil.ts", 'console.log("evil");');
+  const bin = "project/node_modules/.bin/deno";
+  Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
+  return place;
+}
+
+async function assertLists(place: Place, command: string): Promise<void> {
+  const { stdout, stderr } = await runScript(place, command);
+  assert.equal(stderr, "");
+  assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
+  assert.doesNotMatch(stdout, /evil/);
+}
+
 Deno.test(
   "the command that --help prints lists the skills of a project, and runs nothing of it",
   { ignore: lacks("sh") },
   async () => {
-    using place = new Place();
-    place.skill("project/.claude/skills", "here");
-    place.file("project/package.json", "{}");
-    place.file(
-      "project/deno.json",
-      '{ "imports": { "npm:zod": "./evil.ts" } }',
-    );
-    const bin = "project/node_modules/.bin/deno";
-    Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
+    using place = hostilePlace();
     const { stdout } = await runServer(place, { args: ["--help"] });
     const [, command] = /^Examples:\n {2}(.*)$/m.exec(stdout)!;
-    const listed = await runScript(place, command!);
-    assert.equal(listed.stderr, "");
-    assert.match(listed.stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
-    assert.doesNotMatch(listed.stdout, /evil/);
+    await assertLists(place, command!);
+  },
+);
+
+Deno.test(
+  "deno task install installs a command that lists the skills of any project, and runs nothing of it",
+  { ignore: lacks("sh") },
+  async () => {
+    using place = hostilePlace();
+    const root = join(place.path, "installed");
+    const install = await new Deno.Command(Deno.execPath(), {
+      args: ["task", "install"],
+      cwd: REPOSITORY,
+      env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
+    }).output();
+    assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
+    const deno = dirname(Deno.execPath());
+    const path = `PATH='${join(root, "bin")}:${deno}':$PATH`;
+    await assertLists(place, `${path} skill-server --list`);
   },
 );
 
