@@ -67,7 +67,7 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
   "it is the beginning of a command, or has a part to fill in": [
     /…/,
     /<old version>/,
-    /^(?:docker run -i|npx --prefix ~\/|npx skills add)$/,
+    /^(?:deno run --allow-read|docker run -i|npx skills add)$/,
   ],
   "it is no command": [
     /^texts ← /,
@@ -82,14 +82,12 @@ const SITES = [
   "cursor.com",
   "deno.com",
   "github.com",
-  "hub.docker.com",
   "insiders.vscode.dev",
   "jqlang.org",
   "jsr.io",
   "modelcontextprotocol.io",
   "nodejs.org",
   "pre-commit.com",
-  "pypi.org",
 ];
 
 const COMMANDS = [...new Set(PAGES.flatMap(listCommands))];
@@ -136,8 +134,11 @@ esac
 exec '${Deno.execPath()}' "$@"
 `;
   const npx =
-    '#!/bin/sh\n[ "$1 $2" = "-y deno" ] && shift 2 && exec deno "$@"\n';
-  for (const [name, script] of Object.entries({ deno, npx })) {
+    '#!/bin/sh\ncase "$1 $2" in "-y deno"*) shift 2; exec deno "$@" ;; esac\n';
+  const installed =
+    `#!/bin/sh\nexec deno run --no-config --allow-read --allow-env '${MOD}' "$@"\n`;
+  const programs = { deno, npx, "skill-server": installed };
+  for (const [name, script] of Object.entries(programs)) {
     Deno.chmodSync(place.file(`bin/${name}`, script), 0o755);
   }
   return join(place.path, "bin");

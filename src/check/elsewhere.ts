@@ -95,9 +95,10 @@ export async function listElsewhere(
   const found = await scanRoots([...shallow, ...deep]);
   const report = (place: Place): Diagnostic[] => {
     const { path: file, fix } = place;
-    const { skills } = found.roots[roots.length + places.indexOf(place)]!;
-    if (skills === 0) return [];
-    const reason = `it has ${count(skills, "skill")} and is not searched`;
+    const root = found.roots[roots.length + places.indexOf(place)]!;
+    const unsearched = root.skills - root.repeated;
+    if (unsearched === 0) return [];
+    const reason = `it has ${count(unsearched, "skill")} and is not searched`;
     return [{ rule: "not-searched", file, reason, fix }];
   };
   return [

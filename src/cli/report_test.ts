@@ -280,7 +280,7 @@ const CHECK_PAGE = read("docs/check.md");
 /** Runs a command of docs/check.md with the server from this repository. */
 function runRecipe(place: Place, recipe: string) {
   const script = recipe.replace(
-    /deno run .*--check/,
+    /skill-server --check/,
     serverScript(place, "--check"),
   ).replace("origin/main", "main");
   return runScript(place, script);
@@ -354,15 +354,20 @@ Deno.test(
   "the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins",
   { ignore: lacks("sh") || lacks("links") },
   async () => {
-    const [recipe] = /^npx -y deno run .*--check skills$/m.exec(CHECK_PAGE)!;
-    const [, plugins] = /end it with `(--check .*)`/.exec(CHECK_PAGE)!;
+    const [recipe] = /^npx -y deno\S+ run .*--check skills$/m.exec(
+      CHECK_PAGE,
+    )!;
+    const [, plugins] = /end it with\s+`(--check .*)`/.exec(CHECK_PAGE)!;
     using place = new Place();
     place.link(REPOSITORY, "project/skill-server");
     place.skill("project/skills", "git");
     place.skill("project/plugins/a/skills", "pdf");
     place.skill("project/plugins/b/skills", "csv");
     const run = async (command: string) => {
-      const script = command.replace("npx -y deno", `'${Deno.execPath()}'`);
+      const script = command.replace(
+        /^npx -y deno\S+/,
+        `'${Deno.execPath()}'`,
+      );
       return (await runScript(place, script)).stdout;
     };
     assert.equal(await run(recipe), "Checked 1 skill: no problems\n");
@@ -377,7 +382,7 @@ Deno.test(
   "the recipe in docs/check.md turns problems into SARIF, with relative paths",
   { ignore: lacks("sh") || lacks("jq") },
   async () => {
-    const [recipe] = /^deno run .* --check --json skills \|\n[^]*?\.sarif$/m
+    const [recipe] = /^skill-server --check --json skills \|\n[^]*?\.sarif$/m
       .exec(CHECK_PAGE)!;
     using place = new Place();
     place.file("project/skills/a b/SKILL.md", skillMd("a", "Use: a"));

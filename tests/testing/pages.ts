@@ -34,7 +34,7 @@ const IN_FILE = /^ *(?:- run: |entry: |ExecStart=|RUN )(.*)$/gm;
 
 /** What begins a command in the middle of a sentence, if more than one word follows. */
 const PROGRAM =
-  /^(?:code|curl|deno|docker|export|git|journalctl|launchctl|npx|setx|sudo|systemctl|wine) \S+ \S/;
+  /^(?:code|curl|deno|docker|export|git|journalctl|launchctl|npx|setx|skill-server|sudo|systemctl|wine) \S+ \S/;
 
 /** Lists the commands in a page: in blocks, in files that it shows, and in sentences. */
 export function listCommands(page: string): string[] {
