@@ -5,7 +5,7 @@
  *
  *     deno task bench
  *     deno task bench --against ../other-checkout
- *     deno task bench --against "peer 1.0=node dist/index.js {skills}" --plot speed.svg
+ *     deno task bench --against "peer 1.0=node dist/index.js {skills}"
  *     deno task bench --search FOLDER
  *
  * A command is split at blanks. `{skills}` stands for the directory of the skills,
@@ -21,7 +21,6 @@ import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { basename, join, resolve } from "../src/fs/paths.ts";
 import { indexSkills } from "../src/mcp/search.ts";
-import { escapeXml } from "../src/text.ts";
 import { importFlags } from "./import_flags.ts";
 import questions from "./search_questions.json" with { type: "json" };
 
@@ -71,9 +70,6 @@ const COLUMNS = {
   memory: "memory, MB",
   change: "change to notification, ms",
 };
-
-/** The columns that the plot shows. */
-const PLOTTED = ["start", "call", "memory", "change"] as const;
 
 /** The values of a server. One that the server does not have is `undefined`. */
 type Figures = Record<keyof typeof COLUMNS, number | undefined>;
@@ -408,115 +404,6 @@ function format(value: number | undefined): string {
   return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en");
 }
 
-const WIDTH = 420;
-const HEIGHT = 250;
-const MARGIN = { left: 56, right: 16, top: 36, bottom: 34 };
-
-/** Colors that are distinct for color-blind readers and on both backgrounds. */
-const COLORS = [
-  "#d1495b",
-  "#edae49",
-  "#7a7f87",
-  "#2e86ab",
-  "#3a9d6e",
-  "#8d5fd3",
-];
-
-const colorOf = (index: number) => COLORS[index % COLORS.length]!;
-
-/** Draws a panel for each plotted column above a legend, for light and dark pages. */
-function createPlot(
-  names: readonly string[],
-  results: ReadonlyMap<number, readonly Figures[]>,
-): string {
-  const panels = PLOTTED.map((key, index) => {
-    const series = names.map((_, server) =>
-      [...results].flatMap(([size, figures]) => {
-        const value = figures[server]![key];
-        return value === undefined || size === 0 ? [] : [[size, value]];
-      })
-    );
-    const place = `${(index % 2) * WIDTH} ${Math.floor(index / 2) * HEIGHT}`;
-    const panel = drawPanel(COLUMNS[key], series as [number, number][][]);
-    return `<g transform="translate(${place})">${panel}</g>`;
-  });
-  const legend = names.map((name, index) => {
-    const x = MARGIN.left + (index % 3) * 260;
-    const y = 2 * HEIGHT + 20 + Math.floor(index / 3) * 24;
-    return `<circle cx="${x}" cy="${y}" r="5" fill="${colorOf(index)}"/>` +
-      drawText(name, x + 12, y + 4);
-  });
-  const height = 2 * HEIGHT + 30 * Math.ceil(names.length / 3) + 10;
-  const size = `${WIDTH * 2 + MARGIN.right} ${height}`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" font-family="system-ui, sans-serif" font-size="12">
-<style>text { fill: #24292f } .grid { stroke: #d0d7de } .line { fill: none; stroke-width: 2 }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .grid { stroke: #3d444d } }</style>
-${[...panels, ...legend].join("\n")}
-</svg>
-`;
-}
-
-/** Draws lines of points in one coordinate system. */
-function drawPanel(
-  title: string,
-  series: readonly (readonly [number, number])[][],
-): string {
-  const points = series.flat();
-  const [left, right] = [MARGIN.left, WIDTH - MARGIN.right];
-  const [top, bottom] = [MARGIN.top, HEIGHT - MARGIN.bottom];
-  const x = createScale(points.map(([size]) => size), left, right);
-  const y = createScale(points.map(([, value]) => value), bottom, top);
-  const label = (value: number) => value.toLocaleString("en");
-  return [
-    drawText(title, left, 20, "start").replace(
-      "<text",
-      '<text font-weight="600"',
-    ),
-    ...x.ticks.map((tick) =>
-      drawText(label(tick), x(tick), HEIGHT - 14, "middle")
-    ),
-    ...y.ticks.map((tick) =>
-      `<line class="grid" x1="${left}" x2="${right}" y1="${y(tick)}" y2="${
-        y(tick)
-      }"/>` + drawText(label(tick), left - 6, y(tick) + 4, "end")
-    ),
-    ...series.map((line, index) => {
-      const color = colorOf(index);
-      const path = line.map(([size, value]) => `${x(size)},${y(value)}`);
-      const dots = path.map((point) => {
-        const [cx, cy] = point.split(",");
-        return `<circle cx="${cx}" cy="${cy}" r="3" fill="${color}"/>`;
-      });
-      return `<polyline class="line" stroke="${color}" points="${
-        path.join(" ")
-      }"/>${dots.join("")}`;
-    }),
-  ].join("");
-}
-
-/** Creates a logarithmic scale over whole powers of ten, and the values to mark. */
-function createScale(values: readonly number[], from: number, to: number) {
-  const known = values.length > 0 ? values : [1];
-  const low = Math.floor(Math.log10(Math.min(...known)));
-  const high = Math.max(Math.ceil(Math.log10(Math.max(...known))), low + 1);
-  const scale = (value: number) => {
-    const share = (Math.log10(value) - low) / (high - low);
-    return Math.round((from + share * (to - from)) * 10) / 10;
-  };
-  const exponents = Array.from({ length: high - low + 1 }, (_, i) => low + i);
-  return Object.assign(scale, { ticks: exponents.map((e) => 10 ** e) });
-}
-
-function drawText(
-  text: string,
-  x: number,
-  y: number,
-  anchor = "start",
-): string {
-  const escaped = escapeXml(text);
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped}</text>`;
-}
-
 /**
  * Prints how many questions find their skill. They are phrased as a model phrases
  * its task, and were written from the descriptions of 100 skills drawn at random,
@@ -553,10 +440,10 @@ async function measureSearch(dir: string): Promise<void> {
   );
 }
 
-/** Measures the servers with each number of skills, and prints and plots the figures. */
+/** Measures the servers with each number of skills, and prints the figures. */
 async function measure(
   against: readonly string[],
-  { sizes, plot }: { sizes: readonly number[]; plot: string | undefined },
+  sizes: readonly number[],
 ): Promise<void> {
   const bare = Deno.makeTempFileSync({ suffix: ".ts" });
   Deno.writeTextFileSync(bare, BARE_SERVER);
@@ -565,20 +452,14 @@ async function measure(
     { ...denoServer("minimal SDK server", bare), module: undefined },
     ...against.map(parseServer),
   ];
-  const results = new Map<number, Figures[]>();
   for (const size of sizes) {
     const home = Deno.realPathSync(Deno.makeTempDirSync());
     const dir = join(home, ".claude", "skills");
     createSkills(dir, size);
     const figures = await measureServers(servers, home);
-    results.set(size, figures);
     printTable(size, { servers, figures });
     if (size > 0) await measureScans(servers, dir);
     Deno.removeSync(home, { recursive: true });
-  }
-  if (plot !== undefined) {
-    const names = servers.map(({ name }) => name);
-    Deno.writeTextFileSync(plot, createPlot(names, results));
   }
   Deno.removeSync(bare);
 }
@@ -587,7 +468,6 @@ const { values } = parseArgs({
   options: {
     against: { type: "string", multiple: true, default: [] },
     skills: { type: "string", default: "0,100,1000,10000" },
-    plot: { type: "string" },
     search: { type: "string" },
     "import-map": { type: "string" },
   },
@@ -596,5 +476,5 @@ if (values.search !== undefined) {
   await measureSearch(values.search);
 } else {
   const sizes = values.skills.split(",").map(Number);
-  await measure(values.against, { sizes, plot: values.plot });
+  await measure(values.against, sizes);
 }
