@@ -70,7 +70,7 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
     /^(?:deno run --allow-read|docker run -i|npx skills add)$/,
   ],
   "it is no command": [
-    /^texts ← /,
+    / [←→] /,
     /^skill-server: 2026-/,
     /^Cannot read "notes\.md": /,
   ],
