@@ -150,11 +150,9 @@ function startCommand(command: string, place: Place): Deno.ChildProcess {
   place.dir("home/team-skills");
   place.link(REPOSITORY, "project/skill-server");
   const isForClone = /\bdeno task\b/.test(command);
-  // Its port may be taken.
-  const script = command.replace(
-    /^npx -y deno task serve$/,
-    config.tasks.serve.command,
-  );
+  // Another port may be taken.
+  const script = command.replace(/ --port \d+/, "")
+    .replace(/\bdeno task serve\b/, "$& --port 0");
   return new Deno.Command("sh", {
     args: ["-c", script.startsWith("export ") ? script : `exec ${script}`],
     cwd: isForClone ? REPOSITORY : place.project,
