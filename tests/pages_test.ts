@@ -71,7 +71,6 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
   ],
   "it is no command": [
     /^texts ← /,
-    /^skill-server: 2026-/,
     /^Cannot read "notes\.md": /,
   ],
 };
