@@ -121,10 +121,8 @@ async function handleRequest(
   if (client instanceof Response) return client;
   if (request.method !== "POST") return denyMethod("POST");
   if (isClosed) {
-    return createRefusal(
-      503,
-      "The server is shutting down: try again in a minute",
-    );
+    const reason = "The server is shutting down: try again in a minute";
+    return createRefusal(503, reason);
   }
   return await respond(request, client);
 }
