@@ -6,13 +6,17 @@
  * deno serve --no-config --host 127.0.0.1 --allow-read --allow-env jsr:@skill-server/skill-server/http
  * ```
  *
- * Clients connect to `/mcp`. At `/`, a page shows the skills.
- * Options come from the command line and from `SKILL_SERVER_ARGS`.
+ * Clients connect to `/mcp`. At `/`, a page shows the skills. Options come from the
+ * command line or `SKILL_SERVER_ARGS`.
+ *
  * Clients must send one of the bearer tokens in `SKILL_SERVER_TOKEN`, such as
- * `alice:TOKEN,bob:TOKEN`. Without a token, the server accepts only clients on this
- * machine. `SKILL_SERVER_HOSTS` lists the host names that are served in addition to
- * localhost. The server keeps no state between requests, so any number of processes
- * can share the load.
+ * `alice:TOKEN,bob:TOKEN`, or in the file that `SKILL_SERVER_TOKENS_FILE` names, which
+ * the server reads again when it changes. Without either, the server accepts only
+ * clients on this machine. `SKILL_SERVER_HOSTS` lists host names to serve in addition to
+ * localhost.
+ *
+ * The server keeps no state between requests, so any number of processes can share the
+ * load.
  *
  * @module
  */
@@ -36,10 +40,10 @@ import { wait } from "./src/tasks.ts";
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
-/** How long requests are still answered when the process ends, in milliseconds. */
+/** How long the server still answers requests after a signal to end, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
 
-/** How long to wait for the last messages to be sent, in milliseconds. */
+/** How long the last messages have to reach the clients, in milliseconds. */
 const CLOSE_MS = 100;
 
 const settings = await loadSettings();
@@ -57,6 +61,7 @@ let isClosed = false;
 
 await ready;
 registry.watch();
+if (settings.canTokensChange) settings.access.tokens?.follow(log);
 onEndSignal(end);
 
 /** The server in the form that `deno serve` expects. */
@@ -104,7 +109,7 @@ async function handleRequest(
   const refused = access.findHostRefusal(request, address);
   if (refused !== undefined) return refused;
   const { pathname } = URL.parse(request.url) ?? {};
-  // The page contains nothing of the skills, so it needs no token.
+  // The page contains nothing about the skills, so it needs no token.
   if (pathname === "/") {
     const isGetOrHead = ["GET", "HEAD"].includes(request.method);
     return isGetOrHead ? servePage() : denyMethod("GET", "HEAD");
@@ -112,13 +117,14 @@ async function handleRequest(
   if (pathname !== MCP_PATH) {
     return createRefusal(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
-  const denied = access.findClientRefusal(request, address);
-  if (denied !== undefined) return denied;
+  const client = access.identify(request, address);
+  if (client instanceof Response) return client;
   if (request.method !== "POST") return denyMethod("POST");
   if (isClosed) {
-    return createRefusal(503, "The server ends: try again in a minute");
+    const reason = "The server is shutting down: try again in a minute";
+    return createRefusal(503, reason);
   }
-  return await respond(request, access.senderOf(request, address));
+  return await respond(request, client);
 }
 
 function denyMethod(...allowed: string[]): Response {

@@ -7,6 +7,7 @@ import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.
 import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { toolsets } from "./testing/client.ts";
+import { REPOSITORY } from "./testing/environment.ts";
 import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
@@ -147,6 +148,33 @@ Deno.test("a terminated server closes its streams and exits", {
     await client.close();
   }
 });
+
+Deno.test(
+  "the task serve accepts a port, options, and folders in any order, and ends its server",
+  {
+    ignore: lacks("signals"),
+  },
+  async () => {
+    using place = filesPlace();
+    const dir = join(place.home, ".claude/skills");
+    const task = ["task", "--config", join(REPOSITORY, "deno.json"), "serve"];
+    for (
+      const args of [
+        ["--port", "0", "--tools", "skilljack", dir],
+        ["--tools=skilljack", dir, "--port=0", "--host=127.0.0.1"],
+      ]
+    ) {
+      const command = [Deno.execPath(), ...task, ...args];
+      await using server = await HttpServer.start(place, { command });
+      const { result } = await server.ask("tools/list");
+      const ended = await server.end();
+      assert.notEqual(new URL(server.url).port, "8000");
+      assert.match(JSON.stringify(result.tools), /"skill-resource"/);
+      assert.equal(ended.code, 0);
+      await assert.rejects(fetch(server.url), TypeError);
+    }
+  },
+);
 
 Deno.test("clients over HTTP get URIs instead of the server's paths", async () => {
   using place = filesPlace();

@@ -57,7 +57,6 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
   ],
   "it takes long, and says how fast or how often": [
     /^deno task bench$/,
-    /^WALK=/,
     /^\.ci\/run$/,
   ],
   "it runs another program": [
@@ -71,7 +70,6 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
   ],
   "it is no command": [
     / [←→] /,
-    /^skill-server: 2026-/,
     /^Cannot read "notes\.md": /,
   ],
 };
@@ -151,11 +149,9 @@ function startCommand(command: string, place: Place): Deno.ChildProcess {
   place.dir("home/team-skills");
   place.link(REPOSITORY, "project/skill-server");
   const isForClone = /\bdeno task\b/.test(command);
-  // Its port may be taken.
-  const script = command.replace(
-    /^npx -y deno task serve$/,
-    config.tasks.serve.command,
-  );
+  // Another port may be taken.
+  const script = command.replace(/ --port \d+/, "")
+    .replace(/\bdeno task serve\b/, "$& --port 0");
   return new Deno.Command("sh", {
     args: ["-c", script.startsWith("export ") ? script : `exec ${script}`],
     cwd: isForClone ? REPOSITORY : place.project,

@@ -1,49 +1,51 @@
 /**
- * Decides which clients can connect to the server over HTTP.
+ * Decides which requests the server accepts over HTTP.
  *
  * 1. A web page can point its own host name at this machine (DNS rebinding). Its
- *    requests then carry that name in `Host` and `Origin`, so only known names
- *    are accepted. A page cannot know the token, so if there is a token, every
- *    `Host` is accepted unless the user lists names, and so are pages of that host.
- * 2. Without a token, only clients on this machine are accepted.
- * 3. The first request that is refused for a reason leaves a line in the log. It
- *    contains no text of the client's.
+ *    requests carry that name in `Host` and `Origin`, so the server accepts only known
+ *    names. No page knows a token, so with tokens and without a list of names, it
+ *    accepts any `Host`, and pages of that host.
+ * 2. Without a token, it accepts only clients on this machine.
+ * 3. It logs the first request that it refuses for each reason, without any text that
+ *    the client sent.
  *
  * @see
  *   {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  */
 
-import { hash, timingSafeEqual } from "node:crypto";
 import {
   localhostAllowedHostnames,
   validateHostHeader,
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type { Tokens } from "./tokens.ts";
 
-const ADVICE =
-  'set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
+const NO_TOKEN =
+  'Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
 
-/** The reason to refuse a request that somebody else's web page could have sent. */
 const UNKNOWN_HOST =
   "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS";
 
 const WRONG_TOKEN =
-  "The bearer token is missing or wrong: send one of SKILL_SERVER_TOKEN in the header Authorization";
-
-export interface AccessToken {
-  readonly token: string;
-  readonly name?: string | undefined;
-}
+  "The bearer token is missing or wrong: send a valid one in the Authorization header";
 
 export interface AccessOptions {
-  /** The tokens. If there are any, clients must send one of them. */
-  readonly tokens: readonly AccessToken[];
+  /** If there are tokens, clients must send one of them. */
+  readonly tokens?: Tokens | undefined;
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
 }
 
+/** Who sent a request that the server accepts. */
+export interface Client {
+  /** Its network address, after the name of its token, as in `alice@127.0.0.1`. */
+  readonly sender?: string | undefined;
+  /** Aborted when the token that it sent is removed. */
+  readonly removal?: AbortSignal;
+}
+
 export class AccessControl {
-  readonly #tokens: readonly AccessToken[];
+  readonly #tokens: Tokens | undefined;
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
   readonly #log: (line: string) => void;
@@ -52,24 +54,20 @@ export class AccessControl {
   constructor({ tokens, hosts }: AccessOptions, log: (line: string) => void) {
     this.#tokens = tokens;
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
-    this.#acceptsAnyHost = tokens.length > 0 && hosts.length === 0;
+    this.#acceptsAnyHost = this.requiresToken && hosts.length === 0;
     this.#log = log;
   }
 
   get requiresToken(): boolean {
-    return this.#tokens.length > 0;
+    return this.#tokens !== undefined;
   }
 
-  /** Says why an address, of a client or of the server itself, is not served. */
+  /** Returns the reason not to serve an address, of a client or of the server itself. */
   findAddressReason(address: Deno.Addr | undefined): string | undefined {
-    if (isLoopback(address) || this.requiresToken) return undefined;
-    return `Cannot serve other machines without a token: ${ADVICE}`;
+    return isLoopback(address) || this.requiresToken ? undefined : NO_TOKEN;
   }
 
-  /**
-   * Returns an error response if a request is for an unknown host, or from a page on an
-   * unknown host.
-   */
+  /** Returns an error response to a request for an unknown host, or from a page of one. */
   findHostRefusal(request: Request, address?: Deno.Addr): Response | undefined {
     const { headers, url } = request;
     // HTTP/2 has no Host header.
@@ -82,56 +80,39 @@ export class AccessControl {
     const isKnownOrigin = (this.#acceptsAnyHost && isOwnPage) ||
       validateOriginHeader(origin, this.#hosts).ok;
     if (isKnownHost && isKnownOrigin) return undefined;
-    this.#logOnce(UNKNOWN_HOST, address);
-    return createRefusal(403, UNKNOWN_HOST);
+    return this.#refuse(403, UNKNOWN_HOST, address);
   }
 
-  /**
-   * Returns an error response if a client did not send the token. If there is no
-   * token, returns one unless the client is on this machine.
-   */
-  findClientRefusal(
-    request: Request,
-    address?: Deno.Addr,
-  ): Response | undefined {
+  /** Returns who sent a request, or an error response. */
+  identify(request: Request, address?: Deno.Addr): Client | Response {
     const reason = this.findAddressReason(address);
-    if (reason !== undefined) {
-      this.#logOnce(reason, address);
-      return createRefusal(403, reason);
-    }
-    if (!this.requiresToken) return undefined;
-    if (this.#find(tokenOf(request)) !== undefined) return undefined;
-    this.#logOnce(WRONG_TOKEN, address);
-    const isMissing = !request.headers.get("authorization");
-    const error = isMissing ? "" : ' error="invalid_token"';
-    return createRefusal(401, WRONG_TOKEN, {
-      "WWW-Authenticate": `Bearer${error}`,
-    });
-  }
-
-  /**
-   * Returns who sent an accepted request, for the log: the client's network address,
-   * behind the name of its token, as in `alice@127.0.0.1`.
-   */
-  senderOf(request: Request, address?: Deno.Addr): string | undefined {
-    const { name } = this.#find(tokenOf(request)) ?? {};
+    if (reason !== undefined) return this.#refuse(403, reason, address);
     const host = hostnameOf(address);
-    return name === undefined ? host : `${name}@${host ?? "?"}`;
+    if (this.#tokens === undefined) return { sender: host };
+    const authorization = request.headers.get("authorization") ?? "";
+    const token = this.#tokens.find(bearerTokenIn(authorization));
+    if (token === undefined) {
+      const error = authorization === "" ? "" : ' error="invalid_token"';
+      const headers = { "WWW-Authenticate": `Bearer${error}` };
+      return this.#refuse(401, WRONG_TOKEN, address, headers);
+    }
+    const { name, removal } = token;
+    const sender = name === undefined ? host : `${name}@${host ?? "?"}`;
+    return { sender, removal: removal.signal };
   }
 
-  /** Compares a token with each valid one, in the same time whatever it is. */
-  #find(sent: string): AccessToken | undefined {
-    const digest = digestOf(sent);
-    return this.#tokens.filter(({ token }) =>
-      timingSafeEqual(digest, digestOf(token))
-    )[0];
-  }
-
-  #logOnce(reason: string, address?: Deno.Addr): void {
-    if (this.#logged.has(reason)) return;
-    this.#logged.add(reason);
-    const client = hostnameOf(address) ?? "?";
-    this.#log(`Refused a request from ${client}: ${reason} (logged once)`);
+  #refuse(
+    status: number,
+    reason: string,
+    address?: Deno.Addr,
+    headers?: HeadersInit,
+  ): Response {
+    if (!this.#logged.has(reason)) {
+      this.#logged.add(reason);
+      const client = hostnameOf(address) ?? "?";
+      this.#log(`Refused a request from ${client}: ${reason} (logged once)`);
+    }
+    return createRefusal(status, reason, headers);
   }
 }
 
@@ -155,11 +136,6 @@ export function createRefusal(
   return Response.json(body, { status, headers });
 }
 
-function tokenOf({ headers }: Request): string {
-  const authorization = headers.get("authorization") ?? "";
+function bearerTokenIn(authorization: string): string {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
-}
-
-function digestOf(text: string): Uint8Array {
-  return hash("sha256", text, "buffer");
 }

@@ -1,6 +1,6 @@
 /**
- * The settings of the HTTP server. They come from the command line and from the
- * environment, because some hosts have no command line.
+ * The settings of the HTTP server, from the command line and from the environment,
+ * because some hosts have no command line.
  */
 
 import {
@@ -10,9 +10,14 @@ import {
 } from "../program/command_line.ts";
 import { createSettings, type Settings } from "../program/settings.ts";
 import { quote } from "../text.ts";
-import type { AccessOptions, AccessToken } from "./access.ts";
+import type { AccessOptions } from "./access.ts";
+import { readTokensFile, Tokens } from "./tokens.ts";
 
-export type HttpSettings = Settings & { readonly access: AccessOptions };
+export interface HttpSettings extends Settings {
+  readonly access: AccessOptions;
+  /** Whether the tokens come from a file, which can change. */
+  readonly canTokensChange: boolean;
+}
 
 /**
  * Creates the settings from the command line, or `SKILL_SERVER_ARGS` if that is
@@ -23,12 +28,12 @@ export type HttpSettings = Settings & { readonly access: AccessOptions };
  *   has set.
  */
 export function createHttpSettings(args: readonly string[]): HttpSettings {
-  const variable = readVariable("SKILL_SERVER_ARGS") ?? "";
-  const given = args.length > 0 ? args : splitArguments(variable);
-  refuseServeOptions(given);
-  const command = parseCommandLine(given);
-  // Over HTTP, it is an error if Deno may not read it. On stdio, it is ignored.
-  readVariable("SKILLS_DIR");
+  const variables = readVariables();
+  const words = args.length > 0
+    ? args
+    : splitArguments(variables.SKILL_SERVER_ARGS ?? "");
+  refuseServeOptions(words);
+  const command = parseCommandLine(words);
   const option = findTerminalOption(command);
   if (option !== undefined) {
     throw new UsageError(
@@ -36,38 +41,32 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     );
   }
   const values = { ...command.values, remote: true };
-  const settings = createSettings({ ...command, values });
   return {
-    ...settings,
+    ...createSettings({ ...command, values }),
     access: {
-      tokens: parseTokens(readVariable("SKILL_SERVER_TOKEN")),
-      hosts: parseHosts(readVariable("SKILL_SERVER_HOSTS")),
+      tokens: createTokens(variables),
+      hosts: parseHosts(variables.SKILL_SERVER_HOSTS),
     },
+    canTokensChange: variables.SKILL_SERVER_TOKENS_FILE !== undefined,
   };
-}
-
-/** @throws {UsageError} If an option of `deno serve` stands after the file. */
-function refuseServeOptions(args: readonly string[]): void {
-  const [option] = args.flatMap((word) =>
-    /^--(?:port|host)\b/.exec(word) ?? []
-  );
-  if (option === undefined) return;
-  throw new UsageError(
-    `Cannot use ${option} after the file: it is an option of deno serve; write it before the file`,
-  );
 }
 
 export const VARIABLES = [
   "SKILL_SERVER_TOKEN",
+  "SKILL_SERVER_TOKENS_FILE",
   "SKILL_SERVER_HOSTS",
   "SKILL_SERVER_ARGS",
   "SKILLS_DIR",
 ] as const;
 
-/** Returns an environment variable. Without permission, a restriction could be lost. */
-function readVariable(name: typeof VARIABLES[number]): string | undefined {
+type Variables = Partial<Record<typeof VARIABLES[number], string>>;
+
+/** @throws {UsageError} Without permission, because a restriction could be lost. */
+function readVariables(): Variables {
   try {
-    return Deno.env.get(name);
+    return Object.fromEntries(
+      VARIABLES.map((name) => [name, Deno.env.get(name)]),
+    );
   } catch {
     throw new UsageError(
       `Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: ${VARIABLES}`,
@@ -75,7 +74,7 @@ function readVariable(name: typeof VARIABLES[number]): string | undefined {
   }
 }
 
-/** Splits a text at white space. Shells disagree about quotation marks, so it has none. */
+/** Splits a text at white space. Shells disagree about quotation marks, so it allows none. */
 function splitArguments(text: string): string[] {
   if (!/["']/.test(text)) return text.split(/\s+/).filter(Boolean);
   throw new UsageError(
@@ -83,53 +82,44 @@ function splitArguments(text: string): string[] {
   );
 }
 
-const MIN_TOKEN_LENGTH = 16;
-
-/** A token, and the name before it, if there is one. No token contains a colon. */
-const TOKEN = /^(?:([a-z0-9-]{1,32}):)?([\w.~+/-]+=*)$/;
-
-/** Splits the tokens at commas, which no token contains. No message contains a token. */
-function parseTokens(value: string | undefined): AccessToken[] {
-  if (value === undefined) return [];
-  const tokens = value.split(",").map((entry) => {
-    const [, name, token = ""] = TOKEN.exec(entry.trim()) ?? [];
-    return { token, name };
-  });
-  const reason = findTokenReason(tokens.map(({ token }) => token));
-  if (reason === undefined) return tokens;
-  throw new UsageError(`Invalid SKILL_SERVER_TOKEN: ${reason}`);
+/** @throws {UsageError} If an option of `deno serve` follows the module. */
+function refuseServeOptions(words: readonly string[]): void {
+  const [option] = words.flatMap((word) =>
+    /^--(?:port|host)\b/.exec(word) ?? []
+  );
+  if (option === undefined) return;
+  throw new UsageError(
+    `Cannot use ${option} after the module: it is an option of deno serve; write it before the module`,
+  );
 }
 
-/** Says why tokens cannot be used, if they cannot. Invalid ones are empty. */
-function findTokenReason(tokens: readonly string[]): string | undefined {
-  const create = 'create each token with "openssl rand -hex 32"';
-  if (tokens.includes("")) {
-    return `expected TOKEN or NAME:TOKEN, with commas between several; a name has 1 to 32 lowercase letters, digits, and hyphens, and a token has letters, digits, and -._~+/ only; ${create}, or unset the variable to serve this machine only`;
+function createTokens(
+  { SKILL_SERVER_TOKEN: text, SKILL_SERVER_TOKENS_FILE: file }: Variables,
+): Tokens | undefined {
+  if (text !== undefined && file !== undefined) {
+    throw new UsageError(
+      "SKILL_SERVER_TOKEN and SKILL_SERVER_TOKENS_FILE are both set; unset one of them",
+    );
   }
-  const short = tokens.findIndex(({ length }) => length < MIN_TOKEN_LENGTH);
-  if (short !== -1) {
-    // The text before a colon may be part of a token, so this does not quote it.
-    const place = `token ${short + 1}`;
-    return `${place} has fewer than ${MIN_TOKEN_LENGTH} characters; ${create}`;
-  }
-  // The log could not say whose it is.
-  const isRepeated = new Set(tokens).size < tokens.length;
-  return isRepeated ? `a token occurs twice; ${create}` : undefined;
+  if (text !== undefined) return new Tokens("SKILL_SERVER_TOKEN", () => text);
+  if (file === undefined) return undefined;
+  return new Tokens(quote(file), () => readTokensFile(file));
 }
 
 function parseHosts(value: string | undefined): string[] {
   if (value === undefined) return [];
   const names = value.split(",").map((name) => name.trim().toLowerCase())
     .filter(Boolean);
-  // A wildcard is valid in a URL.
-  const wrong = names.length === 0
+  // A URL can contain a wildcard.
+  const invalid = names.length === 0
     ? value
     : names.find((name) =>
       name.includes("*") || URL.parse(`http://${name}`)?.hostname !== name
     );
-  if (wrong === undefined) return names;
-  const shown = quote(wrong);
+  if (invalid === undefined) return names;
   throw new UsageError(
-    `Invalid SKILL_SERVER_HOSTS ${shown}: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
+    `Invalid SKILL_SERVER_HOSTS ${
+      quote(invalid)
+    }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
   );
 }

@@ -5,7 +5,7 @@ import {
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { LISTEN, readMessage } from "../mcp/messages.ts";
-import { createRefusal } from "./access.ts";
+import { type Client, createRefusal } from "./access.ts";
 
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
@@ -16,8 +16,8 @@ const MAX_REQUESTS = 64;
 /** The maximum number of clients that listen for changes at once. */
 export const MAX_LISTENERS = 256;
 
-/** The maximum time for a request that is not a listener, in milliseconds. */
-const MAX_REQUEST_MS = 60_000;
+/** The maximum time for a request that is not a listener, in seconds. */
+const MAX_REQUEST_SECONDS = 60;
 
 /**
  * Returns a function that passes the requests of clients on to the SDK, within the
@@ -27,38 +27,41 @@ const MAX_REQUEST_MS = 60_000;
  */
 export function limitRequests(
   mcp: McpHttpHandler,
-): (request: Request, sender?: string) => Promise<Response> {
+): (request: Request, client: Client) => Promise<Response> {
   let handled = 0;
-  return async (request, sender = "") => {
-    // A client that is gone by then gets no answer.
+  return async (request, { sender = "", removal }) => {
+    // Nobody gets the response if the client aborted the upload.
     const body = await readRequestBody(request, MAX_BODY_SIZE)
       .catch(() => ({ tooLarge: false, text: "" }) as const);
     if (body.tooLarge) {
-      const message = `A request can have at most ${MAX_BODY_SIZE} bytes`;
-      return createRefusal(413, message);
+      const reason = `A request can have at most ${MAX_BODY_SIZE} bytes`;
+      return createRefusal(413, reason);
     }
     const incoming = readMessage(body.text);
     if ("error" in incoming) {
       return Response.json(incoming.error, { status: 400 });
     }
     const { message } = incoming;
-    const { url, method, headers } = request;
     const authInfo = { token: "", clientId: sender, scopes: [] };
-    const parsed = { authInfo, parsedBody: message };
-    // Without the signal of the request: Deno warns about each one that was looked at.
+    // The SDK reads no body, and Deno would log a warning about the signal of the
+    // original request.
+    const pass = (signal?: AbortSignal) => {
+      const { url, method, headers } = request;
+      const passed = new Request(url, { method, headers, signal });
+      return mcp.fetch(passed, { authInfo, parsedBody: message });
+    };
     if ("method" in message && message.method === LISTEN) {
-      return await mcp.fetch(new Request(url, { method, headers }), parsed);
+      return await pass(removal);
     }
     if (handled >= MAX_REQUESTS) {
-      const message = "The server is busy: try again in a second";
-      return createRefusal(503, message, { "Retry-After": "1" });
+      const reason = "The server is busy: try again in a second";
+      return createRefusal(503, reason, { "Retry-After": "1" });
     }
     handled++;
     try {
-      const signal = AbortSignal.timeout(MAX_REQUEST_MS);
-      const passed = new Request(url, { method, headers, signal });
-      const answer = mcp.fetch(passed, parsed).then(readWhole);
-      return await Promise.race([answer, refuseWhenAborted(signal)]);
+      const timeout = AbortSignal.timeout(MAX_REQUEST_SECONDS * 1_000);
+      const answer = pass(timeout).then(readWhole);
+      return await Promise.race([answer, refuseWhenAborted(timeout)]);
     } finally {
       handled--;
     }
@@ -72,10 +75,8 @@ async function readWhole(response: Response): Promise<Response> {
 }
 
 function refuseWhenAborted(signal: AbortSignal): Promise<Response> {
-  const { promise, resolve } = Promise.withResolvers<Response>();
-  const message = `The request took longer than ${
-    MAX_REQUEST_MS / 1000
-  } seconds`;
-  signal.addEventListener("abort", () => resolve(createRefusal(504, message)));
-  return promise;
+  const reason = `The request took longer than ${MAX_REQUEST_SECONDS} seconds`;
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(createRefusal(504, reason)));
+  });
 }

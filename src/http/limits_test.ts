@@ -27,7 +27,7 @@ class SlowHandler {
     const expected = this.answers.length + count;
     const sent = Array.from(
       { length: count },
-      () => this.respond(post(message, { "mcp-method": "ping" })),
+      () => this.respond(post(message, { "mcp-method": "ping" }), {}),
     );
     while (this.answers.length < expected) {
       await new Promise((resolve) => setTimeout(resolve));
@@ -39,7 +39,7 @@ class SlowHandler {
 Deno.test("limitRequests() handles 64 requests at once, and tells others when to try again", async () => {
   const handler = new SlowHandler();
   const handled = await handler.send(64, PING);
-  const refused = await handler.respond(post(PING));
+  const refused = await handler.respond(post(PING), {});
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get("retry-after"), "1");
   handler.answers[0]!(new Response("first"));
@@ -66,7 +66,7 @@ Deno.test("limitRequests() refuses a body of more than 1 MiB, and one that is no
     [[PING], 400, -32600],
   ] as const;
   for (const [body, status, code] of cases) {
-    const response = await respond(post(body));
+    const response = await respond(post(body), {});
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [status, code]);
   }

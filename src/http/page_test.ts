@@ -14,7 +14,7 @@ function contentOf(tag: string, page: string): string {
   return content!;
 }
 
-Deno.test("the page contains nothing of the skills and runs only its own script", async () => {
+Deno.test("the page contains nothing about the skills and runs only its own script", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_TOKEN: TOKEN };
   await using server = await HttpServer.start(place, { env });
@@ -42,15 +42,13 @@ Deno.test("servePage() allows the one script and the one style of the page by th
   }
 });
 
-Deno.test("servePage() lets nobody frame the page, guess its type, or learn its address", () => {
+Deno.test("servePage() forbids caching the page without a check, and guessing its type", () => {
   const { headers, status } = servePage();
   headers.delete("content-security-policy");
   assert.equal(status, 200);
   assert.deepEqual(Object.fromEntries(headers), {
     "cache-control": "no-cache",
     "content-type": "text/html; charset=utf-8",
-    "cross-origin-opener-policy": "same-origin",
-    "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
   });
 });
@@ -75,7 +73,7 @@ Deno.test("the page has nothing that its policy forbids, and every element that 
   }
 });
 
-Deno.test("the script of the page can be parsed, and uses nothing that makes code or markup of text", async () => {
+Deno.test("the script of the page can be parsed, and never turns text into code or markup", async () => {
   const script = contentOf("script", await servePage().text());
   // Throws a SyntaxError if not. The function is not called.
   new Function(script);
