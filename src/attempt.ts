@@ -1,6 +1,4 @@
-/** Work that may fail. */
-
-/** Returns what a function returns, or `undefined` if it throws an error, whatever the reason. */
+/** Calls a function and returns its result, or `undefined` if it throws any error. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -1,21 +1,18 @@
-/**
- * Tasks on the one thread: a long one lets others run in between, and one that several
- * callers ask for runs once.
- */
+/** Sharing the single thread: yielding in long loops, waiting, and running a task once. */
 
 /** The longest time for which a loop blocks the event loop, in milliseconds. */
 const TURN_MS = 20;
 
 /**
- * How many turns of the event loop pass between two parts of a long task. Deno looks
- * for what arrived on sockets only after 61 turns, or when it has nothing to do. A
- * request over HTTP takes several of these looks. All turns together take 0.4 ms.
+ * How many turns of the event loop pass between two parts of a long task. Deno polls
+ * sockets only every 61 turns, or when it is idle, and an HTTP request takes several
+ * polls. All turns together take 0.4 ms.
  */
 const TURNS = 4 * 61;
 
 /**
- * Yields the items of a list in order, including those that are appended meanwhile, and
- * lets other tasks run in between.
+ * Yields the items of a list in order, including items appended meanwhile, and lets
+ * other tasks run in between.
  */
 export async function* inTurns<T>(items: Iterable<T>): AsyncGenerator<T> {
   let start = Date.now();
@@ -32,7 +29,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Waits for a time in milliseconds, or only until something else is done. */
+/** Waits for a time in milliseconds, or until a promise settles, whichever comes first. */
 export async function wait(
   milliseconds: number,
   done?: Promise<unknown>,
@@ -47,8 +44,8 @@ export async function wait(
 }
 
 /**
- * Runs a task once at a time. Calls while it runs share the next run, because the
- * running one may have missed the latest changes.
+ * Never runs two tasks at the same time. Calls during a run share the next one, because
+ * the current run may have missed the latest changes.
  */
 export class SharedTask<T> {
   #running: Promise<T> | undefined;
@@ -61,7 +58,7 @@ export class SharedTask<T> {
       });
       return this.#running;
     }
-    // An error of the running task concerns only its own callers.
+    // Only the callers of the current run get its error.
     this.#next ??= this.#running.catch(() => {}).then(() => {
       this.#next = undefined;
       return this.run(task);

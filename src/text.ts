@@ -1,6 +1,6 @@
-/** Functions for text: logging, quoting, cleaning, comparing, and serializing it. */
+/** Logging, quoting, cleaning, comparing, and serializing text. */
 
-/** The maximum size of what waits to be logged, in bytes. Beyond it, lines are dropped. */
+/** The maximum size of pending log lines in bytes. Further lines are dropped. */
 const MAX_UNLOGGED_SIZE = 16 * 1024 * 1024;
 
 let unloggedSize = 0;
@@ -8,19 +8,13 @@ let unloggedSize = 0;
 let logging: Promise<unknown> = Promise.resolve();
 
 /**
- * Logs a sentence to stderr, after the prefix `skill-server: `. Stdout is reserved
- * for the protocol. Does not wait, so that a client that never reads stderr cannot
- * block the server.
- *
- * @param sentence A sentence, which is put on one line.
- * @param lines Lines to copy, which follow as they are. They must be
- *   {@linkcode isCopyable}.
+ * Logs a sentence to stderr as one line with the prefix `skill-server: `. Stdout is
+ * reserved for the protocol. Does not wait, so that a client that never reads stderr
+ * cannot block the server.
  */
-export function log(sentence: string, ...lines: readonly string[]): void {
-  const first = escapeCommands(oneLine(sentence));
-  const text = [LOG_PREFIX + first, ...lines, ""].join("\n");
-  const bytes = new TextEncoder().encode(text);
-  // If nobody reads stderr, the server can still serve its client.
+export function log(sentence: string): void {
+  const line = LOG_PREFIX + escapeCommands(oneLine(sentence));
+  const bytes = new TextEncoder().encode(`${line}\n`);
   if (unloggedSize + bytes.length > MAX_UNLOGGED_SIZE) return;
   unloggedSize += bytes.length;
   logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {})
@@ -30,9 +24,8 @@ export function log(sentence: string, ...lines: readonly string[]): void {
 const LOG_PREFIX = "skill-server: ";
 
 /**
- * Whether a line can be printed as it is, at the beginning of a line. It must not look
- * like a line of the log, hide anything, or be a command: GitHub Actions obeys `::` at
- * the beginning of a line.
+ * Whether a line can be printed verbatim. It must not look like a log line, contain
+ * invisible characters, or be a command: GitHub Actions runs lines that start with `::`.
  */
 export function isCopyable(line: string): boolean {
   return !/^\s*::/.test(line) && !line.startsWith(LOG_PREFIX.trimEnd()) &&
@@ -40,9 +33,9 @@ export function isCopyable(line: string): boolean {
 }
 
 /**
- * Escapes what services that run builds obey anywhere in a line that is printed, such
- * as `##[` in GitHub Actions and `##vso[` in Azure Pipelines. JSON, TOML, and YAML read
- * the result in double quotes as the text.
+ * Escapes the commands that CI services recognize anywhere in a line, such as `##[` in
+ * GitHub Actions and `##vso[` in Azure Pipelines. In double quotes, JSON, TOML, and YAML
+ * turn the result back into the original text.
  */
 export function escapeCommands(text: string): string {
   return text.replace(/##(?=[\p{L}[])/gu, "\\u0023#");
@@ -53,16 +46,13 @@ export function logged(): Promise<unknown> {
   return logging;
 }
 
-/** The maximum length of a quoted value, in characters. It is longer than any path. */
+/** The maximum length of a quoted value in characters, longer than any path. */
 const MAX_QUOTE_LENGTH = 5_000;
 
-/** The maximum lengths of names, paths, and URIs, in characters. */
+/** The maximum lengths of names, paths, and URIs in characters. */
 export const MAX_LENGTHS = { name: 1_024, path: 4_096, uri: 65_536 };
 
-/**
- * Puts a value in quotes, escapes its invisible characters and its own quotes, and
- * truncates it if it is very long.
- */
+/** Quotes a value, escapes its invisible characters and quotes, and truncates a very long one. */
 export function quote(value: string): string {
   const shown = escapeInvisible(truncate(value, MAX_QUOTE_LENGTH));
   return `"${shown.replaceAll('"', "\\u0022")}"`;
@@ -76,23 +66,23 @@ export function quote(value: string): string {
 const INVISIBLE =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u{13430}-\u{1343f}\u{16fe4}]/gu;
 
-/** Joiners that writing needs: in emoji, and between letters of scripts without case. */
+/** Joiners with a purpose: in emoji, and between letters of scripts without case. */
 const JOINER =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Lo}\p{M}])[\u200c\u200d](?=\p{Lo})/u;
 
-/** Invisible characters. The first group matches the joiners that writing needs. */
+/** Matches {@linkcode INVISIBLE} characters, with a {@linkcode JOINER} as the first group. */
 const INVISIBLE_OR_JOINER = new RegExp(
   `(${JOINER.source})|${INVISIBLE.source}`,
   "gu",
 );
 
-/** Invisible characters that are no reason to warn: joiners, line breaks, and the style of emoji. */
+/** Invisible characters that hide nothing: joiners, line breaks, and emoji variation selectors. */
 const HARMLESS = new RegExp(
   `${JOINER.source}|[\\t\\n\\u2028\\u2029]|\\r\\n?|(?<=\\p{Emoji})[\\ufe0e\\ufe0f]`,
   "gu",
 );
 
-/** Escapes the characters that are {@linkcode INVISIBLE}, by default as in JSON. */
+/** Escapes {@linkcode INVISIBLE} characters, by default as JSON does. */
 export function escapeInvisible(
   text: string,
   escapeOf: (character: string) => string = escapeUnits,
@@ -106,7 +96,7 @@ function escapeUnits(character: string): string {
   ).join("");
 }
 
-/** Escapes a character as in the double quotes of YAML and TOML, by its code point. */
+/** Escapes a character by its code point, as YAML and TOML do in double quotes. */
 export function escapeCodePoint(character: string): string {
   const digits = character.codePointAt(0)!.toString(16);
   return digits.length > 4
@@ -118,12 +108,12 @@ export function escapeCodePoint(character: string): string {
 const PLAIN = /^[\n\x20-\x7e]*$/;
 
 /**
- * Removes invisible characters, so that a text can neither hide a message to the
- * model nor control a terminal. Joiners that writing needs stay. Replaces line breaks
- * with line feeds.
+ * Removes invisible characters except joiners with a purpose, so that a text can
+ * neither hide a message to the model nor control a terminal. Replaces line breaks with
+ * line feeds.
  */
 export function withoutInvisible(text: string): string {
-  // Most texts are plain, and this test takes only a tenth of the time.
+  // Most texts are plain, and this test takes a tenth of the time.
   if (PLAIN.test(text)) return text;
   const lines = text.replace(/\r\n?|[\v\f\u2028\u2029]/g, "\n");
   return lines.toWellFormed().replace(
@@ -134,7 +124,7 @@ export function withoutInvisible(text: string): string {
 
 /**
  * Lists the distinct invisible characters in a text in the form `U+200B`, except
- * line breaks and those that emoji and some scripts need.
+ * {@linkcode HARMLESS} ones.
  */
 export function listInvisible(text: string): string[] {
   const characters = text.replace(HARMLESS, "").match(INVISIBLE) ?? [];
@@ -144,10 +134,7 @@ export function listInvisible(text: string): string[] {
   });
 }
 
-/**
- * Whitespace other than a single space. Skipping single spaces makes the
- * replacement four times as fast.
- */
+/** Whitespace other than single spaces, which makes the replacement four times as fast. */
 const IRREGULAR_SPACE = /\s{2,}|[^\S ]/g;
 
 /** Joins the lines of a text and removes invisible characters. */
@@ -177,7 +164,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Escapes a text for XML, so that it cannot close the element that contains it. */
+/** Escapes a text for XML, so that it cannot close the element around it. */
 export function escapeXml(text: string): string {
   return withoutInvisible(text)
     .replaceAll("&", "&amp;")
@@ -186,17 +173,16 @@ export function escapeXml(text: string): string {
 }
 
 /**
- * Serializes a value as JSON that is well-formed Unicode. `JSON.stringify` writes lone
- * surrogates as escape sequences, and strict parsers then reject the whole text.
+ * Serializes a value as JSON in well-formed Unicode. `JSON.stringify` escapes lone
+ * surrogates, and strict parsers reject the whole text because of one.
  */
 export function stringifyJson(value: unknown, indent?: number): string {
-  // Surrogates in pairs are not escaped. An odd number of backslashes begins an escape
-  // sequence.
+  // It does not escape pairs. An odd number of backslashes starts an escape sequence.
   return JSON.stringify(value, null, indent)
     .replace(/(?<!\\)((?:\\\\)*)\\ud[\da-f]{3}/g, "$1\ufffd");
 }
 
-/** Whether a value is an object of JSON or a mapping of YAML: neither `null` nor an array. */
+/** Whether a value is a JSON object or a YAML mapping: neither `null` nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -207,14 +193,14 @@ export function formatIndentedJson(value: unknown): string {
   return `${lines.map((line) => escapeInvisible(line)).join("\n")}\n`;
 }
 
-/** Compares texts by their UTF-16 code units, so that the order is the same in every locale. */
+/** Compares texts by UTF-16 code units, so that the order is the same in every locale. */
 export function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**
- * Normalizes a text, unless it has more than 30 combining marks in a row: no language
- * needs that, and normalization takes time quadratic in their number.
+ * Normalizes a text, unless it has more than 30 combining marks in a row. No language
+ * needs that many, and normalization takes quadratic time.
  *
  * @see {@link https://unicode.org/reports/tr15/#Stream_Safe_Text_Format}
  */
@@ -227,8 +213,8 @@ export function normalizeText(
 }
 
 /**
- * Returns the words that a misspelled word may stand for, the most similar first: those
- * that begin with it, and those that differ by at most two characters.
+ * Suggests corrections for a misspelled word, the most similar first: words that begin
+ * with it, and words that differ by at most two characters.
  */
 export function nearestWords(word: string, words: Iterable<string>): string[] {
   const key = word.toLowerCase();
@@ -243,7 +229,7 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     .map(({ other }) => other);
 }
 
-/** @throws {TypeError} If it is not one of the choices, which the message lists. */
+/** @throws {TypeError} If it is not one of the choices. The message lists them. */
 export function requireChoice(
   kind: string,
   choice: string,
@@ -257,15 +243,15 @@ export function requireChoice(
 }
 
 /**
- * Counts the characters to insert, remove, replace, or swap with the next one to turn
- * one text into the other. Above the limit, it returns any larger number: each
- * difference lowers the limit for the rest, so the time is linear in the length.
+ * Returns how many characters to insert, remove, replace, or swap with the next one to
+ * turn one text into the other, or any number above the limit. Each difference lowers
+ * the limit for the rest, so the function takes linear time.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0;
   if (limit === 0 || Math.abs(a.length - b.length) > limit) return limit + 1;
   let start = 0;
-  // The texts differ, so this ends.
+  // The texts differ, so the loop ends.
   while (a[start] === b[start]) start++;
   const after = (i: number, j: number) =>
     1 + editDistance(a.slice(start + i), b.slice(start + j), limit - 1);

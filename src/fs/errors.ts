@@ -1,9 +1,9 @@
-/** Errors of files and directories, and the diagnostics that they stand for. */
+/** Errors of files and directories, and their diagnostics. */
 
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { oneLine, quote } from "../text.ts";
 
-/** Thrown when a file or directory of a skill, or a directory of skills, cannot be read. */
+/** Thrown when the server cannot read a file or directory of a skill, or a root. */
 export class SkillFileError extends Error {
   /** What is wrong. */
   readonly reason: string;
@@ -11,7 +11,7 @@ export class SkillFileError extends Error {
   readonly fix: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: Rule;
-  /** The target of a link, if it leads where it may not. */
+  /** The target of a link that leads to a forbidden place. */
   readonly target: string | undefined;
   /** Creates an error about a path, with the target if it is a link. */
   constructor(
@@ -28,7 +28,7 @@ export class SkillFileError extends Error {
   }
 }
 
-/** For a file that does not exist, and also for one that does not belong to the skill. */
+/** For a file that does not exist or does not belong to the skill. */
 export const NOT_THERE: DiagnosticDetails = {
   rule: "file-missing",
   reason: "the skill serves no such file",
@@ -36,7 +36,7 @@ export const NOT_THERE: DiagnosticDetails = {
     "pass the path of a file relative to the skill's folder, with its capital letters",
 };
 
-/** For a path such as `../git/SKILL.md`, whether or not anything is there. */
+/** For a path such as `../git/SKILL.md`, whether or not it exists. */
 export const LEADS_OUT: DiagnosticDetails = {
   rule: "file-missing",
   reason: "the path leads outside the skill, which serves only its own files",
@@ -97,15 +97,12 @@ export function diagnosticOf(error: unknown): DiagnosticDetails {
   const description = formatSystemError(error as Error);
   return {
     rule: "inaccessible",
-    reason: `the operating system refuses to read it (${description})`,
+    reason: `the operating system cannot read it (${description})`,
     fix: "replace it with a readable file or folder",
   };
 }
 
-/**
- * Describes an error of the operating system without the path in it, which only this
- * machine may know.
- */
+/** Describes an error of the operating system without its path, which must stay on this machine. */
 function formatSystemError(
   { message, name, code = name }: Error & { code?: string },
 ): string {
@@ -120,7 +117,7 @@ const ABSENCE = [
   "ENOENT",
   "ENOTDIR",
   "ELOOP",
-  // The disk has no names of this length.
+  // No name on the disk can be this long.
   "ENAMETOOLONG",
 ];
 
@@ -138,15 +135,12 @@ const TEMPORARY =
   "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
     .split(" ");
 
-/**
- * Whether an error says that something is temporarily unreadable, and nothing about it:
- * too many files are open, or a disk is out of reach.
- */
+/** Whether an error is temporary, such as too many open files or an unreachable disk. */
 export function isTemporary(error: unknown): boolean {
   return isOneOf(error, TEMPORARY);
 }
 
-/** Whether the name of an error is one of these, or its code, which `node:fs` sets. */
+/** Whether the name of an error is one of these, or its code, as set by `node:fs`. */
 function isOneOf(error: unknown, ids: readonly string[]): boolean {
   const { name = "", code = "" } = error as { name?: string; code?: string };
   return ids.includes(name) || ids.includes(code);

@@ -68,7 +68,7 @@ Deno.test(
 Deno.test("diagnosticOf() repeats the system's words without the path, and hides nothing in them", () => {
   const reasonOf = (message: string, rest: object = {}) =>
     diagnosticOf(Object.assign(new Error(message), rest)).reason;
-  const start = "the operating system refuses to read it";
+  const start = "the operating system cannot read it";
   const cases: [actual: string, words: string][] = [
     [
       reasonOf("Input/output error (os error 5): readfile '/home/me/secret'"),

@@ -1,9 +1,9 @@
-/** Media types of files, and the contents of files as MCP resources. */
+/** Media types of files, and file contents as MCP resources. */
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
 /**
- * The extensions of the types that hosts act on. Every other text is plain text.
+ * The file extensions of the types that hosts handle. Any other text is plain text.
  *
  * @see {@link https://www.iana.org/assignments/media-types}
  */

@@ -1,4 +1,4 @@
-/** Path strings: joining, resolving, and comparing them. */
+/** Joining, resolving, and comparing paths. */
 
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
@@ -8,8 +8,8 @@ import { normalizeText, quote } from "../text.ts";
 export const isWindows = Deno.build.os === "windows";
 
 /**
- * The functions of `@std/path` for this operating system. Its main module finds out
- * about the system from `process`, and loading that takes a tenth of the startup time.
+ * The functions of `@std/path` for this operating system. Its main module loads
+ * `process` to detect the system, which takes a tenth of the startup time.
  */
 export const {
   basename,
@@ -26,9 +26,9 @@ export const {
 export const isCaseBlind = isWindows || Deno.build.os === "darwin";
 
 /**
- * Matches the names that Windows reads as something else: a drive or a stream
- * (`C:a`, `a:b`), a device (`CON`, `nul.txt`), or the name without the dots and
- * blanks at its end. Such files exist only if another system created them.
+ * Matches names that Windows misreads: as a drive or stream (`C:a`, `a:b`), as a device
+ * (`CON`, `nul.txt`), or without the dots and spaces at their end. Only other systems
+ * create such files.
  *
  * @see {@link https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file}
  */
@@ -42,7 +42,7 @@ export function isMisread(name: string): boolean {
 
 const SEPARATOR = isWindows ? "\\" : "/";
 
-/** The directories that relative paths, and paths that begin with `~`, start from. */
+/** The base directories of relative paths and of paths that begin with `~`. */
 export interface BaseDirs {
   /** The working directory, if there is one. */
   readonly workingDirectory?: string | undefined;
@@ -85,7 +85,7 @@ export function resolvePath(
   return base === undefined ? normalize(path) : resolve(base, rest);
 }
 
-/** Returns the working directory, unless it was removed, or Deno is not allowed to read it. */
+/** Returns the working directory, unless it was removed or Deno may not read it. */
 export function currentDir(): string | undefined {
   return attempt(() => Deno.cwd());
 }
@@ -94,10 +94,7 @@ export function realPathIfThere(path: string): string | undefined {
   return attempt(() => Deno.realPathSync(path));
 }
 
-/**
- * Whether there is anything at a path, even a broken link. Loading `node:fs` for this
- * would delay the start.
- */
+/** Whether a path exists, even as a dangling symlink. Loading `node:fs` would delay the start. */
 export function isThere(path: string): boolean {
   return attempt(() => Deno.lstatSync(path)) !== undefined;
 }
@@ -113,7 +110,7 @@ export function withDirsAbove(path: string): string[] {
   return paths;
 }
 
-/** Returns the real path of a file or directory, or of the nearest directory above it that has one. */
+/** Resolves the symlinks in the part of a path that exists. */
 export function realPathOf(path: string): string {
   for (const dir of withDirsAbove(path)) {
     const realPath = realPathIfThere(dir);
@@ -122,31 +119,31 @@ export function realPathOf(path: string): string {
   return path;
 }
 
-/** Returns the location of an entry: the real path of its directory, and its name. */
+/** Resolves the directory of an entry, but not the entry itself, which can be a symlink. */
 export function locationOf(path: string): string {
   return childPath(realPathOf(dirname(path)), basename(path));
 }
 
-/** Whether Deno has permission to read a path. Without it, some operations prompt the user. */
+/** Whether Deno may read a path. Otherwise, some operations would prompt the user. */
 export function mayRead(path: string): boolean {
   const permission = { name: "read", path } as const;
   return Deno.permissions.querySync(permission).state === "granted";
 }
 
-/** Whether a path is a directory or is in it, by their normalized texts alone. */
+/** Whether a path is a directory or inside it. Compares normalized paths as text. */
 export function isAtOrBelow(path: string, dir: string): boolean {
-  return comparable(path).startsWith(comparable(dir));
+  return toPrefix(path).startsWith(toPrefix(dir));
 }
 
-/** Returns a path in a form in which the paths below it begin with it. */
-function comparable(path: string): string {
+/** Turns the path of a directory into a prefix of every path inside it. */
+function toPrefix(path: string): string {
   return childPath(isWindows ? path.toLowerCase() : path, "");
 }
 
 /**
- * Returns a path in the form in which paths that people write are compared: with
- * slashes, but none at its end, so the root is empty. Real paths are compared as the
- * disk has them, because a disk can tell names apart that this form does not.
+ * Normalizes a path that a person wrote for comparison, with slashes but none at its
+ * end, so the root is empty. Real paths need no such form: a disk can distinguish names
+ * that are equal in it.
  */
 export function comparablePath(path: string): string {
   const slashed = isWindows ? path.replaceAll("\\", "/") : path;
@@ -165,13 +162,13 @@ export function namesIn(path: string): string[] {
   return path.split(isWindows ? /[\\/]/ : "/");
 }
 
-/** Returns the entry of a directory that a path below it leads through. */
+/** Returns the entry of a directory on the way to a path below it. */
 export function childOn(path: string, dir: string): string {
   const [name = ""] = namesIn(relative(dir, path));
   return childPath(dir, name);
 }
 
-/** Joins a name to the path of a directory. Faster than `join`, because it normalizes nothing. */
+/** Appends a name to the path of a directory. Faster than `join`, which normalizes it. */
 export function childPath(dir: string, name: string): string {
   return dir.endsWith(SEPARATOR) ? dir + name : dir + SEPARATOR + name;
 }

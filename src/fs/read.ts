@@ -1,7 +1,6 @@
 /**
- * Reads files. This is the only module that opens one: first {@linkcode locate}
- * resolves its path and checks that it is inside, then {@linkcode readLocated} reads
- * it.
+ * Reads files. No other module opens one. First, {@linkcode locate} resolves a path and
+ * checks that it is inside; then {@linkcode readLocated} reads the file.
  */
 
 import {
@@ -15,7 +14,7 @@ import {
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 
-/** A file or directory that was found inside the directory that may be read. */
+/** A file or directory inside a directory that may be read. */
 export interface Located {
   readonly path: string;
   readonly realPath: string;
@@ -23,7 +22,7 @@ export interface Located {
 }
 
 /**
- * Resolves a path, and requires that the real path is inside.
+ * Resolves a path, and requires its real path to be inside.
  *
  * @throws {SkillFileError} If it leads outside.
  * @throws {Error} If it is missing, or cannot be resolved.
@@ -53,8 +52,8 @@ export function requireReadable(
  * Reads a located file. Its status was read before, because opening a FIFO would block.
  *
  * @param options.maxFileSize The size limit in bytes. Default: 1 MiB.
- * @param options.buffer Where to put the beginning of the file. Default: all of it is
- *   read.
+ * @param options.buffer A buffer for the beginning of the file. Default: one for all
+ *   of it.
  * @throws {SkillFileError} If it is not a regular file, or is too large.
  */
 export function readLocated(
@@ -76,20 +75,20 @@ export function readLocated(
   return bytes.subarray(0, end);
 }
 
-/** Returns a text that changes with the file. Of a settled file, it identifies the content. */
+/** Returns a string that changes with the file. For a settled file, it identifies the content. */
 export function versionOf(
   { dev, ino, size, mtime, ctime }: Deno.FileInfo,
 ): string {
-  // A template would create a rope, which takes four times the memory.
+  // A template literal would create a rope, which takes four times the memory.
   return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(":");
 }
 
-/** The longest step in which a file system stores times, in milliseconds. FAT has it. */
+/** The coarsest time resolution of a file system in milliseconds, that of FAT. */
 const TIME_STEP_MS = 2_000;
 
 /**
- * Whether a file is settled: it did not change in the last two seconds. If it did, it
- * can change again and keep its version. It is not settled if its times are unknown.
+ * Whether a file is settled: it has not changed in the last two seconds. Otherwise, it
+ * can change again without a new version. A file with unknown times is never settled.
  */
 export function isSettled({ mtime, ctime }: Deno.FileInfo): boolean {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);

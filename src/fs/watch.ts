@@ -1,33 +1,29 @@
-/**
- * Watches a small number of directories for changes. An event only says that it is time
- * to scan again.
- */
+/** Watches a small number of directories. Any event means: scan again. */
 
 import { isAtOrBelow, mayRead, realPathIfThere } from "./paths.ts";
 
 /**
  * The maximum number of watched directories. Deno compares each event with each watched
- * path, so that many of them would block the thread while files come and go.
+ * path, so too many of them would block the thread during a burst of events.
  */
 export const MAX_WATCHED_DIRS = 48;
 
-/** How long to wait after an event for others that belong to it, in milliseconds. */
+/** How long to wait for related events after an event, in milliseconds. */
 const DEBOUNCE_MS = 100;
 
 /**
- * How long a closed path still counts as watched, in milliseconds: Deno forgets a
- * directory that was moved away only after its watcher is closed and the event loop has
- * turned.
+ * How long to wait before reopening a path, in milliseconds. Deno forgets a directory
+ * that was moved away only once its watcher is closed and the event loop has turned.
  */
 const REOPEN_MS = 10;
 
-/** Watches directories, and calls back once after each burst of events. */
+/** Watches directories and reports each burst of events once. */
 export class DirWatcher {
   readonly #onEvents: () => void;
   readonly #log: (line: string) => void;
   #dirs: readonly string[] = [];
   #watcher: Deno.FsWatcher | undefined;
-  /** Whether a directory may have been moved away, so that its path is to be opened again. */
+  /** Whether a directory may have been moved away, so that its path must be reopened. */
   #isStale = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
@@ -40,8 +36,8 @@ export class DirWatcher {
   }
 
   /**
-   * Replaces the directories to watch, the most important ones first. Those beyond the
-   * limit, and those that Deno is not allowed to read, are ignored.
+   * Replaces the watched directories. Ignores directories that Deno may not read, and
+   * all beyond the limit, so the most important ones should be first.
    */
   update(dirs: Iterable<string>): void {
     if (this.#isClosed) return;
@@ -76,7 +72,7 @@ export class DirWatcher {
     } catch (error) {
       if (dirs.every(canWatch)) return this.#giveUp(error as Error);
     }
-    // What changed before they were watched caused no event.
+    // Earlier changes caused no event.
     if (this.#dirs.length > 0) this.#schedule();
   }
 
@@ -100,7 +96,7 @@ export class DirWatcher {
     this.close();
     const reason = message.replace(/\.$/, "");
     this.#log(
-      `Cannot watch folders: ${reason}; changes are noticed by the scans of --refresh`,
+      `Cannot watch folders: ${reason}; the scans of --refresh still notice changes`,
     );
   }
 }
