@@ -112,7 +112,7 @@ Deno.test("--print-config refuses to print an entry whose policy is not valid, a
     ],
     [
       "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",
-      /^: rules\[1\]\.in\[0\]: Wildcards have no meaning/,
+      /^: rules\[1\]\.in\[0\]: Wildcards do not work here/,
     ],
   ] as const;
   for (const [rules, message] of cases) {

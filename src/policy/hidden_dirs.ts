@@ -1,7 +1,7 @@
 /**
- * Which real directories are hidden, and from whom: those of skills that are off or
- * hidden from the model, those whose `SKILL.md` cannot be read, and those that no scan
- * could visit.
+ * Remembers hidden directories by their real paths: skills that are off or hidden from
+ * the model, skills with an unreadable `SKILL.md`, and directories that the scan could
+ * not visit.
  */
 
 import { withDirsAbove } from "../fs/paths.ts";
@@ -18,9 +18,8 @@ export class HiddenDirs {
   }
 
   /**
-   * Returns from whom a file or directory is hidden, by the directories between it and
-   * the skill through which it is reached. Outside that skill, all directories above it
-   * decide.
+   * Returns from whom a file or directory of a skill is hidden. The directories below
+   * the skill decide, or all directories above a path outside the skill.
    *
    * @param realPath The real path of the file or directory.
    * @param skillDir The real directory of the skill.

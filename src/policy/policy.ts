@@ -1,10 +1,9 @@
 /**
- * The user's policy: which skills are served, and how prominently.
+ * The user's policy, which decides whether and how prominently to serve each skill.
  *
- * Rules match skills by name, directory, and scope. A policy is asked about each path
- * that lists a skill, and about its real path. The last rule that matches decides for a
- * path, and the strictest state of all paths applies. So a symlink can neither evade a
- * rule nor benefit from one.
+ * Rules match skills by name, directory, and scope. The last matching rule decides for
+ * each path that lists a skill and for its real path, and the strictest of these states
+ * applies. So a symlink can neither evade a rule nor benefit from one.
  */
 
 import type { Diagnostic } from "../diagnostics.ts";
@@ -26,9 +25,9 @@ import { requireChoice } from "../text.ts";
 import type { PolicyFile, PolicyIssue } from "./policy_file.ts";
 import { STATE_NAMES, STATES } from "./states.ts";
 
-/** A skill, or a directory without a valid one, for the policy to decide on. */
+/** A skill, or a directory with an invalid one, for the policy to decide on. */
 export interface PolicySubject {
-  /** Its name, or the names that it may have. */
+  /** Its name, or its possible names. */
   readonly names: readonly string[];
   readonly scope: SkillScope;
   /** The paths that list it, in order, and its real path. */
@@ -44,19 +43,19 @@ interface PolicyDecision {
 export const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
 const NAME_READABLE =
-  "name folders by absolute paths, and allow Deno to read them";
+  "use absolute paths, and allow Deno to read these folders";
 
 /** The policy in effect: the last valid one. */
 export class Policy {
   /** The absolute path of the policy file, if there is one. */
   readonly file: string | undefined;
   readonly #options: ScanOptions;
-  /** What the directories in rules are relative to. */
+  /** The base directories of the paths in rules. */
   readonly #base: BaseDirs;
   #loaded: PolicyFile | undefined;
   #rules: readonly ActiveRule[] | undefined;
 
-  /** @throws {TypeError} If a policy that is passed as an object has an unknown state or scope. */
+  /** @throws {TypeError} If a policy object has an unknown state or scope. */
   constructor(options: ScanOptions) {
     const { policy } = options;
     this.#options = options;
@@ -72,26 +71,26 @@ export class Policy {
     }
   }
 
-  /** Whether skills can be served: once there was a valid policy, or without one. */
+  /** Whether skills can be served: without a policy, or after a valid one was loaded. */
   get isUsable(): boolean {
     return this.#rules !== undefined;
   }
 
-  /** Whether it can give a skill another state than `on`. */
+  /** Whether it can give a skill a state other than `on`. */
   get decidesAnything(): boolean {
     return (this.#rules ?? []).length > 0;
   }
 
-  /** Loads the policy. If it is invalid, returns what is wrong, and the last valid one stays. */
+  /** Loads the policy. If it is invalid, returns diagnostics and keeps the last valid one. */
   async load(project: Project): Promise<readonly Diagnostic[]> {
     const { rules, issues } = await this.#readRules(project);
-    if (issues.length > 0) return this.#refuse(issues);
+    if (issues.length > 0) return this.#diagnose(issues);
     try {
       this.#rules = rules.map((rule) => this.#activate(rule, project));
       return [];
     } catch (error) {
       const { message } = error as Error;
-      return this.#refuse([{ reason: message, fix: NAME_READABLE }]);
+      return this.#diagnose([{ reason: message, fix: NAME_READABLE }]);
     }
   }
 
@@ -101,13 +100,13 @@ export class Policy {
     const { policy } = this.#options;
     if (typeof policy === "object") return { rules: policy.rules, issues: [] };
     if (this.file === undefined) return { rules: [], issues: [] };
-    // Only a policy file needs a schema.
+    // Loaded on demand, because only a policy file needs a schema.
     const { loadPolicy } = await import("./policy_file.ts");
     this.#loaded = loadPolicy(this.file, project, this.#loaded);
     return this.#loaded;
   }
 
-  #refuse(issues: readonly PolicyIssue[]): Diagnostic[] {
+  #diagnose(issues: readonly PolicyIssue[]): Diagnostic[] {
     const effect = this.isUsable
       ? "until then, the last valid policy applies"
       : "until then, no skills are served";
@@ -156,7 +155,7 @@ export class Policy {
       : { state: found.rule.state, policyRule: found.rule };
   }
 
-  /** Lists the rules that match none of the subjects, and may be misspelled. */
+  /** Lists the rules that match none of the subjects. They may be misspelled. */
   listUnused(subjects: readonly PolicySubject[]): Diagnostic[] {
     const listings = subjects.flatMap(listingsOf);
     return (this.#rules ?? []).flatMap((active, index) => {
@@ -165,13 +164,13 @@ export class Policy {
         rule: "policy-unused",
         file: this.#place,
         reason: `rules[${index}] matches no skill`,
-        fix: "check its spelling, unless it is for skills that are not here",
+        fix: "check its spelling, unless it is meant for skills elsewhere",
       };
     });
   }
 }
 
-/** A subject under one of its names and paths, in the form in which both are compared. */
+/** A subject under one of its names and paths, both in comparable form. */
 interface Listing {
   readonly key: string;
   readonly scope: SkillScope;
@@ -184,10 +183,10 @@ function listingsOf({ names, scope, paths }: PolicySubject): Listing[] {
     .flatMap((path) => keys.map((key) => ({ key, scope, path })));
 }
 
-/** A rule, and what its conditions mean in one scan. */
+/** A rule with its conditions prepared for one scan. */
 interface ActiveRule {
   readonly rule: SkillPolicyRule;
-  /** Its names, as lists of characters. */
+  /** Its names as lists of characters. */
   readonly patterns: readonly (readonly string[])[];
   /** The absolute paths of its directories. */
   readonly named: readonly string[];
@@ -208,9 +207,8 @@ function isMatch(
 
 /**
  * Whether a name matches a pattern, in which `*` stands for any text and `?` for one
- * character. Only the last `*` is ever extended, because the first match of what
- * follows an earlier one is as good as any. With a regular expression, a name that a
- * stranger chose could take seconds.
+ * character. Backtracks only to the last `*`, because any match of the text before it
+ * will do. A regular expression could take seconds on a name that a stranger chose.
  */
 function matchesName(key: string, pattern: readonly string[]): boolean {
   const characters = [...key];
@@ -234,7 +232,6 @@ function matchesName(key: string, pattern: readonly string[]): boolean {
   return pattern.slice(next).every((character) => character === "*");
 }
 
-/** Lists the texts of a condition of a rule. */
 function textsOf(
   condition: string | readonly string[] | undefined,
 ): string[] {

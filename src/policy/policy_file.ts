@@ -1,4 +1,4 @@
-/** Reads and checks a policy file. Loaded only if there is one. */
+/** Reads and validates a policy file. */
 
 import * as z from "npm:zod@^4/mini";
 import type { Diagnostic } from "../diagnostics.ts";
@@ -11,15 +11,15 @@ import type { SkillPolicyRule } from "../skills/types.ts";
 import { parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
 import { STATE_NAMES } from "./states.ts";
 
-/** A condition: one text, or a list of texts. */
+/** A condition: one string, or a list of strings. */
 const listOf = (text: z.ZodMiniString) =>
   z.pipe(z.transform((value) => [value].flat()), z.array(text));
 
-/** Wildcards would match nothing, and a rule with the state `off` would have no effect. */
+/** A directory with wildcards would match nothing, so a rule could silently have no effect. */
 const DIR = z.string().check(
   z.regex(
     /^[^*?]*$/,
-    "Wildcards have no meaning: a rule matches everything in a folder",
+    "Wildcards do not work here: a rule matches everything in a folder",
   ),
 );
 
@@ -32,10 +32,10 @@ const RULE = z.strictObject({
 
 const POLICY = z.strictObject({ rules: z.array(RULE) });
 
-/** What is wrong with a policy file, and how to fix it. */
+/** An error in a policy file, and how to fix it. */
 export type PolicyIssue = Pick<Diagnostic, "line" | "reason" | "fix">;
 
-/** A policy file as it was read last. If anything is wrong with it, it has no rules. */
+/** The last contents of a policy file. A file with issues has no rules. */
 export interface PolicyFile {
   readonly text?: string;
   readonly rules: readonly SkillPolicyRule[];
@@ -43,9 +43,9 @@ export interface PolicyFile {
 }
 
 /**
- * Loads a policy file, unless its text is the same as before.
+ * Loads a policy file, unless its text has not changed.
  *
- * @param project The project. A symlink in it must not lead to a file outside.
+ * @param project The project, whose symlinks must not lead to a file outside it.
  */
 export function loadPolicy(
   file: string,
@@ -64,7 +64,7 @@ export function loadPolicy(
   return text === last?.text ? last : { text, ...parseRules(text) };
 }
 
-/** @throws {Error} If it is not a regular file, or cannot be read. */
+/** @throws {Error} If the file leads out of the project, is not regular, or is unreadable. */
 function readText(file: string, project: Project): string {
   const realPath = project.enter(file);
   const located = locate(file, (path) => path === realPath);
@@ -100,10 +100,10 @@ function toIssue({ path, message }: z.core.$ZodIssue): PolicyIssue {
 }
 
 /**
- * Lists the absolute paths of the directories that the rules of a policy file name. An
- * invalid file has none.
+ * Lists the directories in the rules of a policy file as absolute paths. An invalid
+ * file has none.
  *
- * @throws {Error} If one is in the home directory, and that is unknown.
+ * @throws {Error} If one starts with `~` and the home directory is unknown.
  */
 export function listRuleDirs(
   file: string,

@@ -79,7 +79,7 @@ rule: []
       'rules[2].scope: Invalid option: expected one of "project"|"global"',
       `rules[3].state: ${state}`,
       "rules[4]: Invalid input: expected object, received string",
-      "rules[5].in[1]: Wildcards have no meaning: a rule matches everything in a folder",
+      "rules[5].in[1]: Wildcards do not work here: a rule matches everything in a folder",
       'Unrecognized key: "rule"',
     ],
     ["", "Invalid input: expected object, received null"],

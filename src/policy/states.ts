@@ -1,20 +1,17 @@
-/**
- * The states that a policy gives to skills, in one table. What depends on a state
- * mostly follows from it: which rule wins, who sees a skill, and how it is listed.
- */
+/** The table of policy states. It decides which rule wins, who sees a skill, and how to list it. */
 
 import type { Skill, SkillHiding, SkillState } from "../skills/types.ts";
 
 interface StateEffects {
-  /** The larger one wins if the rules give the paths of a skill different states. */
+  /** If the paths of a skill have different states, the highest strictness wins. */
   readonly strictness: number;
-  /** Whether it comes before the others in lists. */
+  /** Whether lists show these skills before others. */
   readonly isFirst: boolean;
   readonly hiddenFrom: SkillHiding;
   readonly isDescribed: boolean;
 }
 
-/** The effects of the usual state. The table says how the others differ. */
+/** The effects of the default state, from which the others differ. */
 const ON: StateEffects = {
   strictness: 0,
   isFirst: false,
