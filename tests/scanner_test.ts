@@ -35,6 +35,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
       status: "found",
       realPath: dir,
       skills: 3,
+      repeated: 0,
     },
   ]);
   assert.deepEqual(skills.get("zebra"), {
@@ -138,7 +139,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
     [[
       path,
       "too-many",
-      "it has more than 50000 folders and links, and only the first ones are searched",
+      "it has more than 50000 folders and links, and the scan skips the rest",
     ]],
   );
 });
@@ -165,7 +166,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       diagnostics.filter(({ file }) => file === skills)
         .map(({ rule, reason, fix }) => `${rule}: ${reason}; ${fix}`),
       [
-        "too-many: it has more than 1000 folders and links, and only the first ones are searched; name it, or a folder closer to the skills, as DIR",
+        "too-many: it has more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as DIR",
       ],
     );
   }

@@ -1,4 +1,4 @@
-/** Catalogs: what they contain, how they differ, and what the log says of them. */
+/** Functions that list, compare, and log the contents of catalogs. */
 
 import { type Diagnostic, formatDiagnostic } from "../diagnostics.ts";
 import { count } from "../text.ts";
@@ -28,20 +28,22 @@ export function findPolicyDiagnostic(
   return diagnostics.find(({ rule }) => rule === "policy");
 }
 
+/** Returns the keys whose values differ between two maps. */
 export function differingKeys<T>(
   a: ReadonlyMap<string, T>,
   b: ReadonlyMap<string, T>,
+  isSame: (a?: T, b?: T) => boolean = Object.is,
 ): Set<string> {
   return new Set(
-    [...a.keys(), ...b.keys()].filter((key) => a.get(key) !== b.get(key)),
+    [...a.keys(), ...b.keys()].filter((key) => !isSame(a.get(key), b.get(key))),
   );
 }
 
 /**
- * Logs the diagnostics of a catalog, and how many skills are shadowed, except what was
- * logged before.
+ * Logs the diagnostics of a catalog and the number of shadowed skills, without repeating
+ * messages of the last scan.
  *
- * @returns The messages about all of them.
+ * @returns All messages, for the next call.
  */
 export function logDiagnostics(
   { diagnostics, shadowed }: SkillCatalog,

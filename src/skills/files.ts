@@ -1,13 +1,12 @@
 /**
- * The files of a skill: which of them are served, how they are listed and read, and
- * their digests. Whatever its path, a file is one of the skill only by its real path.
+ * Lists, reads, and digests the files of a skill. The real path of a file decides
+ * whether the skill serves it:
  *
  * 1. Names that begin with a dot are hidden, except a few that templates need. So are
- *    `node_modules`, `__pycache__`, and what is more than 10 levels deep.
- * 2. A symlink must lead into the skill, to no hidden name, or into a trusted
- * directory.
- * 3. What is hidden is hidden by its real path, and so is what a symlink in it leads
- * to.
+ *    `node_modules`, `__pycache__`, and everything below 10 levels.
+ * 2. A symlink must lead to a visible name in the skill, or into a trusted directory.
+ * 3. A nested skill can be hidden from the viewer, and so are the targets of symlinks in
+ *    it.
  */
 
 import { attempt } from "../attempt.ts";
@@ -49,22 +48,22 @@ import type {
   SkillFiles,
 } from "./types.ts";
 
-/** A skill, and what decides which files are served. */
+/** A skill, and the conditions under which its files are served. */
 export interface FileScope {
   readonly skill: Pick<Skill, "directory" | "realDirectory" | "file">;
-  /** The real paths of other directories that symlinks are allowed to lead into. */
+  /** The real paths of other directories that symlinks may lead into. */
   readonly trusted: readonly string[];
-  /** Whether a file or directory, given by its real path, is hidden from the viewer. */
+  /** Whether the file or directory at a real path is hidden from the viewer. */
   readonly isHidden: (realPath: string) => boolean;
   readonly maxFileSize: number | undefined;
-  /** Says what is wrong, and how to fix it. */
+  /** Describes an error and its fix. */
   readonly describe: (error: unknown) => DiagnosticDetails;
 }
 
-/** The maximum number of names in the path of a file. */
+/** The maximum number of segments in the path of a file. */
 export const MAX_FILE_DEPTH = 10;
 
-/** Names that begin with a dot, but are parts of templates and documents, and hold no secrets. */
+/** Dot names that templates and documents use, and that hold no secrets. */
 const SERVED_DOT_NAMES: ReadonlySet<string> = new Set([
   ".rels",
   ".github",
@@ -83,8 +82,8 @@ export function isVisible(name: string): boolean {
 }
 
 /**
- * Whether a real path is inside a skill: it is in the skill's real directory, without a
- * hidden name on its way, or in a trusted directory.
+ * Whether a real path is inside a skill: in its real directory, with visible names only,
+ * or in a trusted directory.
  */
 export function isInsideSkill(
   realPath: string,
@@ -94,21 +93,20 @@ export function isInsideSkill(
   if (!isAtOrBelow(realPath, realDirectory)) {
     return isAtOrBelowAny(realPath, trusted);
   }
-  // Kubernetes mounts a file as a symlink into a directory with a name such as
-  // `..data`.
+  // Kubernetes mounts files as symlinks into directories such as `..data`.
   return namesIn(relative(realDirectory, realPath))
     .every((name) => isVisible(name) || name.startsWith(".."));
 }
 
-/** Whether a path leads out of the directory that it starts in, by its names alone. */
+/** Whether a path leads out of its directory, such as `../a`. */
 function leadsOut(path: string): boolean {
   return path.length <= MAX_LENGTHS.path &&
     namesIn(normalize(path))[0] === "..";
 }
 
-/** Splits a path into names. Returns `undefined` if it cannot be the path of a served file. */
+/** Splits a path into names, or returns `undefined` if no served file can have it. */
 export function splitPath(path: string): string[] | undefined {
-  // Normalizing takes time quadratic in the length.
+  // Normalizing a path takes quadratic time.
   if (path.length > MAX_LENGTHS.path) return undefined;
   const names = namesIn(normalize(path))
     .filter((name) => name !== "" && name !== ".");
@@ -131,17 +129,17 @@ function tooManyEntries(limit: number): DiagnosticDetails {
   return {
     rule: "too-many",
     reason:
-      `the limit of ${limit} entries was reached here, and the rest was skipped`,
+      `the list stops here, at ${limit} entries, and the server skips the rest`,
     fix: "move files that the skill does not need out of it",
   };
 }
 
-/** An entry of a skill's directory that is still to be visited. */
+/** An entry below a skill's directory, waiting to be visited. */
 interface Entry {
   readonly name: string;
   /** Its path on disk. */
   readonly path: string;
-  /** Its path in the skill, with `/` as the separator. */
+  /** Its path relative to the skill, with `/` as the separator. */
   readonly file: string;
   readonly isSymlink: boolean;
   /** The real paths of the directories on the way to it, the innermost first. */
@@ -149,9 +147,10 @@ interface Entry {
 }
 
 /**
- * Lists the files of a skill, breadth first, and what is not served.
+ * Lists the files of a skill, and a diagnostic for each entry that it does not serve.
+ * Visits them breadth first.
  *
- * @param maxEntries The largest number of entries to visit.
+ * @param maxEntries The maximum number of entries to visit.
  */
 export async function listFiles(
   scope: FileScope,
@@ -160,7 +159,7 @@ export async function listFiles(
   const { skill, describe } = scope;
   const files: SkillFile[] = [];
   const dirs: string[] = [];
-  const leftOut: Diagnostic[] = [];
+  const skipped: Diagnostic[] = [];
   const queue: Entry[] = [];
   const enter = (path: string, file: string, realDirs: readonly string[]) => {
     try {
@@ -168,7 +167,7 @@ export async function listFiles(
       dirs.push(realDirs[0]!);
     } catch (error) {
       // It may have just been removed.
-      if (!isAbsence(error)) leftOut.push({ file, ...describe(error) });
+      if (!isAbsence(error)) skipped.push({ file, ...describe(error) });
     }
   };
 
@@ -192,19 +191,19 @@ export async function listFiles(
         version: versionOf(found.status),
       });
     } catch (error) {
-      // Unless it is a symlink, it was just removed.
+      // A missing entry was just removed, unless it is a dangling symlink.
       const isGone = !entry.isSymlink && isAbsence(error);
-      if (!isGone) leftOut.push({ file, ...describe(error) });
+      if (!isGone) skipped.push({ file, ...describe(error) });
     }
   }
   const unvisited = queue[maxEntries];
   if (unvisited !== undefined) {
-    leftOut.push({ file: unvisited.file, ...tooManyEntries(maxEntries) });
+    skipped.push({ file: unvisited.file, ...tooManyEntries(maxEntries) });
   }
   return {
     files: files.sort((a, b) => byCodeUnits(a.path, b.path)),
     dirs,
-    leftOut: leftOut.sort((a, b) => byCodeUnits(a.file, b.file)),
+    leftOut: skipped.sort((a, b) => byCodeUnits(a.file, b.file)),
     entries: queue.length,
   };
 }
@@ -225,11 +224,10 @@ function listVisible(
 }
 
 /**
- * Finds out what an entry is, unless it is hidden, or a symlink to a directory that
- * contains it.
+ * Locates an entry, unless it is hidden or a symlink to a directory that contains it.
  *
  * @throws {SkillFileError} If it is a symlink that leads outside the skill.
- * @throws {Error} If it is missing, or unreadable.
+ * @throws {Error} If it is missing or unreadable.
  */
 function findEntry(
   { name, path, isSymlink, above }: Entry,
@@ -260,7 +258,7 @@ function locateInSkill(path: string, scope: FileScope): Located {
 /**
  * Reads a file of a skill.
  *
- * @param path Its path in the skill, with `/` as the separator.
+ * @param path Its path relative to the skill, with `/` as the separator.
  * @throws {SkillFileError} If it does not exist, is not in the skill, is not a regular
  *   file, is too large, or cannot be read.
  */
@@ -289,7 +287,7 @@ function read(
     };
     return { content, status: file.status };
   } catch (error) {
-    // A file outside the skill must look like a missing one.
+    // A file outside the skill must be indistinguishable from a missing one.
     const isMissing = isAbsence(error) ||
       (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
     if (!isMissing) throw new SkillFileError(path, scope.describe(error));
@@ -298,10 +296,10 @@ function read(
 }
 
 /**
- * Finds a file name by name, because nothing is served through a hidden directory,
- * wherever a symlink in it leads.
+ * Locates a file name by name, because no path may lead through a hidden directory, even
+ * to a visible target of a symlink in it.
  *
- * @throws {Error} If there is no such file in the skill.
+ * @throws {Error} If the skill has no such file.
  */
 function locateByName(names: readonly string[], scope: FileScope): Located {
   const { skill, isHidden } = scope;
@@ -331,8 +329,7 @@ const MAX_DIGESTS = 100_000;
 /**
  * Returns the digest and the size of a listed file.
  *
- * @param known The digests of settled files, by version and path. This function adds to
- *   it.
+ * @param known A cache of the digests of settled files, by version and path.
  * @throws {SkillFileError} As {@linkcode readSkillFile} does.
  */
 export function digestFile(
@@ -340,7 +337,7 @@ export function digestFile(
   scope: FileScope,
   known: Map<string, string>,
 ): { digest: string; size: number } {
-  // With the path, because a number cannot represent every inode exactly.
+  // A JavaScript number cannot represent every inode, so versions alone can collide.
   const keyOf = (version: string) =>
     `${version}:${childPath(scope.skill.realDirectory, path)}`;
   const digest = known.get(keyOf(version));
@@ -352,9 +349,9 @@ export function digestFile(
   return { digest: current, size: content.size };
 }
 
-/** Returns the SHA-256 digest of some bytes in the format of the Skills extension. */
+/** Returns the SHA-256 digest of bytes in the format of the Skills extension. */
 export function sha256(bytes: Uint8Array): string {
-  // Loaded on demand. For small files, Web Crypto takes five times as long.
+  // Loaded on demand. Web Crypto takes five times as long for small files.
   const { hash } = globalThis.process.getBuiltinModule("node:crypto");
   return `sha256:${hash("sha256", bytes)}`;
 }

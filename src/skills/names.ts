@@ -1,7 +1,7 @@
 /**
- * The names of skills, and their `skill://` URIs. If a skill has the name of an earlier
- * one, its name is qualified: by its scope, as in `global:git`, or by its plugin, as in
- * `office:pdf` for `office/skills/pdf`. `src/mcp/resolve.ts` says what a name loads.
+ * The names of skills and their `skill://` URIs. If an earlier skill has the same name,
+ * a skill gets a qualified name: with its scope, as in `global:git`, or with its plugin,
+ * as in `office:pdf` for `office/skills/pdf`. `src/mcp/resolve.ts` looks up names.
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  */
@@ -10,19 +10,19 @@ import { namesIn } from "../fs/paths.ts";
 import { MAX_LENGTHS, normalizeText, oneLine } from "../text.ts";
 import type { Skill } from "./types.ts";
 
-/** The name of the main file of a skill, which is also its path in the skill. */
+/** The name of a skill's main file, and its path in the skill. */
 export const SKILL_MD = "SKILL.md";
 
-/** Matches clean names, which nearly all are. */
+/** Matches most clean names, to skip the slow path. */
 const CLEAN_NAME = /^[!-%'-~]+(?: [!-%'-~]+)*$/;
 
-/** Escapes of XML, even if they were escaped again. */
+/** XML escapes, including repeatedly escaped ones. */
 const XML_ESCAPES = /&(?:amp;)*(?:amp|(lt)|(gt));/g;
 
 /**
- * Cleans a name: on one line, without invisible characters, in Unicode normalization
- * form C. Escapes of XML are undone, because models copy names from lists in XML. A
- * text that is too long for a name becomes empty.
+ * Cleans a name: puts it on one line, removes invisible characters, and normalizes it to
+ * NFC. Undoes XML escapes, because models copy names from XML lists. A name that is too
+ * long becomes empty.
  */
 export function cleanName(name: string): string {
   if (name.length > MAX_LENGTHS.name) return "";
@@ -32,11 +32,11 @@ export function cleanName(name: string): string {
     (_, less?: string, greater?: string) => less ? "<" : greater ? ">" : "&",
   );
   const cleaned = normalizeText(oneLine(unescaped));
-  // A step can produce what an earlier one cleans.
+  // One step can create input for an earlier one.
   return cleaned === name ? name : cleanName(cleaned);
 }
 
-/** Returns the key of a name, by which skills are found: the clean name in lowercase. */
+/** Returns the lookup key of a name: the clean name in lowercase. */
 export function skillKey(name: string): string {
   return normalizeText(cleanName(name).toLowerCase());
 }
@@ -44,15 +44,14 @@ export function skillKey(name: string): string {
 /** The scopes, as words in names. */
 export const SCOPES = ["project", "global"] as const;
 
-/** Whether a name begins with a scope. No skill's own name does. */
+/** Whether a name begins with a scope. The plain name of a skill must not. */
 export function isScoped(name: string): boolean {
   return /^(?:project|global):/i.test(name);
 }
 
 /**
- * Returns the clean name of the plugin that a skill is in: the directory around
- * `skills`, as in `<plugin>/skills/<name>`. One that is named like a scope qualifies
- * nothing.
+ * Returns the clean name of a skill's plugin: the directory above `skills` in
+ * `<plugin>/skills/<name>`, unless it is the name of a scope.
  */
 export function pluginOf(directory: string): string | undefined {
   const [, skills, around = ""] = namesIn(directory).reverse();
@@ -63,7 +62,7 @@ export function pluginOf(directory: string): string | undefined {
   return isUnusable ? undefined : plugin;
 }
 
-/** Lists the keys of a skill's name: plain, and qualified by its scope and by its plugin. */
+/** Lists the keys of a skill: its plain name, and its names with scope and plugin. */
 export function keysOf(
   { name, scope, plugin }: Pick<Skill, "name" | "scope" | "plugin">,
 ): string[] {
@@ -71,12 +70,12 @@ export function keysOf(
   return [name, ...prefixes.map((prefix) => `${prefix}:${name}`)].map(skillKey);
 }
 
-/** Returns the name by which a skill is loaded: the qualified one, if it has a prefix. */
+/** Returns the name that loads a skill: qualified, if it has a prefix. */
 export function qualifiedName({ name, prefix }: Skill): string {
   return prefix === undefined ? name : `${prefix}:${name}`;
 }
 
-/** Returns the key of the name by which a skill is loaded, in {@linkcode SkillCatalog.served}. */
+/** Returns the key of a skill in {@linkcode SkillCatalog.served}. */
 export function servedKey(skill: Skill): string {
   return skillKey(qualifiedName(skill));
 }
@@ -137,7 +136,7 @@ export function parseSkillUri(
 }
 
 /**
- * Creates the URI by which a file of a skill is served, with its qualified name.
+ * Creates the URI of a file of a skill, with the skill's qualified name.
  *
  * @param path As {@linkcode skillUri} takes it.
  */

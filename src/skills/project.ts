@@ -1,6 +1,6 @@
 /**
- * The project: what is in it, and where its symlinks are allowed to lead. A scope is a
- * property of a real path, whichever root, symlink, or spelling leads there.
+ * The project: its boundary, and the allowed targets of its symlinks. A scope is a
+ * property of a real path, whatever root, symlink, or spelling leads there.
  */
 
 import { attempt } from "../attempt.ts";
@@ -34,15 +34,15 @@ export function byScope(
 }
 
 /**
- * The project: the working directory, unless that is the home directory or above it. It
- * may be a stranger's, so nothing in it leads out of it, except to trusted directories.
+ * The working directory, unless it is the home directory or above it. A stranger may
+ * have written it, so symlinks in it lead out of it only into trusted directories.
  */
 export class Project {
   /** The real path of the working directory, if it is a project. */
   readonly #realPath: string | undefined;
   /**
-   * The real paths of the directories that all symlinks are allowed to lead into. Empty
-   * while these directories themselves are resolved.
+   * The real paths of directories that all symlinks may lead into. Empty while the
+   * constructor resolves these directories.
    */
   readonly trusted: readonly string[] = [];
 
@@ -69,16 +69,16 @@ export class Project {
       : "global";
   }
 
-  /** Whether what is in the project may lead to a real path. */
+  /** Whether symlinks in the project may lead to a real path. */
   contains(realPath: string): boolean {
     return this.scopeOf(realPath) === "project" ||
       isAtOrBelowAny(realPath, this.trusted);
   }
 
   /**
-   * Whether what a root, an option, or a rule names is in the project by its path, but
-   * not by its real path. It is ignored then, because the user did not choose where a
-   * symlink of the project leads.
+   * Whether the path of a root, an option, or a rule is in the project, but its real
+   * path is not. Such a path is ignored, because the user did not choose the target of
+   * a project's symlink.
    */
   leadsOut(path: string, realPath: string): boolean {
     return this.#realPath !== undefined && !this.contains(realPath) &&
@@ -87,10 +87,10 @@ export class Project {
   }
 
   /**
-   * Returns the real path of what a root, an option, or a rule names.
+   * Returns the real path of a root, or of a path in an option or a rule.
    *
    * @throws {SkillFileError} If it leads out of the project.
-   * @throws {Error} If it is missing, or cannot be resolved.
+   * @throws {Error} If it is missing or unreadable.
    */
   enter(path: string): string {
     const realPath = Deno.realPathSync(path);
@@ -99,10 +99,10 @@ export class Project {
   }
 
   /**
-   * Resolves a directory that an option or a rule names. One that leads out of the
-   * project, or is missing, keeps its path, which equals no real path.
+   * Resolves a directory in an option or a rule. If it is missing or leads out of the
+   * project, returns its path, which equals no real path.
    *
-   * @throws {Error} If the directory exists and cannot be resolved.
+   * @throws {Error} If the directory exists but is unreadable.
    */
   resolve(path: string): string {
     try {
@@ -113,12 +113,12 @@ export class Project {
     }
   }
 
-  /** Resolves directories. Those that lead out, or cannot be resolved, keep their paths. */
+  /** Resolves directories, and keeps the path of each one that it cannot enter. */
   resolveAll(dirs: readonly string[]): string[] {
     return dirs.map((dir) => attempt(() => this.enter(dir)) ?? dir);
   }
 
-  /** Lists which of the directories that options and rules name cannot be used, and why. */
+  /** Lists diagnostics of unusable directories in options and rules. */
   listDiagnostics(dirs: readonly string[]): Diagnostic[] {
     return [...new Set(dirs)].flatMap((file) => {
       try {
@@ -130,7 +130,7 @@ export class Project {
     });
   }
 
-  /** Returns the path of a file relative to the project, with slashes, if it is in it. */
+  /** Returns the path of a project's file relative to the project, with slashes. */
   pathIn(realPath: string): string | undefined {
     return this.scopeOf(realPath) === "project"
       ? relative(this.#realPath!, realPath).replaceAll("\\", "/")
@@ -138,7 +138,7 @@ export class Project {
   }
 }
 
-/** Lists the directories that the symlinks in a root must not leave, if it confines them. */
+/** Lists the directories that symlinks in a root must stay in, if the root confines them. */
 export function confinementOf(
   root: SkillRoot,
   roots: readonly SkillRoot[],
@@ -152,17 +152,17 @@ export function confinementOf(
 
 interface SymlinkRules {
   readonly project: Project;
-  /** The real path of the skill around the symlink, if there is one. */
+  /** The real path of the skill around the symlink, if any. */
   readonly outer: string | undefined;
-  /** The directories that the symlink must not leave, if there are any. */
+  /** The directories that the symlink must stay in, if any. */
   readonly confinement: readonly string[] | undefined;
 }
 
 /**
- * Returns the real path of the directory that a symlink in a root leads to, if it is
- * followed.
+ * Returns the real path of a symlink in a root, or `undefined` if the scan should ignore
+ * it.
  *
- * @throws {SkillFileError} If it leads to a skill where it may not.
+ * @throws {SkillFileError} If it leads to a skill in a forbidden place.
  */
 export function followSymlink(
   path: string,

@@ -1,4 +1,4 @@
-/** The skill roots: which directories are searched, and how far. */
+/** The skill roots: the directories to search, and how deep. */
 
 import {
   basename,
@@ -12,17 +12,17 @@ import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
 
 export const DEFAULT_REFRESH_SECONDS = 30;
 
-/** The maximum number of directories and links that are visited below a root. */
+/** The maximum number of directories and symlinks to visit below a root. */
 export const MAX_DIRS: Readonly<Record<SkillScope, number>> = {
   global: 50_000,
-  // These roots may be a stranger's.
+  // A stranger may have written the project.
   project: 1_000,
 };
 
-/** How many levels below a recursive root are searched. */
+/** How many levels to search below a recursive root. */
 export const MAX_SEARCH_DEPTH = 6;
 
-/** The names of directories that a recursive search skips, because tools fill them. */
+/** The names of tool-generated directories, which a recursive search skips. */
 export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
   `.git .hg .jj .svn
   .bundle .cache .cargo .eggs .gradle .idea .mypy_cache .next .nox .npm .nuxt
@@ -33,7 +33,7 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
 
 const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
 
-/** Whether the name of a directory among skills says that it is not a skill. */
+/** Whether a directory among skills has a name that marks it as something else. */
 export function isMarkedAsNoSkill(dir: string): boolean {
   return /^[._]/.test(basename(dir));
 }
@@ -42,25 +42,25 @@ export function isNamedSkills(dir: string): boolean {
   return basename(dir).toLowerCase() === "skills";
 }
 
-/** Whether a directory in a root can be a group: a directory that only holds skills. */
+/** Whether a directory in a root can be a group, a directory of skills. */
 export function mayBeGroup(name: string): boolean {
   return !isMarkedAsNoSkill(name) &&
     !UNUSED_NAMES.includes(name.toLowerCase()) &&
     !UNSEARCHED_NAMES.has(name);
 }
 
-/** The directories that hold the default roots, in the project and in the home directory. */
+/** The parents of the default roots, in the project and in the home directory. */
 export const DEFAULT_DIRS = [".agent", ".claude"];
 
 const AGENTS_DIR = ".agents";
 
-/** All of these directories, in search order. The bundle for Claude Desktop searches them. */
+/** All of these directories, in search order. The Claude Desktop bundle searches them. */
 export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
 
 /**
- * Lists the roots in the order in which they are searched. The default roots
- * are `./.agent/skills`, `~/.agent/skills`, `./.claude/skills`, and
- * `~/.claude/skills`, without those whose base directory is unknown.
+ * Lists the roots in search order. The default roots are `./.agent/skills`,
+ * `~/.agent/skills`, `./.claude/skills`, and `~/.claude/skills`, except roots with an
+ * unknown base directory.
  *
  * ```ts
  * import { resolveSkillRoots } from "@skill-server/skill-server";
@@ -79,7 +79,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { dirs, recursiveDirs = [], agents } = options;
   const project = new Project(options);
   const shared = (dir: string) => sharedRoots(dir, options, project);
-  // The bundle for Claude Desktop names these, whether they exist or not.
+  // The Claude Desktop bundle always passes these, whether or not they exist.
   const optional = SHARED_DIRS.flatMap(shared).map(({ path }) => path);
   const roots = dirs
     ? dirs.flatMap((dir) => rootsIn(dir, options, optional))
@@ -91,7 +91,7 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   return withoutDuplicates(roots);
 }
 
-/** @param optional The paths of the directories that need not exist. */
+/** @param optional The paths of directories that need not exist. */
 function rootsIn(
   dir: string,
   options: SkillRootOptions,
@@ -106,10 +106,7 @@ function rootsIn(
   return [{ ...top, mustExist: !optional.includes(top.path) }, ...inside];
 }
 
-/**
- * Returns the root for a directory that the user names, and so trusts. Each scan finds
- * out whether it lies in the project.
- */
+/** Returns the root for a directory that the user chose, and so trusts. */
 function toRoot(dir: string, options: SkillRootOptions): SkillRoot {
   return {
     path: resolvePath(dir, options),
@@ -121,8 +118,8 @@ function toRoot(dir: string, options: SkillRootOptions): SkillRoot {
 }
 
 /**
- * Returns roots without duplicates: the same path, searched in the same way. One that
- * must exist replaces one that need not.
+ * Removes duplicates: roots with the same path and depth. A root that must exist takes
+ * precedence.
  */
 export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   return roots.flatMap((root) => {

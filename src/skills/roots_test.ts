@@ -134,7 +134,7 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
 const NAMED: Record<string, () => string[]> = {
   "the comment of resolveSkillRoots()": () => {
     const source = read("src/skills/roots.ts");
-    return listCode(/The default roots\n[^]*?, without/.exec(source)![0]);
+    return listCode(/The default roots are\b[^]*?, except/.exec(source)![0]);
   },
   "--help": () => /it searches\n(.*)\.\n/.exec(formatHelp())![1]!.split(", "),
   "the README": () => {

@@ -1,4 +1,4 @@
-/** The faults of the directories of skills, and the options of the program that help. */
+/** Diagnostics of the scan, and the options of the program that help. */
 
 import { diagnosticOf, SkillFileError } from "../fs/errors.ts";
 import { isAtOrBelow } from "../fs/paths.ts";
@@ -13,20 +13,20 @@ export const LINK_OUT_OF_PROJECT: DiagnosticDetails = {
 
 export const LINK_OUT_OF_ROOTS: DiagnosticDetails = {
   rule: "link-outside",
-  reason: "it is a link that points outside the folders of skills",
+  reason: "it is a link that points outside the skill folders",
   fix: "replace it with the folder itself",
 };
 
-/** What people write into settings that no shell reads, and what to write instead. */
+/** Mistakes in settings files, where no shell expands paths, and their fixes. */
 const MISWRITTEN: readonly [sign: RegExp, reason: string, fix: string][] = [
   [
     /\$\{?\w|%\w+%/,
-    "there is no such folder, because nothing replaces the variable in it",
+    "there is no such folder, because no shell replaces the variable in its path",
     "write the path that the variable stands for",
   ],
   [
     /["']/,
-    "there is no such folder, because the quotes are a part of its path",
+    "there is no such folder, because the quotes are part of its path",
     "remove the quotes",
   ],
   [/\bfile:[\\/]/, "it is a URL, not a path", 'remove "file://"'],
@@ -37,7 +37,7 @@ const MISWRITTEN: readonly [sign: RegExp, reason: string, fix: string][] = [
   ],
 ];
 
-/** For a directory that was named, and does not exist. */
+/** For a missing root that must exist. */
 export function rootIsMissing(path: string): DiagnosticDetails {
   const [, reason = "there is no such folder", fix] =
     MISWRITTEN.find(([sign]) => sign.test(path)) ?? [];
@@ -51,7 +51,7 @@ export function rootIsMissing(path: string): DiagnosticDetails {
 
 export const ROOT_IS_A_FILE: DiagnosticDetails = {
   rule: "not-a-folder",
-  reason: "it is a file, where a folder of skills was expected",
+  reason: "it is a file, not a folder of skills",
   fix:
     "pass the path of a folder; to make the file a skill, move it to a folder of its own as SKILL.md",
 };
@@ -59,16 +59,16 @@ export const ROOT_IS_A_FILE: DiagnosticDetails = {
 export const PROJECT_IS_SLOW: DiagnosticDetails = {
   rule: "too-many",
   reason: "reading the skills of the project takes too long",
-  fix: "name its folder as DIR to read all of them",
+  fix: "pass its folder as DIR to read all of them",
 };
 
-/** For a root with more directories than are searched. */
+/** For a root with more directories than the scan visits. */
 export function tooManyDirs(limit: number): DiagnosticDetails {
   return {
     rule: "too-many",
     reason:
-      `it has more than ${limit} folders and links, and only the first ones are searched`,
-    fix: "name it, or a folder closer to the skills, as DIR",
+      `it has more than ${limit} folders and links, and the scan skips the rest`,
+    fix: "pass it, or a folder closer to the skills, as DIR",
   };
 }
 
@@ -79,21 +79,21 @@ const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
     'or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
 };
 
-/** Directories of package managers, into which the user's links may lead. */
+/** Package stores, which the user's own symlinks often lead into. */
 const STORES = ["/nix/store", "/gnu/store"];
 
-/** Describes an error as {@linkcode diagnosticOf} does, and adds the option that helps. */
+/** Describes an error as {@linkcode diagnosticOf} does, and adds an option that helps. */
 export function skillDiagnosticOf(
   error: unknown,
   scope?: SkillScope,
 ): DiagnosticDetails {
-  const fault = diagnosticOf(error);
+  const diagnostic = diagnosticOf(error);
   const target = error instanceof SkillFileError ? error.target : undefined;
   const store = STORES.find((it) => target && isAtOrBelow(target, it));
   const option = store && scope === "global"
     ? `or use --trust-links ${store}`
-    : HELPFUL_OPTIONS[fault.rule];
+    : HELPFUL_OPTIONS[diagnostic.rule];
   return option === undefined
-    ? fault
-    : { ...fault, fix: `${fault.fix}, ${option}` };
+    ? diagnostic
+    : { ...diagnostic, fix: `${diagnostic.fix}, ${option}` };
 }

@@ -1,4 +1,4 @@
-/** The main file of a skill, `SKILL.md`: its names, and whether a directory has one. */
+/** Finds the main file of a skill, `SKILL.md`. */
 
 import { attempt } from "../attempt.ts";
 import { isAbsence } from "../fs/errors.ts";
@@ -13,19 +13,19 @@ export function isSkillFileName(name: string): boolean {
     (isCaseBlind && name.toLowerCase() === SKILL_MD.toLowerCase());
 }
 
-/** A `SKILL.md` in a directory, or a link with this name. */
+/** A `SKILL.md` in a directory, or a symlink with this name. */
 export interface FoundFile {
   readonly name: string;
   readonly path: string;
   readonly status: Deno.FileInfo;
 }
 
-/** Finds the `SKILL.md` in a directory, even if it is a dangling link. */
+/** Finds the `SKILL.md` in a directory, even a dangling symlink. */
 export function findSkillFile(dir: string): FoundFile | undefined {
-  for (const asked of SKILL_FILE_NAMES) {
+  for (const expected of SKILL_FILE_NAMES) {
     try {
-      const status = Deno.lstatSync(childPath(dir, asked));
-      const name = isCaseBlind ? nameOnDisk(asked, dir) : asked;
+      const status = Deno.lstatSync(childPath(dir, expected));
+      const name = isCaseBlind ? nameOnDisk(expected, dir) : expected;
       return { name, path: childPath(dir, name), status };
     } catch (error) {
       if (!isAbsence(error)) throw error;
@@ -38,7 +38,7 @@ export function isSkillDir(dir: string): boolean {
   return mayRead(dir) && attempt(() => findSkillFile(dir)) !== undefined;
 }
 
-/** Returns a name with its capitalization on disk, which real paths have too. */
+/** Returns a name with its capitalization on disk, as in real paths. */
 function nameOnDisk(name: string, dir: string): string {
   const key = name.toLowerCase();
   const names = Array.from(Deno.readDirSync(dir), (entry) => entry.name)

@@ -1,7 +1,4 @@
-/**
- * The data types of skills, which the source and users of the library share: roots,
- * skills, and catalogs.
- */
+/** The public data types: roots, skills, policies, and catalogs. */
 
 import type { BaseDirs } from "../fs/paths.ts";
 import type {
@@ -15,24 +12,13 @@ import type {
 export type { BaseDirs };
 export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };
 
-/** Options for access to files. */
-export interface FileAccessOptions {
-  /** The maximum size of a file that can be read, in bytes. Default: 1 MiB. */
-  readonly maxFileSize?: number | undefined;
-  /** Directories that links in any skill are allowed to point into. */
-  readonly trustLinks?: readonly string[] | undefined;
-}
-
 /** A file of a skill. */
 export interface SkillFile {
   /** Its path relative to the skill's directory, with `/` as the separator. */
   readonly path: string;
   /** Its size in bytes. */
   readonly size: number;
-  /**
-   * A string that changes when the file does. It consists of the file's device,
-   * inode, size, and times.
-   */
+  /** A string that changes with the file: its device, inode, size, and times. */
   readonly version: string;
 }
 
@@ -51,39 +37,40 @@ export interface SkillFiles {
   /** The real paths of the directories. */
   readonly dirs: string[];
   /**
-   * The entries that are not served, such as links that point outside and files that
-   * are too large or too deep. Their paths are relative to the skill's directory (empty
-   * for the directory itself), and end with `/` for directories that cannot be read.
+   * The entries that the skill does not serve, such as symlinks that lead outside and
+   * files that are too large or too deep. Their paths are relative to the skill's
+   * directory (empty for the directory itself). Unreadable directories end with `/`.
    */
   readonly leftOut: Diagnostic[];
-  /** The number of entries that were visited. If it is more than the limit, there are others. */
+  /** The number of entries. If it is above the limit, there may be more. */
   readonly entries: number;
 }
 
-/** Where a skill comes from: the current project or the user's own directories. */
+/** The origin of a skill: the current project, or the user's own directories. */
 export type SkillScope = "project" | "global";
 
-/** A directory that contains the directories of skills. */
+/** A directory of skills. */
 export interface SkillRoot {
-  /** The directory's path as configured. */
+  /** The configured path of the directory. */
   readonly path: string;
   /**
-   * Whose limits apply: a root of a project may have at most 1,000 directories, and a
-   * scan reads it for two seconds at most. Whose it is depends on its real path alone.
+   * Which limits apply. A scan visits at most 1,000 directories in a project's root and
+   * reads its new skills for at most two seconds. The scope of a skill does not depend on
+   * this field, but on its real path.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
   readonly recursive?: boolean | undefined;
   /**
-   * Whether the directory is served as a skill if it has a `SKILL.md` itself. Default:
+   * Whether a `SKILL.md` in the root makes the root itself a skill. Default:
    * {@linkcode SkillRoot.recursive}.
    */
   readonly includesItself?: boolean | undefined;
-  /** Whether it is a problem if the directory is missing. Default: `false`. */
+  /** Whether to report a missing directory. Default: `false`. */
   readonly mustExist?: boolean | undefined;
   /**
-   * Whether links in it count only if they lead into a root that confines its links,
-   * too, or into a trusted directory. Default: `false`.
+   * Whether to follow only symlinks into a root that also confines its symlinks, or into
+   * a trusted directory. Default: `false`.
    */
   readonly confinesLinks?: boolean | undefined;
 }
@@ -102,79 +89,78 @@ export interface SkillFrontmatter {
   readonly [field: string]: unknown;
 }
 
-/** How a skill is served according to the user's policy. `docs/policy.md` explains each state. */
+/** A state in the user's policy, which decides how a skill is served. See `docs/policy.md`. */
 export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 
-/** From whom something is hidden, from the least strict to the strictest. */
+/** From whom a skill or file is hidden, from the least to the most strict. */
 export type SkillHiding = "nobody" | "model" | "everyone";
 
-/** A rule of a policy. It applies to the skills that match all of its conditions. */
+/** A rule of a policy. It applies to skills that match all of its conditions. */
 export interface SkillPolicyRule {
-  /** How these skills are served. */
+  /** The state of these skills. */
   readonly state: SkillState;
   /**
    * The skill's name, or a list of names, regardless of case. `*` stands for any text,
    * and `?` for one character. Default: any name.
    */
   readonly skill?: string | readonly string[] | undefined;
-  /** The scope of the skill. Default: both. */
+  /** The skill's scope. Default: both. */
   readonly scope?: SkillScope | undefined;
   /**
-   * A directory, or a list of directories. Everything in them at any depth counts.
-   * Default: any directory.
+   * A directory, or a list of directories. The rule matches everything in them, at any
+   * depth. Default: any directory.
    */
   readonly in?: string | readonly string[] | undefined;
   /** Its path in the policy file, such as `rules[2]`. */
   readonly path?: string | undefined;
 }
 
-/** Which skills are served, and how prominently. */
+/** A policy, which decides whether and how prominently to serve each skill. */
 export interface SkillPolicy {
-  /** The rules. The last one that matches a skill applies. Without one, it is `"on"`. */
+  /** The rules. The last matching one decides. Without one, a skill is `"on"`. */
   readonly rules: readonly SkillPolicyRule[];
 }
 
 /** A skill. */
 export interface Skill {
-  /** The clean name of its frontmatter: on one line, without escapes and invisible characters. */
+  /** The name in its frontmatter, cleaned: one line without escapes or invisible characters. */
   readonly name: string;
   /** The description in its frontmatter, without invisible characters. */
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
-  /** The skill's directory as configured. This is the path to show to users. */
+  /** The skill's directory below the configured root. Show this path to users. */
   readonly directory: string;
-  /** The skill's directory with all links resolved: the boundary of its files. */
+  /** The skill's directory with all symlinks resolved: the boundary of its files. */
   readonly realDirectory: string;
   /** The path of its `SKILL.md` below {@linkcode Skill.directory}. */
   readonly file: string;
-  /** The beginning of its instructions, for searching: up to 800 bytes of UTF-8. */
+  /** The beginning of its instructions, for search: up to 800 bytes of UTF-8. */
   readonly excerpt: string;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
   readonly fileVersion: string;
-  /** Whether it is the project's or the user's own. See {@linkcode ScanOptions}. */
+  /** Whether it belongs to the project. See {@linkcode ScanOptions}. */
   readonly scope: SkillScope;
-  /** The root it was found in. */
+  /** The root that contains it. */
   readonly root: SkillRoot;
   /**
    * From whom it is hidden: by its state, by its frontmatter, or because its `SKILL.md`
-   * is a link into a hidden directory.
+   * is a symlink into a hidden directory.
    */
   readonly hiddenFrom: SkillHiding;
-  /** Whether its frontmatter hides it from the user, who loads skills as prompts. */
+  /** Whether its frontmatter hides it from the user, so that it is not a prompt. */
   readonly isHiddenFromUser: boolean;
-  /** Whether its frontmatter parses only after a repair, so that hosts cannot read it. */
+  /** Whether its frontmatter parses only after a repair. Hosts cannot read it. */
   readonly isRepaired: boolean;
-  /** How it is served according to the user's policy. */
+  /** Its state in the user's policy. */
   readonly state: SkillState;
-  /** The rule of the policy that applies, if there is one. */
+  /** The policy rule that decided its state, if any. */
   readonly policyRule?: SkillPolicyRule | undefined;
-  /** The plugin that it is in, if its directory is `<plugin>/skills/<name>`. */
+  /** Its plugin, if its directory is `<plugin>/skills/<name>`. */
   readonly plugin?: string | undefined;
   /**
-   * Its scope or its plugin, if another skill is served under its plain name. It then
-   * has a qualified name, `scope:name` or `plugin:name`, and URIs such as
-   * `skill://global%3Agit/…`.
+   * Its scope or plugin, if its plain name loads another skill. It then has a qualified
+   * name, `scope:name` or `plugin:name`, and URIs such as `skill://global%3Agit/…`.
    */
   readonly prefix?: string | undefined;
 }
@@ -183,23 +169,23 @@ export interface Skill {
 export interface ShadowedSkill {
   /** The shadowed skill. */
   readonly skill: Skill;
-  /** The skill that is served under that name. */
+  /** The skill that the name loads. */
   readonly by: Skill;
 }
 
-/** A directory with a `SKILL.md` that is not served, because something is wrong with it. */
+/** A directory with an invalid or unreadable `SKILL.md`. */
 export interface SkippedSkill {
-  /** The name in its frontmatter, if that can be read, and the names of its directory. */
+  /** The name in its frontmatter, if readable, and the names of its directory. */
   readonly names: readonly string[];
-  /** The plugin that it is in, if there is one. */
+  /** Its plugin, if any. */
   readonly plugin?: string | undefined;
-  /** Why it is skipped: everything that is wrong with it. */
+  /** The reasons why the scan skipped it. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whose it is. */
+  /** Its scope. */
   readonly scope: SkillScope;
   /** Whether the model could load it if it were valid. */
   readonly isForModel: boolean;
-  /** The path of its `SKILL.md` in the project, with slashes, if it is one of the project. */
+  /** If it is in the project, the relative path of its `SKILL.md`, with slashes. */
   readonly projectPath?: string | undefined;
 }
 
@@ -209,84 +195,84 @@ export interface SkillRootReport {
   readonly root: SkillRoot;
   /** The scope of its real path, or of its path if it is missing. */
   readonly scope: SkillScope;
-  /** Whether it was searched, does not exist, or cannot be searched. */
+  /** Whether the scan searched it, did not find it, or could not search it. */
   readonly status: "found" | "missing" | "refused";
-  /** Its path with all links resolved, if it was searched. */
+  /** Its path with all symlinks resolved, if the scan searched it. */
   readonly realPath?: string | undefined;
-  /** The number of skills in it, without those that are off. */
+  /** The number of skills in it, except skills that are off. */
   readonly skills: number;
-  /** How many of these skills are in an earlier root, too, through a symlink. */
+  /** How many of these skills are also in an earlier root, through a symlink. */
   readonly repeated: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
 export interface SkillCatalog {
-  /** The skills, in the order of their keys: the names, cleaned and in lowercase. */
+  /** The skills, sorted by key. A key is a clean name in lowercase. */
   readonly skills: ReadonlyMap<string, Skill>;
-  /** What was skipped or repaired, and why. */
+  /** Diagnostics of everything that was skipped or repaired. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The skills whose names others have. Those without a prefix cannot be loaded. */
+  /** Skills whose names load other skills. Without a prefix, a skill cannot be loaded. */
   readonly shadowed: readonly ShadowedSkill[];
-  /** The directories whose `SKILL.md` is skipped. */
+  /** The directories with a skipped `SKILL.md`. */
   readonly skipped: readonly SkippedSkill[];
   /** The skills that are off. */
   readonly off: readonly Skill[];
-  /** All skills that can be loaded, by the keys of their plain or qualified names. */
+  /** All loadable skills, by the keys of their plain or qualified names. */
   readonly served: ReadonlyMap<string, Skill>;
   /** The roots in search order. */
   readonly roots: readonly SkillRootReport[];
-  /** The number of the scan. It is 0 before the first one. */
+  /** The number of the scan, or 0 before the first one. */
   readonly revision: number;
 }
 
 /**
  * Options of {@linkcode scanSkillRoots}.
  *
- * A skill whose real directory is in the working directory has the scope
- * `"project"`. A working directory that is the home directory, or contains it, is no
- * project. A link in the project must point into the project, or into
- * {@linkcode FileAccessOptions.trustLinks}, so that a cloned repository cannot publish
- * the user's other directories. By default, the working directory is the current one,
- * and the home directory is unknown.
+ * The working directory is the project, unless it is the home directory or contains it.
+ * A skill has the scope `"project"` if its real directory is in the project. By default,
+ * the working directory is the current one, and the home directory is unknown.
  *
- * If a root, an option, or a rule names a directory in the project whose real path is
- * outside, it is ignored, unless it is trusted.
+ * A cloned repository must not publish the user's other directories. So a symlink in the
+ * project is ignored if it leads out of the project, unless it leads into
+ * {@linkcode ScanOptions.trustLinks}, even if a root, an option, or a rule names it.
  */
-export interface ScanOptions extends FileAccessOptions, BaseDirs {
+export interface ScanOptions extends BaseDirs {
+  /** The maximum size of a file in bytes. Larger ones are not read. Default: 1 MiB. */
+  readonly maxFileSize?: number | undefined;
+  /** Directories that symlinks in any skill may lead into. */
+  readonly trustLinks?: readonly string[] | undefined;
   /**
-   * Which skills are served, and how prominently, or the path of a file that says so
-   * and can change. While the file is invalid, the last valid policy stays in effect.
-   * Until there is one, no skills are served. Its directories are relative to the
-   * directory of the file, or to the working directory. Default: all skills are `"on"`.
+   * The policy, or the path of a policy file, which each scan reads. While the file is
+   * invalid, the last valid policy applies, or no skills are served if there was none.
+   * Directories in a file are relative to the file's directory, others to the working
+   * directory. Default: all skills are `"on"`.
    */
   readonly policy?: SkillPolicy | string | undefined;
 }
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
-  /**
-   * The longest time between two scans in seconds, or 0 for no timer. Default: 30.
-   */
+  /** The maximum time between two scans in seconds, or 0 for no timer. Default: 30. */
   readonly refreshSeconds?: number | undefined;
-  /** Whether to watch the directories too, so that changes are noticed immediately. Default: `true`. */
+  /** Whether to watch the directories too, to notice changes immediately. Default: `true`. */
   readonly watchDirs?: boolean | undefined;
   /**
-   * Logs a line, such as which skill is skipped and why. Where a hint names an option
-   * of the program, such as `--trust-links`, the library has one of the same name.
-   * Default: to stderr.
+   * Logs a line, such as why the scan skipped a skill. If it recommends an option of the
+   * program, such as `--trust-links`, use the option `trustLinks` of the library.
+   * Default: logs to stderr.
    */
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** The changes that clients can see after a refresh. */
+/** The visible changes after a refresh. */
 export interface SkillChange {
   /** The new catalog. */
   readonly catalog: SkillCatalog;
   /** The previous catalog. */
   readonly previous: SkillCatalog;
   /**
-   * The keys of the skills that were added, removed, or changed. The key of a
-   * shadowed skill is the key of its qualified name.
+   * The keys of the skills that were added, removed, or changed. A shadowed skill has
+   * the key of its qualified name.
    */
   readonly keys: ReadonlySet<string>;
 }
@@ -298,39 +284,36 @@ export interface SkillRootOptions extends BaseDirs {
    * `.claude/skills`, and its `skills`.
    */
   readonly dirs?: readonly string[] | undefined;
-  /** Directories to search recursively, after all others. */
+  /** Directories to search recursively, after all other roots. */
   readonly recursiveDirs?: readonly string[] | undefined;
   /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
   readonly agents?: boolean | undefined;
 }
 
-/**
- * A function that is called with the changes after a refresh. If it returns a
- * promise, the refresh waits for it.
- */
+/** Receives the changes after a refresh. If it returns a promise, the refresh waits for it. */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** @ignore Reacts to scans, and names directories to watch. */
+/** @ignore Reacts to scans and chooses directories to watch. */
 export interface ScanSubscriber {
   /** Called with the catalog after a scan, whether or not anything changed. */
   onScan(catalog: SkillCatalog): void;
-  /** Lists the real paths of directories to watch before those of other skills. */
+  /** Lists directories to watch before others, by their real paths. */
   listDirsToWatch(): readonly string[];
 }
 
-/** Who reads the files of a skill. */
+/** The viewer of a skill's files. */
 export interface SkillViewer {
-  /** Whether it is the model, from which nested skills can be hidden. Default: `false`. */
+  /** Whether the viewer is the model, so that some nested skills are hidden. Default: `false`. */
   readonly forModel?: boolean | undefined;
 }
 
-/** How to list the files of a skill. */
+/** Options for listing the files of a skill. */
 export interface SkillFilesOptions extends SkillViewer {
-  /** The maximum number of entries of the skill that are visited. Default: 20,000. */
+  /** The maximum number of entries to visit. Default: 20,000. */
   readonly maxEntries?: number | undefined;
 }
 
-/** @ignore What the views know of a `SkillRegistry`, which documents it. */
+/** @ignore The part of `SkillRegistry` that the views use. */
 export interface SkillSource {
   readonly catalog: SkillCatalog;
   find(name: string): Skill | undefined;

@@ -16,11 +16,7 @@ import {
 } from "../../src/skills/files.ts";
 import { Project } from "../../src/skills/project.ts";
 import { skillDiagnosticOf } from "../../src/skills/scan_diagnostics.ts";
-import type {
-  FileAccessOptions,
-  SkillFile,
-  SkillFileContent,
-} from "../../src/skills/types.ts";
+import type { SkillFile, SkillFileContent } from "../../src/skills/types.ts";
 
 /** Creates a skill root. Its default scope is global. */
 export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
@@ -68,7 +64,7 @@ export function scansOf(
 /** Lists the files of a skill that is in no registry. */
 export async function listSkillFiles(
   skill: Skill,
-  options: FileAccessOptions = {},
+  options: ScanOptions = {},
 ): Promise<SkillFile[]> {
   return (await listFiles(scopeOf(skill, options))).files;
 }
@@ -76,7 +72,7 @@ export async function listSkillFiles(
 /** Lists the paths of the files of a skill that is in no registry. */
 export async function listPaths(
   skill: Skill,
-  options?: FileAccessOptions,
+  options?: ScanOptions,
 ): Promise<string[]> {
   const files = await listSkillFiles(skill, options);
   return files.map(({ path }) => path);
@@ -86,14 +82,14 @@ export async function listPaths(
 export function readSkillFile(
   skill: Skill,
   path: string,
-  options: FileAccessOptions = {},
+  options: ScanOptions = {},
 ): SkillFileContent {
   return readFile(path, scopeOf(skill, options));
 }
 
 function scopeOf(
   skill: Skill,
-  { trustLinks = [], maxFileSize }: FileAccessOptions,
+  { trustLinks = [], maxFileSize }: ScanOptions,
 ): FileScope {
   const { trusted } = new Project({ trustLinks });
   const isHidden = () => false;
