@@ -15,7 +15,7 @@
  *
  * ## As a library
  *
- * The scanner, the registry, and the tools can be used on their own, in Deno.
+ * In Deno, you can also use the scanner, the registry, and the tools on their own.
  *
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
@@ -78,7 +78,11 @@ import {
   type PolicySubject,
 } from "./src/policy/policy.ts";
 import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
-import { EMPTY_CATALOG, logDiagnostics } from "./src/skills/catalog.ts";
+import {
+  differingKeys,
+  EMPTY_CATALOG,
+  logDiagnostics,
+} from "./src/skills/catalog.ts";
 import {
   digestFile,
   type FileScope,
@@ -148,20 +152,20 @@ export type * from "./src/skills/types.ts";
 /**
  * Scans the roots for skills, once.
  *
- * If several skills have the same name, the first one in the order of the roots gets
- * it, but skills that the model may load come before those that are hidden from it. A
- * skill that is off takes no name. Within a root, a skill outside groups comes first,
- * then one whose directory has its name, then the order of the paths decides.
+ * Of several skills with the same name, the first one in the order of the roots gets it.
+ * Skills that the model may load take precedence over skills that are hidden from it,
+ * and skills that are off take no name. Within a root, skills outside groups come first,
+ * then skills in directories of their names; otherwise, the paths decide.
  *
- * One broken skill or root never affects another. The first 1,000 diagnostics are in
+ * One broken skill or root never affects another. The catalog contains the first 1,000
  * {@linkcode SkillCatalog.diagnostics}.
  *
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @returns The catalog.
- * @throws {Error} If a root, or the file of the policy, is relative to an unknown
+ * @throws {Error} If the path of a root or policy file is relative to an unknown
  *   directory.
- * @throws {TypeError} If a rule of the policy has an unknown state.
+ * @throws {TypeError} If a policy rule has an unknown state.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
@@ -172,11 +176,11 @@ export async function scanSkillRoots(
 }
 
 /**
- * Runs the checks of `--check`, and returns what they find, by file and line.
- * {@linkcode RULES} gives the effect of each rule.
+ * Runs the checks of `--check`, and returns diagnostics by file and line.
+ * {@linkcode RULES} lists the effect of each rule.
  *
- * @param directories Directories, files or names of skills. Default: what the program
- *   searches.
+ * @param dirs Directories, files, or names of skills. Default: the directories that the
+ *   program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  */
@@ -188,9 +192,8 @@ export async function checkSkills(
   const { createReport } = await import("./src/cli/report.ts");
   const command = { values: { check: true }, positionals: [...dirs] };
   const settings = createSettings(command);
-  const given = { ...settings, options: { ...settings.options, ...options } };
   const { diagnostics } = await createReport(
-    given,
+    { ...settings, options: { ...settings.options, ...options } },
     ({ roots, options }, rest) =>
       new SkillRegistry(roots, { ...options, ...rest }),
   );
@@ -199,15 +202,15 @@ export async function checkSkills(
 
 // A scan takes four steps:
 //
-//   visit    roots            → candidates: the directories with a SKILL.md
-//   read     candidates       → what each SKILL.md says, read once per real directory
-//   decide   what they say    → the scope, the policy's state, and who must not see it
-//   name     what is decided  → the catalog, in which each name loads one skill
+//   visit    roots       → candidates: the directories with a SKILL.md
+//   read     candidates  → loaded: their frontmatter, read once per real directory
+//   decide   loaded      → decided: with scope, state, and visibility
+//   name     decided     → the catalog, in which each name loads one skill
 //
-// Each step is a function of its arguments and the disk. A step that depends on the
-// last scan takes that scan as an argument.
+// Each step is a function of its arguments and the disk. The first two also take the
+// results of the last scan.
 
-/** A directory with a `SKILL.md`, as one root lists it. */
+/** A directory with a `SKILL.md`, found in a root. */
 interface Candidate {
   readonly dir: string;
   readonly realDir: string;
@@ -217,28 +220,28 @@ interface Candidate {
   readonly skillMd: FoundFile;
 }
 
-/** What a `SKILL.md` says, and how to tell whether it still does. */
+/** The contents of a `SKILL.md`, and the version of the file that had them. */
 interface KnownSkillMd extends SkillMd {
-  /** The real path of the file, which can be a symlink in its directory. */
+  /** The real path of the file, because `SKILL.md` can be a symlink. */
   readonly realPath: string;
-  /** When the file was modified, in milliseconds. */
+  /** The file's modification time in milliseconds. */
   readonly modified: number;
   readonly version: string;
-  /** Whether the version identifies the content: the file did not change just now. */
+  /** Whether the version identifies the content, because the file did not just change. */
   readonly isSettled: boolean;
 }
 
 /** A real directory with a `SKILL.md`. */
 interface Loaded {
   readonly realDir: string;
-  /** How the roots list it, in their order. There is at least one. */
+  /** The roots' paths to it, in their order. There is at least one. */
   readonly candidates: readonly Candidate[];
-  /** What the file says, or said last if it is temporarily unreadable. */
+  /** Its `SKILL.md`, or the last known one if the file is temporarily unreadable. */
   readonly skillMd?: KnownSkillMd | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The same, and what the user and the project around it decide. */
+/** A real directory, its scope, and the decisions of the policy and the frontmatter. */
 interface Decided extends Loaded {
   readonly scope: SkillScope;
   readonly state: SkillState;
@@ -246,7 +249,7 @@ interface Decided extends Loaded {
   readonly hiddenFrom: SkillHiding;
 }
 
-/** A scan: the catalog, and what the registry and the next scan need beside it. */
+/** The results of a scan: the catalog, and more for the registry and the next scan. */
 interface Scan {
   readonly project: Project;
   readonly candidates: readonly Candidate[];
@@ -260,7 +263,7 @@ interface ScanInput {
   readonly project: Project;
   readonly policy: Policy;
   readonly maxFileSize: number | undefined;
-  /** What is wrong with the options and the policy. */
+  /** The diagnostics of the options and the policy. */
   readonly diagnostics: readonly Diagnostic[];
   readonly last: Scan | undefined;
 }
@@ -275,7 +278,7 @@ async function scan(input: ScanInput): Promise<Scan> {
     input,
   );
   const { decided, hidden } = decide(loaded, policy, project);
-  // Their contents are unknown, so they are hidden from everyone.
+  // Their contents are unknown, so nobody may see them.
   for (const dir of [...visited.unvisited, ...waiting]) {
     hidden.set(dir, "everyone");
   }
@@ -302,7 +305,7 @@ async function scan(input: ScanInput): Promise<Scan> {
 
 interface Visit {
   readonly candidates: readonly Candidate[];
-  /** Where directories are that the visit could not enter, by their real paths. */
+  /** The real paths of directories that the visit could not enter. */
   readonly unvisited: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly reports: readonly SkillRootReport[];
@@ -311,11 +314,11 @@ interface Visit {
 /** A directory to enter, or a symlink that may lead to one. */
 interface Dir {
   readonly dir: string;
-  /** The real path of the directory around it, and its name. */
+  /** Its path, with the symlinks above it resolved. */
   readonly location: string;
   readonly isSymlink: boolean;
   readonly depth: number;
-  /** The real path of the skill around it, if there is one. */
+  /** The real path of the skill around it, if any. */
   readonly outer: string | undefined;
 }
 
@@ -326,10 +329,10 @@ interface EnteredDir extends Dir {
 }
 
 /**
- * Visits the roots, and finds the directories in them that have a `SKILL.md`.
+ * Finds the directories with a `SKILL.md` in the roots.
  *
- * @param last The candidates of the last scan. Those in a directory that is temporarily
- *   unreadable stay.
+ * @param last The candidates of the last scan. They stay if their directory is
+ *   temporarily unreadable.
  */
 async function visit(
   roots: readonly SkillRoot[],
@@ -352,18 +355,18 @@ async function visit(
   };
 }
 
-/** A root, and what it takes to visit it. */
+/** A root, and the context of its visit. */
 interface RootContext {
   readonly root: SkillRoot;
   readonly realRoots: ReadonlySet<string>;
-  /** The directories that symlinks in the root must not leave, if there are any. */
+  /** The directories that symlinks in the root must stay in, if any. */
   readonly confinement: readonly string[] | undefined;
   readonly project: Project;
   /** The candidates that the last scan found in this root. */
   readonly last: readonly Candidate[];
 }
 
-/** Visits a root breadth first, and the entries of each directory by name. */
+/** Visits a root breadth first, in the order of names. */
 async function visitRoot(context: RootContext): Promise<Visit> {
   const { root, project, last } = context;
   const candidates: Candidate[] = [];
@@ -375,11 +378,17 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   let report: SkillRootReport;
   try {
     const realPath = enterRoot(root, project);
-    queue.push(toTopDir(root, realPath));
+    queue.push({
+      dir: root.path,
+      location: realPath,
+      isSymlink: false,
+      depth: 0,
+      outer: undefined,
+    });
     const scope = project.scopeOf(realPath);
     report = { root, scope, status: "found", realPath, skills: 0, repeated: 0 };
   } catch (error) {
-    return refuseRoot(error, context);
+    return skipRoot(error, context);
   }
 
   for await (const entry of walk(queue, 1 + limit)) {
@@ -421,13 +430,8 @@ function enterRoot({ path }: SkillRoot, project: Project): string {
   throw new SkillFileError(path, ROOT_IS_A_FILE);
 }
 
-function toTopDir({ path }: SkillRoot, realPath: string): Dir {
-  const outer = undefined;
-  return { dir: path, location: realPath, isSymlink: false, depth: 0, outer };
-}
-
-/** Describes a root that cannot be entered. */
-function refuseRoot(
+/** Returns the visit of a root that could not be entered. */
+function skipRoot(
   error: unknown,
   { root, project, last }: RootContext,
 ): Visit {
@@ -454,10 +458,9 @@ function refuseRoot(
 }
 
 /**
- * Enters a directory, unless it is a symlink that is not followed.
+ * Enters a directory, unless it is a symlink that the scan does not follow.
  *
- * @throws {Error} If it is a symlink to a skill where it may not lead, or is
- *   unreadable.
+ * @throws {Error} If it is a symlink to a forbidden skill, or unreadable.
  */
 function enterDir(
   entry: Dir,
@@ -474,7 +477,7 @@ function enterDir(
   return { ...entry, realDir, skillMd };
 }
 
-/** Whether the visit looks for skills in a directory: a root, a group, or any if recursive. */
+/** Whether to look for skills in a directory: a root, a group, or any in a recursive root. */
 function isSearched(
   { dir, realDir, depth, outer, skillMd }: EnteredDir,
   { root, realRoots }: RootContext,
@@ -502,9 +505,8 @@ function listDirs(
 }
 
 /**
- * Whether the user should learn why the visit could not enter a directory. A directory
- * that was just removed is not worth a line, and broken or forbidden symlinks deep in a
- * root are common.
+ * Whether to report why the visit could not enter a directory. It may have been removed
+ * just now, and broken symlinks deep in a root are common.
  */
 function isWorthReporting(
   error: unknown,
@@ -512,9 +514,9 @@ function isWorthReporting(
   root: SkillRoot,
 ): boolean {
   if (depth === 0) return !isAbsence(error);
-  const isRefusal = error instanceof SkillFileError || isTemporary(error);
+  const isFixable = error instanceof SkillFileError || isTemporary(error);
   const isDeep = root.recursive === true || depth > 1;
-  return isSymlink ? isRefusal || !isDeep : !isAbsence(error);
+  return isSymlink ? isFixable || !isDeep : !isAbsence(error);
 }
 
 function isMissingError(error: unknown): boolean {
@@ -525,7 +527,7 @@ function isMissingError(error: unknown): boolean {
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * How long a scan reads new skills in the roots of a project, in milliseconds. A
+ * The time limit for reading a project's new skills in one scan, in milliseconds. A
  * stranger's frontmatter can take a fifth of a second to parse.
  */
 const MAX_PROJECT_MS = 2_000;
@@ -534,7 +536,7 @@ type ReadOptions = Pick<ScanInput, "project" | "maxFileSize">;
 
 interface Reading {
   readonly loaded: readonly Loaded[];
-  /** The real directories of a project's skills that the next scan reads. */
+  /** The real directories that the next scan will read. */
   readonly waiting: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -542,7 +544,7 @@ interface Reading {
 /**
  * Reads the `SKILL.md` of each real directory.
  *
- * @param last What the last scan read, so that only changed files are read again.
+ * @param last The results of the last scan, so that only changed files are read.
  */
 async function read(
   candidates: readonly Candidate[],
@@ -594,10 +596,10 @@ function load(
   }
 }
 
-/** A shared buffer for the beginnings of files, because a scan reads many. */
+/** A shared buffer for the beginnings of the many files that a scan reads. */
 const buffer = new Uint8Array(HEAD_SIZE);
 
-/** @throws {Error} If the file is not in its skill, is not a regular file, or is unreadable. */
+/** @throws {Error} If the file is outside its skill, not a regular file, or unreadable. */
 function readCandidate(
   { realDir, skillMd }: Candidate,
   last: KnownSkillMd | undefined,
@@ -631,7 +633,7 @@ function locateSkillMd(
 
 // ---- Decide ------------------------------------------------------------------------
 
-/** Decides what scope each skill has, what the policy says of it, and who must not see it. */
+/** Decides on the scope, the state, and the visibility of each skill. */
 function decide(
   loaded: readonly Loaded[],
   policy: Policy,
@@ -648,10 +650,10 @@ function decide(
     return { ...it, scope, ...decision, hiddenFrom };
   });
   for (const { realDir, skillMd, hiddenFrom } of judged) {
-    // An unreadable SKILL.md may say that the model must not see the skill.
+    // An unreadable SKILL.md may hide the skill from the model.
     hidden.set(realDir, skillMd === undefined ? "everyone" : hiddenFrom);
   }
-  // A SKILL.md that is a symlink into a hidden skill is as hidden as that one.
+  // A SKILL.md that is a symlink into a hidden skill is hidden, too.
   const decided = judged.map((it) => {
     const { realDir, skillMd, hiddenFrom } = it;
     const byFile = skillMd ? hidden.of(skillMd.realPath, realDir) : "nobody";
@@ -660,7 +662,7 @@ function decide(
   return { decided, hidden };
 }
 
-/** Describes a skill to the policy, whose rules match any of its paths and names. */
+/** Describes a skill to the policy, with all paths and names that rules can match. */
 function subjectOf(
   { realDir, candidates, skillMd, scope }: Loaded & { scope: SkillScope },
 ): PolicySubject {
@@ -674,7 +676,7 @@ function subjectOf(
 
 const MAX_DIAGNOSTICS = 1_000;
 
-/** Lists the diagnostics that no rule turns off, up to a limit, global ones first. */
+/** Lists the diagnostics, except of paths that are off, global ones first, up to a limit. */
 function listDiagnostics(
   ofDirs: readonly Diagnostic[],
   decided: readonly Decided[],
@@ -697,7 +699,7 @@ function listDiagnostics(
     .map(({ diagnostic }) => diagnostic);
 }
 
-/** Lists the directories whose `SKILL.md` is skipped. Nothing is said of what is off. */
+/** Lists the directories with a skipped `SKILL.md`, without diagnostics of skills that are off. */
 function listSkipped(
   decided: readonly Decided[],
   project: Project,
@@ -718,7 +720,7 @@ function listSkipped(
     });
 }
 
-/** Counts the skills of each root, and those that an earlier root lists, too. */
+/** Counts the skills of each root, and how many of them an earlier root also contains. */
 function countSkills(
   reports: readonly SkillRootReport[],
   decided: readonly Decided[],
@@ -744,7 +746,7 @@ function countSkills(
  * load, then to hidden ones, so that a clone's hidden `git` cannot make the user's
  * disappear. A skill that is off takes no name.
  *
- * @param skipped The skipped skills, in whose place no other skill loads.
+ * @param skipped The skipped skills. No other skill may load under their names.
  */
 function name(
   decided: readonly Decided[],
@@ -777,9 +779,9 @@ function name(
 }
 
 /**
- * Sorts skills by who gets a name first: in the order of the roots, and in a root,
- * skills outside groups before those in groups, and those in directories of their names
- * before others, which are often copies.
+ * Sorts skills by their right to a name: visible ones first, then in the order of the
+ * roots. In a root, skills outside groups come first, then skills in directories of their
+ * names, because others are often copies.
  */
 function sortByPrecedence(decided: readonly Decided[]): Decided[] {
   const byRoot = Map.groupBy(decided, (it) => it.candidates[0]!.root);
@@ -828,7 +830,7 @@ function toSkill(decided: Decided): Skill {
 // ---- The registry ------------------------------------------------------------------
 
 /**
- * Keeps the catalog of the skills in some roots current, and gives access to their
+ * Keeps a catalog of the skills in some roots up to date, and gives access to their
  * files.
  */
 export class SkillRegistry implements SkillSource {
@@ -841,11 +843,11 @@ export class SkillRegistry implements SkillSource {
   readonly #watcher: DirWatcher | undefined;
   readonly #refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
-  /** The digests of files, by path and version. */
+  /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   #last: Scan | undefined;
   #scanStart = -Infinity;
-  /** The lines about diagnostics that were logged and still apply. */
+  /** The logged lines that still apply. */
   #logged: ReadonlySet<string> = new Set();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isWatching = false;
@@ -854,12 +856,12 @@ export class SkillRegistry implements SkillSource {
   /**
    * Creates a registry that is empty until its first {@linkcode refresh}.
    *
-   * @param roots The roots, in search order. Relative paths start in the working
+   * @param roots The roots, in search order. Their paths can be relative to the working
    *   directory.
-   * @param options Limits, and how to keep the catalog current.
-   * @throws {Error} If a root, or the file of the policy, is relative to an unknown
+   * @param options Limits, the policy, and settings for updates.
+   * @throws {Error} If the path of a root or policy file is relative to an unknown
    *   directory.
-   * @throws {TypeError} If a rule of the policy has an unknown state.
+   * @throws {TypeError} If a policy rule has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     const { workingDirectory = currentDir(), watchDirs = true } = options;
@@ -883,7 +885,7 @@ export class SkillRegistry implements SkillSource {
 
   /**
    * Finds a skill by name, regardless of case, or by qualified name: `global:git` and
-   * `project:git` are the first skills named `git` in their scopes, and `tools:git` is
+   * `project:git` find the first skill named `git` in the scope, and `tools:git` the one
    * in the plugin `tools`.
    */
   find(name: string): Skill | undefined {
@@ -891,12 +893,11 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Lists the files of a skill, with those of nested skills. Names that begin with a
-   * dot, `node_modules`, `__pycache__`, and files outside the skill and the trusted
-   * directories are left out. The list ends after 10 levels and 20,000 entries.
+   * Lists the files of a skill, including nested skills. Skips most names that begin with
+   * a dot, `node_modules`, `__pycache__`, and files outside the skill and the trusted
+   * directories. The list ends after 10 levels and 20,000 entries.
    *
-   * @param options The viewer, from whom nested skills can be hidden, and another
-   *   limit.
+   * @param options The viewer, from whom nested skills can be hidden, and the limit.
    */
   async listFiles(
     skill: Skill,
@@ -949,17 +950,16 @@ export class SkillRegistry implements SkillSource {
     };
   }
 
-  /** @ignore Lists the rules of the policy that match nothing in the last scan. */
+  /** @ignore Lists the policy rules that matched nothing in the last scan. */
   listUnusedRules(): Diagnostic[] {
     return this.#policy.listUnused((this.#last?.decided ?? []).map(subjectOf));
   }
 
   /**
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share the
-   * next one, because the running one may have missed the latest changes.
+   * next one, because the current one may have missed the latest changes.
    *
-   * @param options The minimum time between the starts of the last scan and this one,
-   *   in milliseconds.
+   * @param options The minimum time since the start of the last scan, in milliseconds.
    * @returns The catalog, once the scan is complete.
    * @throws {Error} If the registry is closed.
    */
@@ -1004,7 +1004,7 @@ export class SkillRegistry implements SkillSource {
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
     this.watchDirs();
     this.#startTimer();
-    const keys = changedKeys(catalog.served, previous.served);
+    const keys = differingKeys(catalog.served, previous.served, isSame);
     if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
       await this.#callListeners({ catalog, previous, keys });
     }
@@ -1012,15 +1012,15 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Adds a listener that is called after each refresh that changed something clients
-   * can see. Returns a function that removes it.
+   * Adds a listener, which is called after each refresh with visible changes. Returns a
+   * function that removes it.
    */
   onChange(listener: SkillChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Calls the listeners one after the other, so that each can wait for something. */
+  /** Calls the listeners one after the other, and waits for each. */
   async #callListeners(change: SkillChange): Promise<void> {
     for (const listener of this.#listeners) {
       try {
@@ -1034,12 +1034,12 @@ export class SkillRegistry implements SkillSource {
     }
   }
 
-  /** @ignore Adds a subscriber, whose directories are watched before those of skills. */
+  /** @ignore Adds a subscriber. The registry watches its directories before those of skills. */
   addSubscriber(subscriber: ScanSubscriber): void {
     this.#subscribers.add(subscriber);
   }
 
-  /** Starts keeping the catalog current with a timer and by watching directories. */
+  /** Starts to keep the catalog up to date with a timer and by watching directories. */
   watch(): void {
     this.#isWatching = true;
     this.watchDirs();
@@ -1073,7 +1073,7 @@ export class SkillRegistry implements SkillSource {
     );
   }
 
-  /** Stops keeping the catalog current, and removes all listeners. It cannot start again. */
+  /** Stops all updates for good, and removes all listeners. */
   close(): void {
     this.#isClosed = true;
     this.#isWatching = false;
@@ -1089,31 +1089,21 @@ export class SkillRegistry implements SkillSource {
   }
 }
 
-/** Returns the keys under which two catalogs serve different skills. */
-function changedKeys(
-  a: ReadonlyMap<string, Skill>,
-  b: ReadonlyMap<string, Skill>,
-): Set<string> {
-  return new Set(
-    [...a.keys(), ...b.keys()].filter((key) => !isSame(a.get(key), b.get(key))),
-  );
-}
-
-/** Whether two catalogs say the same of what is wrong, which answers and lists can tell. */
+/** Whether two catalogs have the same diagnostics, which lists and error messages contain. */
 function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
   return JSON.stringify(a.diagnostics) === JSON.stringify(b.diagnostics);
 }
 
-/** Compares skills by their fields. The frontmatter follows from the file's version. */
-function isSame(a: Skill | undefined, b: Skill | undefined): boolean {
+/** Compares skills by their fields, except the frontmatter, which only changes with the version. */
+function isSame(a?: Skill, b?: Skill): boolean {
   if (a === undefined || b === undefined) return a === b;
   const fields = Object.keys({ ...a, ...b }) as (keyof Skill)[];
   return fields.every((it) => it === "frontmatter" || a[it] === b[it]);
 }
 
 /**
- * Lists the real paths of the directories to watch, the most important first: what is
- * being edited is noticed at once, and everything else by the next scan of the timer.
+ * Lists the real paths of the directories to watch. The number is limited, so recently
+ * edited skills come first. The timer finds the other changes.
  */
 function dirsToWatch(
   { decided, catalog: { roots } }: Scan,
@@ -1139,9 +1129,9 @@ function dirsToWatch(
 // ---- The tools ---------------------------------------------------------------------
 
 /**
- * The part of an `McpServer` that {@linkcode registerSkillTools} needs: that of
- * `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2. Only its
- * structure counts, so that a program that uses this library needs neither of them.
+ * The part of an `McpServer` that {@linkcode registerSkillTools} needs. The `McpServer`
+ * of `@modelcontextprotocol/sdk` 1 and of `@modelcontextprotocol/server` 2 both have it,
+ * so this library depends on neither type.
  */
 export interface SkillToolServer {
   /** Registers a tool, and returns what updates it. */
@@ -1152,17 +1142,16 @@ export interface SkillToolServer {
   ): { update(changes: { description: string }): void };
 }
 
-/** What an `McpServer` passes to a tool. In version 2, the signal is one level deeper. */
+/** The context of a tool call. In version 2 of the SDK, the signal is one level deeper. */
 type SdkContext = { signal: AbortSignal } | {
   mcpReq: { signal: AbortSignal };
 };
 
 /**
- * Registers the tools of a toolset, and nothing else: no prompts, no resources. Their
- * descriptions reflect the current catalog, and the client is notified when they
- * change. The server keeps the tools that it already has. The server can be the
- * `McpServer` of `@modelcontextprotocol/sdk` 1 or of `@modelcontextprotocol/server` 2.
- * It must run in Deno.
+ * Registers the tools of a toolset, but no prompts or resources, beside the server's own
+ * tools. Their descriptions follow the catalog, and the client is notified when they
+ * change. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or of
+ * `@modelcontextprotocol/server` 2. It must run in Deno.
  *
  * ```ts ignore
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
@@ -1190,9 +1179,9 @@ type SdkContext = { signal: AbortSignal } | {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @throws {TypeError} If the server is not an `McpServer`, or there is no such toolset
- *   or profile.
- * @throws {Error} If the server has a tool of the same name already.
+ * @throws {TypeError} If the server is not an `McpServer`, or the toolset or profile is
+ *   unknown.
+ * @throws {Error} If the server already has a tool of the same name.
  */
 export function registerSkillTools(
   server: SkillToolServer,
@@ -1220,9 +1209,9 @@ export function registerSkillTools(
     };
     const call = (input: Record<string, unknown>, context: SdkContext) => {
       const { signal } = "mcpReq" in context ? context.mcpReq : context;
-      const request = { signal, client: undefined };
       return callTool(tool, input, {
-        ...request,
+        signal,
+        client: undefined,
         registry,
         options: toolOptions,
       });
@@ -1232,7 +1221,7 @@ export function registerSkillTools(
     let { description } = entry;
     registry.onChange(() => {
       const current = describe(tool).description!;
-      // The SDK tells clients of each update.
+      // The SDK notifies clients of each update.
       if (current === description) return;
       description = current;
       registered.update({ description });
@@ -1241,8 +1230,8 @@ export function registerSkillTools(
 }
 
 /**
- * Adds to a schema how it becomes JSON Schema, which version 2 of the SDK asks for and
- * the small variant of zod leaves out.
+ * Adds the conversion to JSON Schema to a schema. Version 2 of the SDK requires it, and
+ * `zod/mini` omits it.
  */
 function toStandardSchema(schema: z.ZodMiniObject): z.ZodMiniObject {
   const { "~standard": standard } = z.toJSONSchema(schema);

@@ -1,6 +1,6 @@
 /**
- * The program: an MCP server that serves skills as tools, prompts, and resources,
- * and through the Skills extension.
+ * The program: an MCP server that serves skills as tools, prompts, and resources, and
+ * through the Skills extension.
  */
 
 import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
@@ -31,16 +31,16 @@ import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
 /** The time between the first scan and the start of watching, in milliseconds. */
 const WATCH_DELAY_MS = 250;
 
-/** How long to wait for the last messages to be written, in milliseconds. */
+/** How long to wait for pending log lines at exit, in milliseconds. */
 const FLUSH_MS = 100;
 
-/** The message in a terminal, where the server would otherwise wait silently. */
+/** The message in a terminal, where the server would otherwise seem to hang. */
 const WELCOME =
-  "This is an MCP server. It waits for a client on stdin, so it is usually started by one. Press Ctrl+C to exit, and add --help to see what else it does.";
+  "This is an MCP server, which an MCP client usually starts. It is waiting for one on stdin. Press Ctrl+C to exit, and add --help to see its other uses.";
 
 /**
- * Runs the program and exits the process. Unless the command line asks for
- * something else, the program serves a client until the client disconnects.
+ * Runs the program and exits the process. By default, the program serves a client until
+ * the client disconnects.
  *
  * @param args The command-line arguments.
  */

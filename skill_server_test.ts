@@ -329,7 +329,7 @@ Deno.test("server in a terminal says what it waits for", {
   child.kill("SIGKILL");
   await child.stdin.abort();
   await child.status;
-  assert.match(text, /^skill-server: This is an MCP server\. .* add --help /);
+  assert.match(text, /^skill-server: This is an MCP server, .* add --help /);
 });
 
 Deno.test(
