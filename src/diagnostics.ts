@@ -56,9 +56,7 @@ export type Rule =
   | "invisible-characters"
   | "description-comment"
   | "description-tag"
-  | "argument-hint"
   | "allowed-tools"
-  | "body-empty"
   | "long"
   | "broken-link"
   | "encoding"
@@ -110,9 +108,7 @@ export const RULES: Readonly<Record<Rule, Effect>> = {
   "invisible-characters": "warning",
   "description-comment": "warning",
   "description-tag": "warning",
-  "argument-hint": "warning",
   "allowed-tools": "warning",
-  "body-empty": "warning",
   "long": "warning",
   "broken-link": "warning",
   "encoding": "warning",

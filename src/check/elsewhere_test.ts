@@ -28,7 +28,7 @@ Deno.test("--list joins folders until there are few lines, and 134 skills that l
   }
   const dir = join("~", ".claude", "skills", "plugins");
   assert.deepEqual(await hintsIn(place), [
-    `it has 134 skills deeper than the server looks; move them up, or add --skill-dir ${dir}`,
+    `it has 134 skills deeper than the server searches; move them up, or add --skill-dir ${dir}`,
   ]);
 });
 
@@ -62,7 +62,7 @@ Deno.test(
     using place = new Place();
     place.skill("project/.agent/Skills", "b");
     assert.deepEqual(await hintsIn(place), [
-      "it has 1 skill and is not searched; move its skills to ./.agent/skills",
+      "it has 1 skill, but is not searched; move its skills to ./.agent/skills",
     ]);
   },
 );
@@ -81,8 +81,8 @@ Deno.test(
     }
     const agents = join("~", ".agents", "skills");
     assert.deepEqual(await hintsIn(place), [
-      "it has 25 skills and is not searched; add --agents",
-      `it has 25 skills deeper than the server looks; move them up, or add --skill-dir ${agents}`,
+      "it has 25 skills, but is not searched; add --agents",
+      `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
     ]);
   },
 );
@@ -101,7 +101,7 @@ Deno.test(
       place.skill("home/.agents/skills", name);
     }
     assert.deepEqual(await hintsIn(place), [
-      "it has 3 skills and is not searched; add --agents",
+      "it has 3 skills, but is not searched; add --agents",
     ]);
   },
 );

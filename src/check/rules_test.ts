@@ -52,8 +52,8 @@ Deno.test("checkTogether() compares names without their case, and names the firs
   assert.deepEqual(
     checkTogether(skills).map(({ file, reason }) => [file, reason]),
     [
-      ["2/SKILL.md", 'the name "GIT" is also that of "0/SKILL.md"'],
-      ["3/SKILL.md", 'the name "git" is also that of "0/SKILL.md"'],
+      ["2/SKILL.md", '"0/SKILL.md" has the same name, "GIT"'],
+      ["3/SKILL.md", '"0/SKILL.md" has the same name, "git"'],
     ],
   );
   assert.deepEqual(checkTogether([]), []);

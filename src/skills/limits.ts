@@ -8,6 +8,7 @@
 import { join } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { isObject, listInvisible, quote, withoutInvisible } from "../text.ts";
+import { REPAIRED } from "./skill_md.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 
 export const MAX_NAME_LENGTH = 64;
@@ -49,11 +50,7 @@ export function findUnlistingReason(
   skill: Skill,
   contents: SkillFiles,
 ): DiagnosticDetails | undefined {
-  if (skill.isRepaired) {
-    const reason = "the frontmatter needs quotes around a value";
-    const fix = "run --check, and write the lines that it prints";
-    return { rule: "yaml-repaired", reason, fix };
-  }
+  if (skill.isRepaired) return REPAIRED;
   const [diagnostic] = LIMITS.flatMap((limit) => limit(skill) ?? []);
   return diagnostic ?? limitFiles(skill, contents) ??
     listLeftOut(skill, contents).find(({ rule }) => rule === "unreadable");
@@ -141,8 +138,8 @@ function limitCompatibility(
   if (isShort) return undefined;
   const field = "compatibility";
   const reason =
-    `${field} is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-  const fix = "write it as one short text, or remove it";
+    `${field} is not text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const fix = "write it as short text, or remove it";
   return { rule: field, field, reason, fix };
 }
 
@@ -152,8 +149,8 @@ function limitMetadata(
 ): FieldDiagnostic[] {
   const field = "metadata";
   if (!isObject(metadata)) {
-    const reason = "metadata is not a mapping of texts";
-    const fix = "write a key and a text in quotes on each line below it";
+    const reason = "metadata is not a mapping of keys to text";
+    const fix = "write a key and text in quotes on each line below it";
     return [{ rule: field, field, reason, fix }];
   }
   return Object.entries(metadata)
@@ -162,8 +159,8 @@ function limitMetadata(
       rule: field,
       field,
       key,
-      reason: `the value of ${quote(key)} in metadata is not a text`,
-      fix: "write it as one text in quotes",
+      reason: `the value of ${quote(key)} in metadata is not text`,
+      fix: "write it as text in quotes",
     }));
 }
 
