@@ -4,10 +4,8 @@ import type { DiagnosticDetails } from "../diagnostics.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
-import { fixBy, listFields, meantField } from "./fields.ts";
+import { type Details, fixBy, listFields, meantField } from "./fields.ts";
 import { findLinkText } from "./near_misses.ts";
-
-type Details = Omit<DiagnosticDetails, "rule">;
 
 const UTF_16: Details = {
   line: 1,

@@ -19,6 +19,7 @@ import {
 import { isObject, oneLine, quote } from "../text.ts";
 import { explainEncoding, explainStart } from "./beginning.ts";
 import {
+  type Details,
   explainMisspelling,
   type Field,
   findField,
@@ -42,8 +43,6 @@ interface BrokenFile {
   readonly yaml: string;
   readonly fields: readonly Field[];
 }
-
-type Details = Omit<DiagnosticDetails, "rule">;
 
 /** Explains diagnostics of the reader. What they return replaces its words. */
 const EXPLANATIONS: Partial<
@@ -81,25 +80,21 @@ export function explain(
 /** Lists all required fields that are missing, misspelled, or not text. */
 function explainMissing(file: BrokenFile): DiagnosticDetails[] {
   const read = attempt(() => readFields(file.yaml).fields) ?? {};
-  const missing = REQUIRED_FIELDS.filter((name) => !isText(read[name]))
-    .map((name) => ({
-      name,
-      field: file.fields.find(({ key }) => meantField(key) === name),
-    }));
-  const absent = missing.filter(({ field }) => field === undefined)
-    .map(({ name }) => name);
-  const written = missing.flatMap(({ name, field }): DiagnosticDetails[] =>
-    field ? [{ rule: `${name}-missing`, ...explainWritten(field, name) }] : []
-  );
+  const missing = REQUIRED_FIELDS.filter((name) => !isText(read[name]));
+  const fieldOf = (name: string) =>
+    file.fields.find(({ key }) => meantField(key) === name);
+  const absent = missing.filter((name) => fieldOf(name) === undefined);
+  const written = missing.flatMap((name): DiagnosticDetails[] => {
+    const field = fieldOf(name);
+    if (field === undefined) return [];
+    const found = field.key === name
+      ? explainField(field)
+      : [explainMisspelling(field, name)];
+    return found.map((it) => ({ rule: `${name}-missing`, ...it }));
+  });
   return absent.length > 0
     ? [explainAbsent(absent, file), ...written]
     : written;
-}
-
-function explainWritten(field: Field, meant: string): Details {
-  return field.key === meant
-    ? explainField(field)
-    : explainMisspelling(field, meant);
 }
 
 function explainAbsent(
@@ -135,9 +130,7 @@ function explainYaml(file: BrokenFile): Details[] {
   const found = fields.flatMap((field): Details[] => {
     const first = findField(field.key, fields)!;
     if (first !== field) return [explainRepeated(field, first)];
-    if (isRead(field)) return [];
-    const inside = explainInside(field);
-    return inside.length > 0 ? inside : [explainField(field)];
+    return isRead(field) ? [] : explainField(field);
   });
   return found.length > 0 ? found : [nameField(file)];
 }
@@ -157,6 +150,23 @@ function isRead(field: Field): boolean {
     (isObject(fields) && typeof fields[field.key] === "string");
 }
 
+/** The mistakes in how a field is laid out on its lines, or in the lines below the first. */
+const LAYOUT_MISTAKES: readonly ((field: Field) => Details[])[] = [
+  explainInside,
+  explainIndentedField,
+  explainTab,
+  explainTextBesideMark,
+  explainUnindentedText,
+];
+
+/** Says what is wrong with a field that the parser refuses, or that is not text. */
+function explainField(field: Field): Details[] {
+  const mistakes = isRead(field) ? [] : LAYOUT_MISTAKES;
+  const found = mistakes.map((explainMistake) => explainMistake(field))
+    .find((it) => it.length > 0);
+  return found ?? [explainValue(field)];
+}
+
 /** Lists the values on the lines below a field that need quotes. */
 function explainInside({ lines, line }: Field): Details[] {
   return lines.flatMap((text, index): Details[] => {
@@ -171,38 +181,78 @@ function explainInside({ lines, line }: Field): Details[] {
   });
 }
 
-/** The mistakes that are not in the value on a field's first line. */
-const LAYOUT_MISTAKES: readonly ((field: Field) => Details | undefined)[] = [
-  explainIndentedField,
-  explainTab,
-  explainTextBesideMark,
-  explainUnindentedText,
-];
+/** Finds a known field that is indented, as if it belonged to the field above it. */
+function explainIndentedField({ key, line, lines }: Field): Details[] {
+  const text = lines.map((it) => it.trim()).join("\n");
+  const inner = listFields(text).slice(1)
+    .find(({ key }) => KNOWN_FIELDS.includes(key));
+  if (inner === undefined) return [];
+  const name = quote(inner.key);
+  return [{
+    line: line + inner.line - 1,
+    reason: `the field ${name} is indented, as if it belonged to ${quote(key)}`,
+    fix: fixBy(inner.lines[0], "do not indent it"),
+  }];
+}
 
-/** Says what is wrong with a field that the parser refuses, or that has no text. */
-function explainField(field: Field): Details {
+function explainTab({ key, line, lines }: Field): Details[] {
+  const index = lines.findIndex((it) => /^ *\t\s*\S/.test(it));
+  if (index < 0) return [];
+  const name = quote(key);
+  const reason =
+    `this line of the field ${name} is indented with a tab, which YAML forbids`;
+  return [{ line: line + index, reason, fix: "indent it with spaces" }];
+}
+
+/** Finds text on the same line as `>` or `|`, which begin text on the lines below. */
+function explainTextBesideMark({ key, line, value, lines }: Field): Details[] {
+  const [, mark = "", text] = /^([>|][-+\d]*)[ \t]+(?!#)(.+)$/.exec(value) ??
+    [];
+  if (text === undefined) return [];
+  const finished = lines.length === 1 ? writeField(key, text) : undefined;
+  return [{
+    line,
+    reason: `the text of ${quote(key)} begins on the same line as ${
+      quote(mark)
+    }`,
+    fix: fixBy(
+      finished,
+      "write it on the lines below, each indented with two spaces",
+    ),
+  }];
+}
+
+/** Finds a line that continues the text of a field without indentation. */
+function explainUnindentedText({ key, line, value, lines }: Field): Details[] {
+  const continues = value === "" ? /^(?![\s#]|- )./ : /^[^\s#]/;
+  const index = lines.findIndex((it, at) => at > 0 && continues.test(it));
+  if (index < 0) return [];
+  const reason = `the text of ${
+    quote(key)
+  } continues on this line, which is not indented`;
+  const fix = "indent each line of the text with two spaces";
+  return [{ line: line + index, reason, fix }];
+}
+
+/** Describes a value on the first line of its field, and writes that line if possible. */
+function explainValue(field: Field): Details {
   const { key, line, value, lines } = field;
-  for (const explainMistake of isRead(field) ? [] : LAYOUT_MISTAKES) {
-    const details = explainMistake(field);
-    if (details !== undefined) return details;
-  }
   const text = oneLine(plainText(value));
   const finished = lines.length > 1 || text === ""
     ? undefined
     : writeField(key, key === "name" ? validName(text) ?? text : text);
   const otherwise = `write text in quotes after "${key}:", on one line`;
-  return { line, reason: explainValue(field), fix: fixBy(finished, otherwise) };
+  return { line, reason: faultOf(field), fix: fixBy(finished, otherwise) };
 }
 
 /** Says what is wrong with the first line of a field. */
-function explainValue(field: Field): string {
+function faultOf(field: Field): string {
   const { key, value, lines } = field;
   const name = quote(key);
   if (!isSeparated(field)) return `there is no colon and space after ${name}`;
   if (oneLine(plainText(value)) === "") {
-    return `the field ${name} ${
-      lines.length === 1 ? "is empty" : "is not text"
-    }`;
+    const fault = lines.length === 1 ? "is empty" : "is not text";
+    return `the field ${name} ${fault}`;
   }
   return /^["']/.test(value)
     ? `the quotation marks around ${name} do not match`
@@ -211,54 +261,6 @@ function explainValue(field: Field): string {
 
 function needsQuotes(key: string): string {
   return `the value of ${quote(key)} needs quotes`;
-}
-
-/** Finds a known field that is indented, as if it belonged to the field above it. */
-function explainIndentedField({ key, line, lines }: Field) {
-  const text = lines.map((it) => it.trim()).join("\n");
-  const inner = listFields(text).slice(1)
-    .find(({ key }) => KNOWN_FIELDS.includes(key));
-  if (inner === undefined) return undefined;
-  const name = quote(inner.key);
-  return {
-    line: line + inner.line - 1,
-    reason: `the field ${name} is indented, as if it belonged to ${quote(key)}`,
-    fix: fixBy(inner.lines[0], "do not indent it"),
-  };
-}
-
-function explainTab({ key, line, lines }: Field) {
-  const index = lines.findIndex((it) => /^ *\t\s*\S/.test(it));
-  if (index < 0) return undefined;
-  const reason = `this line of the field ${
-    quote(key)
-  } is indented with a tab, which YAML forbids`;
-  return { line: line + index, reason, fix: "indent it with spaces" };
-}
-
-/** Finds text on the same line as `>` or `|`, which begin text on the lines below. */
-function explainTextBesideMark({ key, line, value, lines }: Field) {
-  const [, mark = "", text] = /^([>|][-+\d]*)[ \t]+(?!#)(.+)$/.exec(value) ??
-    [];
-  if (text === undefined) return undefined;
-  const reason = `the text of ${quote(key)} begins on the same line as ${
-    quote(mark)
-  }`;
-  const fix = "write it on the lines below, each indented with two spaces";
-  const finished = lines.length === 1 ? writeField(key, text) : undefined;
-  return { line, reason, fix: fixBy(finished, fix) };
-}
-
-/** Finds a line that continues the text of a field without indentation. */
-function explainUnindentedText({ key, line, value, lines }: Field) {
-  const continues = value === "" ? /^(?![\s#]|- )./ : /^[^\s#]/;
-  const index = lines.findIndex((it, at) => at > 0 && continues.test(it));
-  if (index < 0) return undefined;
-  const reason = `the text of ${
-    quote(key)
-  } continues on this line, which is not indented`;
-  const fix = "indent each line of the text with two spaces";
-  return { line: line + index, reason, fix };
 }
 
 /** Adds the field to what the parser says, which knows only lines. */

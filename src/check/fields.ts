@@ -31,6 +31,9 @@ export const KNOWN_FIELDS: readonly string[] = [
   ...FLAGS,
 ];
 
+/** A diagnostic of a field or a file whose rule its reader knows. */
+export type Details = Omit<DiagnosticDetails, "rule">;
+
 /** A field as written: its first line, and the lines below it up to the next field. */
 export interface Field {
   readonly key: string;
@@ -89,7 +92,7 @@ export function meantField(key: string): string | undefined {
 export function explainMisspelling(
   { key, value, line }: Field,
   meant: string,
-): Omit<DiagnosticDetails, "rule"> {
+): Details {
   return {
     line,
     reason: `the field ${quote(key)} is almost ${quote(meant)}`,

@@ -68,14 +68,13 @@ export function listNearMisses(
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !isAtOrBelowAny(dir, skills))
     .flatMap((dir) => {
-      const isGroup = groups.includes(dir);
-      // Other directories, such as a project, hold all kinds of files.
       const isForSkills = isNamedSkills(dir) ||
-        (isGroup && isNamedSkills(dirname(dir)));
+        (groups.includes(dir) && isNamedSkills(dirname(dir)));
+      const files = listDir(dir).files.map((name) => join(dir, name));
       const inside = listDirs(dir)
         .filter((path) => !skills.includes(path) && !groups.includes(path));
       return [
-        ...checkFiles(dir, isForSkills),
+        ...files.flatMap((file) => checkFile(file, isForSkills)),
         ...(isForSkills ? inside : [dir, ...inside]).flatMap(checkDir),
       ];
     });
@@ -98,15 +97,12 @@ export function listDirs(path: string): string[] {
   return listDir(path).dirs.map((name) => join(path, name));
 }
 
-function checkFiles(dir: string, isForSkills: boolean): Diagnostic[] {
-  const { files, dirs } = listDir(dir);
-  const isUnpacked = (name: string) =>
-    ARCHIVE_NAME.test(name) && dirs.includes(name.replace(ARCHIVE_NAME, ""));
-  return files.filter((name) => !isUnpacked(name))
-    .flatMap((name) => checkFile(join(dir, name), isForSkills));
-}
-
-/** Reports a file that probably should be a skill. */
+/**
+ * Reports a file that probably should be a skill.
+ *
+ * @param isForSkills Whether its directory is for skills. Others, such as a project,
+ *   hold all kinds of files.
+ */
 export function checkFile(path: string, isForSkills = true): Diagnostic[] {
   const found = findNearMiss(path, isForSkills);
   return found === undefined ? [] : [{ file: path, ...found }];

@@ -63,7 +63,7 @@ const TEXT_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   checkFieldNames,
   checkInvisible,
   checkLength,
-  checkNested,
+  checkInside,
 ];
 
 const FILE_RULES: readonly ((
@@ -127,9 +127,7 @@ function pathOf({ file, directory }: Skill, path: string): string {
   return path === SKILL_MD ? file : join(directory, path);
 }
 
-function checkDirName({ name, directory, paths }: CheckedSkill): FoundInField {
-  // The name of a directory of several skills is not that of one of them.
-  if (paths.some(isSkillInside)) return undefined;
+function checkDirName({ name, directory }: CheckedSkill): FoundInField {
   const dir = basename(directory);
   const valid = validName(name);
   if (valid === undefined || valid === dir) return undefined;
@@ -229,21 +227,15 @@ function checkLength({ text }: CheckedSkill): Found {
   return { rule: "long", reason, fix };
 }
 
-function isSkillInside(path: string): boolean {
-  return /^[^/]+\/SKILL\.md$/.test(path);
-}
-
-/** Reports a skill whose directory seems to be one of several skills. */
-export function checkNested(
-  { paths }: Pick<CheckedSkill, "paths">,
-): DiagnosticDetails | undefined {
-  const inside = paths.filter(isSkillInside);
+/** Reports skills inside a skill, which are only files of it. */
+function checkInside({ paths }: CheckedSkill): Found {
+  const inside = paths.filter((path) => /^[^/]+\/SKILL\.md$/.test(path));
   if (inside.length === 0) return undefined;
   const dirs = count(inside.length, "folder");
   return {
     rule: "not-served",
-    reason: `beside it, ${dirs} with a ${SKILL_MD} are files of its skill`,
-    fix: "move it into a folder of its own, unless that is what they are for",
+    reason: `it makes ${dirs} with a ${SKILL_MD} parts of one skill`,
+    fix: "move it into a folder of its own, unless that is intended",
   };
 }
 
