@@ -59,7 +59,7 @@ Deno.test("checkTogether() compares names without their case, and names the firs
   assert.deepEqual(checkTogether([]), []);
 });
 
-Deno.test("checkSkill() reports files that cannot be read anymore, and fails for none", async () => {
+Deno.test("checkSkill() reports files that it can no longer read", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using registry = await openRegistry(join(place.path, "skills"));

@@ -151,7 +151,7 @@ Deno.test("--json prints the report as JSON", async () => {
     files: 1,
     size: 48,
   });
-  assert.match(skills[2].unlisted, /^the name "Übersicht" does not/);
+  assert.match(skills[2].unlisted, /^the name "Übersicht" must/);
   assert.deepEqual(diagnostics[0], {
     rule: "frontmatter-missing",
     severity: "error",

@@ -23,7 +23,7 @@ Deno.test("--list shows roots, skills, and problems with their fixes", async () 
 Skills (5)
   git        1 file   .claude/skills/git
   pdf        2 files  ~/.claude/skills/pdf
-  Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" does not consist of a-z, 0-9, and single hyphens between them
+  Übersicht  1 file   ~/.claude/skills/Übersicht  not for hosts with the Skills extension: the name "Übersicht" must consist of a-z, 0-9, and single hyphens between them
   git        1 file   ~/.claude/skills/git        shadowed by .claude/skills/git: load it as global:git
   git        1 file   ~/.claude/skills/git-2      shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
 

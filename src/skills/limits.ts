@@ -1,6 +1,6 @@
 /**
  * What hosts with the Skills extension accept, according to the specification.
- * `skills/list` leaves out a skill that breaks a limit, and everything else serves it.
+ * `skills/list` omits a skill that breaks a limit. Everything else serves it.
  *
  * @see {@link https://agentskills.io/specification}
  */
@@ -20,16 +20,16 @@ const MAX_MIB = 16;
 /** The maximum number of files and directories of a skill that `skills/list` lists. */
 export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
-/** With aliases, a short YAML text can become enormous, or contain itself. */
+/** Aliases can make short YAML enormous, or make it contain itself. */
 const MAX_JSON_DEPTH = 64;
 const MAX_JSON_LENGTH = 256 * 1024;
 
 /** What is wrong with a field of the frontmatter. */
 export interface FieldDiagnostic extends DiagnosticDetails {
   readonly field: string;
-  /** The key in the field, if that is a mapping. */
+  /** The key in the field, if the field is a mapping. */
   readonly key?: string;
-  /** The text to write as the value, if it is known. */
+  /** The right value, if it is known. */
   readonly value?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const LIMITS: readonly Limit[] = [
   limitMetadata,
 ];
 
-/** Says why hosts cannot load a skill, if they cannot. */
+/** Returns why hosts cannot load a skill, if they cannot. */
 export function findUnlistingReason(
   skill: Skill,
   contents: SkillFiles,
@@ -80,7 +80,7 @@ function limitName({ frontmatter }: Skill): FieldDiagnostic | undefined {
   const value = validName(name);
   if (name === value) return undefined;
   const characters = "a-z, 0-9, and single hyphens between them";
-  const reason = `the name ${quote(name)} does not consist of ${characters}`;
+  const reason = `the name ${quote(name)} must consist of ${characters}`;
   const fix = "write a name of these characters";
   return { rule: "name-characters", field, value, reason, fix };
 }
@@ -143,7 +143,7 @@ function limitCompatibility(
   return { rule: field, field, reason, fix };
 }
 
-/** Mostly, a version lacks quotes. */
+/** In most cases, a version has no quotes. */
 function limitMetadata(
   { frontmatter: { metadata = {} } }: Skill,
 ): FieldDiagnostic[] {
@@ -164,7 +164,7 @@ function limitMetadata(
     }));
 }
 
-/** Describes the files and directories of a skill that are not served. */
+/** Describes the files and directories of a skill that the server does not serve. */
 export function listLeftOut(
   { directory }: Skill,
   { leftOut }: SkillFiles,
@@ -177,6 +177,7 @@ export function listLeftOut(
   }));
 }
 
+/** Describes a skill with too many or too large files. */
 export function limitFiles(
   { directory }: Skill,
   { files, entries }: SkillFiles,

@@ -120,7 +120,7 @@ Deno.test("readSkillMd() says why a file is skipped, and at which line", () => {
   }
 });
 
-Deno.test("readSkillMd() skips what is not UTF-8, even if only the beginning is passed", () => {
+Deno.test("readSkillMd() skips a file that is not UTF-8, even if it gets only the beginning", () => {
   const start = encoder.encode("---\nname: a\ndescription: b\n---\n");
   const gbk = new Uint8Array([...start, 0xca, 0xfd]);
   assert.equal(readSkillMd(gbk).diagnostic!.rule, "utf-8");
@@ -234,7 +234,7 @@ const FLAGS: [value: string, isHiddenFromModel: boolean, fromUser: boolean][] =
     ["{}", true, true],
   ];
 
-Deno.test("readSkillMd() reads two flags, and what is neither true nor false hides the skill", () => {
+Deno.test("readSkillMd() reads two flags, and hides a skill whose flag is neither true nor false", () => {
   for (const [value, ...hidden] of FLAGS) {
     const flags =
       `disable-model-invocation: ${value}\nuser-invocable: ${value}`;
@@ -256,7 +256,7 @@ Deno.test("readSkillMd() reads two flags, and what is neither true nor false hid
   ]);
 });
 
-Deno.test("readSkillMd() finds the name of a skipped file, so that somebody who asks for it is told why", () => {
+Deno.test("readSkillMd() finds the name of a skipped file", () => {
   for (const name of ["a b", "'a b'", '"a b"  ', "a b\r"]) {
     assert.equal(readFields(`name: ${name}\nx: [`).name, "a b", name);
   }
@@ -281,7 +281,7 @@ const REPEATED = {
   others: ["- ", "#", " #", "\u00e9", "a: : \u2028"],
 };
 
-Deno.test("readSkillMd() takes linear time, and a repair keeps the text, whatever a file says", async () => {
+Deno.test("readSkillMd() takes linear time, and a repair keeps the text of any file", async () => {
   for (const piece of Object.values(REPEATED).flat()) {
     await assertLinearTime((length) => {
       const text = piece.repeat(length / piece.length);
