@@ -186,19 +186,21 @@ export function readHead(path: string): Uint8Array {
   return bytes ?? new Uint8Array();
 }
 
-/** Suggests a skill of almost the same name instead of a missing directory. */
+/** Suggests a folder or a skill of almost the same name instead of a missing directory. */
 export function explainMissing(
   diagnostic: Diagnostic,
   { options, values: { agents, check } }: Settings,
 ): Diagnostic {
-  const name = basename(diagnostic.file);
-  if (!check || dirname(diagnostic.file) !== options.workingDirectory) {
-    return diagnostic;
-  }
-  const names = resolveSkillRoots({ ...options, agents })
-    .flatMap(({ path }) => listDir(path).dirs);
+  const { file } = diagnostic;
+  const name = basename(file);
+  const mayBeSkill = check && dirname(file) === options.workingDirectory;
+  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
+  const names = [dirname(file), ...roots.map(({ path }) => path)]
+    .flatMap((path) => listDir(path).dirs);
   const [near] = nearestWords(name, new Set(names));
-  const reason = `there is no folder or skill named ${quote(name)}`;
+  const reason = mayBeSkill
+    ? `there is no folder or skill named ${quote(name)}`
+    : diagnostic.reason;
   const fix = near === undefined
     ? diagnostic.fix
     : `did you mean ${quote(near)}?`;
