@@ -262,7 +262,7 @@ Deno.test("skill and the log say why a skill was skipped, where, and how to fix 
   const half = await session.load("half");
   assert.match(
     half.text,
-    /the field "description" is missing, or is not a text; write a line with "description:" and a text in quotes/,
+    /the field "description" is missing or is not text; write a line with "description:" and text in quotes/,
   );
   const line = await session.stderr.take(
     (line) => line.includes("half"),

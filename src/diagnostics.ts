@@ -1,16 +1,13 @@
-/**
- * Diagnostics: what is wrong with a file or directory, and how to fix it, from the scan
- * to the report.
- */
+/** Diagnostics: what is wrong with a file or directory, and how to fix it. */
 
 import { oneLine, quote } from "./text.ts";
 
 /**
  * The effect of a problem:
  *
- * - `skipped`: an error because of which something is not served at all
- * - `unlisted`: an error because of which `skills/list` leaves the skill out
- * - `error`: an error without an effect on what is served
+ * - `skipped`: an error that keeps something from being served at all
+ * - `unlisted`: an error that keeps the skill out of `skills/list`
+ * - `error`: an error that does not change what is served
  * - `warning`: advice, with which `--check` succeeds
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
@@ -56,9 +53,7 @@ export type Rule =
   | "invisible-characters"
   | "description-comment"
   | "description-tag"
-  | "argument-hint"
   | "allowed-tools"
-  | "body-empty"
   | "long"
   | "broken-link"
   | "encoding"
@@ -110,9 +105,7 @@ export const RULES: Readonly<Record<Rule, Effect>> = {
   "invisible-characters": "warning",
   "description-comment": "warning",
   "description-tag": "warning",
-  "argument-hint": "warning",
   "allowed-tools": "warning",
-  "body-empty": "warning",
   "long": "warning",
   "broken-link": "warning",
   "encoding": "warning",
@@ -124,7 +117,7 @@ export const RULES: Readonly<Record<Rule, Effect>> = {
   "archive": "warning",
 };
 
-/** Names a rule and a line, for the model, in words that quote nothing of the file. */
+/** Names the rule and the line for the model, without quoting the file. */
 export function formatReason({ rule, line }: DiagnosticDetails): string {
   return line === undefined ? rule : `${rule} (line ${line})`;
 }
@@ -135,11 +128,11 @@ export interface Diagnostic {
   readonly rule: Rule;
   /** The path of the file or directory. */
   readonly file: string;
-  /** The number of the line that it is about, from 1, if it is known. */
+  /** The line number, from 1, if it is known. */
   readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
-  /** How to fix it. Below the first line, there can be one to copy, with its indentation. */
+  /** How to fix it. A second line, if there is one, is to be copied with its indentation. */
   readonly fix: string;
 }
 
@@ -147,13 +140,13 @@ export interface Diagnostic {
 export interface ReportedDiagnostic extends Diagnostic {
   /** Whether `--check` fails because of it. */
   readonly severity: "error" | "warning";
-  /** What follows from it. */
+  /** Its effect on what is served. */
   readonly effect: Effect;
   /** The path relative to the working directory, if it is there. */
   readonly relativePath?: string;
 }
 
-/** A diagnostic of a file that its finder does not know. */
+/** A diagnostic without its file. */
 export type DiagnosticDetails = Omit<Diagnostic, "file">;
 
 export function hasEffect(

@@ -47,7 +47,7 @@ Deno.test("formatDiagnostic() writes one sentence, whatever the file is called",
   );
 });
 
-Deno.test("isError() is true of each problem with another effect than a warning", () => {
+Deno.test("isError() is true unless the effect is a warning", () => {
   const cases: [Rule, Effect, boolean][] = [
     ["yaml", "skipped", true],
     ["size", "unlisted", true],

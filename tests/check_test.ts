@@ -1,5 +1,5 @@
-// What `--check` and `--list` report, as tables: tests/golden/check.txt has the texts
-// of a SKILL.md, and tests/golden/check_folders.txt what lies in directories.
+// What `--check` and `--list` report, as tables: tests/golden/check.txt is about the text
+// of a SKILL.md, and tests/golden/check_folders.txt is about directories.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
@@ -209,7 +209,7 @@ async function checkDirRow(
 
 for (const needsLinks of [false, true]) {
   Deno.test({
-    name: `--check and --list report what lies in folders${
+    name: `--check and --list report what is in folders${
       needsLinks ? ", and behind links" : ""
     }, and adding the options that they print finds it`,
     ignore: needsLinks && lacks("links"),

@@ -1,38 +1,40 @@
-/** Explains why a file has no frontmatter that can be found: its encoding, or its fences. */
+/** Explains why a file has no readable frontmatter: its encoding, or its fences. */
 
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { SKILL_MD } from "../skills/names.ts";
-import { HEAD_SIZE } from "../skills/skill_md.ts";
+import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
-import { fixBy, listFields, meantField } from "./fields.ts";
+import { type Details, fixBy, listFields, meantField } from "./fields.ts";
 import { findLinkText } from "./near_misses.ts";
 
-/** Says in which line a file is not UTF-8. */
-export function explainEncoding(bytes: Uint8Array): Partial<DiagnosticDetails> {
-  const [first, second] = bytes;
-  const isUtf16 = (first === 0xff && second === 0xfe) ||
-    (first === 0xfe && second === 0xff);
-  if (isUtf16) return { reason: "the file is UTF-16, not UTF-8" };
-  const lines = new TextDecoder().decode(bytes).split("\n");
-  const line = 1 + lines.findIndex((it) => it.includes("\ufffd"));
-  const reason =
-    "the line is not UTF-8: an editor saved the file in the encoding of the system";
-  return { line, reason };
-}
+const UTF_16: Details = {
+  line: 1,
+  reason: "the file is UTF-16, not UTF-8",
+  fix: NOT_UTF_8.fix,
+};
 
-/** What a file without frontmatter is, by its beginning, and how to fix it. */
-const STARTS: readonly [start: RegExp, reason: string, fix: string][] = [
-  [
-    /^(?:-\0|\0-)/,
-    "the file is UTF-16, not UTF-8",
-    'save it as UTF-8, with "Save as" or "Save with Encoding"',
-  ],
-  [
-    /^(?:\{\\rtf|PK\W)/,
-    "the file is a document of a word processor, not plain text",
-    'save it as plain text, as "SKILL.md"',
-  ],
-];
+/** The beginning of UTF-16, with or without a byte order mark, when decoded as UTF-8. */
+const UTF_16_START = /^(?:\ufffd\ufffd|-\0|\0-)/;
+
+const DOCUMENT: Details = {
+  line: 1,
+  reason: "the file is a word processor document, not plain text",
+  fix: 'save it as plain text, as "SKILL.md"',
+};
+
+/** The beginning of a Rich Text file or a Word document. */
+const DOCUMENT_START = /^(?:\{\\rtf|PK\W)/;
+
+/** Names the first line that is not UTF-8, in a text with U+FFFD for such bytes. */
+export function explainEncoding(text: string): Details {
+  if (UTF_16_START.test(text)) return UTF_16;
+  return {
+    line: 1 + text.split("\n").findIndex((it) => it.includes("\ufffd")),
+    reason:
+      "the line is not UTF-8, because an editor saved the file in another encoding",
+    fix: NOT_UTF_8.fix,
+  };
+}
 
 const FENCE = /^---[ \t]*$/;
 
@@ -41,89 +43,75 @@ const ALMOST_FENCE = /^\s*(?:[-\u2010-\u2015\u2500]\s*){1,9}$/;
 
 const CODE_FENCE = /^\s*(`{3,}|~{3,})\w*\s*$/;
 
-/** Up to ten lines above the frontmatter. After more lines, it is a part of the text. */
+/** Up to ten lines above the frontmatter. Below more lines, it is part of the text. */
 const LINES_ABOVE =
   /^(?:.*\n){1,10}?(?=---[ \t]*\n(?:name|description)[ \t]*:)/;
 
 /**
- * Says what is wrong with the beginning of a file that has no frontmatter.
- *
- * @param isWhole Whether the file has nothing more.
+ * Describes the beginning of a file without frontmatter. Returns nothing if it looks
+ * like no frontmatter at all.
  */
-export function explainStart(
-  text: string,
-  isWhole: boolean,
-): Partial<DiagnosticDetails>[] {
-  const start = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
-  const [, reason, fix] = STARTS.find(([it]) => it.test(start)) ?? [];
-  if (reason !== undefined) return [{ reason, fix }];
+export function explainStart(text: string): Partial<DiagnosticDetails>[] {
+  const start = text.replace(/\r\n?/g, "\n");
+  if (UTF_16_START.test(start)) return [UTF_16];
+  if (DOCUMENT_START.test(start)) return [DOCUMENT];
   const link = findLinkText(SKILL_MD, start);
   if (link !== undefined) return [link];
   const [above] = LINES_ABOVE.exec(start) ?? [];
   if (above !== undefined) return [explainAbove(above, start)];
-  return explainFences(start.split("\n"), isWhole);
+  const lines = start.split("\n");
+  const top = explainTopFence(lines[0]!);
+  if (top === undefined) return [];
+  return [...top, ...explainBottomFence(lines)];
 }
 
 /** Describes frontmatter that begins further down. */
-function explainAbove(above: string, text: string): Partial<DiagnosticDetails> {
-  const [mark] = above.trim().split("\n").filter((it) => CODE_FENCE.test(it));
-  if (mark === undefined) {
+function explainAbove(above: string, text: string): Details {
+  const codeFence = above.split("\n").find((it) => CODE_FENCE.test(it));
+  if (codeFence === undefined) {
     const line = above.split("\n").length;
     const reason = `the frontmatter starts on line ${line}, not on line 1`;
-    return { reason, fix: "delete the lines above it" };
+    return { line: 1, reason, fix: "delete the lines above it" };
   }
   const lines = text.trimEnd().split("\n");
-  const first = 1 + lines.indexOf(mark);
-  const end = lines.findLastIndex((it) => CODE_FENCE.test(it)) + 1;
-  const rest = end > first ? `, and line ${end}, where it ends` : "";
+  const first = 1 + lines.indexOf(codeFence);
+  const last = 1 + lines.findLastIndex((it) => CODE_FENCE.test(it));
+  const end = last > first ? `, and line ${last}, where it ends` : "";
   return {
     line: first,
-    reason: `the file is inside the code fence ${quote(mark.trim())}`,
-    fix: `delete line ${first}, where the fence begins${rest}`,
+    reason: `the file is inside the code fence ${quote(codeFence.trim())}`,
+    fix: `delete line ${first}, where the fence begins${end}`,
   };
 }
 
-/** Describes both of the lines `---`, if they are missing or not exact. */
-function explainFences(
-  lines: readonly string[],
-  isWhole: boolean,
-): Partial<DiagnosticDetails>[] {
-  const [first = ""] = lines;
-  const [field] = listFields(first);
-  const isField = field !== undefined && meantField(field.key) !== undefined;
-  const isFence = FENCE.test(first);
-  if (!isFence && !isField && !ALMOST_FENCE.test(first)) return [{}];
-  const diagnostics: Partial<DiagnosticDetails>[] = [];
-  if (isField) {
-    const reason = 'there is no line "---" above the frontmatter';
-    const fix = 'write a line "---" above this one';
-    diagnostics.push({ line: 1, reason, fix });
-  } else if (!isFence) diagnostics.push(almostFence(1));
-  const end = indexAfterFields(lines);
-  // The last line may be cut.
-  if (end >= lines.length - 1 && !isWhole) {
-    const reason = `the frontmatter is larger than ${HEAD_SIZE / 1024} KiB`;
-    const fix =
-      'write a line "---" below the last field, or move long texts below it';
-    return [...diagnostics, { line: 1, reason, fix }];
+/** Describes the first line, unless it is `---`, or nothing like frontmatter. */
+function explainTopFence(line: string): Details[] | undefined {
+  if (FENCE.test(line)) return [];
+  if (ALMOST_FENCE.test(line)) return [almostFence(1)];
+  const [field] = listFields(line);
+  if (field === undefined || meantField(field.key) === undefined) {
+    return undefined;
   }
-  const last = lines[end] ?? "";
-  if (FENCE.test(last)) return diagnostics;
-  if (ALMOST_FENCE.test(last)) return [...diagnostics, almostFence(end + 1)];
-  const reason = 'there is no line "---" below the frontmatter';
-  const fix = 'write a line "---" below this one';
-  return [...diagnostics, { line: end, reason, fix }];
+  const reason = 'there is no line "---" above the frontmatter';
+  return [{ line: 1, reason, fix: 'write a line "---" above this one' }];
 }
 
-/** Returns the index of the line after the fields at the beginning of a file. */
-function indexAfterFields(lines: readonly string[]): number {
+/** Describes the line below the fields, unless it is `---`. */
+function explainBottomFence(lines: readonly string[]): Details[] {
   const isPart = (line: string) =>
     /^(?:[ \t]+\S|- )/.test(line) || listFields(line).length > 0;
-  const index = lines.findIndex((line, index) => index > 0 && !isPart(line));
-  return index < 0 ? lines.length : index;
+  const found = lines.findIndex((line, index) => index > 0 && !isPart(line));
+  const end = found < 0 ? lines.length : found;
+  const last = lines[end] ?? "";
+  if (FENCE.test(last)) return [];
+  if (ALMOST_FENCE.test(last)) return [almostFence(end + 1)];
+  const size = `${HEAD_SIZE / 1024} KiB`;
+  const reason =
+    `there is no line "---" below the frontmatter, in the first ${size}`;
+  return [{ line: end, reason, fix: 'write a line "---" below this one' }];
 }
 
-function almostFence(line: number): Partial<DiagnosticDetails> {
+function almostFence(line: number): Details {
   const reason = 'the line is almost "---", but not exactly';
   return { line, reason, fix: fixBy("---", "") };
 }

@@ -21,25 +21,25 @@ async function hintsIn(place: Place): Promise<string[]> {
     .map(({ reason, fix }) => `${reason}; ${fix}`);
 }
 
-Deno.test("--list joins folders until there are few lines, and 134 skills that lie too deep are one", async () => {
+Deno.test("--list prints one line for 134 skills that are too deep", async () => {
   using place = new Place();
   for (let index = 0; index < 134; index++) {
     place.skill(`home/.claude/skills/plugins/${index}/skills`, `s${index}`);
   }
   const dir = join("~", ".claude", "skills", "plugins");
   assert.deepEqual(await hintsIn(place), [
-    `it has 134 skills deeper than the server looks; move them up, or add --skill-dir ${dir}`,
+    `it has 134 skills deeper than the server searches; move them up, or add --skill-dir ${dir}`,
   ]);
 });
 
-Deno.test("--list calls no searched folder with a loose SKILL.md a skill that lies too deep", async () => {
+Deno.test("--list does not call a searched folder with a loose SKILL.md a skill that is too deep", async () => {
   using place = new Place();
   place.file("home/.claude/skills/SKILL.md", skillMd("foo"));
   const diagnostics = await diagnosticsIn("--list", place.home);
   assert.deepEqual(diagnostics.map(({ rule }) => rule), ["loose-file"]);
 });
 
-Deno.test("--list looks at no more than 1,000 folders of a project", async () => {
+Deno.test("--list searches at most 1,000 folders of a project", async () => {
   using place = new Place();
   for (const dir of ["project/.claude/skills/z", "home/.claude/skills/z"]) {
     place.skill(`${dir}/z`, "deep");
@@ -62,13 +62,13 @@ Deno.test(
     using place = new Place();
     place.skill("project/.agent/Skills", "b");
     assert.deepEqual(await hintsIn(place), [
-      "it has 1 skill and is not searched; move its skills to ./.agent/skills",
+      "it has 1 skill, but is not searched; move its skills to ./.agent/skills",
     ]);
   },
 );
 
 Deno.test(
-  "each link to a skill in a folder of --agents counts, and so does what lies behind links to other folders",
+  "--list counts each link to a skill in a folder of --agents, and the skills behind links to other folders",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
@@ -81,8 +81,8 @@ Deno.test(
     }
     const agents = join("~", ".agents", "skills");
     assert.deepEqual(await hintsIn(place), [
-      "it has 25 skills and is not searched; add --agents",
-      `it has 25 skills deeper than the server looks; move them up, or add --skill-dir ${agents}`,
+      "it has 25 skills, but is not searched; add --agents",
+      `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
     ]);
   },
 );
@@ -101,12 +101,12 @@ Deno.test(
       place.skill("home/.agents/skills", name);
     }
     assert.deepEqual(await hintsIn(place), [
-      "it has 3 skills and is not searched; add --agents",
+      "it has 3 skills, but is not searched; add --agents",
     ]);
   },
 );
 
-Deno.test("a running server looks nowhere but into its folders", async () => {
+Deno.test("a running server reads only its own folders", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills/clone", "deeper");

@@ -1,11 +1,11 @@
-/** What a link says, for somebody who has to repair it. */
+/** What somebody who repairs a broken symlink needs to know. */
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { dirname, isThere, resolve, withDirsAbove } from "../fs/paths.ts";
 import { quote } from "../text.ts";
 
-/** Adds the target of a link as it is written, and the part of it that exists. */
+/** Adds the target of a symlink as written, and the part of it that exists. */
 export function addEvidence(diagnostic: Diagnostic): Diagnostic {
   const { rule, file, reason } = diagnostic;
   const mayBeLink = rule.startsWith("link-") || rule === "not-served";

@@ -1,14 +1,14 @@
-/** The links and paths in the Markdown of a skill that lead to no file that it serves. */
+/** The links and paths in a skill's Markdown that lead to no file that it serves. */
 
 import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, normalize } from "../fs/paths.ts";
 import { editDistance, quote } from "../text.ts";
 
-/** The maximum number of broken links that are reported of a file. */
+/** The maximum number of broken links to report in a file. */
 const MAX_LINKS = 20;
 
-/** Fenced code, which may be in a list or a quotation, or extend to the end of the text. */
+/** Fenced code, perhaps in a list or a quotation, or without an end. */
 const FENCED_CODE =
   /^[ \t>*+\-\d.)]*(?<fence>`{3,}|~{3,})[^]*?(?:\n[ \t>]*\k<fence>[ \t]*$|$(?![^]))/;
 
@@ -18,7 +18,7 @@ const SPANS = new RegExp(SPAN, "g");
 
 const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
 
-/** Whichever begins first hides the others inside it. */
+/** Whichever of these begins first hides the others inside it. */
 const CODE = new RegExp(
   [FENCED_CODE, SPAN, COMMENT].map(({ source }) => source).join("|"),
   "gm",
@@ -31,15 +31,15 @@ const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 const USUAL_PATH =
   /^(?:[\w.+-]+ (?:-{1,2}[\w-]+ )*)?((?:\.\/)?(?:scripts|references|assets)\/[\w./-]*\w\.\w+)(?=\s|$)/;
 
-/** A link that is not the path of a file: a URL, an absolute path, or a placeholder. */
+/** A link that is not a relative path: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
 
-/** The longest path that a disk has. Normalizing a longer one takes time. */
+/** The maximum length of a path on a disk. Normalizing much longer ones takes time. */
 const MAX_PATH_LENGTH = 4_096;
 
 interface Link {
   readonly written: string;
-  /** The paths in the skill that it may mean, the literal one first. */
+  /** The paths in the skill that it can mean, the literal one first. */
   readonly paths: readonly string[];
   readonly line: number;
   readonly noun: "link" | "path";
@@ -50,14 +50,11 @@ interface Link {
  *
  * @param path The path of the file in its skill.
  * @param files The paths of all files of the skill.
- * @param isInSkill Whether a path that leads out of the skill, such as
- *   `../git/SKILL.md`, leads to another one.
  */
 export function listBrokenLinks(
   markdown: string,
   path: string,
   files: readonly string[],
-  isInSkill: (path: string) => boolean = () => false,
 ): DiagnosticDetails[] {
   const others = files.filter((file) => file !== path);
   const served = new Set([".", ...files.flatMap(withDirs)]);
@@ -65,9 +62,10 @@ export function listBrokenLinks(
     .filter(({ paths }) => !paths.some((it) => served.has(it)));
   return [...Map.groupBy(broken, ({ paths: [path] }) => path).values()]
     .slice(0, MAX_LINKS)
-    .map(([link]) => toDiagnostic(link!, others, isInSkill));
+    .map(([link]) => toDiagnostic(link!, others));
 }
 
+/** Lists a path, and those of the directories around it. */
 function withDirs(path: string): string[] {
   const names = path.split("/");
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
@@ -95,12 +93,12 @@ function listLinks(markdown: string, dir: string): Link[] {
   });
 }
 
-/** Keeps code spans, which may be paths. Of other code, only the line breaks are left. */
+/** Keeps code spans, which can be paths. Other code keeps only its line breaks. */
 function withoutText(code: string): string {
   return /^`{1,2}[^`]/.test(code) ? code : code.replace(/[^\n]+/g, "");
 }
 
-/** Returns the paths that a link may mean: relative to its directory, and to the skill. */
+/** Returns the paths that a link can mean: relative to its directory, and to the skill. */
 function pathsOf(written: string, dir: string): string[] {
   const [encoded = ""] = written.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
@@ -113,35 +111,30 @@ function pathsOf(written: string, dir: string): string[] {
 function toDiagnostic(
   { written, paths: [path = ""], line, noun }: Link,
   files: readonly string[],
-  isInSkill: (path: string) => boolean,
 ): DiagnosticDetails {
-  const rule = "broken-link";
+  const link = `the ${noun} ${quote(written)}`;
   if (path === ".." || path.startsWith("../")) {
     return {
-      rule,
+      rule: "broken-link",
       line,
-      reason: `the ${noun} ${
-        quote(written)
-      } leads outside the skill, which serves only its own files`,
-      fix: isInSkill(path)
-        ? "write the name of that skill instead"
-        : "copy the file into the skill, and link to the copy",
+      reason:
+        `${link} leads outside the skill, which serves only its own files`,
+      fix:
+        "copy the file into the skill, or, if it belongs to another skill, write the name of that one instead",
     };
   }
   const near = findNear(path, files);
   return {
-    rule,
+    rule: "broken-link",
     line,
-    reason: `the ${noun} ${
-      quote(written)
-    } does not lead to a file that the skill serves`,
+    reason: `${link} does not lead to a file that the skill serves`,
     fix: near === undefined
       ? "add the file, or write the path of one that is not hidden"
       : `did you mean ${quote(near)}?`,
   };
 }
 
-/** Finds the file that a path most likely means: in another directory, or misspelled. */
+/** Finds the file that a path probably means: in another directory, or misspelled. */
 function findNear(path: string, files: readonly string[]): string | undefined {
   const name = basename(path).toLowerCase();
   return files.find((file) => basename(file).toLowerCase() === name) ??

@@ -1,8 +1,14 @@
-/** Near misses: files and directories that are not skills, but are most likely meant as such. */
+/** Near misses: files and directories that are not skills, but probably should be. */
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
-import { basename, dirname, isAtOrBelowAny, join } from "../fs/paths.ts";
+import {
+  basename,
+  dirname,
+  isAtOrBelowAny,
+  join,
+  mayRead,
+} from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import type { Settings } from "../program/settings.ts";
 import {
@@ -15,16 +21,16 @@ import { isSkillDir, isSkillFileName } from "../skills/skill_file.ts";
 import { HEAD_SIZE } from "../skills/skill_md.ts";
 import { nearestWords, quote } from "../text.ts";
 
-/** A name that was most likely meant as `SKILL.md`, such as `Skill.md.txt`. */
+/** A name that probably should be `SKILL.md`, such as `Skill.md.txt`. */
 const LIKE_SKILL_MD =
   /^skills?(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*$/i;
 
 const MARKDOWN = /\.(?:md|markdown)$/i;
 
-/** An archive in which skills are passed on. */
+/** An archive in which people share skills. */
 const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;
 
-/** The beginning of a text whose frontmatter has a field of a skill. */
+/** The beginning of text whose frontmatter has a field of a skill. */
 const SKILL_FRONTMATTER =
   /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
 
@@ -32,7 +38,7 @@ const LOOSE_FILE: DiagnosticDetails = {
   rule: "loose-file",
   reason: "it is directly in a folder of skills",
   fix:
-    'move it, and the files that it needs, into a folder of its own, as "SKILL.md"',
+    'move it, with the files that it needs, into a folder of its own, as "SKILL.md"',
 };
 
 const WRONG_NAME: DiagnosticDetails = {
@@ -43,13 +49,12 @@ const WRONG_NAME: DiagnosticDetails = {
 
 const ARCHIVE: DiagnosticDetails = {
   rule: "archive",
-  reason: "it is an archive, where a folder was expected",
+  reason: "it is an archive, but a skill must be a folder",
   fix: "unpack it into a folder of its own, and remove it",
 };
 
 /**
- * Lists the near misses in the searched directories: the roots, and the directories in
- * them that hold skills.
+ * Lists the near misses in the roots and in the groups in them.
  *
  * @param skills The directories with a `SKILL.md`, valid or not. What is in one belongs
  *   to it.
@@ -63,59 +68,60 @@ export function listNearMisses(
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !isAtOrBelowAny(dir, skills))
     .flatMap((dir) => {
-      const { files, dirs } = listDir(dir);
-      const inside = dirs.map((name) => join(dir, name))
+      const isForSkills = isNamedSkills(dir) ||
+        (groups.includes(dir) && isNamedSkills(dirname(dir)));
+      const files = listDir(dir).files.map((name) => join(dir, name));
+      const inside = listDirs(dir)
         .filter((path) => !skills.includes(path) && !groups.includes(path));
-      const isAmongSkills = isNamedSkills(dir) ||
-        isNamedSkills(dirname(dir)) && groups.includes(dir);
-      const itself = isAmongSkills ? [] : [dir];
       return [
-        ...files.filter((name) => !isUnpacked(name, dirs))
-          .flatMap((name) => checkFile(join(dir, name), isAmongSkills)),
-        ...[...itself, ...inside].flatMap(checkDir),
+        ...files.flatMap((file) => checkFile(file, isForSkills)),
+        ...(isForSkills ? inside : [dir, ...inside]).flatMap(checkDir),
       ];
     });
 }
 
-interface Entries {
-  readonly files: string[];
-  readonly dirs: string[];
-}
-
-/** Lists the names in a directory. Hidden names and links are not looked at. */
-function listDir(path: string): Entries {
-  const entries = attempt(() => [...Deno.readDirSync(path)]) ?? [];
-  const own = entries.filter(({ name }) =>
+/** Lists the names in a directory that may be read, without symlinks and hidden names. */
+function listDir(path: string): { files: string[]; dirs: string[] } {
+  if (!mayRead(path)) return { files: [], dirs: [] };
+  const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
+  const entries = all.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
   );
-  return {
-    files: own.filter(({ isFile }) => isFile).map(({ name }) => name),
-    dirs: own.filter(({ isDirectory }) => isDirectory)
-      .map(({ name }) => name),
-  };
+  const namesOf = (kind: "isFile" | "isDirectory") =>
+    entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
+  return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
 }
 
-function isUnpacked(archive: string, dirs: readonly string[]): boolean {
-  return ARCHIVE_NAME.test(archive) &&
-    dirs.includes(archive.replace(ARCHIVE_NAME, ""));
+/** Lists the paths of the directories in a directory. */
+export function listDirs(path: string): string[] {
+  return listDir(path).dirs.map((name) => join(path, name));
 }
 
-/** Reports a file in a searched directory that is most likely meant as a skill. */
-export function checkFile(path: string, isAmongSkills = true): Diagnostic[] {
-  const name = basename(path);
-  const found = !name.includes(".")
-    ? findLinkText(name, readStart(path))
-    : !isAmongSkills
-    ? undefined
-    : ARCHIVE_NAME.test(name)
-    ? ARCHIVE
-    : LIKE_SKILL_MD.test(name) || (MARKDOWN.test(name) && hasFrontmatter(path))
-    ? LOOSE_FILE
-    : undefined;
+/**
+ * Reports a file that probably should be a skill.
+ *
+ * @param isForSkills Whether its directory is for skills. Others, such as a project,
+ *   hold all kinds of files.
+ */
+export function checkFile(path: string, isForSkills = true): Diagnostic[] {
+  const found = findNearMiss(path, isForSkills);
   return found === undefined ? [] : [{ file: path, ...found }];
 }
 
-/** Whether a file is most likely meant as the `SKILL.md` of its directory. */
+function findNearMiss(
+  path: string,
+  isForSkills: boolean,
+): DiagnosticDetails | undefined {
+  const name = basename(path);
+  if (!name.includes(".")) return findLinkText(name, readStart(path));
+  if (!isForSkills) return undefined;
+  if (ARCHIVE_NAME.test(name)) return ARCHIVE;
+  const isLoose = LIKE_SKILL_MD.test(name) ||
+    (MARKDOWN.test(name) && hasFrontmatter(path));
+  return isLoose ? LOOSE_FILE : undefined;
+}
+
+/** Whether a file probably should be the `SKILL.md` of its directory. */
 function isMisnamed(path: string): boolean {
   const name = basename(path);
   return LIKE_SKILL_MD.test(name) && !isSkillFileName(name) &&
@@ -126,7 +132,7 @@ function hasFrontmatter(path: string): boolean {
   return SKILL_FRONTMATTER.test(readStart(path));
 }
 
-/** Reports what is in a directory without a `SKILL.md` if it is meant as one, or the directory. */
+/** Reports a directory without a `SKILL.md` that should be a skill, or what is misnamed in it. */
 function checkDir(dir: string): Diagnostic[] {
   const { files, dirs } = listDir(dir);
   if (files.some(isSkillFileName)) return [];
@@ -134,33 +140,31 @@ function checkDir(dir: string): Diagnostic[] {
   if (misnamed.length > 0) {
     return misnamed.map((file) => ({ file, ...WRONG_NAME }));
   }
-  const isMeant = isNamedSkills(dirname(dir)) &&
-    !isMarkedAsNoSkill(dir) &&
-    [...files, ...dirs].some((name) => !ARCHIVE_NAME.test(name)) &&
-    !holdsSkill(dir);
+  const hasContents = [...files, ...dirs].some((it) => !ARCHIVE_NAME.test(it));
+  const isMeant = isNamedSkills(dirname(dir)) && !isMarkedAsNoSkill(dir) &&
+    hasContents && !holdsSkill(dir);
   if (!isMeant) return [];
   const documents = files.filter((name) => MARKDOWN.test(name));
   const fix = documents.length === 1
     ? `rename ${quote(documents[0]!)} in it to "SKILL.md"`
     : 'add one, or, if it is not a skill, begin its name with "_"';
-  const reason = 'it is among the skills, and has no file "SKILL.md"';
+  const reason = 'it is in a folder of skills, but has no "SKILL.md"';
   return [{ rule: "skill-md-missing", file: dir, reason, fix }];
 }
 
 /** Whether there is a skill in a directory, up to four levels below it. */
 function holdsSkill(dir: string, depth = 4): boolean {
-  return listDir(dir).dirs.map((name) => join(dir, name))
-    .some((path) =>
-      isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
-    );
+  return listDirs(dir).some((path) =>
+    isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
+  );
 }
 
-/** Describes a link that Git wrote as a text file, as it does on Windows without Developer Mode. */
+/** Describes a symlink that Git wrote as a text file, as on Windows without Developer Mode. */
 export function findLinkText(
   name: string,
   text: string,
 ): DiagnosticDetails | undefined {
-  // One relative path with a slash is the whole text.
+  // The whole text is one relative path.
   if (!/^\.\.?\/[^\0\r\n]+\r?\n?$/.test(text)) return undefined;
   const path = /^[\w.-]+$/.test(name) ? name : "PATH";
   return {
@@ -171,7 +175,7 @@ export function findLinkText(
   };
 }
 
-/** Reads the beginning of a regular file. Returns an empty text for anything else. */
+/** Returns the beginning of a regular file, or empty text for anything else. */
 function readStart(path: string): string {
   return new TextDecoder().decode(readHead(path));
 }
@@ -182,19 +186,21 @@ export function readHead(path: string): Uint8Array {
   return bytes ?? new Uint8Array();
 }
 
-/** Suggests what a missing directory may be instead: a skill of almost that name. */
+/** Suggests a folder or a skill of almost the same name instead of a missing directory. */
 export function explainMissing(
   diagnostic: Diagnostic,
   { options, values: { agents, check } }: Settings,
 ): Diagnostic {
-  const name = basename(diagnostic.file);
-  if (!check || dirname(diagnostic.file) !== options.workingDirectory) {
-    return diagnostic;
-  }
-  const names = resolveSkillRoots({ ...options, agents })
-    .flatMap(({ path }) => listDir(path).dirs);
+  const { file } = diagnostic;
+  const name = basename(file);
+  const mayBeSkill = check && dirname(file) === options.workingDirectory;
+  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
+  const names = [dirname(file), ...roots.map(({ path }) => path)]
+    .flatMap((path) => listDir(path).dirs);
   const [near] = nearestWords(name, new Set(names));
-  const reason = `there is no folder or skill named ${quote(name)}`;
+  const reason = mayBeSkill
+    ? `there is no folder or skill named ${quote(name)}`
+    : diagnostic.reason;
   const fix = near === undefined
     ? diagnostic.fix
     : `did you mean ${quote(near)}?`;

@@ -1,7 +1,6 @@
 /**
- * The rules of `--check` for a skill that is served: small functions that return what
- * is wrong with its `SKILL.md`, or with one of its files. `docs/check.md` describes
- * each.
+ * The rules of `--check` for a skill: small functions from its fields, its text, or one
+ * of its files to diagnostics. `docs/check.md` describes each rule.
  */
 
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
@@ -18,28 +17,25 @@ import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { findYaml } from "../skills/skill_md.ts";
 import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
 import { count, listInvisible, quote, truncate } from "../text.ts";
+import { explainEncoding } from "./beginning.ts";
 import {
+  explainMisspelling,
   type Field,
   findField,
-  findNested,
-  fixBy,
   FLAGS,
-  inQuotes,
   listFields,
+  locateField,
   meantField,
-  writeField,
 } from "./fields.ts";
 import { listBrokenLinks } from "./links.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
   readonly text: string;
-  /** The fields as they are written. */
+  /** The fields as written. */
   readonly fields: readonly Field[];
   /** The paths of its files. */
   readonly paths: readonly string[];
-  /** Whether a path that leads out of the skill leads to another one. */
-  readonly isInSkill: (path: string) => boolean;
 }
 
 /** A file of a skill. */
@@ -50,31 +46,30 @@ interface CheckedFile {
   readonly isUtf8: boolean;
 }
 
-type Found =
-  | FieldDiagnostic
-  | DiagnosticDetails
-  | readonly (FieldDiagnostic | DiagnosticDetails)[];
+type Found = DiagnosticDetails | DiagnosticDetails[] | undefined;
+type FoundInField = FieldDiagnostic | FieldDiagnostic[] | undefined;
 
-const SKILL_RULES: readonly ((skill: CheckedSkill) => Found | undefined)[] = [
+const FIELD_RULES: readonly ((skill: CheckedSkill) => FoundInField)[] = [
   ...LIMITS,
   checkDirName,
-  checkFileName,
-  checkFieldNames,
   checkFlags,
   checkComment,
   checkTag,
-  checkArgumentHint,
   checkAllowedTools,
+];
+
+const TEXT_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
+  checkFileName,
+  checkFieldNames,
   checkInvisible,
-  checkBody,
   checkLength,
-  checkNested,
+  checkInside,
 ];
 
 const FILE_RULES: readonly ((
   file: CheckedFile,
   skill: CheckedSkill,
-) => DiagnosticDetails | DiagnosticDetails[] | undefined)[] = [
+) => Found)[] = [
   checkEncoding,
   checkShebang,
   checkLinks,
@@ -85,116 +80,66 @@ export async function checkSkill(
   skill: Skill,
   { registry, contents }: { registry: SkillSource; contents: SkillFiles },
 ): Promise<Diagnostic[]> {
-  const files: CheckedFile[] = [];
-  const unreadable: Diagnostic[] = [];
-  for (const { path } of contents.files) {
-    try {
-      const { text, bytes } = await registry.readFile(skill, path);
-      const isUtf8 = text !== undefined;
-      const decoded = text ?? new TextDecoder().decode(bytes);
-      files.push({ path, text: decoded, isUtf8 });
-    } catch (error) {
-      const file = pathOf(skill, path);
-      unreadable.push({ file, ...diagnosticOf(error), rule: "unreadable" });
-    }
-  }
-  const { text = "" } = files.find(({ path }) => path === SKILL_MD) ?? {};
-  const { skills } = registry.catalog;
-  const checked: CheckedSkill = {
-    ...skill,
-    text,
-    fields: listFields(findYaml(text) ?? ""),
-    paths: contents.files.map(({ path }) => path),
-    isInSkill: (path) => {
-      const target = join(skill.directory, path);
-      return skills.values().some(({ directory }) =>
-        target === directory || target === join(directory, SKILL_MD)
-      );
-    },
-  };
+  const { files, unreadable } = await readFiles(skill, { registry, contents });
+  const text = files.find(({ path }) => path === SKILL_MD)?.text ?? "";
+  const fields = listFields(findYaml(text) ?? "");
+  const paths = contents.files.map(({ path }) => path);
+  const checked = { ...skill, text, fields, paths };
+  const found = [
+    ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
+      .map((diagnostic) => locateField(diagnostic, fields)),
+    ...TEXT_RULES.flatMap((rule) => rule(checked) ?? []),
+  ];
   return [
-    ...SKILL_RULES.flatMap((rule) => rule(checked) ?? [])
-      .map((diagnostic) => toDiagnostic(diagnostic, checked)),
-    ...files.flatMap((file) =>
-      FILE_RULES.flatMap((rule) => rule(file, checked) ?? [])
-        .map((diagnostic) => ({
-          ...diagnostic,
-          file: pathOf(skill, file.path),
-        }))
-    ),
+    ...found.map((it) => ({ file: skill.file, ...it })),
+    ...files.flatMap((file) => checkFile(file, checked)),
     ...listLeftOut(skill, contents),
     ...[limitFiles(skill, contents)].filter((it) => it !== undefined),
     ...unreadable,
   ];
 }
 
+async function readFiles(
+  skill: Skill,
+  { registry, contents }: { registry: SkillSource; contents: SkillFiles },
+): Promise<{ files: CheckedFile[]; unreadable: Diagnostic[] }> {
+  const files: CheckedFile[] = [];
+  const unreadable: Diagnostic[] = [];
+  for (const { path } of contents.files) {
+    try {
+      const { text, bytes } = await registry.readFile(skill, path);
+      const decoded = text ?? new TextDecoder().decode(bytes);
+      files.push({ path, text: decoded, isUtf8: text !== undefined });
+    } catch (error) {
+      const file = pathOf(skill, path);
+      unreadable.push({ file, ...diagnosticOf(error), rule: "unreadable" });
+    }
+  }
+  return { files, unreadable };
+}
+
+function checkFile(file: CheckedFile, skill: CheckedSkill): Diagnostic[] {
+  return FILE_RULES.flatMap((rule) => rule(file, skill) ?? [])
+    .map((it) => ({ ...it, file: pathOf(skill, file.path) }));
+}
+
 function pathOf({ file, directory }: Skill, path: string): string {
   return path === SKILL_MD ? file : join(directory, path);
 }
 
-/** Adds the line of the field, and the finished line if the value is known. */
-function toDiagnostic(
-  diagnostic: FieldDiagnostic | DiagnosticDetails,
-  { file, fields }: CheckedSkill,
-): Diagnostic {
-  if (!("field" in diagnostic)) return { file, ...diagnostic };
-  const { field, key, value, ...rest } = diagnostic;
-  const at = findField(field, fields);
-  const nested = at && key !== undefined ? findNested(key, at) : undefined;
-  if (nested !== undefined) {
-    // A number, such as a version, becomes a text as it is written.
-    const number = /^[\w.+-]+(?=\s+#|$)/.exec(nested.value)?.[0];
-    const finished = number &&
-      `${nested.indentation}${key}: ${inQuotes(number)}`;
-    return { file, ...rest, line: nested.line, fix: fixBy(finished, rest.fix) };
-  }
-  const isWhole = at?.lines.length === 1 && at.value !== "";
-  const finished = value && isWhole ? writeField(field, value) : undefined;
-  return { file, ...rest, line: at?.line, fix: fixBy(finished, rest.fix) };
-}
-
-function checkDirName(
-  { name, directory, fields, paths }: CheckedSkill,
-): DiagnosticDetails | undefined {
-  // The directory of several skills must not be renamed for the sake of one.
-  if (paths.some((path) => SKILL_IN_SKILL.test(path))) return undefined;
+function checkDirName({ name, directory }: CheckedSkill): FoundInField {
   const dir = basename(directory);
   const valid = validName(name);
   if (valid === undefined || valid === dir) return undefined;
-  const at = findField("name", fields);
-  const rename = `rename the folder to ${quote(valid)}, unless that exists`;
-  const finished = at?.lines.length === 1 && validName(dir) === dir
-    ? writeField("name", dir)
-    : undefined;
-  const fix = fixBy(finished, "");
   return {
     rule: "name-folder",
-    line: at?.line,
+    field: "name",
+    value: validName(dir) === dir ? dir : undefined,
     reason: `the name ${quote(valid)} differs from the folder name ${
       quote(dir)
     }`,
-    fix: fix === "" ? rename : `${rename}, or ${fix}`,
+    fix: `rename the folder to ${quote(valid)}`,
   };
-}
-
-function checkFileName({ file }: CheckedSkill): DiagnosticDetails | undefined {
-  if (basename(file) === SKILL_MD) return undefined;
-  const reason = `some hosts look only for "${SKILL_MD}"`;
-  return { rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` };
-}
-
-/** Unknown fields pass, since hosts have their own, unless they are almost known ones. */
-function checkFieldNames({ fields }: CheckedSkill): DiagnosticDetails[] {
-  return fields.flatMap((at): DiagnosticDetails[] => {
-    const field = meantField(at.key);
-    if (field === undefined || findField(field, fields)) return [];
-    return [{
-      rule: FLAGS.includes(field) ? "flags" : "field-misspelled",
-      line: at.line,
-      reason: `the field ${quote(at.key)} is almost ${quote(field)}`,
-      fix: fixBy(`${field}: ${at.value}`.trimEnd(), `write ${quote(field)}`),
-    }];
-  });
 }
 
 const CLEAR = /^(?:true|yes|on|false|no|off)$/i;
@@ -212,8 +157,8 @@ function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
   });
 }
 
-/** What YAML takes for a comment is most likely a part of the description. */
-function checkComment({ fields }: CheckedSkill): FieldDiagnostic | undefined {
+/** What YAML reads as a comment is probably part of the description. */
+function checkComment({ fields }: CheckedSkill): FoundInField {
   const field = "description";
   const { value = "", lines = [] } = findField(field, fields) ?? {};
   if (/^["'|>]/.test(value)) return undefined;
@@ -225,41 +170,42 @@ function checkComment({ fields }: CheckedSkill): FieldDiagnostic | undefined {
   return { rule: "description-comment", field, value, reason, fix };
 }
 
-function checkTag(
-  { frontmatter: { description } }: CheckedSkill,
-): FieldDiagnostic | undefined {
-  const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(description) ?? [];
+function checkTag({ frontmatter }: CheckedSkill): FoundInField {
+  const field = "description";
+  const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(frontmatter[field]) ?? [];
   if (tag === undefined) return undefined;
   const reason = `some hosts refuse a description with ${quote(tag)}`;
   const fix = "write it without angle brackets";
-  return { rule: "description-tag", field: "description", reason, fix };
+  return { rule: "description-tag", field, reason, fix };
 }
 
-function checkArgumentHint(
-  { frontmatter, fields }: CheckedSkill,
-): FieldDiagnostic | undefined {
-  const field = "argument-hint";
-  const hint = frontmatter[field];
-  if (hint === undefined || typeof hint === "string") return undefined;
-  const value = findField(field, fields)?.value;
-  const reason = `${field} is not a text, so some hosts drop the skill`;
-  const fix = "write a text in quotes, or remove it";
-  return { rule: field, field, value, reason, fix };
-}
-
-function checkAllowedTools(
-  { frontmatter }: CheckedSkill,
-): FieldDiagnostic | undefined {
+function checkAllowedTools({ frontmatter }: CheckedSkill): FoundInField {
   const field = "allowed-tools";
   const tools = frontmatter[field];
   if (!Array.isArray(tools)) return undefined;
-  const reason = `${field} is a list, but the specification says a text`;
-  const fix = "write it as one text";
+  const reason = `${field} is a list, but the specification requires text`;
+  const fix = "write the tools on one line, with spaces between them";
   return { rule: field, field, value: tools.join(" "), reason, fix };
 }
 
+function checkFileName({ file }: CheckedSkill): Found {
+  if (basename(file) === SKILL_MD) return undefined;
+  const reason = `some hosts look only for "${SKILL_MD}"`;
+  return { rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` };
+}
+
+/** Accepts unknown fields, since hosts have their own, unless they are almost known. */
+function checkFieldNames({ fields }: CheckedSkill): Found {
+  return fields.flatMap((at): DiagnosticDetails[] => {
+    const field = meantField(at.key);
+    if (field === undefined || findField(field, fields)) return [];
+    const rule = FLAGS.includes(field) ? "flags" : "field-misspelled";
+    return [{ rule, ...explainMisspelling(at, field) }];
+  });
+}
+
 /** Invisible characters can hide text. */
-function checkInvisible({ text }: CheckedSkill): DiagnosticDetails | undefined {
+function checkInvisible({ text }: CheckedSkill): Found {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
     .map(listInvisible);
   const index = lines.findIndex((characters) => characters.length > 0);
@@ -269,69 +215,52 @@ function checkInvisible({ text }: CheckedSkill): DiagnosticDetails | undefined {
   return { rule: "invisible-characters", line: index + 1, reason, fix };
 }
 
-function checkBody(
-  { text, excerpt }: CheckedSkill,
-): DiagnosticDetails | undefined {
-  const endsWithFence = text.trimEnd().endsWith("\n---");
-  if (excerpt.trim() !== "" || !endsWithFence) return undefined;
-  const reason = "there are no instructions below the frontmatter";
-  return { rule: "body-empty", reason, fix: "write there what to do" };
-}
-
 /** The maximum number of lines that the specification recommends. */
 const MAX_LINES = 500;
 
-function checkLength({ text }: CheckedSkill): DiagnosticDetails | undefined {
+function checkLength({ text }: CheckedSkill): Found {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
   if (length <= MAX_LINES) return undefined;
-  const reason = `it has ${length} lines, and ${MAX_LINES} are recommended`;
+  const reason =
+    `it has ${length} lines, and the specification recommends at most ${MAX_LINES}`;
   const fix = "move details into other files of the skill, and link to them";
   return { rule: "long", reason, fix };
 }
 
-const SKILL_IN_SKILL = /^[^/]+\/SKILL\.md$/;
-
-/** Reports a directory that may hold several skills, although it is one. */
-export function checkNested(
-  { paths }: Pick<CheckedSkill, "paths">,
-): DiagnosticDetails | undefined {
-  const inside = paths.filter((path) => SKILL_IN_SKILL.test(path));
+/** Reports skills inside a skill, which are only files of it. */
+function checkInside({ paths }: CheckedSkill): Found {
+  const inside = paths.filter((path) => /^[^/]+\/SKILL\.md$/.test(path));
   if (inside.length === 0) return undefined;
   const dirs = count(inside.length, "folder");
   return {
     rule: "not-served",
-    reason: `beside it, ${dirs} with a ${SKILL_MD} are files of its skill`,
-    fix: "move it into a folder of its own, unless that is what they are for",
+    reason: `it makes ${dirs} with a ${SKILL_MD} parts of one skill`,
+    fix: "move it into a folder of its own, unless that is intended",
   };
 }
 
 const MARKDOWN = /\.(?:md|markdown)$/i;
 
-function checkEncoding(
-  { path, text, isUtf8 }: CheckedFile,
-): DiagnosticDetails | undefined {
+function checkEncoding({ path, text, isUtf8 }: CheckedFile): Found {
   if (isUtf8 || !MARKDOWN.test(path)) return undefined;
-  const line = 1 + text.split("\n").findIndex((it) => it.includes("\ufffd"));
-  const reason = "the file is not UTF-8, so the model cannot read it";
-  const fix = 'save it as UTF-8, with "Save as" or "Save with Encoding"';
-  return { rule: "encoding", line, reason, fix };
+  return { rule: "encoding", ...explainEncoding(text) };
 }
 
-/** A carriage return becomes a part of the interpreter's name. */
-function checkShebang({ text }: CheckedFile): DiagnosticDetails | undefined {
+/** A carriage return becomes part of the interpreter's name. */
+function checkShebang({ text }: CheckedFile): Found {
   if (!/^#!.*\r\n/.test(text)) return undefined;
   const reason =
     "the line ends in CR and LF, so the system finds no interpreter of that name";
-  const fix = "save the file with the line endings LF";
+  const fix = "save the file with LF line endings";
   return { rule: "script-crlf", line: 1, reason, fix };
 }
 
 function checkLinks(
   { path, text, isUtf8 }: CheckedFile,
-  { paths, isInSkill }: CheckedSkill,
-): DiagnosticDetails[] {
+  { paths }: CheckedSkill,
+): Found {
   if (!isUtf8 || !MARKDOWN.test(path)) return [];
-  return listBrokenLinks(text, path, paths, isInSkill);
+  return listBrokenLinks(text, path, paths);
 }
 
 /** Reports skills of the same name. */
@@ -341,7 +270,7 @@ export function checkTogether(skills: readonly Skill[]): Diagnostic[] {
     others.map(({ name, file }): Diagnostic => ({
       rule: "name-twice",
       file,
-      reason: `the name ${quote(name)} is also that of ${quote(first!.file)}`,
+      reason: `${quote(first!.file)} has the same name, ${quote(name)}`,
       fix: "rename one of the two skills, or remove it",
     }))
   );

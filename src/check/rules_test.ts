@@ -52,14 +52,14 @@ Deno.test("checkTogether() compares names without their case, and names the firs
   assert.deepEqual(
     checkTogether(skills).map(({ file, reason }) => [file, reason]),
     [
-      ["2/SKILL.md", 'the name "GIT" is also that of "0/SKILL.md"'],
-      ["3/SKILL.md", 'the name "git" is also that of "0/SKILL.md"'],
+      ["2/SKILL.md", '"0/SKILL.md" has the same name, "GIT"'],
+      ["3/SKILL.md", '"0/SKILL.md" has the same name, "git"'],
     ],
   );
   assert.deepEqual(checkTogether([]), []);
 });
 
-Deno.test("checkSkill() reports files that cannot be read anymore, and fails for none", async () => {
+Deno.test("checkSkill() reports files that it can no longer read", async () => {
   using place = new Place();
   place.skill("skills", "git");
   using registry = await openRegistry(join(place.path, "skills"));

@@ -11,7 +11,7 @@ import {
   readHead,
 } from "../check/near_misses.ts";
 import { addEvidence } from "../check/evidence.ts";
-import { checkNested, checkSkill, checkTogether } from "../check/rules.ts";
+import { checkSkill, checkTogether } from "../check/rules.ts";
 import {
   currentDir,
   dirname,
@@ -37,7 +37,6 @@ import { isMarkedAsNoSkill, isNamedSkills } from "../skills/roots.ts";
 import type {
   Skill,
   SkillCatalog,
-  SkillFiles,
   SkillRegistryOptions,
   SkillRootReport,
   SkillSource,
@@ -214,16 +213,6 @@ function listChecked(
   ]);
 }
 
-async function listDiagnostics(
-  skill: Skill,
-  contents: SkillFiles,
-  { registry, check }: { registry: SkillSource; check: boolean },
-): Promise<Diagnostic[]> {
-  if (check) return await checkSkill(skill, { registry, contents });
-  const nested = checkNested({ paths: contents.files.map(({ path }) => path) });
-  return nested ? [{ file: skill.file, ...nested }] : [];
-}
-
 /**
  * Returns what the report says of a skill.
  *
@@ -237,8 +226,8 @@ async function inspect(
   const { name, description, scope, directory, file, state, hiddenFrom } =
     skill;
   const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
-  const diagnostics = contents
-    ? await listDiagnostics(skill, contents, { registry, check })
+  const diagnostics = contents && check
+    ? await checkSkill(skill, { registry, contents })
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   const reported = {

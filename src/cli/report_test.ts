@@ -53,11 +53,11 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   fix: write this line instead:
 description: "Use: this"
 ~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
-  fix: rename the folder to "git", unless that exists, or write this line instead:
+  fix: write this line instead:
 name: git-2
-~/.claude/skills/git-2/SKILL.md: warning[name-twice]: the name "git" is also that of "${first}"
+~/.claude/skills/git-2/SKILL.md: warning[name-twice]: "${first}" has the same name, "git"
   fix: rename one of the two skills, or remove it
-~/.claude/skills/git/SKILL.md: warning[name-twice]: the name "git" is also that of "${first}"
+~/.claude/skills/git/SKILL.md: warning[name-twice]: "${first}" has the same name, "git"
   fix: rename one of the two skills, or remove it
 ~/.claude/skills/pdf/SKILL.md:7: warning[broken-link]: the link "a.md" does not lead to a file that the skill serves
   fix: add the file, or write the path of one that is not hidden
@@ -345,7 +345,7 @@ Deno.test(
     assert.equal(deleted.code, 1);
     assert.match(
       deleted.text,
-      /b: error\[skill-md-missing\]: .* no file "SKILL\.md"/,
+      /b: error\[skill-md-missing\]: .* has no "SKILL\.md"/,
     );
   },
 );

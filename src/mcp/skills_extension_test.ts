@@ -92,7 +92,7 @@ Deno.test("skills/get returns an invalid-params error for anything but the URI o
 
 /** Skills that hosts cannot load: the name, the reason, and the `SKILL.md`. */
 const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
-  ["Git-Hub", "does not consist of", skillMd("Git-Hub")],
+  ["Git-Hub", "must consist of", skillMd("Git-Hub")],
   ["long", "the limit is 1024", skillMd("long", "😀".repeat(1025))],
   ["colon", "needs quotes", skillMd("colon", "Use: this")],
   ["tags", "invisible characters", skillMd("tags", '"x\\U000E0041y"')],

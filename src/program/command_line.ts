@@ -110,17 +110,14 @@ const SERVING = {
     type: "string",
     value: "SET",
     choices: TOOLSET_NAMES,
-    help: `the tools that the model gets: ${
-      TOOLSET_NAMES.join(", ")
-    } (default: skill)`,
+    help:
+      "the tools that the model gets: skill, skilljack, reference, or agentskills (default: skill)",
   },
   "profile": {
     type: "string",
     value: "NAME",
     choices: PROFILE_NAMES,
-    help: `treat every client as this one: ${
-      PROFILE_NAMES.join(", ")
-    } (default: by its name)`,
+    help: "treat every client like this one (default: by its name)",
   },
   "remote": {
     type: "boolean",

@@ -1,6 +1,6 @@
 /**
  * What hosts with the Skills extension accept, according to the specification.
- * `skills/list` leaves out a skill that breaks a limit, and everything else serves it.
+ * `skills/list` omits a skill that breaks a limit. Everything else serves it.
  *
  * @see {@link https://agentskills.io/specification}
  */
@@ -8,6 +8,7 @@
 import { join } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { isObject, listInvisible, quote, withoutInvisible } from "../text.ts";
+import { REPAIRED } from "./skill_md.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 
 export const MAX_NAME_LENGTH = 64;
@@ -19,16 +20,16 @@ const MAX_MIB = 16;
 /** The maximum number of files and directories of a skill that `skills/list` lists. */
 export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
-/** With aliases, a short YAML text can become enormous, or contain itself. */
+/** Aliases can make short YAML enormous, or make it contain itself. */
 const MAX_JSON_DEPTH = 64;
 const MAX_JSON_LENGTH = 256 * 1024;
 
 /** What is wrong with a field of the frontmatter. */
 export interface FieldDiagnostic extends DiagnosticDetails {
   readonly field: string;
-  /** The key in the field, if that is a mapping. */
+  /** The key in the field, if the field is a mapping. */
   readonly key?: string;
-  /** The text to write as the value, if it is known. */
+  /** The right value, if it is known. */
   readonly value?: string | undefined;
 }
 
@@ -44,16 +45,12 @@ export const LIMITS: readonly Limit[] = [
   limitMetadata,
 ];
 
-/** Says why hosts cannot load a skill, if they cannot. */
+/** Returns why hosts cannot load a skill, if they cannot. */
 export function findUnlistingReason(
   skill: Skill,
   contents: SkillFiles,
 ): DiagnosticDetails | undefined {
-  if (skill.isRepaired) {
-    const reason = "the frontmatter needs quotes around a value";
-    const fix = "run --check, and write the lines that it prints";
-    return { rule: "yaml-repaired", reason, fix };
-  }
+  if (skill.isRepaired) return REPAIRED;
   const [diagnostic] = LIMITS.flatMap((limit) => limit(skill) ?? []);
   return diagnostic ?? limitFiles(skill, contents) ??
     listLeftOut(skill, contents).find(({ rule }) => rule === "unreadable");
@@ -83,7 +80,7 @@ function limitName({ frontmatter }: Skill): FieldDiagnostic | undefined {
   const value = validName(name);
   if (name === value) return undefined;
   const characters = "a-z, 0-9, and single hyphens between them";
-  const reason = `the name ${quote(name)} does not consist of ${characters}`;
+  const reason = `the name ${quote(name)} must consist of ${characters}`;
   const fix = "write a name of these characters";
   return { rule: "name-characters", field, value, reason, fix };
 }
@@ -141,19 +138,19 @@ function limitCompatibility(
   if (isShort) return undefined;
   const field = "compatibility";
   const reason =
-    `${field} is not a text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
-  const fix = "write it as one short text, or remove it";
+    `${field} is not text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
+  const fix = "write it as short text, or remove it";
   return { rule: field, field, reason, fix };
 }
 
-/** Mostly, a version lacks quotes. */
+/** In most cases, a version has no quotes. */
 function limitMetadata(
   { frontmatter: { metadata = {} } }: Skill,
 ): FieldDiagnostic[] {
   const field = "metadata";
   if (!isObject(metadata)) {
-    const reason = "metadata is not a mapping of texts";
-    const fix = "write a key and a text in quotes on each line below it";
+    const reason = "metadata is not a mapping of keys to text";
+    const fix = "write a key and text in quotes on each line below it";
     return [{ rule: field, field, reason, fix }];
   }
   return Object.entries(metadata)
@@ -162,12 +159,12 @@ function limitMetadata(
       rule: field,
       field,
       key,
-      reason: `the value of ${quote(key)} in metadata is not a text`,
-      fix: "write it as one text in quotes",
+      reason: `the value of ${quote(key)} in metadata is not text`,
+      fix: "write it as text in quotes",
     }));
 }
 
-/** Describes the files and directories of a skill that are not served. */
+/** Describes the files and directories of a skill that the server does not serve. */
 export function listLeftOut(
   { directory }: Skill,
   { leftOut }: SkillFiles,
@@ -180,6 +177,7 @@ export function listLeftOut(
   }));
 }
 
+/** Describes a skill with too many or too large files. */
 export function limitFiles(
   { directory }: Skill,
   { files, entries }: SkillFiles,

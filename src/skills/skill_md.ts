@@ -1,7 +1,6 @@
 /**
- * Reads a `SKILL.md`: the YAML between two lines `---`, which must have a name and a
- * description. One sentence says why a file is skipped. `src/check/explain.ts` says
- * more.
+ * Reads a `SKILL.md`: the YAML between two `---` lines, which must have a name and a
+ * description. Its diagnostics are short. `src/check/explain.ts` says more.
  */
 
 import { parse } from "jsr:@std/yaml@^1/parse";
@@ -22,17 +21,17 @@ const MAX_NAME_LENGTH = 200;
 
 /** What a `SKILL.md` says. */
 export interface SkillMd {
-  /** The fields as they are served. If there are none, the file is skipped. */
+  /** The fields as the server serves them, or `undefined` if it skips the file. */
   readonly frontmatter?: SkillFrontmatter | undefined;
-  /** The clean name, or what looks like the name in a file that is skipped. */
+  /** The clean name, or whatever looks like the name in a skipped file. */
   readonly name?: string | undefined;
   /** The beginning of its instructions. */
   readonly excerpt: string;
-  /** Whether its frontmatter could be read only after a repair. */
+  /** Whether a value of the frontmatter needs quotes that are not there. */
   readonly isRepaired: boolean;
   readonly isHiddenFromModel: boolean;
   readonly isHiddenFromUser: boolean;
-  /** Why the file is skipped, or which value was repaired. */
+  /** Why the file is skipped or repaired. */
   readonly diagnostic?: DiagnosticDetails | undefined;
 }
 
@@ -74,34 +73,36 @@ export function readSkillMd(bytes: Uint8Array): SkillMd {
   if (head === undefined) return skip(NOT_UTF_8);
   const [frontmatter] = FRONTMATTER.exec(head) ?? [];
   if (frontmatter === undefined) return skip(NO_FRONTMATTER, head);
-  // A string keeps the text that it was cut from in memory. This leaves out the rest.
+  // V8 would keep the whole head in memory for a slice of it. This decodes only the
+  // frontmatter.
   const end = encoder.encode(frontmatter).length;
   const yaml = findYaml(decoder.decode(bytes.subarray(0, end)))!;
-  const { fields, diagnostic } = readFields(yaml);
-  if (fields === undefined) return skip(diagnostic!, frontmatter);
-  const hiding = readFlags(fields);
-  const refusal = findRefusal(fields, yaml);
-  if (refusal !== undefined) {
-    return { ...skip(refusal, frontmatter), ...hiding };
+  try {
+    const { fields, isRepaired } = readFields(yaml);
+    const flags = readFlags(fields);
+    const refusal = findRefusal(fields, yaml);
+    if (refusal) return { ...skip(refusal, frontmatter), ...flags };
+    return {
+      frontmatter: fields as SkillFrontmatter,
+      name: cleanName(fields.name as string),
+      excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
+      isRepaired,
+      ...flags,
+      diagnostic: isRepaired ? REPAIRED : undefined,
+    };
+  } catch (error) {
+    return skip(toYamlDiagnostic(error as Error), frontmatter);
   }
-  return {
-    frontmatter: fields as SkillFrontmatter,
-    name: cleanName(fields.name as string),
-    excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
-    isRepaired: diagnostic !== undefined,
-    ...hiding,
-    diagnostic,
-  };
 }
 
 /**
- * The lines `---` and the YAML between them, which begins with a line break, so that
- * its lines have the numbers of the file.
+ * The `---` lines and the YAML between them. The YAML begins with a line break, so that
+ * its line numbers are those of the file.
  */
 const FRONTMATTER =
   /^\ufeff?---[ \t]*(?=[\r\n])([^]*?[\r\n])---[ \t]*(?=[\r\n]|$)/;
 
-/** Returns the YAML at the beginning of a text, with line feeds. */
+/** Returns the YAML of a `SKILL.md`, with line feeds. */
 export function findYaml(text: string): string | undefined {
   return FRONTMATTER.exec(text)?.[1]?.replace(/\r\n?/g, "\n");
 }
@@ -125,80 +126,79 @@ export function parseYaml(
   return parse(yaml, { schema });
 }
 
-/** Reads the fields, and says which value had to be repaired, or why they cannot be read. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the fields, with quotes around the values that need them.
+ *
+ * @throws {SyntaxError} If the YAML is malformed even with these quotes.
+ */
 export function readFields(
   yaml: string,
-): { fields?: Record<string, unknown>; diagnostic?: DiagnosticDetails } {
-  try {
-    return takeScalars(toFields(parseYaml(yaml)), yaml);
-  } catch (error) {
-    const quoted = quoteRefusedLines(yaml);
-    const fields = attempt(() => toFields(parseYaml(quoted)));
-    if (fields === undefined) {
-      return { diagnostic: toYamlDiagnostic(error as Error) };
-    }
-    const others = quoted.split("\n");
-    const index = yaml.split("\n").findIndex((line, at) => line !== others[at]);
-    const diagnostic = needsQuotes(others[index]!.split(":", 1)[0]!, index + 1);
-    return { fields: takeScalars(fields, quoted).fields, diagnostic };
-  }
-}
-
-function toFields(parsed: unknown): Record<string, unknown> {
-  return isObject(parsed) ? parsed : {};
-}
-
-/** Takes a name or a description as it is written where YAML reads a number or a boolean. */
-function takeScalars(
-  fields: Record<string, unknown>,
-  yaml: string,
-): { fields: Record<string, unknown>; diagnostic?: DiagnosticDetails } {
-  const [first, ...others] = REQUIRED_FIELDS
+): { fields: Fields; isRepaired: boolean } {
+  const parsed = attempt(() => parseYaml(yaml));
+  const isRefused = parsed === undefined;
+  const readable = isRefused ? quoteRefusedLines(yaml) : yaml;
+  const fields = toFields(isRefused ? parseYaml(readable) : parsed);
+  const scalars = REQUIRED_FIELDS
     .filter((field) => /number|boolean/.test(typeof fields[field]));
-  if (first === undefined) return { fields };
-  const written = attempt(() => toFields(parseYaml(yaml, "failsafe"))) ?? {};
-  const taken = [first, ...others]
-    .map((field) => [field, String(written[field] ?? fields[field])]);
   return {
-    fields: { ...fields, ...Object.fromEntries(taken) },
-    diagnostic: needsQuotes(first, lineOf(first, yaml)),
+    fields: { ...fields, ...takeAsWritten(scalars, fields, readable) },
+    isRepaired: isRefused || scalars.length > 0,
   };
 }
 
-/** The fields that every skill has. */
+function toFields(parsed: unknown): Fields {
+  return isObject(parsed) ? parsed : {};
+}
+
+/** Returns fields as text where YAML reads a number or a boolean: `1.10`, not `1.1`. */
+function takeAsWritten(
+  names: readonly string[],
+  fields: Fields,
+  yaml: string,
+): Fields {
+  if (names.length === 0) return {};
+  const written = attempt(() => toFields(parseYaml(yaml, "failsafe"))) ?? {};
+  return Object.fromEntries(
+    names.map((name) => [name, String(written[name] ?? fields[name])]),
+  );
+}
+
+/** The fields that every skill must have. */
 export const REQUIRED_FIELDS = ["name", "description"] as const;
 
 /**
- * The repair: puts each value in quotes that is on one line at the top level, and that
- * the parser refuses by itself, as it does if the value has a colon and a space.
+ * Puts one-line values at the top level in quotes if the parser refuses them by
+ * themselves, such as a value with a colon and a space.
  */
 function quoteRefusedLines(yaml: string): string {
   const lines = yaml.split("\n");
   return lines.map((line, index) => {
-    const goesOn = /^[ \t]+\S/.test(lines[index + 1] ?? "");
-    return goesOn ? line : quoteRefused(line) ?? line;
+    const continues = /^[ \t]+\S/.test(lines[index + 1] ?? "");
+    return continues ? line : quoteRefused(line) ?? line;
   }).join("\n");
 }
 
-/** Puts a value in quotes if it is on one line, and the parser refuses the line by itself. */
+/** Puts the value of a line in quotes if the parser refuses the line by itself. */
 export function quoteRefused(line: string): string | undefined {
   const [, key, value] = /^([\w-]+):[ \t]+(\S.*)$/.exec(line.trimEnd()) ?? [];
   if (value === undefined || attempt(() => [parseYaml(line)])) return undefined;
   return `${key}: ${JSON.stringify(value.replace(OUTER_QUOTES, "$2$4"))}`;
 }
 
-/** Quotation marks around a whole text, or one at its start that nothing closes. */
+/** Quotation marks around a whole value, or an opening one without a closing one. */
 const OUTER_QUOTES = /^(["'])(.*)\1$|^(["'])((?:(?!\3).)*)$/;
 
-/** Returns the line on which a field begins, or else the first one. */
+/** Returns the line where a field begins, or else the first line. */
 function lineOf(field: string, yaml: string): number {
   const lines = yaml.split("\n");
   return 1 + Math.max(0, lines.findIndex((it) => it.startsWith(`${field}:`)));
 }
 
-/** Says why the fields cannot be those of a skill, if they cannot. */
+/** Says why these cannot be the fields of a skill, if they cannot. */
 function findRefusal(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Fields,
   yaml: string,
 ): DiagnosticDetails | undefined {
   const missing = REQUIRED_FIELDS.find((field) => !isText(fields[field]));
@@ -206,8 +206,8 @@ function findRefusal(
     return {
       rule: `${missing}-missing`,
       line: lineOf(missing, yaml),
-      reason: `the field ${quote(missing)} is missing, or is not a text`,
-      fix: `write a line with "${missing}:" and a text in quotes`,
+      reason: `the field ${quote(missing)} is missing or is not text`,
+      fix: `write a line with "${missing}:" and text in quotes`,
     };
   }
   // Cleaning empties a name that is far too long.
@@ -215,7 +215,7 @@ function findRefusal(
   const reason = name === "" || name.length > MAX_NAME_LENGTH
     ? `the name has more than ${MAX_NAME_LENGTH} characters`
     : isScoped(name)
-    ? 'the name begins with "project:" or "global:", which say whose a skill is'
+    ? 'the name begins with "project:" or "global:", which are reserved for scopes'
     : undefined;
   return reason === undefined ? undefined : {
     rule: "name-malformed",
@@ -225,7 +225,8 @@ function findRefusal(
   };
 }
 
-function isText(value: unknown): value is string {
+/** Whether a required field has a value that it can have. */
+export function isText(value: unknown): value is string {
   return typeof value === "string" && oneLine(value) !== "";
 }
 
@@ -234,7 +235,7 @@ const NO = /^(?:false|no|off)$/i;
 
 /** Reads the two flags. A value that is neither true nor false hides the skill. */
 function readFlags(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Fields,
 ): Pick<SkillMd, "isHiddenFromModel" | "isHiddenFromUser"> {
   const isShown = (flag: string, shown: RegExp) => {
     const value = fields[flag];
@@ -247,7 +248,7 @@ function readFlags(
   };
 }
 
-/** @param text The beginning of the file, in which its name may be readable. */
+/** @param text The beginning of the file, which may show its name. */
 function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
   const [, written = ""] = /^name:(.*)$/m.exec(text) ?? [];
   const name = oneLine(written).replace(/^(["'])(.*)\1$/, "$2");
@@ -261,7 +262,7 @@ function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
   };
 }
 
-const NOT_UTF_8: DiagnosticDetails = {
+export const NOT_UTF_8: DiagnosticDetails = {
   rule: "utf-8",
   line: 1,
   reason: "the file is not UTF-8",
@@ -277,16 +278,14 @@ const NO_FRONTMATTER: DiagnosticDetails = {
     'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
 };
 
-function needsQuotes(field: string, line: number): DiagnosticDetails {
-  return {
-    rule: "yaml-repaired",
-    line,
-    reason: `the value of ${quote(field)} needs quotes`,
-    fix: "put it in quotes, because other programs cannot read it",
-  };
-}
+/** `--check` names each of the values. */
+export const REPAIRED: DiagnosticDetails = {
+  rule: "yaml-repaired",
+  reason: "the frontmatter needs quotes around a value",
+  fix: "run --check, and write the lines that it prints",
+};
 
-/** Says what the parser says, whose lines are those of the file. */
+/** Returns the parser's message. Its line numbers are those of the file. */
 export function toYamlDiagnostic({ message }: Error): DiagnosticDetails {
   const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
   return {
