@@ -1,7 +1,6 @@
 /**
- * The options of the command line, in one table from which the parser, `--help`, and
- * docs/options.md derive, and the parser. If the command line is invalid, it says what
- * the user probably meant.
+ * Parses the command line. One table of options defines the parser, `--help`, and
+ * docs/options.md. Error messages suggest corrections.
  */
 
 import { parseArgs } from "node:util";
@@ -11,20 +10,20 @@ import { nearestWords, quote } from "../text.ts";
 import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
 
-/** An option, with what `parseArgs` of `node:util` needs to know about it. */
+/** An option, as `parseArgs` of `node:util` takes it, and its documentation. */
 export interface Option {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
   readonly short?: string;
-  /** The placeholder of its value in the help. */
+  /** The placeholder for its value in the help. */
   readonly value?: string;
   readonly help: string;
-  /** The only values that it accepts. */
+  /** Its valid values, if there are only a few. */
   readonly choices?: readonly string[];
   /** A description of a valid value. Default: its choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
-  /** The options that it goes with. One of them must be given. */
+  /** Options of which it requires at least one. */
   readonly requires?: readonly string[];
 }
 
@@ -38,16 +37,16 @@ const DIRS = {
   expected: "a folder",
 } as const;
 
-/** The options that make the program print something and exit. */
+/** Options with which the program prints something and exits. */
 const PRINTING = {
   "list": {
     type: "boolean",
-    help: "list the skills, where they come from, and what is wrong",
+    help: "list the skills, their folders, and their problems",
   },
   "check": {
     type: "boolean",
     help:
-      "check every skill, or only those given as DIR (folders, files of skills, or names of skills), and print what to fix; exit with 1 if there are errors or no skills",
+      "check every skill, or only the skills in DIR (a folder, a file of a skill, or the name of a skill), and print how to fix them; exit with 1 if there are errors or no skills",
   },
   "strict": {
     type: "boolean",
@@ -60,7 +59,7 @@ const PRINTING = {
     value: "RULE",
     choices: Object.keys(RULES),
     expected: "the name of a rule, as --check prints it in brackets",
-    help: "with --check: leave out the problems of this rule; repeatable",
+    help: "with --check: ignore the problems of this rule; repeatable",
     requires: ["check"],
   },
   "json": {
@@ -73,7 +72,7 @@ const PRINTING = {
     value: "CLIENT",
     choices: [OTHER_CLIENTS, ...CLIENT_NAMES],
     help:
-      `with --list: print what the model sees in this MCP client (${OTHER_CLIENTS}: in any other one)`,
+      `with --list: print what the model sees in this MCP client ("${OTHER_CLIENTS}": in any other client)`,
     requires: ["list"],
   },
   "print-config": {
@@ -86,7 +85,7 @@ const PRINTING = {
   "version": { type: "boolean", short: "V", help: "show the version" },
 } as const satisfies Readonly<Record<string, Option>>;
 
-/** The options of a running server. */
+/** Options of a running server. */
 const SERVING = {
   "skill-dir": {
     ...DIRS,
@@ -104,14 +103,14 @@ const SERVING = {
     type: "string",
     value: "FILE",
     expected: "the path of a file",
-    help: "apply the rules in this file, which say who sees which skills",
+    help: "apply the rules in this file, which decide who sees which skills",
   },
   "tools": {
     type: "string",
     value: "SET",
     choices: TOOLSET_NAMES,
     help:
-      "the tools that the model gets: skill, skilljack, reference, or agentskills (default: skill)",
+      "the tools for the model: skill, skilljack, reference, or agentskills (default: skill)",
   },
   "profile": {
     type: "string",
@@ -122,7 +121,7 @@ const SERVING = {
   "remote": {
     type: "boolean",
     help:
-      "send URIs instead of paths, and run no commands, for clients that cannot open files here, as when the server runs in a container",
+      "send URIs instead of paths, and run no commands, for clients that cannot open files on this machine, for example because the server runs in a container",
   },
   "refresh": {
     type: "string",
@@ -134,12 +133,12 @@ const SERVING = {
   },
   "no-watch": {
     type: "boolean",
-    help: "do not watch the folders, and rely on --refresh",
+    help: "do not watch the folders; rely on --refresh",
   },
   "log-loads": {
     type: "boolean",
     help:
-      "log a line to stderr for each skill that a client loads, with the time and the client",
+      "log to stderr each skill that a client loads, with the time and the client",
   },
   "auto-install-deps": {
     type: "boolean",
@@ -153,16 +152,16 @@ export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
 /** All options, in the order of the help. */
 export const OPTIONS = { ...PRINTING, ...SERVING } as const;
 
-/** The environment variables, and what each of them says. */
+/** The environment variables and their meanings. */
 export const VARIABLES: Readonly<Record<string, string>> = {
   SKILLS_DIR:
-    "the folders to search if there is no DIR, with commas between them; with --tools skilljack, they are searched after DIR",
+    "the folders to search if there is no DIR, separated by commas; --tools skilljack searches them after DIR",
   MAX_FILE_SIZE_MB:
     "the size limit for each file of a skill, in MiB (default: 1)",
   CLAUDE_CONFIG_DIR: "the folder that replaces ~/.claude",
 };
 
-/** Returns the first option that asks for something other than a server, if there is one. */
+/** Returns the first option with which the program does not serve, if there is one. */
 export function findTerminalOption(
   { values }: CommandLine,
 ): string | undefined {
@@ -187,9 +186,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     for (const text of [value].flat()) {
-      if (typeof text === "string") refuseInvalid(name, text, option);
+      if (typeof text === "string") rejectInvalid(name, text, option);
     }
-    refuseAlone(name, option, values);
+    rejectAlone(name, option, values);
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError('Invalid DIR "": expected a folder');
@@ -209,7 +208,7 @@ function parse(args: readonly string[]): CommandLine {
   }
 }
 
-/** Replaces a message of `parseArgs` with one that says what to write. */
+/** Replaces a message of `parseArgs` with one that contains the fix. */
 function formatParseError(message: string): string {
   const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
   if (unknown !== undefined) {
@@ -227,7 +226,8 @@ function formatParseError(message: string): string {
     : `--${name} requires a value: expected ${expectationOf(option)}`;
 }
 
-function refuseInvalid(name: string, value: string, option: Option): void {
+/** @throws {UsageError} If an option has an invalid value. */
+function rejectInvalid(name: string, value: string, option: Option): void {
   const { choices, isValid = () => true } = option;
   const isGiven = value.trim() !== "";
   if (isGiven && (choices?.includes(value) ?? isValid(value))) return;
@@ -242,7 +242,8 @@ function expectationOf({ choices = [], expected }: Option): string {
   return expected ?? `one of ${choices.join(", ")}`;
 }
 
-function refuseAlone(
+/** @throws {UsageError} If an option needs another one. */
+function rejectAlone(
   name: string,
   { requires }: Option,
   values: CommandLine["values"],

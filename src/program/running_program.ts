@@ -1,14 +1,14 @@
-/** The running program, and the words of commands as people write them in a shell. */
+/** The running program, and the commands that start it in a shell. */
 
 import { fileURLToPath } from "node:url";
 import { isAtOrBelow, isWindows, join, relative } from "../fs/paths.ts";
 
 export interface Program {
-  /** The file that runs: Deno, or the server as an executable. */
+  /** The running executable: Deno, or the compiled server. */
   readonly executable: string;
-  /** The path or URL of the main module, or `undefined` if it is part of the executable. */
+  /** The path or URL of the main module, or `undefined` in a compiled server. */
   readonly mainModule: string | undefined;
-  /** The import map that Deno runs with, if any is known. */
+  /** The path of this repository's import map, if Deno uses it. */
   readonly importMap: string | undefined;
   readonly os: typeof Deno.build.os;
 }
@@ -24,10 +24,10 @@ export function runningProgram(): Program {
 }
 
 /**
- * Returns the words of a command that starts the program in any directory, up to its
- * own arguments.
+ * Returns the words of a command that starts the program in any directory, without the
+ * program's own arguments.
  *
- * @param options Flags of Deno. The permissions of an executable are built in.
+ * @param options Flags of Deno. A compiled server has built-in permissions.
  */
 export function commandWords(
   { executable, mainModule, importMap }: Program,
@@ -40,8 +40,8 @@ export function commandWords(
   return [
     executable,
     "run",
-    // Keeps Deno from obeying the deno.json, package.json, and .npmrc of the working
-    // directory, which can replace the program, even if it is a module from JSR.
+    // A deno.json, package.json, or .npmrc in the working directory could replace the
+    // program, even a module from JSR.
     "--no-config",
     allowRead,
     "--allow-env",
@@ -51,7 +51,6 @@ export function commandWords(
   ];
 }
 
-/** The import map that Deno runs with, if it is this repository's. */
 const YAML = import.meta.resolve("jsr:@std/yaml@^1/parse");
 const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
   ? pathOrUrl(new URL("import_map.json", YAML).href)
@@ -61,17 +60,17 @@ function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }
 
-/** Shortens a path in the home directory, in the form that options accept. */
+/** Shortens a path in the home directory with `~`, which options accept. */
 export function withTilde(path: string, home: string | undefined): string {
   return home !== undefined && isAtOrBelow(path, home)
     ? join("~", relative(home, path))
     : path;
 }
 
-/** A path that needs no quotes. Only on Windows, a shell keeps the character `\`. */
+/** A path that needs no quotes. Only shells on Windows keep the character `\`. */
 const PLAIN_PATH = isWindows ? /^[\w~./:\\,@=+-]+$/ : /^[\w~./:,@=+-]+$/;
 
-/** The characters that have a meaning even in double quotes. */
+/** Characters with a special meaning in double quotes. */
 const SPECIAL = isWindows ? /[$`]/ : /["$`\\!]/;
 
 /** Quotes a path as one word of a command line, if it needs quotes. */

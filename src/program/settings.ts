@@ -1,6 +1,6 @@
 /**
- * Turns the command line and the environment into settings, with warnings about what
- * was ignored.
+ * Turns the command line and the environment into settings, with warnings about ignored
+ * environment variables.
  */
 
 import { attempt } from "../attempt.ts";
@@ -41,13 +41,13 @@ export interface Settings {
   readonly home: string | undefined;
   /** The absolute paths of the directories that replace the default ones. */
   readonly dirs: readonly string[];
-  /** The same options as the registry and the tools take them. */
+  /** The same options in the form that the registry and the tools take. */
   readonly options: SkillRegistryOptions & ToolOptions;
-  /** A line for each setting that is ignored, with its fix. */
+  /** A line for each ignored setting, with the fix. */
   readonly warnings: readonly string[];
 }
 
-/** What the environment says. */
+/** The settings from the environment. */
 interface Environment extends BaseDirs {
   readonly maxFileSize?: number | undefined;
 }
@@ -72,7 +72,7 @@ export function logWarnings({ warnings }: Settings): void {
   for (const warning of warnings) log(warning);
 }
 
-/** Returns settings with other options, whose paths are absolute, and the same directories. */
+/** Returns settings with the same directories and other options, whose paths are absolute. */
 export function withOptions(
   settings: Settings,
   values: Settings["values"],
@@ -115,8 +115,8 @@ function listReplacingDirs(
   return givenDirs(command, bases).flatMap((dir) => {
     const path = resolveGiven(dir, bases);
     if (check) return listCheckedDirs(path, searched);
-    refuseOptionName(dir, path);
-    // A skill's file stands for its directory.
+    rejectOptionName(dir, path);
+    // The path of a SKILL.md stands for its directory.
     return [dirOf(path) ?? path];
   });
 }
@@ -131,7 +131,7 @@ function listRoots(
     ...bases,
     dirs: isNamed ? dirs : undefined,
     recursiveDirs,
-    // `--check` looks only at the directories that are named.
+    // `--check DIR` checks nothing but DIR.
     agents: agents && !(check && isNamed),
   });
   return withoutDuplicates(roots.map((root) => ({
@@ -160,9 +160,8 @@ function createOptions(
 }
 
 /**
- * Lists the directories to check for a path: the skill that a file is in, or the path
- * itself. If nothing is there, it may be the name of skills in the searched
- * directories.
+ * Lists the directories to check for a path: the skill around a file, or the path
+ * itself. A missing path may be the name of a skill in the searched directories.
  */
 function listCheckedDirs(
   path: string,
@@ -178,8 +177,8 @@ function listCheckedDirs(
 }
 
 /**
- * Returns the directory of the skill that a file is in, or the one among skills that
- * should be a skill or a group, if it is in one.
+ * Returns the directory of the skill around a file, or else the directory around it
+ * that should be a skill or a group, because it is in `skills`.
  */
 function skillAround(file: string): string | undefined {
   if (attempt(() => Deno.statSync(file).isFile) !== true) return dirOf(file);
@@ -188,8 +187,8 @@ function skillAround(file: string): string | undefined {
     dirs.find((dir) => isNamedSkills(dirname(dir)));
 }
 
-/** @throws {UsageError} If a directory that is missing has the name of an option. */
-function refuseOptionName(dir: string, path: string): void {
+/** @throws {UsageError} If a missing directory has the name of an option. */
+function rejectOptionName(dir: string, path: string): void {
   if (!Object.hasOwn(OPTIONS, dir) || isThere(path)) return;
   throw new UsageError(
     `Cannot find the folder ${quote(dir)}: did you mean --${dir}?`,
@@ -201,18 +200,10 @@ export function dirOf(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
-function formatIgnored(
-  variable: string,
-  value: string,
-  expected: string,
-): string {
-  return `Ignoring ${variable}=${quote(value)}: expected ${expected}`;
-}
-
 /**
- * Returns the directories on the command line, or else those in the environment.
- * Skilljack searches both, in this order, so its toolset does too. An argument is
- * split at its commas, unless it names a directory.
+ * Returns the directories on the command line, or else the ones in the environment.
+ * Skilljack searches both, in this order, so its toolset does too. Commas separate
+ * directories, unless the whole argument is the path of one.
  */
 function givenDirs(
   { positionals, values }: CommandLine,
@@ -230,7 +221,7 @@ function givenDirs(
   );
 }
 
-/** @throws {UsageError} If the directory that the path is relative to is unknown. */
+/** @throws {UsageError} If the path is relative to an unknown directory. */
 function resolveGiven(path: string, bases: BaseDirs): string {
   try {
     return resolvePath(path, bases);
@@ -239,12 +230,14 @@ function resolveGiven(path: string, bases: BaseDirs): string {
   }
 }
 
-/** Returns the value of an environment variable, if it is not empty and Deno may read it. */
+// ---- The environment ---------------------------------------------------------------
+
+/** Returns the value of an environment variable, unless it is empty or Deno may not read it. */
 export function readEnvironment(name: string): string | undefined {
   return attempt(() => Deno.env.get(name)) || undefined;
 }
 
-/** On Windows, other shells set HOME, and they write paths differently. */
+/** On Windows, Unix shells set HOME to a path in another form. */
 const HOME_VARIABLES = isWindows
   ? ["USERPROFILE", "HOME"]
   : ["HOME", "USERPROFILE"];
@@ -253,6 +246,14 @@ const NO_HOME =
   `Cannot determine the home folder: its skills are skipped; set ${
     HOME_VARIABLES[0]
   } to its absolute path, and add --allow-env`;
+
+function formatIgnored(
+  variable: string,
+  value: string,
+  expected: string,
+): string {
+  return `Ignoring ${variable}=${quote(value)}: expected ${expected}`;
+}
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -268,8 +269,8 @@ function readMaxFileSize(warnings: string[]): number {
 }
 
 /**
- * Reads which directory replaces `~/.claude`. One in the project is ignored, because the
- * project may have set the variable.
+ * Reads the path of the directory that replaces `~/.claude`. Ignores a directory in the
+ * project, because the project may have set the variable.
  */
 function readClaudeDirectory(
   bases: BaseDirs,
