@@ -23,9 +23,9 @@ import { createReport, type OpenSkills, SILENT } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 /**
- * Does what a command line asks for, and returns the exit code.
+ * Runs the command of a command line, and returns the exit code.
  *
- * @throws {UsageError} If that cannot be done as it is asked for.
+ * @throws {UsageError} If its options prevent that.
  */
 export async function runCommand(
   command: CommandLine,
@@ -46,15 +46,15 @@ export async function runCommand(
   return await printModelView(settings, openSkills);
 }
 
-/** @throws {UsageError} If the policy is not valid, because a server would start without skills. */
+/** @throws {UsageError} If the policy is invalid, because a server would start without skills. */
 function requireValidPolicy(catalog: SkillCatalog): void {
   const diagnostic = findPolicyDiagnostic(catalog);
   if (diagnostic === undefined) return;
   const sentence = formatDiagnostic(diagnostic);
-  throw new UsageError(`${sentence}, and no entry is printed`);
+  throw new UsageError(`${sentence}, and no entry can be printed`);
 }
 
-/** Logs which directories of an entry do not exist, because its client would show that to nobody. */
+/** Logs missing directories of an entry, because clients hide the log of the server. */
 function logMissingDirs({ diagnostics }: SkillCatalog): void {
   for (const diagnostic of diagnostics) {
     if (diagnostic.rule === "folder-missing") {
@@ -63,7 +63,7 @@ function logMissingDirs({ diagnostics }: SkillCatalog): void {
   }
 }
 
-/** Prints the entry, which can be piped into a file, and below it what to do with it. */
+/** Prints the entry to stdout, which can be piped into a file, and instructions to stderr. */
 async function printConfig(
   client: ClientName,
   settings: Settings,
@@ -74,7 +74,7 @@ async function printConfig(
   return code;
 }
 
-/** Prints what the model sees in a client that starts the server as `--print-config` says. */
+/** Prints the model's view in a client that starts the server with the entry of `--print-config`. */
 async function printModelView(
   settings: Settings,
   openSkills: OpenSkills,
@@ -88,7 +88,7 @@ async function printModelView(
   return await printLines(formatModelView(as, catalog, options));
 }
 
-/** Prints the report of `--list` or `--check`, which contains what the registry would log. */
+/** Prints the report of `--list` or `--check`. */
 async function printReport(
   settings: Settings,
   openSkills: OpenSkills,

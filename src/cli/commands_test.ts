@@ -122,7 +122,10 @@ Deno.test("--print-config refuses to print an entry whose policy is not valid, a
     const start = 'skill-server: Cannot use the policy "';
     assert.ok(stderr.startsWith(start), stderr);
     assert.match(stderr.slice(stderr.indexOf('.yaml"') + 6), message);
-    assert.match(stderr, /no skills are served, and no entry is printed \(/);
+    assert.match(
+      stderr,
+      /no skills are served, and no entry can be printed \(/,
+    );
   }
   place.file("project/policy.yaml", "rules: []");
   assert.equal((await print()).code, 0);

@@ -1,6 +1,6 @@
 /**
- * What `--print-config` prints: the entry with which an MCP client starts the server
- * the way it is running now, and notes for the user.
+ * The output of `--print-config`: an entry with which an MCP client starts the server as
+ * it runs now, and notes for the user.
  */
 
 import {
@@ -48,16 +48,16 @@ export interface Launch {
 }
 
 export interface ClientConfig {
-  /** What the user adds to the client's file. */
+  /** The text to add to the client's file. */
   readonly text: string;
-  /** Says where to add it, in at most three sentences. */
+  /** Where to add it, and what else to know. */
   readonly notes: string;
 }
 
 /**
  * Creates the configuration for a client.
  *
- * @throws {UsageError} If Deno could read more than the user can expect.
+ * @throws {UsageError} If Deno could read more than the user expects.
  */
 export function createClientConfig(
   name: ClientName,
@@ -76,9 +76,10 @@ export function createClientConfig(
     ? configFile(client.file, program.os)
     : join(dir, basename(client.file));
   const notes = [
-    sayWhereToAdd(client, file, command) + sayHowLong(launch, program) + ".",
-    sayWhatIsAdded(client, settings, entrySettings),
-    sayWhatIsTwice(client, entrySettings),
+    explainWhereToAdd(client, file, command) +
+    explainWhenToReprint(launch, program) + ".",
+    explainAddedOptions(client, settings, entrySettings),
+    explainDoubleLists(client, entrySettings),
     command,
   ].filter((note) => note !== undefined);
   return {
@@ -87,7 +88,7 @@ export function createClientConfig(
   };
 }
 
-/** Adds to the user's options what a client needs so that its model sees every skill. */
+/** Adds the options that a client needs so that its model sees every skill. */
 export function withClientOptions(
   name: ClientName,
   settings: Settings,
@@ -123,21 +124,21 @@ export function formatConfig(
   if (format === "json") {
     return formatIndentedJson({ [section]: { skills: entry } });
   }
-  // TOML writes texts and lists of texts as JSON does.
+  // Strings and lists of strings are the same in TOML and JSON.
   const fields = Object.entries(entry).map(([key, value]) =>
     `${key} = ${escapeInvisible(stringifyJson(value), escapeCodePoint)}\n`
   );
   return `[${section}.skills]\n${fields.join("")}`;
 }
 
-/** Formats the client's own command, if every shell leaves the words in it as they are. */
+/** Formats the command of a client that adds the entry, if its words are safe in every shell. */
 function formatCommand(
   { command: template }: Client,
   { command, args }: Launch,
   entry: object,
 ): string | undefined {
   const text = [command, ...args].join(" ");
-  // On Windows, shells change the separator of paths, and JSON in quotes.
+  // Shells on Windows change backslashes, and JSON in quotes.
   if (/['"\\]/.test(text) || !isCopyable(text)) return undefined;
   const parts: Readonly<Record<string, string>> = {
     entry: JSON.stringify(entry),
@@ -148,7 +149,7 @@ function formatCommand(
   return template?.replace(/\{(\w+)\}/g, (_, part) => parts[part]!);
 }
 
-function sayWhereToAdd(
+function explainWhereToAdd(
   { title, projectFile }: Client,
   file: string,
   command: string | undefined,
@@ -161,17 +162,17 @@ function sayWhereToAdd(
   return places.join(", or ");
 }
 
-/** Says what would break the entry. */
-function sayHowLong(
+/** Lists events that would break the entry. */
+function explainWhenToReprint(
   { command }: Launch,
   { mainModule = "" }: Program,
 ): string {
   const occasions: string[] = [];
   if (isAbsolute(mainModule)) occasions.push(`move ${quote(mainModule)}`);
   if (/[\\/]_npx[\\/]/.test(command)) {
-    occasions.push("empty the cache of npm, which holds its Deno");
+    occasions.push("empty the npm cache, which contains this Deno");
   } else if (command.includes(Deno.version.deno)) {
-    occasions.push("upgrade Deno, whose path names its version");
+    occasions.push("upgrade Deno, because its path contains the version");
   }
   return occasions.length > 0
     ? `; print it again if you ${occasions.join(" or ")}`
@@ -187,7 +188,7 @@ function configFile(file: string, os: Program["os"]): string {
   return file.replace("{data}", data);
 }
 
-function sayWhatIsAdded(
+function explainAddedOptions(
   { title, ownSkills }: Client,
   { values: before }: Settings,
   { values }: Settings,
@@ -209,8 +210,8 @@ function sayWhatIsAdded(
     : undefined;
 }
 
-/** Says how to describe skills only once that the client describes itself, and we do, too. */
-function sayWhatIsTwice(
+/** Explains how to save tokens if both the client and the server describe some skills. */
+function explainDoubleLists(
   { title, ownSkills = [], ownList }: Client,
   { roots, options, home }: Settings,
 ): string | undefined {
@@ -222,19 +223,19 @@ function sayWhatIsTwice(
     .map((own) => quoteWord(withTilde(own, home)));
   if (dirs.length === 0) return undefined;
   const list = dirs.length === 1 ? dirs[0] : `[${dirs.join(", ")}]`;
-  return `${title} also describes skills in ${
+  return `${title} also describes the skills in ${
     dirs.join(" and ")
-  } itself; if its list has room for all of them, a file for --policy with the rule "- { in: ${list}, state: name-only }" leaves that to it, which saves about 45 tokens a skill.`;
+  } itself. If its list has room for all of them, the rule "- { in: ${list}, state: name-only }" in a file for --policy saves about 45 tokens a skill.`;
 }
 
 /**
- * Creates the command that starts the server on this machine. It does not use npx, even
- * if npx downloaded Deno: npm puts node_modules of the project on the PATH and starts
- * Deno with `node`, unless it ran the install script, which npm 12 does not. On
- * Windows, npx.cmd runs the npm that `prefix` in the project's .npmrc leads to, and
- * npm's cmd runs a deno.cmd of the project.
+ * Creates the command that starts the server on this machine. It never uses npx, with
+ * which a project could replace the program: npm puts the project's node_modules on the
+ * PATH and starts Deno with `node`, unless it ran the install script, which npm 12 does
+ * not. On Windows, npx.cmd runs the npm at the `prefix` in the project's .npmrc, and cmd
+ * runs a deno.cmd of the project.
  *
- * @throws {UsageError} If Deno could read more than the user can expect.
+ * @throws {UsageError} If Deno could read more than the user expects.
  */
 export function createLaunch(program: Program, settings: Settings): Launch {
   const args = serverArguments(settings);
@@ -249,9 +250,9 @@ export function createLaunch(program: Program, settings: Settings): Launch {
 }
 
 /**
- * Returns the path under which a program is on the PATH, or else its real path. Package
- * managers put the version into the latter, so an upgrade would remove it. A project
- * could replace what is in it.
+ * Returns the path of a program on the PATH, or else its given path. Package managers put
+ * the version into the real path, so an upgrade would remove that. Ignores directories
+ * of the project, which could replace the program.
  */
 function lastingPath(executable: string, { options }: Settings): string {
   const project = new Project(options);
@@ -266,7 +267,7 @@ function lastingPath(executable: string, { options }: Settings): string {
   return found ?? executable;
 }
 
-/** Returns arguments that have the same effect in any directory and environment. */
+/** Returns arguments that work the same in any directory and environment. */
 function serverArguments({ values, dirs }: Settings): string[] {
   const flags = SERVING_OPTIONS.flatMap((name) =>
     [values[name] ?? []].flat().map((value) =>
@@ -277,9 +278,9 @@ function serverArguments({ values, dirs }: Settings): string[] {
 }
 
 /**
- * Lists what Deno must read, with the targets of links, because it watches a directory
- * only where it may read those. Directories of the project are relative, because each
- * start can be in another project.
+ * Lists the paths that Deno must read, and the targets of symlinks among them, without
+ * which Deno would not watch a directory. Paths in the project are relative, because the
+ * client can start the server in any project.
  */
 function listReadablePaths(settings: Settings): string[] {
   const { values, home, dirs, options } = settings;
@@ -288,7 +289,7 @@ function listReadablePaths(settings: Settings): string[] {
     workingDirectory: ".",
     homeDirectory: home,
     claudeDirectory: options.claudeDirectory,
-    // Directories that are named replace them.
+    // Other directories replace the default roots.
     dirs: dirs.length > 0 ? [] : undefined,
     agents: values.agents,
   });
@@ -305,10 +306,9 @@ function listReadablePaths(settings: Settings): string[] {
 }
 
 /**
- * Returns where a path that the user named leads, unless a link of the project leads
- * out.
+ * Returns the target of a path, unless a symlink of the project leads out of it.
  *
- * @throws {UsageError} If it leads to the home directory, or to one above it.
+ * @throws {UsageError} If the target is the home directory or above it.
  */
 function targetOf(path: string, { home, options }: Settings): string {
   const target = realPathOf(path);
@@ -319,11 +319,11 @@ function targetOf(path: string, { home, options }: Settings): string {
   if (exposesHome(path) || !exposesHome(target)) return target;
   const [from, to] = [path, target].map(quote);
   throw new UsageError(
-    `Cannot print an entry that lets Deno read all of ${to}, where ${from} leads: name the folders of the skills, or write ${to} if you mean it`,
+    `Cannot print an entry that lets Deno read all of ${to}, the target of ${from}: pass the folders of the skills, or ${to} if you mean it`,
   );
 }
 
-/** @throws {UsageError} If the flag cannot name one of the paths. */
+/** @throws {UsageError} If a path contains a comma, which separates paths in this flag. */
 function allowRead(paths: readonly string[]): string {
   const odd = paths.find((path) => path.includes(","));
   if (odd === undefined) return `--allow-read=${[...new Set(paths)].join(",")}`;

@@ -308,7 +308,7 @@ Deno.test(
     ) {
       assertMisuse(
         () => readFor(...args),
-        /^Cannot print an entry that lets Deno read all of ".*", where ".*to-\w+" leads: name the folders of the skills, or write ".*" if you mean it$/,
+        /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/,
       );
     }
     assert.ok(readFor(home).includes(home));
@@ -379,7 +379,7 @@ Deno.test("--print-config says when to print the entry again", () => {
     notesFor({ mainModule, executable }).includes(
       `; print it again if you move ${
         quote(mainModule)
-      } or upgrade Deno, whose path names its version.\n`,
+      } or upgrade Deno, because its path contains the version.\n`,
     ),
   );
 });

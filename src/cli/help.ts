@@ -21,7 +21,7 @@ export function listOptionHelp(): [usage: string, help: string][] {
   );
 }
 
-/** Returns the help text, whose examples start the program in any directory. */
+/** Returns the help text. Its example commands work in any directory. */
 export function formatHelp(program: Program = runningProgram()): string {
   const command = commandWords(program).map(quoteWord).join(" ");
   const dirs = DEFAULT_DIRS

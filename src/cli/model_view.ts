@@ -1,6 +1,6 @@
 /**
- * The output of `--list --as CLIENT`: everything that the model of an MCP client
- * sees of the server before it calls a tool.
+ * The output of `--list --as CLIENT`: everything about the server that the model in an
+ * MCP client sees before it calls a tool.
  */
 
 import type { SkillCatalog } from "../skills/types.ts";
@@ -36,7 +36,7 @@ export function formatModelView(
   return withoutCommands(sections.join("\n\n").split("\n"));
 }
 
-/** Names a client, and says if it was not measured. */
+/** Returns the name of a client, and whether it was not measured. */
 function formatClient(client: string): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
   return profileOfOption(client).measured === undefined
@@ -78,7 +78,7 @@ function listPassages(client: string, view: ToolView): Passage[] {
   ];
 }
 
-/** Returns a length in UTF-16 code units, which clients count, and in tokens. */
+/** Formats a length in UTF-16 code units, the unit of clients' limits, and in tokens. */
 function formatSize(characters: number): string {
   return `${characters} characters, about ${Math.ceil(characters / 4)} tokens`;
 }

@@ -1,7 +1,7 @@
 /**
- * Writes what people read to a standard stream, without commands of services that run
- * builds. {@linkcode printLines} escapes everything else; what {@linkcode print} gets
- * is escaped already. In GitHub Actions, a command shows a problem beside its line.
+ * Prints text to a standard stream. It must not contain CI commands, which a skill could
+ * use to control a build. Only the annotations of GitHub Actions, which show a diagnostic
+ * beside its line, are commands.
  *
  * @see
  *   {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
@@ -22,8 +22,8 @@ export function formatJson(value: unknown): string[] {
 }
 
 /**
- * Prints lines, in which nothing can add a line or control the terminal. Returns the
- * exit code.
+ * Escapes lines, so that they can neither add lines nor control the terminal, and prints
+ * them. Returns the exit code.
  */
 export async function printLines(lines: readonly string[]): Promise<number> {
   const escaped = lines.map((line) => `${escapeInvisible(line)}\n`);
@@ -31,8 +31,8 @@ export async function printLines(lines: readonly string[]): Promise<number> {
 }
 
 /**
- * Prints a text below what has been logged, and returns the exit code. It is not
- * an error if the reader closes the stream early.
+ * Prints an escaped text after all logged lines, and returns the exit code. If the
+ * reader closes the stream early, that is not an error.
  */
 export async function print(
   text: string,
@@ -54,10 +54,10 @@ export async function print(
 
 type ByteWriter = Pick<typeof Deno.stdout, "write">;
 
-/** How long to wait until a full pipe may have room again, in milliseconds. */
+/** How long to wait before writing to a full pipe again, in milliseconds. */
 const RETRY_MS = 10;
 
-/** @throws {Deno.errors.BrokenPipe} If nobody reads what is written. */
+/** @throws {Deno.errors.BrokenPipe} If the reader has closed the stream. */
 async function writeAll(output: ByteWriter, bytes: Uint8Array): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {
     try {
@@ -94,7 +94,7 @@ function escapeProperty(text: string): string {
   return escapeMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
-/** Keeps GitHub Actions from obeying lines that contain text of skills. */
+/** Keeps GitHub Actions from running commands in lines with text from skills. */
 export function withoutCommands(lines: readonly string[]): readonly string[] {
   if (lines.length === 0 || !isInActions()) return lines;
   const token = crypto.randomUUID();

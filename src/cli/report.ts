@@ -1,4 +1,4 @@
-/** The report of `--list` and `--check`, which `--json` prints as it is. */
+/** The report of `--list` and `--check`, which `--json` prints verbatim. */
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
@@ -43,21 +43,20 @@ import type {
 } from "../skills/types.ts";
 import { byCodeUnits } from "../text.ts";
 
-/** Opens the skills of the settings, without scanning. */
+/** Opens a registry with some settings, without scanning. */
 export type OpenSkills = (
   settings: Settings,
   options?: Pick<SkillRegistryOptions, "log">,
 ) => SkillSource;
 
-/** Keeps a registry from logging what is printed anyway, or does not matter. */
+/** For registries whose diagnostics are printed instead of logged. */
 export const SILENT = { log: () => {} };
 
-/** The skills that were found, and the problems with them. `docs/check.md` describes it. */
+/** The skills and diagnostics of a scan. `docs/check.md` describes them. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
 /**
- * Scans the roots once and creates the report that the command line asks for:
- * of `--check`, or else of `--list`.
+ * Scans the roots once, and creates the report of `--check` or `--list`.
  */
 export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const { check = false, list, policy, ignore = [] } = settings.values;
@@ -71,24 +70,13 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     found,
     (skill) => inspect(skill, entries.get(skill), { registry, check }),
   );
-  // A misspelled folder is the only thing to fix first.
-  const isMisspelled = catalog.diagnostics.some(({ rule }) =>
-    rule === "folder-missing"
-  );
-  const elsewhere = isMisspelled
-    ? []
-    : await listElsewhere(catalog, settings, (roots) => {
-      // Without the policy, so that skills that are off count as found.
-      const options = { ...settings.options, policy: undefined };
-      return openSkills({ ...settings, roots, options }, SILENT).refresh();
-    });
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
-    ...elsewhere,
+    ...await listUnsearched(catalog, settings, openSkills),
     ...listMisses(catalog),
   ];
   const checked = listChecked(catalog, found);
@@ -109,7 +97,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/** Says more about what a scan found: about the text of a skill, or a directory that was named. */
+/** Replaces a diagnostic of the scan with more detailed ones. */
 function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
   const { rule, file } = diagnostic;
   const { check = false } = settings.values;
@@ -123,7 +111,24 @@ function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
   return explain(diagnostic, file, bytes).map((it) => ({ ...it, file }));
 }
 
-/** Lists the near misses in the roots, and in the directories that hold skills. */
+/** Reports skills in directories that no root covers. */
+async function listUnsearched(
+  catalog: SkillCatalog,
+  settings: Settings,
+  openSkills: OpenSkills,
+): Promise<Diagnostic[]> {
+  // Users should correct a misspelled folder first.
+  const isMisspelled = catalog.diagnostics
+    .some(({ rule }) => rule === "folder-missing");
+  if (isMisspelled) return [];
+  return await listElsewhere(catalog, settings, (roots) => {
+    // Without the policy, skills that are off are found, too.
+    const options = { ...settings.options, policy: undefined };
+    return openSkills({ ...settings, roots, options }, SILENT).refresh();
+  });
+}
+
+/** Lists the near misses in the roots and around skills. */
 function listMisses(catalog: SkillCatalog): Diagnostic[] {
   const roots = catalog.roots.filter(({ status }) => status === "found")
     .map(({ root }) => root.path);
@@ -148,7 +153,7 @@ function relativePathOf({ file }: Diagnostic): { relativePath?: string } {
   return relativePath === undefined ? {} : { relativePath };
 }
 
-/** Returns a path relative to the working directory, if it is in it. */
+/** Returns the relative path of a file in the working directory. */
 export function pathFromHere(path: string): string | undefined {
   const dir = currentDir();
   return dir !== undefined && isAtOrBelow(path, dir)
@@ -156,7 +161,7 @@ export function pathFromHere(path: string): string | undefined {
     : undefined;
 }
 
-/** Whether a missing root was not named itself, but only a directory above it was. */
+/** Whether a missing root is an optional one in a directory that the user passed. */
 function isUnnamedAndMissing(
   { root: { path, mustExist }, status }: SkillRootReport,
   { dirs }: Settings,
@@ -172,8 +177,8 @@ function toReportedRoot(
 }
 
 /**
- * Reports the named directories without anything to check, or that there was nothing to
- * check at all. Directories with other errors are not reported, because these say more.
+ * Reports each given directory without a skill to check, or that there is no skill at
+ * all. Directories with other errors need no report.
  */
 function listEmptyDirs(
   checked: ReadonlySet<string>,
@@ -183,10 +188,10 @@ function listEmptyDirs(
   // Without a valid policy, nothing is served.
   if (diagnostics.some(({ rule }) => rule === "policy")) return [];
   const failed = diagnostics.filter(isError).map(({ file }) => file);
-  // A skill is checked by one path, and several directories can lead to it.
+  // Several directories can lead to one skill.
   const looked = [...checked, ...failed].map(realPathOf);
   if (dirs.length === 0 && looked.length > 0) return [];
-  // Among skills, neither a file nor a directory such as `_old` is expected to be one.
+  // Next to skills, files and directories such as `_old` need not be skills.
   const isEmpty = (dir: string) =>
     !attempt(() => Deno.statSync(dir).isFile) &&
     !(isNamedSkills(dirname(dir)) && isMarkedAsNoSkill(dir)) &&
@@ -214,9 +219,9 @@ function listChecked(
 }
 
 /**
- * Returns what the report says of a skill.
+ * Returns the part of the report about one skill.
  *
- * @param entry Its entry, unless it is off, or no name loads it.
+ * @param entry Its entry, unless it is off or no name loads it.
  */
 async function inspect(
   skill: Skill,

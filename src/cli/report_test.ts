@@ -49,7 +49,7 @@ Deno.test("--list and --check show the state of each skill, and the rule that ap
   assert.equal(code, 1);
   assert.equal(
     text,
-    `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes (hosts with the Skills extension leave the skill out)
+    `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes (hosts with the Skills extension do not list the skill)
   fix: write this line instead:
 description: "Use: this"
 ~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"

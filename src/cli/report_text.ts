@@ -1,7 +1,7 @@
 /**
- * The output of `--list` and `--check` as text: the folders with the skills in them,
- * then the problems, and last a summary, where a terminal shows it. In GitHub Actions,
- * problems are annotations.
+ * The output of `--list` and `--check` as text: the roots with their skills, then the
+ * diagnostics, and a summary at the end, which stays visible in a terminal. In GitHub
+ * Actions, diagnostics are annotations.
  */
 
 import { dirname, join, relative } from "../fs/paths.ts";
@@ -19,15 +19,15 @@ export function formatReport(
 ): string[] {
   const diagnostics = report.diagnostics
     .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
-  const problems = diagnostics.flatMap((it) => formatReported(it, home));
+  const reported = diagnostics.flatMap((it) => formatReported(it, home));
   const [advice, ...lines] = formatAdvice(report, home);
   const summary = [summarize(report), advice].filter(Boolean).join(". ");
-  const heading = problems.length === 0 ? [] : [
-    `Problems (${diagnostics.length})`,
-  ];
+  const heading = diagnostics.length === 0
+    ? []
+    : [`Problems (${diagnostics.length})`];
   return joinSections([
     ...list ? [withoutCommands(formatRoots(report, home)), heading] : [],
-    problems,
+    reported,
     [summary],
     lines,
   ]);
@@ -73,11 +73,11 @@ function formatRoot(
   return `${start}: ${count(skills, "skill")}${rest}`;
 }
 
-/** The advice for a skill that no name loads. The name of its directory does not matter. */
+/** The advice for a skill that no name loads. Renaming its directory would not help. */
 const RENAME =
   "no name loads it, so change the name in the SKILL.md of one of the two";
 
-/** Says what the name of a skill does not: in which folder it is, and what loads instead. */
+/** Adds what the name does not tell: the directory of a skill, and why it does not load. */
 function formatRemarks(
   skill: Report["skills"][number],
   home: string | undefined,
@@ -114,8 +114,8 @@ function alignColumns(rows: readonly string[][]): string[] {
 }
 
 /**
- * Formats a problem. Its position has the form that editors and terminals turn into a
- * link. GitHub Actions shows it beside the line.
+ * Formats a diagnostic. Editors and terminals turn its position into a link. GitHub
+ * Actions shows it beside the line.
  */
 function formatReported(
   diagnostic: Report["diagnostics"][number],
@@ -124,16 +124,15 @@ function formatReported(
   const { rule, severity, line, reason, fix } = diagnostic;
   const file = showPath(diagnostic.file, home);
   const position = line === undefined ? file : `${file}:${line}`;
-  // A line to copy stands at the beginning of the line.
+  // A line to copy must not be indented.
   const [advice = "", ...lines] = `fix: ${fix}`.split("\n");
   const shown = hasEffect(diagnostic, "unlisted")
-    ? `${reason} (hosts with the Skills extension leave the skill out)`
+    ? `${reason} (hosts with the Skills extension do not list the skill)`
     : reason;
   if (isInActions()) {
-    // The log of the step shows only the message.
+    // The log of a step shows nothing but the message.
     const message = [`${position}: ${shown}`, advice, ...lines];
-    // The runner makes an absolute path relative to the repository, wherever the step
-    // runs.
+    // Absolute paths work in any directory: the runner makes them relative.
     const place = { file: diagnostic.file, line, title: rule };
     return [annotation(severity, place, message)];
   }
@@ -165,7 +164,7 @@ const FIRST_SKILL =
   "---\nname: hello\ndescription: Greet the user. Use when the user says hello.\n---\nSay hello, and ask what to do today."
     .split("\n");
 
-/** Says what to do next, if the table and the problems do not, and then which lines to write. */
+/** Advises on the next step in a sentence, and lists lines to write, if there are any. */
 function formatAdvice(
   { checked, diagnostics, roots, skills }: Report,
   home: string | undefined,
@@ -176,7 +175,7 @@ function formatAdvice(
   }
   if (diagnostics.length > 0) return [];
   if (skills.length > 0) return ["The policy turns off all of them."];
-  // Roots that options name are last, and the user's follow the project's.
+  // Roots from options are last, and global roots follow those of the project.
   const root = roots.findLast(({ status }) => status === "found") ??
     roots.at(-1);
   if (root === undefined) return [];

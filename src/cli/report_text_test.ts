@@ -125,7 +125,7 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
   assert.equal(
     text.replaceAll("\\SKILL", "/SKILL").replaceAll(dir, "FOLDER"),
     `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${
-      message(" (hosts with the Skills extension leave the skill out)")
+      message(" (hosts with the Skills extension do not list the skill)")
     }
 ::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message("")}
 
