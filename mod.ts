@@ -72,11 +72,7 @@ import { resolve, resolveName } from "./src/mcp/resolve.ts";
 import { callTool, toEntry } from "./src/mcp/tools.ts";
 import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";
-import {
-  DEFAULT_DECISION,
-  Policy,
-  type PolicySubject,
-} from "./src/policy/policy.ts";
+import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
 import {
   differingKeys,
@@ -642,9 +638,7 @@ function decide(
   const hidden = new HiddenDirs();
   const judged = loaded.map((it): Decided => {
     const scope = project.scopeOf(it.realDir);
-    const decision = policy.decidesAnything
-      ? policy.decide(subjectOf({ ...it, scope }))
-      : DEFAULT_DECISION;
+    const decision = policy.decide(subjectOf({ ...it, scope }));
     const byFlag = it.skillMd?.isHiddenFromModel ? "model" : "nobody";
     const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
     return { ...it, scope, ...decision, hiddenFrom };
@@ -687,9 +681,9 @@ function listDiagnostics(
     const location = locationOf(file);
     const scope = project.scopeOf(location);
     const subject = { names: [basename(file)], scope, paths: [file, location] };
-    const isTurnedOff = policy.decidesAnything &&
-      isOff(STATES[policy.decide(subject).state]);
-    return isTurnedOff ? [] : [{ diagnostic, scope }];
+    return isOff(STATES[policy.decide(subject).state])
+      ? []
+      : [{ diagnostic, scope }];
   });
   const ofSkills = decided.filter((it) => !isOff(it))
     .flatMap(({ diagnostics, scope }) =>

@@ -40,7 +40,7 @@ interface PolicyDecision {
 }
 
 /** The decision without a rule. */
-export const DEFAULT_DECISION: PolicyDecision = { state: "on" };
+const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
 const NAME_READABLE =
   "use absolute paths, and allow Deno to read these folders";
@@ -74,11 +74,6 @@ export class Policy {
   /** Whether skills can be served: without a policy, or after a valid one was loaded. */
   get isUsable(): boolean {
     return this.#rules !== undefined;
-  }
-
-  /** Whether it can give a skill a state other than `on`. */
-  get decidesAnything(): boolean {
-    return (this.#rules ?? []).length > 0;
   }
 
   /** Loads the policy. If it is invalid, returns diagnostics and keeps the last valid one. */
@@ -140,19 +135,14 @@ export class Policy {
     return (this.#rules ?? []).flatMap(({ named }) => named);
   }
 
+  /** Decides on a skill: the strictest state of its paths applies. */
   decide(subject: PolicySubject): PolicyDecision {
+    const rules = this.#rules ?? [];
+    if (rules.length === 0) return DEFAULT_DECISION;
     const decisions = listingsOf(subject)
-      .map((listing) => this.#decideOn(listing))
+      .map((listing) => decideOn(listing, rules))
       .sort((a, b) => STATES[b.state].strictness - STATES[a.state].strictness);
     return decisions[0] ?? DEFAULT_DECISION;
-  }
-
-  #decideOn(listing: Listing): PolicyDecision {
-    // Without a valid policy, no root is searched, so there is nothing to decide on.
-    const found = this.#rules!.findLast((active) => isMatch(active, listing));
-    return found === undefined
-      ? DEFAULT_DECISION
-      : { state: found.rule.state, policyRule: found.rule };
   }
 
   /** Lists the rules that match none of the subjects. They may be misspelled. */
@@ -192,6 +182,16 @@ interface ActiveRule {
   readonly named: readonly string[];
   /** These and their real paths, in comparable form. */
   readonly dirs: readonly string[];
+}
+
+function decideOn(
+  listing: Listing,
+  rules: readonly ActiveRule[],
+): PolicyDecision {
+  const found = rules.findLast((active) => isMatch(active, listing));
+  return found === undefined
+    ? DEFAULT_DECISION
+    : { state: found.rule.state, policyRule: found.rule };
 }
 
 function isMatch(

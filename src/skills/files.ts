@@ -99,7 +99,7 @@ export function isInsideSkill(
 }
 
 /** Whether a path leads out of its directory, such as `../a`. */
-function leadsOut(path: string): boolean {
+function pointsOutside(path: string): boolean {
   return path.length <= MAX_LENGTHS.path &&
     namesIn(normalize(path))[0] === "..";
 }
@@ -291,7 +291,7 @@ function read(
     const isMissing = isAbsence(error) ||
       (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
     if (!isMissing) throw new SkillFileError(path, scope.describe(error));
-    throw new SkillFileError(path, leadsOut(path) ? LEADS_OUT : NOT_THERE);
+    throw new SkillFileError(path, pointsOutside(path) ? LEADS_OUT : NOT_THERE);
   }
 }
 
