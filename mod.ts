@@ -405,6 +405,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
         diagnostics.push({ ...skillDiagnosticOf(error), file: dir });
       }
       if (isTemporary(error)) {
+        // The directory itself may be a candidate already.
         const isNew = (it: Candidate) => it.dir !== candidates.at(-1)?.dir;
         const kept = last.filter((it) => isAtOrBelow(it.dir, dir));
         candidates.push(...kept.filter(isNew));
@@ -693,7 +694,7 @@ function listDiagnostics(
     .map(({ diagnostic }) => diagnostic);
 }
 
-/** Lists the directories with a skipped `SKILL.md`, without diagnostics of skills that are off. */
+/** Lists the directories with a skipped `SKILL.md`. Directories that are off get no diagnostics. */
 function listSkipped(
   decided: readonly Decided[],
   project: Project,
@@ -1088,7 +1089,7 @@ function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
   return JSON.stringify(a.diagnostics) === JSON.stringify(b.diagnostics);
 }
 
-/** Compares skills by their fields, except the frontmatter, which only changes with the version. */
+/** Compares skills by their fields, except frontmatter, which changes only with the version. */
 function isSame(a?: Skill, b?: Skill): boolean {
   if (a === undefined || b === undefined) return a === b;
   const fields = Object.keys({ ...a, ...b }) as (keyof Skill)[];

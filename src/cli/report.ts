@@ -87,7 +87,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     version: config.version,
     checked: check ? checked.size : undefined,
     policy,
-    roots: catalog.roots.filter((it) => !isUnnamedAndMissing(it, settings))
+    roots: catalog.roots.filter((it) => !isMissingOptionalRoot(it, settings))
       .map(toReportedRoot),
     skills: skills.map(({ reported }) => reported),
     diagnostics: diagnostics.filter(({ rule }) => !ignore.includes(rule))
@@ -139,18 +139,14 @@ function listMisses(catalog: SkillCatalog): Diagnostic[] {
 }
 
 function toReported({ line, ...rest }: Diagnostic): ReportedDiagnostic {
+  const relativePath = pathFromHere(rest.file);
   return {
     severity: isError(rest) ? "error" : "warning",
     effect: RULES[rest.rule],
-    ...relativePathOf(rest),
+    ...relativePath === undefined ? {} : { relativePath },
     ...rest,
     ...line === undefined ? {} : { line },
   };
-}
-
-function relativePathOf({ file }: Diagnostic): { relativePath?: string } {
-  const relativePath = pathFromHere(file);
-  return relativePath === undefined ? {} : { relativePath };
 }
 
 /** Returns the relative path of a file in the working directory. */
@@ -162,7 +158,7 @@ export function pathFromHere(path: string): string | undefined {
 }
 
 /** Whether a missing root is an optional one in a directory that the user passed. */
-function isUnnamedAndMissing(
+function isMissingOptionalRoot(
   { root: { path, mustExist }, status }: SkillRootReport,
   { dirs }: Settings,
 ): boolean {

@@ -106,7 +106,7 @@ function rootsIn(
   return [{ ...top, mustExist: !optional.includes(top.path) }, ...inside];
 }
 
-/** Returns the root for a directory that the user chose, and so trusts. */
+/** Returns the root for a directory that the user chose, and so trusts. Scans decide its scope. */
 function toRoot(dir: string, options: SkillRootOptions): SkillRoot {
   return {
     path: resolvePath(dir, options),

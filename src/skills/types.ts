@@ -129,7 +129,7 @@ export interface Skill {
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
-  /** The skill's directory below the configured root. Show this path to users. */
+  /** The path of the skill's directory through its root. Show this path to users. */
   readonly directory: string;
   /** The skill's directory with all symlinks resolved: the boundary of its files. */
   readonly realDirectory: string;
@@ -139,7 +139,7 @@ export interface Skill {
   readonly excerpt: string;
   /** The {@linkcode SkillFile.version} of its `SKILL.md` when it was scanned. */
   readonly fileVersion: string;
-  /** Whether it belongs to the project. See {@linkcode ScanOptions}. */
+  /** Its scope, which {@linkcode ScanOptions} defines. */
   readonly scope: SkillScope;
   /** The root that contains it. */
   readonly root: SkillRoot;
