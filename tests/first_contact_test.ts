@@ -90,7 +90,7 @@ Deno.test("the rule that --print-config shows lists by name only what the client
     const { stderr } = await runServer(place, {
       args: ["--print-config", client, "--agents"],
     });
-    const [, rule] = /with the rule "(.*)"/.exec(stderr)!;
+    const [, rule] = /the rule "(.*)" in a file/.exec(stderr)!;
     place.file("project/policy.yaml", `rules:\n${rule}\n`);
     const args = ["--agents", "--policy", "policy.yaml"];
     const shown = await shownBy(place, client, args);
