@@ -140,7 +140,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
 Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
-  const unknown = /Unknown skill "none": prompts\/list lists the names/;
+  const unknown = /Unknown skill "none": choose another name/;
   const missing = /Missing argument "name": pass the name of a skill/;
   const gets = [
     [{ name: "none" }, unknown],

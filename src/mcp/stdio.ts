@@ -1,4 +1,4 @@
-/** Serves MCP over stdin and stdout with the SDK's transport, and adds what that lacks. */
+/** Serves MCP over stdin and stdout with the SDK's transport, and fills the gaps in it. */
 
 import process from "node:process";
 import { PassThrough } from "node:stream";
@@ -25,44 +25,15 @@ const GRACE_MS = 2_000;
  */
 const HANDSHAKE_MS = 200;
 
-/** The requests that the client has sent and the server has not answered. */
-class Unanswered {
-  readonly #ids = new Set<RequestId>();
-  #onNone = () => {};
-
-  noteReceived(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
-    if (message.method === "notifications/cancelled") {
-      this.#remove(message.params?.requestId as RequestId);
-    } else if ("id" in message && message.method !== LISTEN) {
-      // The answer to a listener is the end of its notifications.
-      this.#ids.add(message.id);
-    }
-  }
-
-  noteSent(message: JSONRPCMessage): void {
-    if (!("method" in message)) this.#remove(message.id);
-  }
-
-  /** Waits until everything is answered, or a time in milliseconds is over. */
-  async wait(limit: number): Promise<void> {
-    if (this.#ids.size === 0) return;
-    await wait(limit, new Promise<void>((resolve) => this.#onNone = resolve));
-  }
-
-  #remove(id: RequestId | undefined): void {
-    if (id !== undefined) this.#ids.delete(id);
-    if (this.#ids.size === 0) this.#onNone();
-  }
-}
-
 /**
- * The SDK's transport, which writes the messages. It reads none: {@linkcode receiveAll}
- * passes them on, so that they are not parsed twice.
+ * The SDK's transport, used only to write messages: {@linkcode receiveAll} passes on the
+ * ones that arrive, so that they are not parsed twice. It keeps track of unanswered
+ * requests.
  */
 class StdioTransport extends StdioServerTransport {
   readonly closed = Promise.withResolvers<void>();
-  readonly unanswered = new Unanswered();
+  readonly #unanswered = new Set<RequestId>();
+  #onAllAnswered = () => {};
 
   constructor() {
     super(new PassThrough(), process.stdout);
@@ -70,29 +41,50 @@ class StdioTransport extends StdioServerTransport {
 
   /** Passes a message on to the server. */
   receive(message: JSONRPCMessage): void {
-    this.unanswered.noteReceived(message);
+    if ("method" in message) {
+      if (message.method === "notifications/cancelled") {
+        this.#forget(message.params?.requestId as RequestId);
+      } else if ("id" in message && message.method !== LISTEN) {
+        // The answer to a listener is the end of its notifications.
+        this.#unanswered.add(message.id);
+      }
+    }
     this.onmessage?.(message);
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
-    this.unanswered.noteSent(message);
+    if (!("method" in message)) this.#forget(message.id);
   }
 
   override async close(): Promise<void> {
     await super.close();
     this.closed.resolve();
   }
+
+  /** Waits until everything is answered, or a time in milliseconds is over. */
+  async waitForAnswers(limit: number): Promise<void> {
+    if (this.#unanswered.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onAllAnswered = resolve;
+    await wait(limit, promise);
+  }
+
+  #forget(id: RequestId | undefined): void {
+    if (id !== undefined) this.#unanswered.delete(id);
+    if (this.#unanswered.size === 0) this.#onAllAnswered();
+  }
 }
 
-/** Called with the URIs that a client of 2026-07-28 wants to hear of. */
+/**
+ * Called with the URIs that a client of 2026-07-28 subscribes to, which the SDK does not
+ * pass on. Once the promise is fulfilled, the client is notified of changes.
+ */
 type OnListen = (uris: readonly string[]) => Promise<void>;
 
 /**
  * Serves the client until its input ends, or until the signal is aborted.
  *
- * @param onListen Called with the URIs that a client of 2026-07-28 wants to hear of,
- *   which the SDK keeps to itself. It hears of changes once the promise is fulfilled.
  * @returns The exit code: 2 if stdin cannot be read.
  */
 export async function serveOnStdio(
@@ -118,8 +110,8 @@ export async function serveOnStdio(
 }
 
 /**
- * Passes the messages in stdin on to the transport, and replies to what is not one.
- * Returns once the input has ended and what the client asked for is answered.
+ * Passes the messages in stdin on to the transport, and replies to invalid ones.
+ * Returns once the input has ended and all requests are answered.
  *
  * @throws {Error} If stdin cannot be read.
  */
@@ -138,7 +130,7 @@ async function receiveAll(
     if (uris.length > 0) await onListen(uris);
     transport.receive(incoming.message);
   }
-  await transport.unanswered.wait(GRACE_MS);
+  await transport.waitForAnswers(GRACE_MS);
 }
 
 /** How much of the input is read at a time, in bytes. */
@@ -169,7 +161,7 @@ function urisOf(message: JSONRPCMessage): readonly string[] {
   return Array.isArray(uris) ? uris.map(String) : [];
 }
 
-/** Waits for what Deno still has to write, unless the client does not read it. */
+/** Waits until Deno has written all output, or for a limited time if the client does not read. */
 async function flushOutput(): Promise<void> {
   const written = new Promise<void>((resolve) =>
     process.stdout.write("", () => resolve())
