@@ -78,8 +78,7 @@ async function serve(settings: Settings): Promise<number> {
     // Delayed, because starting to watch would hold up the client's first requests.
     setTimeout(() => registry.watch(), WATCH_DELAY_MS);
   });
-  const listen = (uris: readonly string[]) => files.subscribe(uris);
-  return await serveOnStdio(service, listen, ending.signal);
+  return await serveOnStdio(service, files, ending.signal);
 }
 
 function openSkills(

@@ -86,7 +86,7 @@ Deno.test("a folder whose files are larger than the client accepts is refused, w
   assert.ok(isError && content[0]?.type === "text");
   assert.match(
     content[0].text,
-    /^Cannot return 2 files at once: .* more than 1000000 bytes, .*; read them one by one$/,
+    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one$/,
   );
   assert.equal((await read("claude-ai", "docs/a.txt")).isError, undefined);
 });
@@ -233,7 +233,7 @@ Deno.test(
     const all = await read("large");
     assert.match(
       textOf(all),
-      /^Cannot return 17 files at once: as JSON, they have more than 8388608/,
+      /^Cannot return 17 files at once: as JSON, they have more than the 8388608/,
     );
     assert.equal(all.isError, true);
   },

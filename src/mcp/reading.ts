@@ -156,7 +156,7 @@ export async function readTogether<T>(
     size += sizeOf(content);
     if (size > limit) {
       throw new Error(
-        `Cannot return ${files.length} files at once: as JSON, they have more than ${limit} bytes, which the client accepts; read them one by one`,
+        `Cannot return ${files.length} files at once: as JSON, they have more than the ${limit} bytes that the client accepts; read them one by one`,
       );
     }
     contents.push(content);

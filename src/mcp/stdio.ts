@@ -10,10 +10,11 @@ import {
   serveStdio,
   StdioServerTransport,
 } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
-import { isObject, log } from "../text.ts";
 import { wait } from "../tasks.ts";
+import { isObject, log } from "../text.ts";
 import { LISTEN, readMessage } from "./messages.ts";
 import type { McpService } from "./server.ts";
+import type { SubscribedFiles } from "./subscriptions.ts";
 
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -77,19 +78,14 @@ class StdioTransport extends StdioServerTransport {
 }
 
 /**
- * Called with the URIs that a client of 2026-07-28 subscribes to, which the SDK does not
- * pass on. Once the promise is fulfilled, the client is notified of changes.
- */
-type OnListen = (uris: readonly string[]) => Promise<void>;
-
-/**
  * Serves the client until its input ends, or until the signal is aborted.
  *
+ * @param files The files that the client can subscribe to.
  * @returns The exit code: 2 if stdin cannot be read.
  */
 export async function serveOnStdio(
   service: McpService,
-  onListen: OnListen,
+  files: SubscribedFiles,
   signal: AbortSignal,
 ): Promise<number> {
   const transport = new StdioTransport();
@@ -99,7 +95,7 @@ export async function serveOnStdio(
   }, { transport });
   let code = 0;
   // Closing the handle ends the subscriptions of the client with a result.
-  receiveAll(transport, onListen).catch(({ message }: Error) => {
+  receiveAll(transport, files).catch(({ message }: Error) => {
     log(`Cannot read stdin: ${message}; start the server from an MCP client`);
     code = 2;
   }).then(() => handle.close());
@@ -117,9 +113,10 @@ export async function serveOnStdio(
  */
 async function receiveAll(
   transport: StdioTransport,
-  onListen: OnListen,
+  files: SubscribedFiles,
 ): Promise<void> {
   for await (const line of readLines()) {
+    if (line.trim() === "") continue;
     const incoming = readMessage(line);
     if ("error" in incoming) {
       log(incoming.error.error.message);
@@ -127,7 +124,7 @@ async function receiveAll(
       continue;
     }
     const uris = urisOf(incoming.message);
-    if (uris.length > 0) await onListen(uris);
+    if (uris.length > 0) await files.subscribe(uris);
     transport.receive(incoming.message);
   }
   await transport.waitForAnswers(GRACE_MS);
@@ -136,24 +133,23 @@ async function receiveAll(
 /** How much of the input is read at a time, in bytes. */
 const BUFFER_SIZE = 64 * 1024;
 
-/** Yields the lines of stdin that are not blank. */
+/** Yields the lines of stdin. A stream would take a quarter more time for each call. */
 async function* readLines(): AsyncGenerator<string> {
   const buffer = new Uint8Array(BUFFER_SIZE);
   const decoder = new TextDecoder();
-  const isBlank = (line: string) => line.trim() === "";
   let rest = "";
   let size = await Deno.stdin.read(buffer);
   while (size !== null) {
     rest += decoder.decode(buffer.subarray(0, size), { stream: true });
     const lines = rest.split("\n");
     rest = lines.pop()!;
-    for (const line of lines) if (!isBlank(line)) yield line;
+    yield* lines;
     size = await Deno.stdin.read(buffer);
   }
-  if (!isBlank(rest)) yield rest;
+  yield rest;
 }
 
-/** Returns the URIs that a message asks to listen to. */
+/** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
 function urisOf(message: JSONRPCMessage): readonly string[] {
   if (!("method" in message) || message.method !== LISTEN) return [];
   const filter = message.params?.notifications;
