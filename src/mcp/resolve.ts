@@ -15,6 +15,8 @@
  */
 
 import { basename } from "../fs/paths.ts";
+import { isOff } from "../policy/states.ts";
+import { listAll } from "../skills/catalog.ts";
 import { cleanName, parseSkillUri, skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -99,35 +101,31 @@ function indexOf(catalog: NamedSkills): Index {
 }
 
 /** Groups all names by their keys, the first choice first. */
-function createIndex({ skills, shadowed, off, skipped }: NamedSkills) {
-  const loadable = [
-    ...skills.values(),
-    ...shadowed.map(({ skill }) => skill),
-  ];
+function createIndex(catalog: NamedSkills) {
   const all: Named[] = [
-    ...loadable.map((skill) => ({ ...toNamed(skill), skill })),
-    ...off.map(toNamed),
+    ...listAll(catalog).map(toNamed),
     // The name of a skipped skill is not certain, so it has all names that it may have.
-    ...skipped.flatMap(({ names, scope, plugin }) =>
+    ...catalog.skipped.flatMap(({ names, scope, plugin }) =>
       names.map((name) => ({ name, scope, plugin }))
     ),
   ];
-  const inPlugins = all.filter(({ plugin }) => plugin !== undefined);
+  const inPlugins = all.filter(({ plugin }) => plugin !== undefined)
+    .sort(byLoadableAndScope);
+  const inDirs = all.filter(({ dir }) => dir !== undefined);
   return {
     names: Map.groupBy(all, ({ name }) => skillKey(name)),
     plugins: Map.groupBy(
-      inPlugins.sort(byLoadableAndScope),
+      inPlugins,
       ({ plugin, name }) => skillKey(`${plugin}:${name}`),
     ),
-    dirs: Map.groupBy(
-      all.filter(({ dir }) => dir !== undefined),
-      ({ dir }) => skillKey(dir!),
-    ),
+    dirs: Map.groupBy(inDirs, ({ dir }) => skillKey(dir!)),
   };
 }
 
-function toNamed({ name, scope, plugin, directory }: Skill): Named {
-  return { name, scope, plugin, dir: basename(directory) };
+function toNamed(skill: Skill): Named {
+  const { name, scope, plugin, directory } = skill;
+  const named = { name, scope, plugin, dir: basename(directory) };
+  return isOff(skill) ? named : { ...named, skill };
 }
 
 /** Sorts skills that can be loaded first, and then global skills before project skills. */
