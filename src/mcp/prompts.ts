@@ -8,7 +8,12 @@ import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { listEntries, maySee, type SkillEntry } from "./entries.ts";
-import { DEFAULT_DESCRIPTION_LIMIT, fitList, PLAIN_NAME } from "./lists.ts";
+import {
+  DEFAULT_DESCRIPTION_LIMIT,
+  findNoSkillsReason,
+  fitList,
+  PLAIN_NAME,
+} from "./lists.ts";
 import {
   decodeText,
   formatLoadedSkill,
@@ -155,9 +160,13 @@ function requirePrompt(
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const known = entries.length === 0
-    ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
-    : "choose another name, or ask the model to load the skill: the answer says why it is missing";
-  const hint = near.length === 0 ? known : `did you mean ${near.join(" or ")}?`;
+  const none = findNoSkillsReason(registry.catalog) ??
+    "there are no skills; put some into the folders of this server, or choose other folders in its settings";
+  const other =
+    "choose another name, or ask the model to load the skill: the answer says why it is missing";
+  const advice = entries.length === 0 ? none : other;
+  const hint = near.length === 0
+    ? advice
+    : `did you mean ${near.join(" or ")}?`;
   throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
 }

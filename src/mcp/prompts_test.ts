@@ -199,3 +199,16 @@ Deno.test("the prompt skill, without any skill, says what to do without a termin
     /there are no skills; put some into the folders of this server, or choose/,
   );
 });
+
+Deno.test("the prompt skill says that the policy is not valid, if that is why there are no skills", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "pdf");
+  const policy = place.file("home/policy.yaml", "rules: 7\n");
+  const args = ["--policy", policy];
+  await using session = await Session.open(place, { args });
+  const params = { name: "skill", arguments: { name: "pdf" } };
+  await assert.rejects(
+    session.client.getPrompt(params),
+    /Unknown skill "pdf": No skills are served, because the policy is not valid/,
+  );
+});
