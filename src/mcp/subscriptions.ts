@@ -5,6 +5,7 @@ import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import type {
   ScanSubscriber,
+  Skill,
   SkillFile,
   SkillFiles,
   SkillSource,
@@ -71,8 +72,10 @@ export class SubscribedFiles implements ScanSubscriber {
 
   async #look(): Promise<void> {
     const dirs = new Set<string>();
+    // Each skill is listed once, however many of its URIs are subscribed.
+    const listed = new Map<Skill, SkillFiles>();
     for (const uri of [...this.#versions.keys()]) {
-      const contents = await this.#list(uri);
+      const contents = await this.#list(uri, listed);
       for (const dir of contents.flatMap(({ dirs }) => dirs)) dirs.add(dir);
       // The client may have unsubscribed meanwhile.
       if (!this.#versions.has(uri)) continue;
@@ -93,7 +96,10 @@ export class SubscribedFiles implements ScanSubscriber {
    * Lists the files of a URI, and the directories of their skills. All skills are listed
    * only as far as hosts accept each.
    */
-  async #list(uri: string): Promise<Pick<SkillFiles, "files" | "dirs">[]> {
+  async #list(
+    uri: string,
+    listed: Map<Skill, SkillFiles>,
+  ): Promise<Pick<SkillFiles, "files" | "dirs">[]> {
     const { catalog } = this.#registry;
     if (uri === ALL_SKILLS) {
       const limit = { maxEntries: MAX_LISTED_ENTRIES };
@@ -106,7 +112,10 @@ export class SubscribedFiles implements ScanSubscriber {
     const found = resolveUri(uri, catalog);
     if (found === undefined) return [];
     const { skill, path = SKILL_MD } = found;
-    const { files, dirs } = await this.#registry.listFiles(skill);
+    const contents = listed.get(skill) ??
+      await this.#registry.listFiles(skill);
+    listed.set(skill, contents);
+    const { files, dirs } = contents;
     const isMeant = (file: SkillFile) =>
       path === "" || file.path === path || file.path.startsWith(`${path}/`);
     return [{ files: files.filter(isMeant), dirs }];
