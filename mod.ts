@@ -1220,11 +1220,12 @@ export function registerSkillTools(
     };
     const call = (input: Record<string, unknown>, context: SdkContext) => {
       const { signal } = "mcpReq" in context ? context.mcpReq : context;
-      const request = { signal, client: undefined };
       return callTool(tool, input, {
-        ...request,
         registry,
         options: toolOptions,
+        signal,
+        client: undefined,
+        profile,
       });
     };
     const registered = server

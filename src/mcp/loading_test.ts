@@ -68,7 +68,7 @@ Deno.test("a call returns no skill that was broken or hidden since the last scan
   }
 });
 
-Deno.test("a folder whose files are larger than the client accepts is refused, with the files to read one by one", async () => {
+Deno.test("a folder whose files are larger than the client accepts is refused, with advice to read them one by one", async () => {
   using place = new Place();
   place.skill(SKILLS, "git");
   const text = "x".repeat(600_000);
@@ -86,7 +86,7 @@ Deno.test("a folder whose files are larger than the client accepts is refused, w
   assert.ok(isError && content[0]?.type === "text");
   assert.match(
     content[0].text,
-    /^Cannot return 2 files at once: .* accepts 1000000; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
+    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one$/,
   );
   assert.equal((await read("claude-ai", "docs/a.txt")).isError, undefined);
 });
@@ -187,7 +187,7 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const { content } = await read("logo.png");
   assert.deepEqual(content, [{ type: "resource", resource }]);
   const refusal =
-    'Cannot read "a.md": it is a text, but not UTF-8; ask the user to save it as UTF-8';
+    'Cannot read "a.md": it is a text file, but not in UTF-8; ask the user to save it as UTF-8';
   const unread = await read("a.md", "latin");
   assert.deepEqual([unread.content, unread.isError], [[text(refusal)], true]);
   const { content: [, beside], isError } = await read(".", "latin");
@@ -233,7 +233,7 @@ Deno.test(
     const all = await read("large");
     assert.match(
       textOf(all),
-      /^Cannot return 17 files at once: as JSON, they have 178/,
+      /^Cannot return 17 files at once: as JSON, they have more than the 8388608/,
     );
     assert.equal(all.isError, true);
   },

@@ -1,14 +1,10 @@
 /** The toolset `skill`: the one tool of the contract, in its wording. */
 
 import * as z from "npm:zod@^4/mini";
-import {
-  createTextResult,
-  formatLoadedSkill,
-  logLoad,
-  withSkill,
-} from "../loading.ts";
 import { formatAvailableSkills } from "../lists.ts";
+import { formatLoadedSkill, loadSkill, logLoad } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
+import { createTextResult } from "../results.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
@@ -42,11 +38,12 @@ ${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
     name: describedString("Name of the skill to load (case-insensitive)")
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
-  call: ({ name }, context) =>
-    withSkill(name, context, (skill, text) => {
-      logLoad(skill, "with a tool", context);
-      return createTextResult(formatLoadedSkill(skill, text, context));
-    }),
+  example: { name: "pdf" },
+  call: async ({ name }, context) => {
+    const loaded = await loadSkill(name, context);
+    logLoad(loaded.skill, "with a tool", context);
+    return createTextResult(formatLoadedSkill(loaded, context));
+  },
 });
 
 export const SKILL_TOOLS: readonly SkillTool[] = [loadTool];
