@@ -9,10 +9,10 @@ import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 
 /**
- * The default limit for a list of skills, in characters. Codex truncated a list of
+ * The limit for a list of skills, in characters. Codex truncated a list of
  * 41,000, and the names of 1,200 skills need 30,000.
  */
-export const DEFAULT_DESCRIPTION_LIMIT = 36_000;
+export const MAX_LIST_LENGTH = 36_000;
 
 /** The minimum length of a shortened description with its colon. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 22;
@@ -32,7 +32,7 @@ export function formatMore(missing: number): string {
  */
 export function fitList(
   entries: readonly SkillEntry[],
-  limit: number = DEFAULT_DESCRIPTION_LIMIT,
+  limit: number = MAX_LIST_LENGTH,
 ): string {
   const room = limit - formatMore(entries.length).length;
   const fitting = fitEntries(entries, room, (it) => formatLine(it).length);

@@ -7,7 +7,7 @@ import type { Skill, SkillFileContent, SkillSource } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import type { RequestContext } from "./requests.ts";
-import { createTextResult } from "./results.ts";
+import { createTextResult, requireAccepted } from "./results.ts";
 
 /** The tools read for the model. */
 export const FOR_MODEL = { forModel: true };
@@ -63,14 +63,37 @@ export function decodeText({ text, bytes }: SkillFileContent): string {
   return text ?? new TextDecoder().decode(bytes);
 }
 
+/**
+ * Loads a skill for a tool that returns its `SKILL.md`.
+ *
+ * @param format Returns the texts of the result.
+ * @throws {Error} As {@linkcode loadSkill} does, and if the client accepts no result of
+ *   this size.
+ */
+export async function loadForTool(
+  name: string,
+  context: RequestContext,
+  format: (loaded: LoadedSkill) => string[],
+): Promise<CallToolResult> {
+  const loaded = await loadSkill(name, context);
+  const { skill } = loaded;
+  const result = createTextResult(...format(loaded));
+  const place = context.options.isRemote ? skillMdUri(skill) : skill.file;
+  requireAccepted(result, { name: SKILL_MD, place }, context.profile);
+  logLoad(skill, "with a tool", context);
+  return result;
+}
+
 /** Loads a skill with a tool that returns its `SKILL.md` as it is, and notes after it. */
 export async function loadWhole(
   name: string,
   context: RequestContext,
 ): Promise<CallToolResult> {
-  const loaded = await loadSkill(name, context);
-  logLoad(loaded.skill, "with a tool", context);
-  return createTextResult(loaded.text, ...listNotes(loaded, context));
+  return await loadForTool(
+    name,
+    context,
+    (loaded) => [loaded.text, ...listNotes(loaded, context)],
+  );
 }
 
 /**

@@ -9,9 +9,9 @@ import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { listEntries, maySee, type SkillEntry } from "./entries.ts";
 import {
-  DEFAULT_DESCRIPTION_LIMIT,
   findNoSkillsReason,
   fitList,
+  MAX_LIST_LENGTH,
   PLAIN_NAME,
 } from "./lists.ts";
 import {
@@ -127,7 +127,7 @@ function createPromptContent(
 function createSkillPrompt(entries: readonly SkillEntry[]): Prompt {
   const skills = entries.filter(({ skill }) => skill.prefix === undefined);
   const start = "Load a skill by name.\n\nAvailable skills:";
-  const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
+  const limit = MAX_LIST_LENGTH - start.length;
   return {
     name: SKILL_PROMPT,
     title: "Load Skill",

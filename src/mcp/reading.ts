@@ -13,7 +13,12 @@ import { escapeInvisible, quote } from "../text.ts";
 import { FOR_MODEL } from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
 import type { RequestContext } from "./requests.ts";
-import { createTextResult, maxToolResultSize, sizeOf } from "./results.ts";
+import {
+  createTextResult,
+  maxToolResultSize,
+  requireAccepted,
+  sizeOf,
+} from "./results.ts";
 
 type Content = CallToolResult["content"][number];
 
@@ -86,27 +91,22 @@ export async function readContent(
   { registry, options, profile }: RequestContext,
 ): Promise<Content> {
   const file = await registry.readFile(skill, path, FOR_MODEL);
-  const name = quote(file.path);
   if (
     file.text === undefined && mediaTypeOfName(file.path)?.startsWith("text/")
   ) {
     throw new Error(
-      `Cannot read ${name}: it is a text file, but not in UTF-8; ask the user to save it as UTF-8`,
+      `Cannot read ${
+        quote(file.path)
+      }: it is a text file, but not in UTF-8; ask the user to save it as UTF-8`,
     );
   }
   const uri = skillFileUri(skill, file.path);
   const content: Content = file.text === undefined
     ? { type: "resource", resource: resourceContents(uri, file) }
     : { type: "text", text: file.text };
-  const size = sizeOf(content);
-  const limit = maxToolResultSize(profile);
-  if (size <= limit) return content;
   const place = options.isRemote ? uri : join(skill.directory, path);
-  throw new Error(
-    `Cannot return ${name}: as JSON, it has ${size} bytes, and the client accepts ${limit}; open ${
-      quote(place)
-    } in another way`,
-  );
+  requireAccepted(content, { name: file.path, place }, profile);
+  return content;
 }
 
 /** Reads all files of a directory. Returns nothing if there are none. */
@@ -155,8 +155,9 @@ export async function readTogether<T>(
     const content = await read(file);
     size += sizeOf(content);
     if (size > limit) {
+      const names = listNamed(files.map(({ path }) => quote(path))).join(", ");
       throw new Error(
-        `Cannot return ${files.length} files at once: as JSON, they have more than the ${limit} bytes that the client accepts; read them one by one`,
+        `Cannot return ${files.length} files at once: as JSON, they have more than the ${limit} bytes that the client accepts; read them one by one: ${names}`,
       );
     }
     contents.push(content);
@@ -174,8 +175,15 @@ async function listFiles(
   return createTextResult([list, ...formatLeftOut(leftOut)].join("\n\n"));
 }
 
-/** How many of the entries that are left out are named. */
 const MAX_NAMED = 20;
+
+/** Returns the first items, and how many more there are. */
+function listNamed(items: readonly string[]): string[] {
+  const more = items.length - MAX_NAMED;
+  return more > 0
+    ? [...items.slice(0, MAX_NAMED), `(and ${more} more)`]
+    : [...items];
+}
 
 /**
  * Lists the entries that are left out, with reasons. A symlink that leads outside the
@@ -184,9 +192,8 @@ const MAX_NAMED = 20;
 function formatLeftOut(diagnostics: readonly Diagnostic[]): string[] {
   const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));
   if (named.length === 0) return [];
-  const lines = named.slice(0, MAX_NAMED)
-    .map(({ file, reason }) => `- ${quote(file)}: ${reason}`);
-  const more = named.length - lines.length;
-  if (more > 0) lines.push(`(and ${more} more)`);
+  const lines = listNamed(
+    named.map(({ file, reason }) => `- ${quote(file)}: ${reason}`),
+  );
   return [`Left out:\n\n${lines.join("\n")}`];
 }

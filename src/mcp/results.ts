@@ -1,6 +1,7 @@
 /** Creates the results of tools, and measures results, because clients limit their size. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { quote } from "../text.ts";
 import type { ClientProfile } from "./clients.ts";
 
 /** The largest result that is sent, in bytes of JSON. The SDK's clients read 10 MiB. */
@@ -20,4 +21,27 @@ export function maxToolResultSize(
 /** Returns the size of a value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+/**
+ * Checks the content of a file before a tool returns it.
+ *
+ * @param file Its name, and where else the client can open it: its path or URI.
+ * @throws {Error} If the client accepts no result of its size.
+ */
+export function requireAccepted(
+  content: unknown,
+  { name, place }: { name: string; place: string },
+  profile: ClientProfile,
+): void {
+  const size = sizeOf(content);
+  const limit = maxToolResultSize(profile);
+  if (size <= limit) return;
+  throw new Error(
+    `Cannot return ${
+      quote(name)
+    }: as JSON, it has ${size} bytes, and the client accepts ${limit}; open ${
+      quote(place)
+    } in another way`,
+  );
 }

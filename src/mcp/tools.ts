@@ -12,9 +12,9 @@ import { quote } from "../text.ts";
 import type { ClientProfile } from "./clients.ts";
 import { listEntries } from "./entries.ts";
 import {
-  DEFAULT_DESCRIPTION_LIMIT,
   findEmptyListReason,
   fitList,
+  MAX_LIST_LENGTH,
   summarizeSkills,
 } from "./lists.ts";
 import type { ToolOptions } from "./options.ts";
@@ -148,12 +148,10 @@ function describeTool(
 ): ToolTexts {
   if (describe === undefined) return { description: usage };
   const skills = listEntries("model", catalog);
-  const { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT } = options;
-  const limit = descriptionLimit || Infinity;
   const contract = profile.isBrief
     ? undefined
     : describe({ skills, catalog, options });
-  if (contract !== undefined && contract.length <= limit) {
+  if (contract !== undefined && contract.length <= MAX_LIST_LENGTH) {
     return { description: contract };
   }
 
@@ -168,12 +166,14 @@ function describeTool(
   ) {
     return {
       description: `${summary}\n${usage}\n(its parameter lists the skills)`,
-      parameter: `. Skills:${fitList(skills, limit)}`,
+      parameter: `. Skills:${fitList(skills, MAX_LIST_LENGTH)}`,
     };
   }
   const start = `${summary}\n${usage}\n\nSkills:`;
   const room = (cutsDescriptionsAt ?? Infinity) - start.length;
-  return { description: start + fitList(skills, Math.min(limit, room)) };
+  return {
+    description: start + fitList(skills, Math.min(MAX_LIST_LENGTH, room)),
+  };
 }
 
 function toJsonSchema(type: z.ZodMiniObject): Tool["inputSchema"] {

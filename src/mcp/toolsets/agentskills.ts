@@ -11,7 +11,7 @@ import { directoryOf, loadSkill, loadWhole } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
 import { pathInSkill, readAsMeant, readContent } from "../reading.ts";
 import { createTextResult } from "../results.ts";
-import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
+import { runShellCommand, SHELL_TIMEOUT } from "./shell.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({
@@ -96,11 +96,11 @@ export const shellTool = defineTool({
   call: async ({ skill_name, command }, context) => {
     const { skill: { directory } } = await loadSkill(skill_name, context);
     const { options, signal } = context;
-    const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
-    const installs = autoInstallDeps && command.includes("py") && !isWindows;
+    const installs = options.autoInstallDeps && command.includes("py") &&
+      !isWindows;
     const { text, isError } = await runShellCommand(
       installs ? INSTALL + command : command,
-      { directory, timeout: shellTimeout, signal },
+      { directory, timeout: SHELL_TIMEOUT, signal },
     );
     return { ...createTextResult(text), isError };
   },

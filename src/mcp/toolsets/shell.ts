@@ -10,8 +10,8 @@ import { isWindows } from "../../fs/paths.ts";
 import { oneLine } from "../../text.ts";
 import { wait } from "../../tasks.ts";
 
-/** The default time limit for a shell command, in seconds. */
-export const DEFAULT_SHELL_TIMEOUT = 60;
+/** The time limit for a shell command of a model, in seconds. */
+export const SHELL_TIMEOUT = 60;
 
 /** How much is kept of a command's stdout, and of its stderr, in characters. */
 const MAX_OUTPUT_LENGTH = 256 * 1024;
@@ -70,8 +70,7 @@ export async function runShellCommand(
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
   const output = `${stdout}\n${stderr}`;
   if (isLate) {
-    const note =
-      `[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`;
+    const note = `[stopped at the time limit of ${timeout} s]`;
     return { text: `${output}\n${note}`, isError: true };
   }
   const text = code === 0 ? output : `${output}\n[exit code ${code}]`;

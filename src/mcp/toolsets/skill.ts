@@ -2,9 +2,8 @@
 
 import * as z from "npm:zod@^4/mini";
 import { formatAvailableSkills } from "../lists.ts";
-import { formatLoadedSkill, loadSkill, logLoad } from "../loading.ts";
+import { formatLoadedSkill, loadForTool } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
-import { createTextResult } from "../results.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
@@ -39,11 +38,12 @@ ${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
   example: { name: "pdf" },
-  call: async ({ name }, context) => {
-    const loaded = await loadSkill(name, context);
-    logLoad(loaded.skill, "with a tool", context);
-    return createTextResult(formatLoadedSkill(loaded, context));
-  },
+  call: ({ name }, context) =>
+    loadForTool(
+      name,
+      context,
+      (loaded) => [formatLoadedSkill(loaded, context)],
+    ),
 });
 
 export const SKILL_TOOLS: readonly SkillTool[] = [loadTool];
