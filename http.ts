@@ -51,7 +51,7 @@ const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
 logWarnings(settings);
 const ready = registry.refresh();
-const service = createService(registry, settings.options, { ready });
+const service = createService(registry, settings.options, ready);
 const mcp = createMcpHandler(service.createServer, {
   bus: service.bus,
   maxSubscriptions: MAX_LISTENERS,

@@ -75,8 +75,9 @@ import { listTools } from "./src/mcp/toolsets/toolsets.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
 import {
-  differingKeys,
+  changedKeys,
   EMPTY_CATALOG,
+  hasSameDiagnostics,
   logDiagnostics,
 } from "./src/skills/catalog.ts";
 import {
@@ -999,7 +1000,7 @@ export class SkillRegistry implements SkillSource {
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
     this.watchDirs();
     this.#startTimer();
-    const keys = differingKeys(catalog.served, previous.served, isSame);
+    const keys = changedKeys(catalog, previous);
     if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
       await this.#callListeners({ catalog, previous, keys });
     }
@@ -1082,18 +1083,6 @@ export class SkillRegistry implements SkillSource {
   [Symbol.dispose](): void {
     this.close();
   }
-}
-
-/** Whether two catalogs have the same diagnostics, which lists and error messages contain. */
-function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
-  return JSON.stringify(a.diagnostics) === JSON.stringify(b.diagnostics);
-}
-
-/** Compares skills by their fields, except frontmatter, which changes only with the version. */
-function isSame(a?: Skill, b?: Skill): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  const fields = Object.keys({ ...a, ...b }) as (keyof Skill)[];
-  return fields.every((it) => it === "frontmatter" || a[it] === b[it]);
 }
 
 /**
@@ -1205,10 +1194,11 @@ export function registerSkillTools(
     const call = (input: Record<string, unknown>, context: SdkContext) => {
       const { signal } = "mcpReq" in context ? context.mcpReq : context;
       return callTool(tool, input, {
-        signal,
-        client: undefined,
         registry,
         options: toolOptions,
+        signal,
+        client: undefined,
+        profile,
       });
     };
     const registered = server

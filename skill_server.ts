@@ -3,7 +3,6 @@
  * through the Skills extension.
  */
 
-import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { SkillRegistry } from "./mod.ts";
 import { createService } from "./src/mcp/server.ts";
 import { serveOnStdio } from "./src/mcp/stdio.ts";
@@ -21,10 +20,7 @@ import {
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
-import {
-  SubscribedFiles,
-  subscriptionHandlers,
-} from "./src/mcp/subscriptions.ts";
+import { SubscribedFiles } from "./src/mcp/subscriptions.ts";
 import { findNoShellReason } from "./src/mcp/toolsets/shell.ts";
 import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
 
@@ -72,13 +68,8 @@ async function serve(settings: Settings): Promise<number> {
   const registry = openSkills(settings);
   logWarnings(settings);
   const ready = registry.refresh();
-  const bus = new InMemoryServerEventBus();
-  const files = new SubscribedFiles(registry, bus);
-  const service = createService(registry, settings.options, {
-    ready,
-    bus,
-    subscriptions: subscriptionHandlers(files, registry),
-  });
+  const files = new SubscribedFiles(registry);
+  const service = createService(registry, settings.options, ready, files);
   const ending = new AbortController();
   onEndSignal(() => ending.abort());
   ready.then(() => {
@@ -87,8 +78,7 @@ async function serve(settings: Settings): Promise<number> {
     // Delayed, because starting to watch would hold up the client's first requests.
     setTimeout(() => registry.watch(), WATCH_DELAY_MS);
   });
-  const listen = (uris: readonly string[]) => files.subscribe(uris);
-  return await serveOnStdio(service, listen, ending.signal);
+  return await serveOnStdio(service, files, ending.signal);
 }
 
 function openSkills(

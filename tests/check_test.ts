@@ -10,8 +10,8 @@ import {
   RULES,
 } from "../src/diagnostics.ts";
 import { validName } from "../src/skills/limits.ts";
-import { skillsExtensionHandlers } from "../src/mcp/skills_extension.ts";
-import { CONTEXT } from "./testing/tools.ts";
+import { EXTENSION_HANDLERS } from "../src/mcp/skills_extension.ts";
+import { contextOf } from "./testing/tools.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { followFixes } from "./testing/fixes.ts";
 import { Place } from "./testing/folders.ts";
@@ -76,8 +76,8 @@ function readText(row: string): { dir: string; text: string } {
 async function isListed(place: Place): Promise<boolean> {
   using registry = new SkillRegistry([root(join(place.path, "skills"))]);
   await registry.refresh();
-  const handlers = skillsExtensionHandlers(registry);
-  const { skills } = await handlers["skills/list"]!({}, CONTEXT);
+  const context = contextOf(registry, { toolset: "skill" });
+  const { skills } = await EXTENSION_HANDLERS["skills/list"]!({}, context);
   return (skills as unknown[]).length > 0;
 }
 

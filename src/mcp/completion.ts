@@ -8,45 +8,42 @@ import { isPrompt } from "./prompts.ts";
 
 const MAX_COMPLETIONS = 100;
 
-export function completionHandlers(registry: SkillSource): Handlers {
-  return { "completion/complete": (params) => complete(params, registry) };
-}
+export const COMPLETION_HANDLERS: Handlers = {
+  "completion/complete": async (params, { registry }) => {
+    const values = await listValues(params, registry);
+    const start = params.argument.value.toLowerCase();
+    const matches = values.filter((value) =>
+      value.toLowerCase().startsWith(start)
+    );
+    return {
+      completion: {
+        values: matches.slice(0, MAX_COMPLETIONS),
+        total: matches.length,
+        hasMore: matches.length > MAX_COMPLETIONS,
+      },
+    };
+  },
+};
 
 /** @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt. */
-async function complete(
-  params: Params<"completion/complete">,
-  registry: SkillSource,
-) {
-  const { ref, argument } = params;
-  if (ref.type === "ref/prompt" && !isPrompt(ref.name, registry.catalog)) {
-    throw invalidParams(
-      `Unknown prompt ${quote(ref.name)}: prompts/list lists the names`,
-    );
-  }
-  const values = await listValues(params, registry);
-  const start = argument.value.toLowerCase();
-  const matches = values.filter((value) =>
-    value.toLowerCase().startsWith(start)
-  );
-  return {
-    completion: {
-      values: matches.slice(0, MAX_COMPLETIONS),
-      total: matches.length,
-      hasMore: matches.length > MAX_COMPLETIONS,
-    },
-  };
-}
-
 async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ): Promise<string[]> {
+  const isPromptRef = ref.type === "ref/prompt";
+  if (isPromptRef && !isPrompt(ref.name, registry.catalog)) {
+    throw invalidParams(
+      `Unknown prompt ${
+        quote(ref.name)
+      }: pass a name that prompts/list returns`,
+    );
+  }
   if (argument.name === "path") {
     // The argument that the user has already entered.
     return await listPaths(context?.arguments?.name, registry);
   }
   if (argument.name !== "name") return [];
-  const viewer = ref.type === "ref/prompt" ? "user" : "host";
+  const viewer = isPromptRef ? "user" : "host";
   const entries = listEntries(viewer, registry.catalog);
   const isCut = entries.length > MAX_COMPLETIONS;
   const ordered = isCut ? globalFirst(entries) : entries;

@@ -1,8 +1,8 @@
 /**
- * What a viewer sees of the skills: an entry for each, with a name that loads it, its
+ * The view of the catalog: an entry for each skill, with a name that loads it, its
  * description on one line, and the skill itself. Every list, prompt, resource, and
- * answer formats entries. Nothing else decides who sees a skill, under which name, and
- * in which order.
+ * answer formats entries. Only this module decides who sees a skill, its name, and the
+ * order.
  */
 
 import { isForModel, STATES } from "../policy/states.ts";
@@ -16,7 +16,7 @@ export interface SkillEntry {
   readonly skill: Skill;
   /** A name that loads it, on one line. */
   readonly name: string;
-  /** What the viewer is told of it, on one line. Empty if the policy says so. */
+  /** Its description for the viewer, on one line. Empty if the policy hides it. */
   readonly description: string;
 }
 
@@ -34,7 +34,7 @@ export function maySee(viewer: Viewer, skill: Skill): boolean {
   return SEES[viewer](skill);
 }
 
-/** Lists what a viewer sees: pinned skills first, and then all in the order of the catalog. */
+/** Lists the skills that a viewer sees, pinned ones first, in the order of the catalog. */
 export function listEntries(
   viewer: Viewer,
   catalog: SkillCatalog,
@@ -48,8 +48,8 @@ export function listEntries(
 }
 
 /**
- * Sorts global entries before those of the project, wherever something is left out or
- * shortened: a clone must not push the user's skills out of a list.
+ * Sorts global entries before project entries, wherever a list is cut or shortened: a
+ * cloned repository must not push the user's skills out.
  */
 export function globalFirst<T extends SkillEntry>(entries: readonly T[]): T[] {
   return entries.toSorted((a, b) => byScope(a.skill, b.skill));

@@ -1,4 +1,4 @@
-/** What the server tells clients about itself. */
+/** The server's instructions for the model. */
 
 import type { SkillCatalog } from "../skills/types.ts";
 import { TOOL_NAMES, type Toolset } from "./options.ts";

@@ -9,10 +9,10 @@ import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 
 /**
- * The default limit for a list of skills, in characters. Codex truncated a list of
+ * The limit for a list of skills, in characters. Codex truncated a list of
  * 41,000, and the names of 1,200 skills need 30,000.
  */
-export const DEFAULT_DESCRIPTION_LIMIT = 36_000;
+export const MAX_LIST_LENGTH = 36_000;
 
 /** The minimum length of a shortened description with its colon. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 22;
@@ -27,12 +27,12 @@ export function formatMore(missing: number): string {
 }
 
 /**
- * Lists skills, one on each line, within a limit. If the names do not fit, the last
- * line says how to find the other skills.
+ * Lists skills within a limit, one on each line. If not all names fit, the last line
+ * says how to find the other skills.
  */
 export function fitList(
   entries: readonly SkillEntry[],
-  limit: number = DEFAULT_DESCRIPTION_LIMIT,
+  limit: number = MAX_LIST_LENGTH,
 ): string {
   const room = limit - formatMore(entries.length).length;
   const fitting = fitEntries(entries, room, (it) => formatLine(it).length);
@@ -44,27 +44,26 @@ export function fitList(
 /** The limit for a list of skills as JSON, in characters. A result can contain it twice. */
 const MAX_JSON_LENGTH = 400_000;
 
-/** Creates a list of skills as JSON, and a note that says what is missing and why. */
+/** Lists skills as JSON within a limit. A note says how many are missing, or why there are none. */
 export function fitJsonList<Json extends object>(
   catalog: SkillCatalog,
   toJson: (entry: SkillEntry) => Json,
 ): { items: Json[]; notes: string[] } {
   const entries = listEntries("model", catalog);
-  const lengthOf = ({ description, ...rest }: SkillEntry) =>
-    formatIndentedJson([toJson({ ...rest, description: "" })]).length +
-    description.length;
+  const lengthOf = (entry: SkillEntry) =>
+    formatIndentedJson([toJson(withoutDescription(entry))]).length +
+    entry.description.length;
   const items = fitEntries(entries, MAX_JSON_LENGTH, lengthOf).map(toJson);
   const missing = entries.length - items.length;
-  const note = missing > 0
-    ? formatMore(missing).trim()
-    : findEmptyListReason(catalog);
-  return { items, notes: note === undefined ? [] : [note] };
+  if (missing > 0) return { items, notes: [formatMore(missing).trim()] };
+  const reason = findEmptyListReason(catalog);
+  return { items, notes: reason === undefined ? [] : [reason] };
 }
 
 /**
- * Returns the entries that fit into a list: all of them as they are, or else the names
- * that fit, and descriptions in the room that they leave, those of pinned skills first,
- * then those of global ones, then those of the project's.
+ * Returns the entries that fit into a list: all entries unchanged, or else all names with
+ * shortened descriptions, or else as many names as fit. If anything is cut, global
+ * entries come first, and a project's names take no room from global descriptions.
  *
  * @param lengthOf Returns the length that an entry takes in the list.
  */
@@ -73,63 +72,73 @@ export function fitEntries(
   limit: number,
   lengthOf: (entry: SkillEntry) => number,
 ): readonly SkillEntry[] {
-  if (sum(entries.map(lengthOf)) <= limit) return entries;
+  const sizeOf = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
+  if (sizeOf(entries) <= limit) return entries;
   const ordered = globalFirst(entries);
-  const names = ordered.map((entry) => ({ ...entry, description: "" }));
-  let room = limit;
-  const end = names.findIndex((name) => (room -= lengthOf(name)) < 0);
-  if (end >= 0 && hasBothScopes(entries)) {
-    // Names of a clone do not take the room of the user's descriptions.
-    const own = entries.filter(isGlobal);
+  const names = ordered.map(withoutDescription);
+  const room = limit - sizeOf(names);
+  if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
+  const own = ordered.filter(isGlobal);
+  if (own.length > 0 && own.length < ordered.length) {
     const fitting = fitEntries(own, limit, lengthOf);
-    const rest = limit - sum(fitting.map(lengthOf));
-    const others = entries.filter((entry) => !isGlobal(entry));
-    return [...fitting, ...fitEntries(others, rest, lengthOf)];
+    const rest = ordered.slice(own.length);
+    return [...fitting, ...fitEntries(rest, limit - sizeOf(fitting), lengthOf)];
   }
-  if (end >= 0) return names.slice(0, end);
-  const fitting: SkillEntry[] = [];
-  const groups = Map.groupBy(ordered, groupOf);
-  for (const group of [...groups.keys()].sort()) {
-    const members = groups.get(group)!;
-    const needs = members.map((entry) =>
-      lengthOf(entry) - lengthOf({ ...entry, description: "" })
+  let size = 0;
+  const end = names.findIndex((name) => {
+    size += lengthOf(name);
+    return size > limit;
+  });
+  return names.slice(0, end);
+}
+
+/**
+ * Shortens descriptions until they fit: first the project's, then the global ones, and
+ * pinned ones last. Each group is cut at one common length.
+ */
+function shortenDescriptions(
+  entries: readonly SkillEntry[],
+  room: number,
+  lengthOf: (entry: SkillEntry) => number,
+): SkillEntry[] {
+  const isPinned = ({ skill }: SkillEntry) => skill.state === "pinned";
+  const [pinned, others] = partition(entries, isPinned);
+  let rest = room;
+  return [pinned, ...partition(others, isGlobal)].flatMap((group) => {
+    const needs = group.map((entry) =>
+      lengthOf(entry) - lengthOf(withoutDescription(entry))
     );
-    const common = commonLength(needs, room);
-    const shortened = members.map((entry, index) =>
-      shorten(entry, needs[index]! - common)
-    );
-    room -= sum(needs.map((need) => Math.min(need, common)));
-    fitting.push(...shortened);
-  }
-  return fitting;
+    const common = commonLength(needs, rest);
+    rest -= sum(needs.map((need) => Math.min(need, common)));
+    return group.map((entry, index) => shorten(entry, needs[index]! - common));
+  });
 }
 
 function isGlobal({ skill }: SkillEntry): boolean {
   return skill.scope === "global";
 }
 
-function hasBothScopes(entries: readonly SkillEntry[]): boolean {
-  return entries.some(isGlobal) && !entries.every(isGlobal);
+function partition<T>(
+  items: readonly T[],
+  isFirst: (item: T) => boolean,
+): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-/** Returns which descriptions an entry's is cut with: the higher the number, the sooner. */
-function groupOf({ skill }: SkillEntry): number {
-  if (skill.state === "pinned") return 0;
-  return skill.scope === "global" ? 1 : 2;
+function withoutDescription(entry: SkillEntry): SkillEntry {
+  return { ...entry, description: "" };
 }
 
 /** Returns an entry with a description that is shorter by some characters. */
 function shorten(entry: SkillEntry, excess: number): SkillEntry {
-  const { description } = entry;
-  return excess <= 0 ? entry : {
-    ...entry,
-    description: truncate(description, description.length - excess),
-  };
+  if (excess <= 0) return entry;
+  const length = entry.description.length - excess;
+  return { ...entry, description: truncate(entry.description, length) };
 }
 
 /**
- * Returns the largest length that all can have in a room. What is shorter leaves its
- * room to the others.
+ * Returns the largest common length at which all fit. Shorter ones leave their room to
+ * the others.
  */
 function commonLength(lengths: readonly number[], room: number): number {
   const sorted = lengths.toSorted((a, b) => a - b);
@@ -146,21 +155,21 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Returns why there are no skills at all if the policy is the reason, in one line. */
+/** Returns one line that explains why no skills are served, if the policy is the reason. */
 export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
   return catalog.served.size === 0 && findPolicyDiagnostic(catalog)
     ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
     : undefined;
 }
 
-/** Returns what to tell the user if there are no skills for the model, in one line. */
+/** Returns one line of advice for the user, if there are no skills for the model. */
 export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
   if (listEntries("model", catalog).length > 0) return undefined;
   return findNoSkillsReason(catalog) ??
     "There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.";
 }
 
-/** Formats entries as XML. The location tells which are the user's and which the project's. */
+/** Formats entries as XML. Each location shows whether the user or the project owns the skill. */
 export function formatAvailableSkills(
   entries: readonly SkillEntry[],
   catalog: SkillCatalog,
@@ -178,7 +187,7 @@ export function formatAvailableSkills(
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 
-/** The maximum length of the line that summarizes the skills: what Codex shows, in characters. */
+/** The maximum length of the line that summarizes the skills, in characters. Codex shows no more. */
 const MAX_SUMMARY_LENGTH = 250;
 
 /** The names that are plain enough for the server's own sentences. */

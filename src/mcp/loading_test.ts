@@ -19,6 +19,7 @@ import {
 } from "../../tests/testing/tools.ts";
 import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
+import { TOOLSET_NAMES } from "./toolsets/toolsets.ts";
 import type { Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -86,9 +87,30 @@ Deno.test("a folder whose files are larger than the client accepts is refused, w
   assert.ok(isError && content[0]?.type === "text");
   assert.match(
     content[0].text,
-    /^Cannot return 2 files at once: .* accepts 1000000; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
+    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
   );
   assert.equal((await read("claude-ai", "docs/a.txt")).isError, undefined);
+});
+
+Deno.test("a SKILL.md that is larger than the client accepts is refused, with its size and path", async () => {
+  using place = new Place();
+  // As JSON, each quotation mark takes two bytes.
+  place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
+  using registry = await openSkills(place);
+  for (const toolset of TOOLSET_NAMES) {
+    const options = { toolset };
+    const { name, arguments: input } = callFor(toolset, "git");
+    const load = (client: string) =>
+      toolCaller(registry, options, client)(name, input);
+    assert.equal((await load("some-client")).isError, undefined);
+    const file = join(place.path, SKILLS, "git", "SKILL.md");
+    const text = textOf(await load("claude-ai"));
+    assert.match(
+      text,
+      /^Cannot return "SKILL.md": as JSON, it has 1200\d{3} b/,
+    );
+    assert.ok(text.endsWith(`open ${quote(file)} in another way`), text);
+  }
 });
 
 Deno.test("a file that is larger than the client accepts is refused, counted as the JSON that is sent", async () => {
@@ -187,7 +209,7 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const { content } = await read("logo.png");
   assert.deepEqual(content, [{ type: "resource", resource }]);
   const refusal =
-    'Cannot read "a.md": it is a text, but not UTF-8; ask the user to save it as UTF-8';
+    'Cannot read "a.md": it is a text file, but not in UTF-8; ask the user to save it as UTF-8';
   const unread = await read("a.md", "latin");
   assert.deepEqual([unread.content, unread.isError], [[text(refusal)], true]);
   const { content: [, beside], isError } = await read(".", "latin");
@@ -233,7 +255,7 @@ Deno.test(
     const all = await read("large");
     assert.match(
       textOf(all),
-      /^Cannot return 17 files at once: as JSON, they have 178/,
+      /^Cannot return 17 files at once: as JSON, they have more than the 8388608/,
     );
     assert.equal(all.isError, true);
   },

@@ -21,11 +21,12 @@ type Incoming =
 export function readMessage(text: string): Incoming {
   const value: unknown = attempt(() => JSON.parse(text));
   if (value === undefined) {
-    const reason = "The message is not JSON: send one object";
+    const reason =
+      "The message is not valid JSON: send one JSON-RPC message at a time";
     return refuse(ProtocolErrorCode.ParseError, reason);
   }
   if (Array.isArray(value)) {
-    const reason = "Batches are not supported: send each message by itself";
+    const reason = "Batches are not supported: send one message at a time";
     return refuse(ProtocolErrorCode.InvalidRequest, reason);
   }
   try {

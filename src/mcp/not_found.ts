@@ -1,7 +1,7 @@
 /**
- * Answers for names that the model cannot load: why a skill with that name is skipped,
- * and which skills there are. Sentences about a project's skills are the server's own,
- * so that no text of a stranger speaks to the model here.
+ * Answers for names that the model cannot load: they explain why a skill with that name
+ * is skipped, and list the skills. About a project's skills, the server uses only its own
+ * words, so that no stranger speaks to the model here.
  */
 
 import { basename, dirname } from "../fs/paths.ts";
@@ -13,11 +13,13 @@ import {
 } from "../diagnostics.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { keysOf, skillKey } from "../skills/names.ts";
+import { byScope } from "../skills/project.ts";
 import type {
   Skill,
   SkillCatalog,
   SkillRoot,
   SkillScope,
+  SkippedSkill,
 } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
@@ -39,8 +41,8 @@ const MAX_ANSWER_LENGTH = 8_000;
 const MAX_RESULTS = 10;
 
 /**
- * Answers in the wording of the contract of the tool `skill`: why a skill with the name
- * is skipped, and which skills there are, those first that match the name as a search.
+ * Answers in the wording of the contract of the tool `skill`. Explains why a skill with
+ * the name is skipped, and lists the skills, best matches of a search first.
  */
 export async function answerUnknownName(
   name: string,
@@ -49,20 +51,18 @@ export async function answerUnknownName(
 ): Promise<string> {
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = explainMissing(name, catalog, options);
-  const advice = reasons.length === 0
-    ? findEmptyListReason(catalog)
-    : undefined;
   const notFound = `Skill '${shown}' not found.`;
-  const start = [...reasons, notFound, advice ?? []].flat().join("\n\n");
+  const advice = reasons.length === 0 ? findEmptyListReason(catalog) ?? [] : [];
+  const start = [reasons, notFound, advice, "Available skills:"].flat()
+    .join("\n\n");
   const end =
     "\n\nUse the exact skill name (case-insensitive) to load a skill.";
-  const frame = `${start}\n\nAvailable skills:${end}`;
   const entries = await sortByMatch(shown, catalog);
-  const list = takeLines(entries, MAX_ANSWER_LENGTH - frame.length);
-  return `${start}\n\nAvailable skills:${list}${end}`;
+  const room = MAX_ANSWER_LENGTH - start.length - end.length;
+  return start + takeLines(entries, room) + end;
 }
 
-/** Lists as many entries as fit, whole, and counts the rest. */
+/** Lists as many whole entries as fit, and counts the rest. */
 function takeLines(entries: readonly SkillEntry[], limit: number): string {
   let list = "";
   for (const [index, entry] of entries.entries()) {
@@ -74,16 +74,16 @@ function takeLines(entries: readonly SkillEntry[], limit: number): string {
   return list;
 }
 
-/** The search of each catalog, of what the model can load. The rest has no influence. */
+/** The search index of each catalog. It contains only skills that the model can load. */
 const searches = new WeakMap<
   SkillCatalog,
   Promise<(query: string) => Skill[]>
 >();
 
 /**
- * Lists all entries for the model: the best matches first, then the others, global ones
- * first in both. A clone whose skills match everything pushes out no match of the
- * user's.
+ * Lists all entries for the model: the best matches first, then the others, and global
+ * ones first in both. So a clone whose skills match everything cannot push out the user's
+ * matches.
  */
 async function sortByMatch(
   words: string,
@@ -93,111 +93,97 @@ async function sortByMatch(
   const search = searches.get(catalog) ??
     indexSkills(entries.map(({ skill }) => skill));
   searches.set(catalog, search);
-  const byScope = Map.groupBy((await search)(words), ({ scope }) => scope);
+  const found = (await search)(words);
   const best = (scope: SkillScope) =>
-    (byScope.get(scope) ?? []).slice(0, MAX_RESULTS);
-  const found = [...best("global"), ...best("project")];
-  const matches = found.map((skill) =>
-    entries.find((entry) => entry.skill === skill)!
+    found.filter((skill) => skill.scope === scope).slice(0, MAX_RESULTS);
+  const first = new Set([...best("global"), ...best("project")]);
+  const matches = Array.from(
+    first,
+    (skill) => entries.find((entry) => entry.skill === skill)!,
   );
-  const isFound = new Set(found);
-  return [...matches, ...entries.filter(({ skill }) => !isFound.has(skill))];
+  return [...matches, ...entries.filter(({ skill }) => !first.has(skill))];
 }
 
-/** Says why there is no skill with a name, as far as the model may know. */
+/** Explains why a name loads no skill, as far as the model may know. */
 function explainMissing(
   name: string,
   catalog: SkillCatalog,
-  options: ToolOptions,
+  { isRemote = false }: ToolOptions,
 ): string[] {
-  const reason = findNoSkillsReason(catalog);
-  if (reason !== undefined) {
-    const diagnostic = findPolicyDiagnostic(catalog)!;
-    return [
-      options.isRemote ? reason : formatDiagnostic(diagnostic),
-    ];
+  if (findNoSkillsReason(catalog) !== undefined) {
+    return isRemote ? [] : [formatDiagnostic(findPolicyDiagnostic(catalog)!)];
   }
-  const refused = listRefusedDirs(catalog);
-  const skipped = findSkipped(skillKey(name), catalog);
-  const missing = skipped === undefined ? refused : [skipped, ...refused];
-  return [...new Set(missing.map((it) => explain(it, options)))];
+  const key = skillKey(name);
+  const named = [
+    ...listSkippedSkills(key, catalog),
+    ...listSkippedEntries(key, catalog),
+  ];
+  // A global one explains the name, if there is one.
+  const [skipped = []] = named.toSorted(byScope);
+  const causes = [skipped, listSkippedRoots(catalog)].flat();
+  return [...new Set(causes.map((cause) => explain(cause, isRemote)))];
 }
 
-/** Something that is skipped, and how the model is told of it. */
-interface NotServed {
+/** A possible reason why a name loads no skill. */
+interface Cause {
+  /** The diagnostics because of which it is skipped. */
   readonly diagnostics: readonly Diagnostic[];
   /** By its real path. */
   readonly scope: SkillScope;
-  /** A noun phrase that follows "The project has a". */
+  /** A noun phrase after "The server skips". */
   readonly what: string;
   /** Its path in the project, with slashes, if it is the project's. */
   readonly projectPath?: string | undefined;
 }
 
-/** Finds what is skipped under a key, the user's own first. */
-function findSkipped(
-  key: string,
-  catalog: SkillCatalog,
-): NotServed | undefined {
-  const skipped = [
-    ...listSkippedSkills(key, catalog),
-    ...listSkippedEntries(key, catalog),
-  ].filter(({ diagnostics }) =>
-    diagnostics.some((diagnostic) => hasEffect(diagnostic, "skipped"))
-  );
-  return skipped.find(({ scope }) => scope === "global") ?? skipped[0];
-}
+const SKILL_OF_NAME = "a skill with this name";
 
-const SKILL_OF_NAME = "skill with this name that is skipped";
-
-function listSkippedSkills(
-  key: string,
-  { skipped }: SkillCatalog,
-): NotServed[] {
+function listSkippedSkills(key: string, { skipped }: SkillCatalog): Cause[] {
+  const isNamed = (skill: SkippedSkill) =>
+    skill.names.some((name) => keysOf({ ...skill, name }).includes(key));
   return skipped
-    .filter((skill) =>
-      skill.isForModel &&
-      skill.names.some((name) => keysOf({ ...skill, name }).includes(key))
-    )
-    .map((skill) => ({ ...skill, what: SKILL_OF_NAME }));
+    .filter((skill) => skill.isForModel && isNamed(skill))
+    .map(({ diagnostics, scope, projectPath }) => ({
+      diagnostics: diagnostics.filter((it) => hasEffect(it, "skipped")),
+      scope,
+      what: SKILL_OF_NAME,
+      projectPath,
+    }));
 }
 
-/** Lists what is skipped directly in a root and has no `SKILL.md`, such as a broken link. */
+/** Lists skipped entries of roots that have no `SKILL.md`, such as broken symlinks. */
 function listSkippedEntries(
   key: string,
   { diagnostics, roots, skipped }: SkillCatalog,
-): NotServed[] {
-  const known = new Set(
-    skipped.flatMap((skill) => skill.diagnostics.map(({ file }) => file)),
-  );
-  const entries: NotServed[] = [];
-  for (const diagnostic of diagnostics) {
+): Cause[] {
+  const isOfSkill = (file: string) =>
+    skipped.some((skill) => skill.diagnostics.some((it) => it.file === file));
+  return diagnostics.flatMap((diagnostic) => {
     const { file } = diagnostic;
     const report = roots.find(({ root }) => root.path === dirname(file));
-    if (report === undefined || known.has(file)) continue;
-    const { scope } = report;
+    if (report === undefined || isOfSkill(file)) return [];
+    const { root, scope } = report;
     const name = basename(file);
-    if (!keysOf({ name, scope }).includes(key)) continue;
-    const projectPath = `${pathOfRoot(report.root)}/${name}`;
+    if (!keysOf({ name, scope }).includes(key)) return [];
+    const projectPath = `${pathOfRoot(root)}/${name}`;
     const what = SKILL_OF_NAME;
-    entries.push({ diagnostics: [diagnostic], scope, what, projectPath });
-  }
-  return entries;
+    return [{ diagnostics: [diagnostic], scope, what, projectPath }];
+  });
 }
 
-/** Lists the roots whose skills are not served, or not all of them. */
-function listRefusedDirs({ roots, diagnostics }: SkillCatalog): NotServed[] {
+/** Lists the roots that are skipped, at least in part. */
+function listSkippedRoots({ roots, diagnostics }: SkillCatalog): Cause[] {
   return roots.flatMap(({ root, scope, status }) => {
     const diagnostic = diagnostics.find(({ file }) => file === root.path);
     if (diagnostic === undefined || status === "missing") return [];
-    const part = status === "found" ? " in part" : "";
-    const what = `folder of skills that is skipped${part}`;
+    const part = status === "found" ? "part of " : "";
+    const what = `${part}a folder of skills`;
     const projectPath = pathOfRoot(root);
     return [{ diagnostics: [diagnostic], scope, what, projectPath }];
   });
 }
 
-/** Returns how a root is known in its project, such as `.claude/skills`. */
+/** Returns the usual path of a root in its project, such as `.claude/skills`. */
 function pathOfRoot({ path }: SkillRoot): string {
   return `${basename(dirname(path))}/${basename(path)}`;
 }
@@ -206,21 +192,17 @@ function pathOfRoot({ path }: SkillRoot): string {
 const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
 
 function explain(
-  { diagnostics, scope, what, projectPath = "" }: NotServed,
-  { isRemote = false }: ToolOptions,
+  { diagnostics, scope, what, projectPath = "" }: Cause,
+  isRemote: boolean,
 ): string {
   if (scope === "global" && !isRemote) {
     return diagnostics.map(formatDiagnostic).join("\n");
   }
-  // A reason may quote what a stranger wrote.
-  const reasons = new Set(
-    diagnostics.filter((diagnostic) => hasEffect(diagnostic, "skipped"))
-      .map(formatReason),
-  );
-  const owner = scope === "project" ? "The project has" : "The server has";
+  // Unlike a rule, a reason may quote what a stranger wrote.
+  const rules = [...new Set(diagnostics.map(formatReason))].join("; ");
+  const place = scope === "project" ? " in the project" : "";
   const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)
     ? ` (${projectPath})`
     : "";
-  const why = [...reasons].join("; ");
-  return `${owner} a ${what}${path}: ${why}. The server's log says how to fix it.`;
+  return `The server skips ${what}${place}${path}: ${rules}. Its log says how to fix it.`;
 }

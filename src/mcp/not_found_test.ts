@@ -42,7 +42,7 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
   for (const [name, path, field = "description", line = 1] of answers) {
     const { text } = await session.load(name);
     const sentence =
-      `The project has a skill with this name that is skipped${path}: ${field}-missing (line ${line}). The server's log says how to fix it.`;
+      `The server skips a skill with this name in the project${path}: ${field}-missing (line ${line}). Its log says how to fix it.`;
     assert.ok(
       text.startsWith(`${sentence}\n\nSkill '${name}' not found.`),
       text,
@@ -82,7 +82,7 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
   const { text } = await session.load("theirs");
   assert.match(
     text,
-    /^The project has a folder of skills that is skipped in part \(\.claude\/skills\): too-many\. .*\n\nSkill 'theirs' not found/,
+    /^The server skips part of a folder of skills in the project \(\.claude\/skills\): too-many\. .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
 });
@@ -101,7 +101,7 @@ Deno.test(
     );
     assert.match(
       (await session.load("theirs")).text,
-      /^The project has a skill with this name that is skipped \(\.claude\/skills\/theirs\): link-broken\. The/,
+      /^The server skips a skill with this name in the project \(\.claude\/skills\/theirs\): link-broken\. Its/,
     );
   },
 );
@@ -111,12 +111,12 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
   place.skill(HOME, "mine", incomplete("mine"));
   place.skill(PROJECT, "theirs", incomplete("theirs"));
   await using server = await HttpServer.start(place);
-  for (const [name, owner] of [["mine", "server"], ["theirs", "project"]]) {
+  for (const [name, where] of [["mine", ""], ["theirs", " in the project"]]) {
     const params = { name: "skill", arguments: { name } };
     const { result } = await server.ask("tools/call", params);
     const { text } = result.content[0];
     const sentence =
-      `The ${owner} has a skill with this name that is skipped: description-missing (line 1).`;
+      `The server skips a skill with this name${where}: description-missing (line 1).`;
     assert.ok(text.startsWith(sentence), text);
     assert.ok(!text.includes(place.path));
   }
@@ -158,7 +158,7 @@ Deno.test("the answer says why a skill is skipped, by a qualified name too", asy
   place.skill(PROJECT, "both", incomplete("both"));
   const { text: both } = await session.load("both");
   assert.match(both, /the field "description" is missing/);
-  assert.doesNotMatch(both, /The project has/);
+  assert.doesNotMatch(both, /in the project/);
 });
 
 Deno.test("the answer finds and names name-only skills, but none that are hidden from the model, nor their words", async () => {

@@ -8,11 +8,6 @@ export interface SkillToolOptions {
   /** The toolset to register. Default: `"skill"`. */
   readonly toolset?: Toolset | undefined;
   /**
-   * The maximum length of the list of skills in the description of a tool or its
-   * parameter, in characters, or 0 for no limit. Default: 36,000.
-   */
-  readonly descriptionLimit?: number | undefined;
-  /**
    * The name of the profile that every client gets: that of a client as `--profile`
    * names it, or `default`. Default: the profile of the client, or, on a server of the
    * SDK, that of clients that were not measured.
@@ -29,8 +24,6 @@ export interface SkillToolOptions {
    * `false`.
    */
   readonly isRemote?: boolean | undefined;
-  /** The time limit for shell commands, in seconds. Default: 60. */
-  readonly shellTimeout?: number | undefined;
   /** Whether to install missing Python packages before a command runs. Default: `false`. */
   readonly autoInstallDeps?: boolean | undefined;
   /**

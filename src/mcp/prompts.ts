@@ -4,18 +4,31 @@ import type {
   ContentBlock,
   Prompt,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { listEntries, maySee, type SkillEntry } from "./entries.ts";
-import { decodeText, formatLoadedSkill, logLoad } from "./loading.ts";
+import {
+  findNoSkillsReason,
+  fitList,
+  MAX_LIST_LENGTH,
+  PLAIN_NAME,
+} from "./lists.ts";
+import {
+  decodeText,
+  formatLoadedSkill,
+  type LoadedSkill,
+  logLoad,
+} from "./loading.ts";
 import type { ToolOptions } from "./options.ts";
-import { createListHandler, orderForPages } from "./paging.ts";
-import { profileFor } from "./clients.ts";
+import { orderForPages, takePage } from "./paging.ts";
+import {
+  type Handlers,
+  invalidParams,
+  type Params,
+  type RequestContext,
+} from "./requests.ts";
 import { readForRequest } from "./resources.ts";
-import type { ResultReader } from "./results.ts";
-import { DEFAULT_DESCRIPTION_LIMIT, fitList, PLAIN_NAME } from "./lists.ts";
 
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
@@ -27,33 +40,27 @@ const PROMPT_ARGUMENTS = [{
   required: false,
 }];
 
-export function promptHandlers(
-  registry: SkillSource,
-  options: ToolOptions,
-): Handlers {
-  return {
-    "prompts/list": createListHandler(
-      registry,
-      "prompts",
-      (catalog) => listPrompts(catalog, options),
-    ),
-    "prompts/get": async (params, requester) => {
-      const skill = requirePrompt(params, registry);
-      const reading = registry.readFile(skill, SKILL_MD);
-      const text = decodeText(await readForRequest(skillMdUri(skill), reading));
-      logLoad(skill, "as a prompt", { ...requester, options });
-      const isOwnPrompt = params.name !== SKILL_PROMPT;
-      const input = isOwnPrompt && options.toolset === "skill"
-        ? params.arguments?.arguments
-        : undefined;
-      const loaded = { skill, text, input };
-      const reader = { client: requester.client, options };
-      const content = createPromptContent(loaded, reader);
-      const messages = [{ role: "user", content }];
-      return { description: skill.description, messages };
-    },
-  };
-}
+export const PROMPT_HANDLERS: Handlers = {
+  "prompts/list": (params, { registry: { catalog }, options }) => {
+    const prompts = listPrompts(catalog, options);
+    const { page, next } = takePage(prompts, params?.cursor);
+    return { prompts: page, ...next };
+  },
+  "prompts/get": async (params, context) => {
+    const { registry, options } = context;
+    const skill = requirePrompt(params, registry);
+    const reading = registry.readFile(skill, SKILL_MD);
+    const text = decodeText(await readForRequest(skillMdUri(skill), reading));
+    logLoad(skill, "as a prompt", context);
+    const isOwnPrompt = params.name !== SKILL_PROMPT;
+    const input = isOwnPrompt && options.toolset === "skill"
+      ? params.arguments?.arguments
+      : undefined;
+    const content = createPromptContent({ skill, text }, context, input);
+    const messages = [{ role: "user", content }];
+    return { description: skill.description, messages };
+  },
+};
 
 /** Lists the prompt that takes a name, and one for each skill. */
 export function listPrompts(
@@ -77,8 +84,9 @@ export function isPrompt(name: string, catalog: SkillCatalog): boolean {
 }
 
 /**
- * Gives each entry the name of its prompt: Claude Code cannot invoke one whose name has
- * white space. The prompt `skill` reaches a skill whose prompt another one has already.
+ * Names the prompt of each entry, without white space, because Claude Code cannot invoke
+ * such names. If two names become equal, the second skill is left out, and the prompt
+ * `skill` still loads it.
  */
 function byPromptName(
   entries: readonly SkillEntry[],
@@ -94,34 +102,32 @@ function byPromptName(
   return named;
 }
 
-interface LoadedPrompt {
-  readonly skill: Skill;
-  readonly text: string;
-  readonly input: string | undefined;
-}
-
 function createPromptContent(
-  { skill, text, input }: LoadedPrompt,
-  { client, options }: ResultReader,
+  loaded: LoadedSkill,
+  context: RequestContext,
+  input: string | undefined,
 ): ContentBlock {
   const annotations = { audience: ["assistant" as const], priority: 1.0 };
-  // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts.
-  const isEmbedded = options.toolset === "skilljack" &&
-    (client ?? options.profile) !== undefined &&
-    !profileFor(client, options).dropsEmbeddedResources;
-  if (isEmbedded) {
-    const uri = skillMdUri(skill);
-    const resource = { uri, mimeType: "text/markdown", text };
+  const { client, options, profile } = context;
+  // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts,
+  // and one without a name may be one of them.
+  const isKnown = client !== undefined || options.profile !== undefined;
+  if (
+    options.toolset === "skilljack" && isKnown &&
+    !profile.dropsEmbeddedResources
+  ) {
+    const uri = skillMdUri(loaded.skill);
+    const resource = { uri, mimeType: "text/markdown", text: loaded.text };
     return { type: "resource", resource, annotations };
   }
-  const loaded = formatLoadedSkill(skill, text, { client, options, input });
-  return { type: "text", text: loaded, annotations };
+  const text = formatLoadedSkill(loaded, context, input);
+  return { type: "text", text, annotations };
 }
 
 function createSkillPrompt(entries: readonly SkillEntry[]): Prompt {
   const skills = entries.filter(({ skill }) => skill.prefix === undefined);
   const start = "Load a skill by name.\n\nAvailable skills:";
-  const limit = DEFAULT_DESCRIPTION_LIMIT - start.length;
+  const limit = MAX_LIST_LENGTH - start.length;
   return {
     name: SKILL_PROMPT,
     title: "Load Skill",
@@ -144,7 +150,7 @@ function requirePrompt(
   const name = prompt === SKILL_PROMPT ? input?.name : prompt;
   if (!name) {
     throw invalidParams(
-      'Missing argument "name": pass the name of a skill, which prompts/list lists',
+      'Missing argument "name": pass the name of a skill, such as "pdf"; prompts/list returns all names',
     );
   }
   const entries = listEntries("user", registry.catalog);
@@ -154,9 +160,13 @@ function requirePrompt(
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const known = entries.length === 0
-    ? "there are no skills; put some into the folders of this server, or choose other folders in its settings"
-    : "prompts/list lists the names; to learn why it is not there, load it with the tool";
-  const hint = near.length === 0 ? known : `did you mean ${near.join(" or ")}?`;
+  const none = findNoSkillsReason(registry.catalog) ??
+    "there are no skills; put some into the folders of this server, or choose other folders in its settings";
+  const other =
+    "choose another name, or ask the model to load the skill: the answer says why it is missing";
+  const advice = entries.length === 0 ? none : other;
+  const hint = near.length === 0
+    ? advice
+    : `did you mean ${near.join(" or ")}?`;
   throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
 }

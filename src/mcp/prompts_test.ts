@@ -140,7 +140,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
 Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
-  const unknown = /Unknown skill "none": prompts\/list lists the names/;
+  const unknown = /Unknown skill "none": choose another name/;
   const missing = /Missing argument "name": pass the name of a skill/;
   const gets = [
     [{ name: "none" }, unknown],
@@ -197,5 +197,18 @@ Deno.test("the prompt skill, without any skill, says what to do without a termin
   await assert.rejects(
     session.client.getPrompt(params),
     /there are no skills; put some into the folders of this server, or choose/,
+  );
+});
+
+Deno.test("the prompt skill says that the policy is not valid, if that is why there are no skills", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "pdf");
+  const policy = place.file("home/policy.yaml", "rules: 7\n");
+  const args = ["--policy", policy];
+  await using session = await Session.open(place, { args });
+  const params = { name: "skill", arguments: { name: "pdf" } };
+  await assert.rejects(
+    session.client.getPrompt(params),
+    /Unknown skill "pdf": No skills are served, because the policy is not valid/,
   );
 });

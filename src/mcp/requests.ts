@@ -1,4 +1,4 @@
-/** The requests that the server answers, and the errors that it answers with. */
+/** The requests that the server answers, and the error for invalid params. */
 
 import {
   ProtocolError,
@@ -8,6 +8,9 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
+import type { SkillSource } from "../skills/types.ts";
+import type { ClientProfile } from "./clients.ts";
+import type { ToolOptions } from "./options.ts";
 
 const {
   CallToolRequestParams,
@@ -47,12 +50,16 @@ export type Params<M extends Method> = StandardSchemaV1.InferOutput<
   typeof METHODS[M]
 >;
 
-/** What a handler knows of a request besides its params. */
+/** The context of a request, which every handler gets besides its params. */
 export interface RequestContext {
+  readonly registry: SkillSource;
+  readonly options: ToolOptions;
   /** Aborted when the client cancels the request or disconnects, or when time is up. */
   readonly signal: AbortSignal;
   /** The name of the client, if it gave one. */
   readonly client: string | undefined;
+  /** The profile that the options choose, or else that of the client. */
+  readonly profile: ClientProfile;
   /** Over HTTP: the client's network address and the name of its token, for the log. */
   readonly sender?: string | undefined;
 }

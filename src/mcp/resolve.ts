@@ -1,23 +1,25 @@
 /**
- * Which skill a name means: the one lookup for tools, prompts, completion, and URIs.
+ * Resolves names: the one lookup for tools, prompts, completion, and URIs.
  *
- * `project:` and `global:` are tried first, and never fall through. Otherwise, the
- * first of these that anything has decides:
+ * Names with `project:` or `global:` match only skills of that scope. Otherwise, the
+ * first of these lookups that finds anything decides:
  *
  * 1. the name, regardless of case
  * 2. `plugin:name`, such as `office:pdf` for `office/skills/pdf`, a global skill first
  * 3. the name of the directory, if exactly one skill has it
  * 4. for `a:b`, the name `b`, if exactly one global skill has it
  *
- * Skills that are off or skipped are found, too, and load nothing: no other skill loads
- * in their place. The lookup also returns a skill that is hidden from the caller's
- * viewer, so that the caller refuses it.
+ * A skill that is off or skipped keeps its names and loads nothing, so that no other
+ * skill loads in its place. The lookup also returns skills that are hidden from the
+ * viewer, which the caller then refuses.
  */
 
 import { basename } from "../fs/paths.ts";
+import { isOff } from "../policy/states.ts";
+import { listAll } from "../skills/catalog.ts";
 import { cleanName, parseSkillUri, skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
-import type { Skill, SkillCatalog, SkillScope } from "../skills/types.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { MAX_LENGTHS } from "../text.ts";
 
 type NamedSkills = Pick<
@@ -25,24 +27,23 @@ type NamedSkills = Pick<
   "skills" | "shadowed" | "off" | "skipped"
 >;
 
-/** What has a name. There is no skill if it is off or skipped. */
-interface Match {
+/** A skill, or the place that one holds while it is off or skipped. */
+interface Named extends Pick<Skill, "name" | "scope" | "plugin"> {
+  /** The skill, unless it is off or skipped. */
   readonly skill?: Skill;
-  readonly scope: SkillScope;
+  /** The name of its directory, unless it is skipped. */
+  readonly dir?: string;
 }
-
-/** What each key means, the first choice first. */
-type Index = ReadonlyMap<string, readonly Match[]>;
 
 const SCOPED = /^(project|global):(.*)$/is;
 
-/** Returns the skill that a text means as it is written. */
+/** Returns the skill that has a name, exactly as it is written. */
 export function resolve(text: string, catalog: NamedSkills): Skill | undefined {
-  const { names, scoped, plugins, dirs } = indexOf(catalog);
+  const { names, plugins, dirs } = indexOf(catalog);
   const [, scope, name] = SCOPED.exec(cleanName(text)) ?? [];
   if (scope !== undefined) {
-    const key = `${scope.toLowerCase()}:${skillKey(name!)}`;
-    return scoped.get(key)?.[0]?.skill;
+    return names.get(skillKey(name!))
+      ?.find((named) => named.scope === scope.toLowerCase())?.skill;
   }
   const key = skillKey(text);
   if (key === "") return undefined;
@@ -82,69 +83,53 @@ export function resolveUri(
   return skill && { skill, path };
 }
 
-function listByLastPart(key: string, names: Index): readonly Match[] {
+function listByLastPart(key: string, names: Index["names"]): Named[] {
   const start = key.lastIndexOf(":") + 1;
   const matches = start === 0 ? [] : names.get(key.slice(start)) ?? [];
   return matches.filter(({ scope }) => scope === "global");
 }
 
-/** What the names in each catalog mean. */
-const indexes = new WeakMap<NamedSkills, ReturnType<typeof createIndex>>();
+type Index = ReturnType<typeof createIndex>;
 
-function indexOf(catalog: NamedSkills): ReturnType<typeof createIndex> {
+/** The names in each catalog. */
+const indexes = new WeakMap<NamedSkills, Index>();
+
+function indexOf(catalog: NamedSkills): Index {
   const index = indexes.get(catalog) ?? createIndex(catalog);
   indexes.set(catalog, index);
   return index;
 }
 
+/** Groups all names by their keys, the first choice first. */
 function createIndex(catalog: NamedSkills) {
-  const { skills, shadowed, off, skipped } = catalog;
-  const names = new Map<string, Match[]>();
-  const scoped = new Map<string, Match[]>();
-  const plugins = new Map<string, Match[]>();
-  const dirs = new Map<string, Match[]>();
-  const add = (
-    match: Match,
-    { name, scope, plugin }: Pick<Skill, "name" | "scope" | "plugin">,
-  ) => {
-    const key = skillKey(name);
-    append(names, key, match);
-    append(scoped, `${scope}:${key}`, match);
-    if (plugin !== undefined) {
-      append(plugins, skillKey(`${plugin}:${name}`), match);
-    }
-  };
-  const loadable = [
-    ...skills.values(),
-    ...shadowed.map(({ skill }) => skill),
+  const all: Named[] = [
+    ...listAll(catalog).map(toNamed),
+    // The name of a skipped skill is not certain, so it has all names that it may have.
+    ...catalog.skipped.flatMap(({ names, scope, plugin }) =>
+      names.map((name) => ({ name, scope, plugin }))
+    ),
   ];
-  for (const skill of loadable) {
-    const match = { skill, scope: skill.scope };
-    add(match, skill);
-    append(dirs, skillKey(basename(skill.directory)), match);
-  }
-  for (const skill of off) {
-    const match = { scope: skill.scope };
-    add(match, skill);
-    append(dirs, skillKey(basename(skill.directory)), match);
-  }
-  // What a skipped skill would be named is unknown, so it has all names that it may
-  // have.
-  for (const { names, ...skill } of skipped) {
-    for (const name of names) add({ scope: skill.scope }, { ...skill, name });
-  }
-  for (const matches of plugins.values()) matches.sort(byGlobalFirst);
-  return { names, scoped, plugins, dirs };
+  const inPlugins = all.filter(({ plugin }) => plugin !== undefined)
+    .sort(byLoadableAndScope);
+  const inDirs = all.filter(({ dir }) => dir !== undefined);
+  return {
+    names: Map.groupBy(all, ({ name }) => skillKey(name)),
+    plugins: Map.groupBy(
+      inPlugins,
+      ({ plugin, name }) => skillKey(`${plugin}:${name}`),
+    ),
+    dirs: Map.groupBy(inDirs, ({ dir }) => skillKey(dir!)),
+  };
 }
 
-function append(index: Map<string, Match[]>, key: string, match: Match): void {
-  const matches = index.get(key);
-  if (matches === undefined) index.set(key, [match]);
-  else matches.push(match);
+function toNamed(skill: Skill): Named {
+  const { name, scope, plugin, directory } = skill;
+  const named = { name, scope, plugin, dir: basename(directory) };
+  return isOff(skill) ? named : { ...named, skill };
 }
 
-/** Sorts what can be loaded first, and then global skills before those of the project. */
-function byGlobalFirst(a: Match, b: Match): number {
+/** Sorts skills that can be loaded first, and then global skills before project skills. */
+function byLoadableAndScope(a: Named, b: Named): number {
   return Number(a.skill === undefined) - Number(b.skill === undefined) ||
     byScope(a, b);
 }

@@ -6,22 +6,22 @@ import type {
   ResourceTemplateType,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { resourceContents } from "../fs/media_types.ts";
-import { type Handlers, invalidParams } from "./requests.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
-import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { listEntries } from "./entries.ts";
+import { logLoad } from "./loading.ts";
+import { orderForPages, takePage } from "./paging.ts";
+import { readAsMeant, readTogether } from "./reading.ts";
 import {
-  logLoad,
-  readAsMeant,
-  readTogether,
-  type Requester,
-} from "./loading.ts";
-import type { ToolOptions } from "./options.ts";
-import { createListHandler, orderForPages } from "./paging.ts";
+  type Handlers,
+  invalidParams,
+  type RequestContext,
+} from "./requests.ts";
+import { resolveUri } from "./resolve.ts";
+import { MAX_RESULT_SIZE } from "./results.ts";
 
-const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
+const TEMPLATES: readonly ResourceTemplateType[] = [
   {
     name: "skill",
     uriTemplate: "skill://{name}",
@@ -40,21 +40,16 @@ const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
   },
 ];
 
-export function resourceHandlers(
-  registry: SkillSource,
-  options: ToolOptions,
-): Handlers {
-  return {
-    "resources/list": createListHandler(registry, "resources", listResources),
-    "resources/templates/list": () => ({
-      resourceTemplates: RESOURCE_TEMPLATES,
-    }),
-    "resources/read": async ({ uri }, requester) => {
-      const reading = readResource(uri, registry, { ...requester, options });
-      return { contents: await readForRequest(uri, reading) };
-    },
-  };
-}
+export const RESOURCE_HANDLERS: Handlers = {
+  "resources/list": (params, { registry: { catalog } }) => {
+    const { page, next } = takePage(listResources(catalog), params?.cursor);
+    return { resources: page, ...next };
+  },
+  "resources/templates/list": () => ({ resourceTemplates: TEMPLATES }),
+  "resources/read": async ({ uri }, context) => ({
+    contents: await readForRequest(uri, readResource(uri, context)),
+  }),
+};
 
 /** Lists two resources for each skill: its `SKILL.md`, and all its files. */
 export function listResources(catalog: SkillCatalog): Resource[] {
@@ -77,30 +72,28 @@ export function listResources(catalog: SkillCatalog): Resource[] {
 
 async function readResource(
   uri: string,
-  registry: SkillSource,
-  reader: Requester & { options: ToolOptions },
+  context: RequestContext,
 ): Promise<ReadResourceResult["contents"]> {
-  const { catalog } = registry;
-  const { skill, path = SKILL_MD } = resolveUri(uri, catalog) ??
-    resolveUri(withoutFragment(uri), catalog) ??
-    requireResource(uri, registry);
+  const { registry } = context;
+  const { skill, path = SKILL_MD } =
+    resolveUri(withoutFragment(uri), registry.catalog) ??
+      requireResource(uri, registry);
   if (path !== "") {
     const file = await readAsMeant(
       path,
       (meant) => registry.readFile(skill, meant),
     );
-    if (file.path === SKILL_MD) logLoad(skill, "as a resource", reader);
+    if (file.path === SKILL_MD) logLoad(skill, "as a resource", context);
     return [resourceContents(uri, file)];
   }
   const { files } = await registry.listFiles(skill);
-  return await readTogether(files, async (file) =>
-    resourceContents(
-      skillFileUri(skill, file.path),
-      await registry.readFile(skill, file.path),
-    ));
+  return await readTogether(files, MAX_RESULT_SIZE, async ({ path }) => {
+    const file = await registry.readFile(skill, path);
+    return resourceContents(skillFileUri(skill, path), file);
+  });
 }
 
-/** Returns a URI without what models add to it: a fragment, and a second slash before the path. */
+/** Removes what models add to a URI: a fragment, and a second slash before the path. */
 function withoutFragment(uri: string): string {
   return uri.replace(/#.*$/s, "").replace(/^(skill:\/\/[^/]+\/)\//, "$1");
 }
@@ -113,7 +106,9 @@ export function requireResource(
   const found = resolveUri(uri, catalog);
   if (found !== undefined) return found;
   throw invalidParams(
-    `Unknown resource ${quote(uri)}: resources/list lists the skills`,
+    `Unknown resource ${
+      quote(uri)
+    }: pass a URI that resources/list returns, or that of a file in a skill, such as skill://pdf/SKILL.md`,
     uri,
   );
 }

@@ -10,7 +10,7 @@ const MAX_TEXT_LENGTH = 1_024;
 /** How many words of a query are searched for. */
 const MAX_WORDS = 60;
 
-/** How much a word counts in each field, as measured with `tools/search_questions.json`. */
+/** The weight of a word in each field, as measured with `tools/search_questions.json`. */
 const WEIGHTS = { name: 1, description: 1, excerpt: 0.2 };
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -57,7 +57,7 @@ function splitWords(text: string): string[] {
     .map(withoutEnding);
 }
 
-/** Splits a name, and adds all its words as one, since people write names either way. */
+/** Splits a name, and adds its words joined as one, because people write names both ways. */
 function splitName(name: string): string[] {
   const words = matchWords(name);
   const joined = words.length > 1 ? [withoutEnding(words.join(""))] : [];

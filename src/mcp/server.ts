@@ -7,8 +7,6 @@ import {
   CLIENT_INFO_META_KEY,
   InMemoryServerEventBus,
   type McpRequestContext,
-  ProtocolError,
-  ProtocolErrorCode,
   type Result,
   Server,
   type ServerCapabilities,
@@ -19,17 +17,11 @@ import {
 import config from "../../deno.json" with { type: "json" };
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
-import { completionHandlers } from "./completion.ts";
+import { profileFor } from "./clients.ts";
+import { COMPLETION_HANDLERS } from "./completion.ts";
 import { createInstructions } from "./instructions.ts";
 import type { ToolOptions } from "./options.ts";
-import { listPrompts, promptHandlers } from "./prompts.ts";
-import { listResources, resourceHandlers } from "./resources.ts";
-import { MAX_RESULT_SIZE, maxResultSize, sizeUpTo } from "./results.ts";
-import {
-  SKILLS_EXTENSION,
-  skillsExtensionHandlers,
-} from "./skills_extension.ts";
-import { renderTools, toolHandlers } from "./tools.ts";
+import { listPrompts, PROMPT_HANDLERS } from "./prompts.ts";
 import {
   type Handler,
   type Handlers,
@@ -38,6 +30,19 @@ import {
   type Params,
   type RequestContext,
 } from "./requests.ts";
+import { listResources, RESOURCE_HANDLERS } from "./resources.ts";
+import { MAX_RESULT_SIZE, sizeOf } from "./results.ts";
+import { EXTENSION_HANDLERS, SKILLS_EXTENSION } from "./skills_extension.ts";
+import { type SubscribedFiles, subscriptionHandlers } from "./subscriptions.ts";
+import { listToolEntries, TOOL_HANDLERS } from "./tools.ts";
+
+const HANDLERS: Handlers = {
+  ...TOOL_HANDLERS,
+  ...PROMPT_HANDLERS,
+  ...RESOURCE_HANDLERS,
+  ...COMPLETION_HANDLERS,
+  ...EXTENSION_HANDLERS,
+};
 
 /** The longest time for which a client may cache a result, in seconds. */
 const MAX_TTL_SECONDS = 5;
@@ -45,44 +50,35 @@ const MAX_TTL_SECONDS = 5;
 export interface McpService {
   /** Fulfilled after the first scan, for which all requests wait. */
   readonly ready: Promise<unknown>;
-  /** Carries what changed to the clients that listen. */
+  /** Carries notifications to the clients that listen. */
   readonly bus: ServerEventBus;
   createServer(context: McpRequestContext): Server;
 }
 
 /**
- * Creates what both transports serve.
+ * Creates the service that both transports use.
  *
- * @param options.ready The first scan of the registry.
- * @param options.bus Carries what changed to the clients that listen.
- * @param options.subscriptions The handlers of `resources/subscribe`, if clients can.
+ * @param ready The first scan of the registry.
+ * @param files Over stdio: the files that clients subscribe to.
  */
 export function createService(
   registry: SkillSource,
   options: ToolOptions & SkillRegistryOptions,
-  { ready, bus = new InMemoryServerEventBus(), subscriptions = {} }: {
-    ready: Promise<unknown>;
-    bus?: ServerEventBus;
-    subscriptions?: Handlers;
-  },
+  ready: Promise<unknown>,
+  files?: SubscribedFiles,
 ): McpService {
-  const handlers: Handlers = {
-    ...toolHandlers(registry, options),
-    ...promptHandlers(registry, options),
-    ...resourceHandlers(registry, options),
-    ...completionHandlers(registry),
-    ...skillsExtensionHandlers(registry),
-    ...subscriptions,
-  };
+  const { bus = new InMemoryServerEventBus() } = files ?? {};
+  const subscriptions = files === undefined ? {} : subscriptionHandlers(files);
+  const handlers: Handlers = { ...HANDLERS, ...subscriptions };
   const { refreshSeconds = DEFAULT_REFRESH_SECONDS, toolset } = options;
   const cacheHint = {
     ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
     cacheScope: "private" as const,
   };
   const { name, version } = config;
-  const createServer = (context: McpRequestContext): Server => {
+  const createServer = (connection: McpRequestContext): Server => {
     const server = new Server({ name, title: "Agent Skills", version }, {
-      capabilities: capabilitiesFor(context),
+      capabilities: capabilitiesFor(connection),
       instructions: createInstructions(toolset, registry.catalog),
       cacheHints: { "server/discover": cacheHint },
     });
@@ -90,22 +86,20 @@ export function createService(
       const handle = handlers[method] as Handler<Method>;
       const caching = isCacheable(method) ? cacheHint : {};
       const schemas = { params: METHODS[method] };
-      server.setRequestHandler(method, schemas, async (params, context) => {
+      server.setRequestHandler(method, schemas, async (params, request) => {
         await ready;
-        const request = toRequestContext(context, server);
-        const result = await handle(params as Params<Method>, request);
-        const { client } = request;
-        const limit = method === "tools/call"
-          ? maxResultSize({ client, options })
-          : MAX_RESULT_SIZE;
-        requireSendable(result, limit);
+        const caller = identifyCaller(request, server);
+        const profile = profileFor(caller.client, options);
+        const context = { ...caller, profile, registry, options };
+        const result = await handle(params as Params<Method>, context);
+        requireSendable(result);
         // Only clients of 2026-07-28 know these fields.
-        const isModern = context.mcpReq.envelope !== undefined;
+        const isModern = request.mcpReq.envelope !== undefined;
         return isModern ? { ...result, ...caching } : result;
       });
     }
     // Over HTTP, the SDK itself listens to the bus.
-    if (context.requestInfo === undefined) {
+    if (connection.requestInfo === undefined) {
       server.onclose = bus.subscribe((event) => notify(server, event));
     }
     return server;
@@ -114,7 +108,7 @@ export function createService(
   return { ready, bus, createServer };
 }
 
-/** Over HTTP, clients of 2026-07-28 listen for changes to lists, and no client to others. */
+/** Over HTTP, only clients of 2026-07-28 can listen, and only for changes to lists. */
 function capabilitiesFor(
   { era, requestInfo }: McpRequestContext,
 ): ServerCapabilities {
@@ -129,15 +123,15 @@ function capabilitiesFor(
   };
 }
 
-/** Whether clients may cache the results of a method: those of lists and files. */
+/** Whether clients may cache the results of a method. Only lists and files are cacheable. */
 function isCacheable(method: Method): boolean {
   return /\/(?:list|read)$/.test(method) || method === "skills/get";
 }
 
-function toRequestContext(
+function identifyCaller(
   { mcpReq: { signal, envelope }, http }: ServerContext,
   server: Server,
-): RequestContext {
+): Pick<RequestContext, "signal" | "client" | "sender"> {
   // Clients of 2026-07-28 give their name in each request, and earlier ones in
   // `initialize`.
   const named: { [CLIENT_INFO_META_KEY]?: { name: string } } = { ...envelope };
@@ -145,40 +139,40 @@ function toRequestContext(
   return { signal, client: info?.name, sender: http?.authInfo?.clientId };
 }
 
-/** @throws {ProtocolError} If a result is larger than the client reads. */
-function requireSendable(result: Result, limit: number): void {
-  const size = sizeUpTo(limit, result);
-  if (size <= limit) return;
-  throw new ProtocolError(
-    ProtocolErrorCode.InternalError,
-    `The result is too large: as JSON, it has ${size} bytes, and the limit is ${limit}; ask for less at a time`,
+/** @throws {Error} If a result is larger than clients read. */
+function requireSendable(result: Result): void {
+  const size = sizeOf(result);
+  if (size <= MAX_RESULT_SIZE) return;
+  throw new Error(
+    `The result is too large: as JSON, it has ${size} bytes, and the limit is ${MAX_RESULT_SIZE}; ask for less at a time`,
   );
 }
 
-/** Tells clients of each list that a scan changed, as clients without a profile see it. */
+/** Notifies clients if a scan changed a list, as clients without a profile see it. */
 function publishChanges(
   registry: SkillSource,
   options: ToolOptions,
   bus: ServerEventBus,
 ): void {
-  const lists = {
-    tools: () => renderTools(registry.catalog, options),
-    prompts: () => JSON.stringify(listPrompts(registry.catalog, options)),
-    resources: () => JSON.stringify(listResources(registry.catalog)),
-  };
-  const names = Object.keys(lists) as (keyof typeof lists)[];
-  const last = new Map(names.map((name) => [name, lists[name]()]));
+  const profile = profileFor(undefined, options);
+  const renderLists = ({ catalog }: SkillSource) => ({
+    tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
+    prompts: JSON.stringify(listPrompts(catalog, options)),
+    resources: JSON.stringify(listResources(catalog)),
+  });
+  let last = renderLists(registry);
   registry.onChange(() => {
-    for (const name of names) {
-      const rendered = lists[name]();
-      if (rendered === last.get(name)) continue;
-      last.set(name, rendered);
-      bus.publish({ kind: `${name}_list_changed` });
+    const lists = renderLists(registry);
+    for (const name of ["tools", "prompts", "resources"] as const) {
+      if (lists[name] !== last[name]) {
+        bus.publish({ kind: `${name}_list_changed` });
+      }
     }
+    last = lists;
   });
 }
 
-/** Tells the client of a connection what changed. */
+/** Notifies the client of a connection. */
 async function notify(server: Server, event: ServerEvent): Promise<void> {
   switch (event.kind) {
     case "tools_list_changed":

@@ -7,55 +7,65 @@
  */
 
 import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { mediaTypeOfName } from "../fs/media_types.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
-import { type Handlers, invalidParams } from "./requests.ts";
+import { mediaTypeOfName } from "../fs/media_types.ts";
+import { sha256 } from "../skills/files.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import { readSkillMd } from "../skills/skill_md.ts";
-import { sha256 } from "../skills/files.ts";
-import { resolveUri } from "./resolve.ts";
 import type { Skill, SkillSource } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote, stringifyJson } from "../text.ts";
-import { createListHandler, loadPage, orderForPages } from "./paging.ts";
-import { readForRequest, requireResource } from "./resources.ts";
 import { listEntries } from "./entries.ts";
+import { orderForPages, takePage } from "./paging.ts";
+import { type Handlers, invalidParams } from "./requests.ts";
+import { resolveUri } from "./resolve.ts";
+import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
-export function skillsExtensionHandlers(registry: SkillSource): Handlers {
-  return {
-    "skills/list": createListHandler(
-      registry,
-      "skills",
-      (catalog) => orderForPages(listEntries("host", catalog)),
-      // `skills/get` and `--list` say why a skill is left out.
-      ({ skill }) => loadEntry(skill, registry).catch(() => undefined),
-    ),
-    "skills/get": async ({ uri }) => ({ skill: await getEntry(uri, registry) }),
-    "resources/directory/read": async ({ uri, cursor }) => {
-      const { skill, children } = await listChildren(uri, registry);
-      const resources = children.map((child) => toResource(child, skill));
-      const { entries, nextCursor } = await loadPage(resources, cursor);
-      return { resources: entries, ...nextCursor && { nextCursor } };
-    },
-  };
-}
+/** The media type of directories, as the extension names it. */
+const DIR_TYPE = "inode/directory";
+
+export const EXTENSION_HANDLERS: Handlers = {
+  "skills/list": async (params, { registry }) => {
+    const all = orderForPages(listEntries("host", registry.catalog));
+    const { page, next } = takePage(all, params?.cursor);
+    const skills: unknown[] = [];
+    for await (const { skill } of inTurns(page)) {
+      // `skills/get` and `--list` explain why a skill is left out.
+      const entry = await loadEntry(skill, registry).catch(() => undefined);
+      if (entry !== undefined) skills.push(entry);
+    }
+    return { skills, ...next };
+  },
+  "skills/get": async ({ uri }, { registry }) => ({
+    skill: await getEntry(uri, registry),
+  }),
+  "resources/directory/read": async ({ uri, cursor }, { registry }) => {
+    const resources = await listDirectory(uri, registry);
+    const { page, next } = takePage(resources, cursor);
+    return { resources: page, ...next };
+  },
+};
 
 /** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
 async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
   const { skill } = resolveUri(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {
     throw invalidParams(
-      `Unknown skill ${quote(uri)}: skills/list lists the URIs`,
+      `Unknown skill ${
+        quote(uri)
+      }: pass a URI that skills/list returns, such as skill://pdf/SKILL.md`,
       uri,
     );
   }
-  const loading = loadEntry(skill, registry).catch(({ message }: Error) => {
-    throw new Error(`Cannot get the skill ${quote(uri)}: ${message}`);
-  });
-  return await readForRequest(uri, loading);
+  try {
+    return await loadEntry(skill, registry);
+  } catch (error) {
+    const { message } = error as Error;
+    throw invalidParams(`Cannot get the skill ${quote(uri)}: ${message}`, uri);
+  }
 }
 
 /**
@@ -93,12 +103,6 @@ function toError({ reason, fix }: DiagnosticDetails): Error {
   return new Error(`${reason}; ${fix}`);
 }
 
-interface Child {
-  readonly path: string;
-  /** Its size in bytes, unless it is a directory. */
-  readonly size?: number;
-}
-
 /**
  * Lists the files and directories directly in a directory of a skill, sorted as the
  * files in them are.
@@ -106,33 +110,34 @@ interface Child {
  * @throws {Error} The JSON-RPC error "invalid params" if there is no such
  *   directory.
  */
-async function listChildren(
+async function listDirectory(
   uri: string,
   registry: SkillSource,
-): Promise<{ skill: Skill; children: Child[] }> {
+): Promise<Resource[]> {
   const { skill, path: dir } = requireResource(uri, registry);
   const prefix = dir ? `${dir}/` : "";
-  const children = new Map<string, Child>();
   const { files } = await registry.listFiles(skill);
-  for (const { path, size } of files) {
-    if (!path.startsWith(prefix)) continue;
-    const end = path.indexOf("/", prefix.length);
-    if (end < 0) children.set(path, { path, size });
-    else children.set(path.slice(0, end + 1), { path: path.slice(0, end) });
+  const inDir = files.filter(({ path }) => path.startsWith(prefix));
+  if (inDir.length === 0) {
+    throw invalidParams(
+      `Unknown folder ${
+        quote(uri)
+      }: pass a skill, or a folder in it that holds files, such as skill://pdf or skill://pdf/references`,
+      uri,
+    );
   }
-  if (children.size === 0) {
-    const fix =
-      "pass one with files, as in skill://<name> or skill://<name>/references";
-    throw invalidParams(`Unknown directory ${quote(uri)}: ${fix}`, uri);
+  const children = new Map<string, Resource>();
+  for (const { path, size } of inDir) {
+    const [name = "", ...rest] = path.slice(prefix.length).split("/");
+    const isDir = rest.length > 0;
+    const details = isDir
+      ? { mimeType: DIR_TYPE }
+      : { mimeType: mediaTypeOfName(path), size };
+    children.set(isDir ? `${name}/` : name, {
+      uri: skillFileUri(skill, prefix + name),
+      name: escapeInvisible(name),
+      ...details,
+    });
   }
-  const paths = [...children.keys()].sort();
-  return { skill, children: paths.map((path) => children.get(path)!) };
-}
-
-function toResource({ path, size }: Child, skill: Skill): Resource {
-  const uri = skillFileUri(skill, path);
-  const name = escapeInvisible(path.slice(path.lastIndexOf("/") + 1));
-  return size === undefined
-    ? { uri, name, mimeType: "inode/directory" }
-    : { uri, name, mimeType: mediaTypeOfName(path), size };
+  return [...children.keys()].sort().map((key) => children.get(key)!);
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import { skillUri } from "../../mod.ts";
 import { listSkills, verify } from "../../tests/testing/client.ts";
@@ -122,7 +123,7 @@ Deno.test("skills/get says what is wrong with a skill that changed since the las
   }
 });
 
-Deno.test("skills/list omits skills that hosts cannot load, --list says why, and the tools still serve them", async () => {
+Deno.test("skills/list omits skills that hosts cannot load, --check says why, and the tools still serve them", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   for (const [name, , text] of unlisted) {
@@ -148,15 +149,17 @@ Deno.test("skills/list omits skills that hosts cannot load, --list says why, and
     const { result } = await wire.ask(2, "tools/call", call);
     assert.equal(result.isError, undefined);
   }
-  const { skills } = JSON.parse(
-    (await printedReport(place, "--list", "--json")).text,
-  ) as { skills: { name: string; unlisted?: string }[] };
-  const reasons = new Map(skills.map((it) => [it.name, it.unlisted]));
-  assert.equal(reasons.get("good"), undefined);
+  const { text } = await printedReport(place, "--check", "--json");
+  const { diagnostics } = JSON.parse(text) as {
+    diagnostics: ReportedDiagnostic[];
+  };
   for (const [name, reason] of unlisted) {
-    const said = reasons.get(name);
-    assert.ok(said?.includes(reason), `${name}: ${said}`);
+    const said = diagnostics.find(({ effect, file }) =>
+      effect === "unlisted" && file.includes(name)
+    );
+    assert.ok(said?.reason.includes(reason), `${name}: ${said?.reason}`);
   }
+  assert.ok(!diagnostics.some(({ file }) => file.includes("good")));
 });
 
 Deno.test("skills/list and resources/read agree while files change", async () => {

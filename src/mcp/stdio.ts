@@ -1,4 +1,4 @@
-/** Serves MCP over stdin and stdout with the SDK's transport, and adds what that lacks. */
+/** Serves MCP over stdin and stdout with the SDK's transport, and fills the gaps in it. */
 
 import process from "node:process";
 import { PassThrough } from "node:stream";
@@ -10,10 +10,11 @@ import {
   serveStdio,
   StdioServerTransport,
 } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
-import { isObject, log } from "../text.ts";
 import { wait } from "../tasks.ts";
+import { isObject, log } from "../text.ts";
 import { LISTEN, readMessage } from "./messages.ts";
 import type { McpService } from "./server.ts";
+import type { SubscribedFiles } from "./subscriptions.ts";
 
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -25,44 +26,15 @@ const GRACE_MS = 2_000;
  */
 const HANDSHAKE_MS = 200;
 
-/** The requests that the client has sent and the server has not answered. */
-class Unanswered {
-  readonly #ids = new Set<RequestId>();
-  #onNone = () => {};
-
-  noteReceived(message: JSONRPCMessage): void {
-    if (!("method" in message)) return;
-    if (message.method === "notifications/cancelled") {
-      this.#remove(message.params?.requestId as RequestId);
-    } else if ("id" in message && message.method !== LISTEN) {
-      // The answer to a listener is the end of its notifications.
-      this.#ids.add(message.id);
-    }
-  }
-
-  noteSent(message: JSONRPCMessage): void {
-    if (!("method" in message)) this.#remove(message.id);
-  }
-
-  /** Waits until everything is answered, or a time in milliseconds is over. */
-  async wait(limit: number): Promise<void> {
-    if (this.#ids.size === 0) return;
-    await wait(limit, new Promise<void>((resolve) => this.#onNone = resolve));
-  }
-
-  #remove(id: RequestId | undefined): void {
-    if (id !== undefined) this.#ids.delete(id);
-    if (this.#ids.size === 0) this.#onNone();
-  }
-}
-
 /**
- * The SDK's transport, which writes the messages. It reads none: {@linkcode receiveAll}
- * passes them on, so that they are not parsed twice.
+ * The SDK's transport, used only to write messages: {@linkcode receiveAll} passes on the
+ * ones that arrive, so that they are not parsed twice. It keeps track of unanswered
+ * requests.
  */
 class StdioTransport extends StdioServerTransport {
   readonly closed = Promise.withResolvers<void>();
-  readonly unanswered = new Unanswered();
+  readonly #unanswered = new Set<RequestId>();
+  #onAllAnswered = () => {};
 
   constructor() {
     super(new PassThrough(), process.stdout);
@@ -70,34 +42,50 @@ class StdioTransport extends StdioServerTransport {
 
   /** Passes a message on to the server. */
   receive(message: JSONRPCMessage): void {
-    this.unanswered.noteReceived(message);
+    if ("method" in message) {
+      if (message.method === "notifications/cancelled") {
+        this.#forget(message.params?.requestId as RequestId);
+      } else if ("id" in message && message.method !== LISTEN) {
+        // The answer to a listener is the end of its notifications.
+        this.#unanswered.add(message.id);
+      }
+    }
     this.onmessage?.(message);
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
     await super.send(message);
-    this.unanswered.noteSent(message);
+    if (!("method" in message)) this.#forget(message.id);
   }
 
   override async close(): Promise<void> {
     await super.close();
     this.closed.resolve();
   }
-}
 
-/** Called with the URIs that a client of 2026-07-28 wants to hear of. */
-type OnListen = (uris: readonly string[]) => Promise<void>;
+  /** Waits until everything is answered, or a time in milliseconds is over. */
+  async waitForAnswers(limit: number): Promise<void> {
+    if (this.#unanswered.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onAllAnswered = resolve;
+    await wait(limit, promise);
+  }
+
+  #forget(id: RequestId | undefined): void {
+    if (id !== undefined) this.#unanswered.delete(id);
+    if (this.#unanswered.size === 0) this.#onAllAnswered();
+  }
+}
 
 /**
  * Serves the client until its input ends, or until the signal is aborted.
  *
- * @param onListen Called with the URIs that a client of 2026-07-28 wants to hear of,
- *   which the SDK keeps to itself. It hears of changes once the promise is fulfilled.
+ * @param files The files that the client can subscribe to.
  * @returns The exit code: 2 if stdin cannot be read.
  */
 export async function serveOnStdio(
   service: McpService,
-  onListen: OnListen,
+  files: SubscribedFiles,
   signal: AbortSignal,
 ): Promise<number> {
   const transport = new StdioTransport();
@@ -107,7 +95,7 @@ export async function serveOnStdio(
   }, { transport });
   let code = 0;
   // Closing the handle ends the subscriptions of the client with a result.
-  receiveAll(transport, onListen).catch(({ message }: Error) => {
+  receiveAll(transport, files).catch(({ message }: Error) => {
     log(`Cannot read stdin: ${message}; start the server from an MCP client`);
     code = 2;
   }).then(() => handle.close());
@@ -118,16 +106,17 @@ export async function serveOnStdio(
 }
 
 /**
- * Passes the messages in stdin on to the transport, and replies to what is not one.
- * Returns once the input has ended and what the client asked for is answered.
+ * Passes the messages in stdin on to the transport, and replies to invalid ones.
+ * Returns once the input has ended and all requests are answered.
  *
  * @throws {Error} If stdin cannot be read.
  */
 async function receiveAll(
   transport: StdioTransport,
-  onListen: OnListen,
+  files: SubscribedFiles,
 ): Promise<void> {
   for await (const line of readLines()) {
+    if (line.trim() === "") continue;
     const incoming = readMessage(line);
     if ("error" in incoming) {
       log(incoming.error.error.message);
@@ -135,33 +124,32 @@ async function receiveAll(
       continue;
     }
     const uris = urisOf(incoming.message);
-    if (uris.length > 0) await onListen(uris);
+    if (uris.length > 0) await files.subscribe(uris);
     transport.receive(incoming.message);
   }
-  await transport.unanswered.wait(GRACE_MS);
+  await transport.waitForAnswers(GRACE_MS);
 }
 
 /** How much of the input is read at a time, in bytes. */
 const BUFFER_SIZE = 64 * 1024;
 
-/** Yields the lines of stdin that are not blank. */
+/** Yields the lines of stdin. A stream would take a quarter more time for each call. */
 async function* readLines(): AsyncGenerator<string> {
   const buffer = new Uint8Array(BUFFER_SIZE);
   const decoder = new TextDecoder();
-  const isBlank = (line: string) => line.trim() === "";
   let rest = "";
   let size = await Deno.stdin.read(buffer);
   while (size !== null) {
     rest += decoder.decode(buffer.subarray(0, size), { stream: true });
     const lines = rest.split("\n");
     rest = lines.pop()!;
-    for (const line of lines) if (!isBlank(line)) yield line;
+    yield* lines;
     size = await Deno.stdin.read(buffer);
   }
-  if (!isBlank(rest)) yield rest;
+  yield rest;
 }
 
-/** Returns the URIs that a message asks to listen to. */
+/** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
 function urisOf(message: JSONRPCMessage): readonly string[] {
   if (!("method" in message) || message.method !== LISTEN) return [];
   const filter = message.params?.notifications;
@@ -169,7 +157,7 @@ function urisOf(message: JSONRPCMessage): readonly string[] {
   return Array.isArray(uris) ? uris.map(String) : [];
 }
 
-/** Waits for what Deno still has to write, unless the client does not read it. */
+/** Waits until Deno has written all output, or for a limited time if the client does not read. */
 async function flushOutput(): Promise<void> {
   const written = new Promise<void>((resolve) =>
     process.stdout.write("", () => resolve())

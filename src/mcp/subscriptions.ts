@@ -1,12 +1,17 @@
-/** Tells clients of changes to the files that they subscribed to. */
+/** Notifies clients of changes to the files that they subscribed to. */
 
-import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
-import type { Handlers } from "./requests.ts";
-import { differingKeys } from "../skills/catalog.ts";
+import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
-import { servedKey, SKILL_MD, skillFileUri } from "../skills/names.ts";
-import type { ScanSubscriber, SkillSource } from "../skills/types.ts";
+import { SKILL_MD } from "../skills/names.ts";
+import type {
+  ScanSubscriber,
+  Skill,
+  SkillFile,
+  SkillFiles,
+  SkillSource,
+} from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
+import type { Handlers } from "./requests.ts";
 import { resolveUri } from "./resolve.ts";
 import { requireResource } from "./resources.ts";
 
@@ -14,12 +19,9 @@ import { requireResource } from "./resources.ts";
 const ALL_SKILLS = "skill://";
 
 /** The handlers with which clients up to 2025-11-25 subscribe. */
-export function subscriptionHandlers(
-  files: SubscribedFiles,
-  registry: SkillSource,
-): Handlers {
+export function subscriptionHandlers(files: SubscribedFiles): Handlers {
   return {
-    "resources/subscribe": async ({ uri }) => {
+    "resources/subscribe": async ({ uri }, { registry }) => {
       if (uri !== ALL_SKILLS) requireResource(uri, registry);
       await files.subscribe([uri]);
       return {};
@@ -31,46 +33,36 @@ export function subscriptionHandlers(
   };
 }
 
-/** What a URI stands for: the key of a skill, and the URI of a file or directory of it. */
-interface Subscribed {
-  readonly key: string;
-  readonly files: string;
-}
-
-/** The files that clients subscribed to, which are looked at after each scan. */
+/** The files that clients subscribed to. After each scan, it looks for changes. */
 export class SubscribedFiles implements ScanSubscriber {
-  readonly #uris = new Set<string>();
-  /** The URIs whose files were listed once, so that later changes are known. */
-  readonly #known = new Set<string>();
+  /** The versions of the files of each URI, once they are known. */
+  readonly #versions = new Map<string, string | undefined>();
   /** The real paths of the directories that contain the files. */
   #dirs: readonly string[] = [];
-  /** The version of each file, by its URI. */
-  #versions: ReadonlyMap<string, string> = new Map();
   readonly #registry: SkillSource;
-  readonly #bus: ServerEventBus;
   readonly #looks = new SharedTask<void>();
+  /** Carries notifications to the clients. */
+  readonly bus = new InMemoryServerEventBus();
 
-  constructor(registry: SkillSource, bus: ServerEventBus) {
+  constructor(registry: SkillSource) {
     this.#registry = registry;
-    this.#bus = bus;
     registry.addSubscriber(this);
   }
 
   /** Subscribes to URIs. Later changes are reported once the promise is fulfilled. */
   async subscribe(uris: readonly string[]): Promise<void> {
-    const added = uris.filter((uri) => !this.#uris.has(uri));
-    for (const uri of added) this.#uris.add(uri);
+    const added = uris.filter((uri) => !this.#versions.has(uri));
+    for (const uri of added) this.#versions.set(uri, undefined);
     if (added.length > 0) await this.#looks.run(() => this.#look());
   }
 
   unsubscribe(uri: string): void {
-    this.#uris.delete(uri);
-    this.#known.delete(uri);
+    this.#versions.delete(uri);
   }
 
   onScan(): void {
-    // Not awaited: whoever waits for a scan should not wait for all files of all
-    // skills. If it fails, the next scan looks again.
+    // Not awaited, so that scans do not wait for all files of all skills. If it fails,
+    // the next scan looks again.
     this.#looks.run(() => this.#look()).catch(() => {});
   }
 
@@ -79,56 +71,53 @@ export class SubscribedFiles implements ScanSubscriber {
   }
 
   async #look(): Promise<void> {
-    const subscribed = new Map(
-      Array.from(this.#uris, (uri) => [uri, this.#resolve(uri)]),
-    );
-    const { versions, dirs } = await this.#listVersions(subscribed);
-    const changed = [...differingKeys(versions, this.#versions)];
-    this.#versions = versions;
-    for (const [uri, { files = uri } = {}] of subscribed) {
-      const isChanged = changed.some((file) => isAtOrBelowUri(file, files));
-      if (isChanged && this.#known.has(uri)) {
-        this.#bus.publish({ kind: "resource_updated", uri });
+    const dirs = new Set<string>();
+    // Each skill is listed once, however many of its URIs are subscribed.
+    const listed = new Map<Skill, SkillFiles>();
+    for (const uri of [...this.#versions.keys()]) {
+      const contents = await this.#list(uri, listed);
+      for (const dir of contents.flatMap(({ dirs }) => dirs)) dirs.add(dir);
+      // The client may have unsubscribed meanwhile.
+      if (!this.#versions.has(uri)) continue;
+      const versions = contents.flatMap(({ files }) => files)
+        .map(({ path, version }) => `${path}\0${version}`).join("\n");
+      const last = this.#versions.get(uri);
+      this.#versions.set(uri, versions);
+      if (last !== undefined && last !== versions) {
+        this.bus.publish({ kind: "resource_updated", uri });
       }
-      if (this.#uris.has(uri)) this.#known.add(uri);
     }
-    const isSame = dirs.join("\0") === this.#dirs.join("\0");
-    this.#dirs = dirs;
+    const isSame = [...dirs].join("\0") === this.#dirs.join("\0");
+    this.#dirs = [...dirs];
     if (!isSame) this.#registry.watchDirs();
   }
 
-  #resolve(uri: string): Subscribed | undefined {
-    const found = resolveUri(uri, this.#registry.catalog);
-    if (found === undefined) return undefined;
-    const { skill, path = SKILL_MD } = found;
-    return { key: servedKey(skill), files: skillFileUri(skill, path) };
-  }
-
   /**
-   * Lists the files of the subscribed skills, and the directories that contain them. If
-   * all skills are subscribed, lists each only as far as hosts accept.
+   * Lists the files of a URI, and the directories of their skills. All skills are listed
+   * only as far as hosts accept each.
    */
-  async #listVersions(
-    subscribed: ReadonlyMap<string, Subscribed | undefined>,
-  ): Promise<{ versions: Map<string, string>; dirs: string[] }> {
-    const keys = new Set(Array.from(subscribed.values(), (it) => it?.key));
-    const versions = new Map<string, string>();
-    const dirs: string[] = [];
-    for (const [key, skill] of this.#registry.catalog.served) {
-      const isNamed = keys.has(key);
-      if (!isNamed && !subscribed.has(ALL_SKILLS)) continue;
-      const limit = isNamed ? {} : { maxEntries: MAX_LISTED_ENTRIES };
-      const contents = await this.#registry.listFiles(skill, limit);
-      dirs.push(...contents.dirs);
-      for (const { path, version } of contents.files) {
-        versions.set(skillFileUri(skill, path), version);
+  async #list(
+    uri: string,
+    listed: Map<Skill, SkillFiles>,
+  ): Promise<Pick<SkillFiles, "files" | "dirs">[]> {
+    const { catalog } = this.#registry;
+    if (uri === ALL_SKILLS) {
+      const limit = { maxEntries: MAX_LISTED_ENTRIES };
+      const contents: SkillFiles[] = [];
+      for (const skill of catalog.served.values()) {
+        contents.push(await this.#registry.listFiles(skill, limit));
       }
+      return contents;
     }
-    return { versions, dirs };
+    const found = resolveUri(uri, catalog);
+    if (found === undefined) return [];
+    const { skill, path = SKILL_MD } = found;
+    const contents = listed.get(skill) ??
+      await this.#registry.listFiles(skill);
+    listed.set(skill, contents);
+    const { files, dirs } = contents;
+    const isMeant = (file: SkillFile) =>
+      path === "" || file.path === path || file.path.startsWith(`${path}/`);
+    return [{ files: files.filter(isMeant), dirs }];
   }
-}
-
-function isAtOrBelowUri(file: string, uri: string): boolean {
-  const dir = uri.endsWith("/") ? uri : `${uri}/`;
-  return file === uri || file.startsWith(dir);
 }

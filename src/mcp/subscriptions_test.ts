@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
@@ -82,7 +81,7 @@ Deno.test("SubscribedFiles asks for other folders to watch if a subscription nee
   using registry = await openRegistry(join(place.home, ".claude", "skills"));
   let requests = 0;
   registry.watchDirs = () => requests++;
-  const files = new SubscribedFiles(registry, new InMemoryServerEventBus());
+  const files = new SubscribedFiles(registry);
   const subscribe = async (uri: string) => {
     await files.subscribe([uri]);
     return requests;

@@ -7,19 +7,23 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
-import { type Handlers, invalidParams } from "./requests.ts";
-import type { SkillCatalog, SkillSource } from "../skills/types.ts";
-import { escapeInvisible, quote } from "../text.ts";
-import { createTextResult, type ToolContext } from "./loading.ts";
-import type { ToolOptions } from "./options.ts";
-import { type ClientProfile, profileFor } from "./clients.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { quote } from "../text.ts";
+import type { ClientProfile } from "./clients.ts";
 import { listEntries } from "./entries.ts";
 import {
-  DEFAULT_DESCRIPTION_LIMIT,
   findEmptyListReason,
   fitList,
+  MAX_LIST_LENGTH,
   summarizeSkills,
 } from "./lists.ts";
+import type { ToolOptions } from "./options.ts";
+import {
+  type Handlers,
+  invalidParams,
+  type RequestContext,
+} from "./requests.ts";
+import { createTextResult } from "./results.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 import { listTools } from "./toolsets/toolsets.ts";
 
@@ -34,69 +38,64 @@ const READ_ONLY: ToolAnnotations = {
 // The small variant of zod has no messages.
 z.config(en());
 
-/** By itself, zod calls a missing value one of the wrong type. */
-const PARSE_OPTIONS = {
-  error: ({ input }: { input?: unknown }): string | undefined =>
-    input === undefined ? "it is missing" : undefined,
+export const TOOL_HANDLERS: Handlers = {
+  "tools/list": (_params, { registry: { catalog }, options, profile }) => ({
+    tools: listToolEntries({ catalog, options, profile }),
+  }),
+  "tools/call": ({ name, arguments: input = {} }, context) =>
+    callTool(requireTool(name, context.options), input, context),
 };
 
-export function toolHandlers(
-  registry: SkillSource,
-  options: ToolOptions,
-): Handlers {
-  const tools = listTools(options);
-  return {
-    "tools/list": (_params, { client }) => {
-      const profile = profileFor(client, options);
-      const view = { profile, catalog: registry.catalog, options };
-      return { tools: tools.map((tool) => toEntry(tool, view)) };
-    },
-    "tools/call": ({ name, arguments: input = {} }, context) => {
-      const tool = requireTool(name, tools);
-      return callTool(tool, input, { ...context, registry, options });
-    },
-  };
-}
-
-/** Renders the tools as clients without a profile see them, to compare them with later ones. */
-export function renderTools(
-  catalog: SkillCatalog,
-  options: ToolOptions,
-): string {
-  const profile = profileFor(undefined, options);
-  return JSON.stringify(listToolEntries({ profile, catalog, options }));
-}
-
 /** @throws {ProtocolError} If there is no tool with this name. */
-function requireTool(name: string, tools: readonly SkillTool[]): SkillTool {
+function requireTool(name: string, options: ToolOptions): SkillTool {
+  const tools = listTools(options);
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
-  const names = tools.map((tool) => quote(tool.name)).join(", ");
-  throw invalidParams(`Unknown tool ${quote(name)}: the tools are ${names}`);
+  const names = tools.map((tool) => quote(tool.name));
+  const call = names.length > 1 ? "call one of the tools" : "call the tool";
+  throw invalidParams(
+    `Unknown tool ${quote(name)}: ${call} ${names.join(", ")}`,
+  );
 }
 
-/** Calls a tool. Turns errors into results that report to the model what failed. */
+/** Calls a tool. Turns errors into results, so that the model learns what failed. */
 export async function callTool(
-  { name, input: schema, call }: SkillTool,
+  tool: SkillTool,
   input: Record<string, unknown>,
-  context: ToolContext,
+  context: RequestContext,
 ): Promise<CallToolResult> {
   try {
-    const { success, data, error } = schema.safeParse(input, PARSE_OPTIONS);
-    if (success) return await call(data, context);
-    throw new Error(`Cannot call ${quote(name)}: ${formatIssues(error)}`);
+    return await tool.call(parseInput(tool, input), context);
   } catch (error) {
     return { ...createTextResult((error as Error).message), isError: true };
   }
 }
 
-/** Describes what is wrong with the arguments of a tool. */
-function formatIssues({ issues }: z.core.$ZodError): string {
-  const text = issues.map(({ path, message }) =>
-    path.length > 0 ? `${quote(path.join("."))}: ${message}` : message
-  ).join("; ");
-  // The messages of zod repeat keys as they are.
-  return escapeInvisible(text);
+/** @throws {Error} If the arguments of a tool are wrong. The message is for the model. */
+function parseInput(
+  { name, input: schema, example }: SkillTool,
+  input: Record<string, unknown>,
+): Record<string, unknown> {
+  const { data, error } = schema.safeParse(input, { error: describeIssue });
+  if (error === undefined) return data;
+  const problems = error.issues.map(({ message }) => message).join("; ");
+  throw new Error(
+    `Cannot call ${quote(name)}: ${problems}. Pass arguments such as ${
+      JSON.stringify(example)
+    }`,
+  );
+}
+
+/** Describes an invalid argument, unless the schema has its own message for it. */
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "unrecognized_keys") {
+    return `there is no argument ${issue.keys.map(quote).join(" or ")}`;
+  }
+  const argument = `the argument ${quote(issue.path!.join("."))}`;
+  if (issue.input === undefined) return `${argument} is missing`;
+  return issue.code === "invalid_type"
+    ? `${argument} must be a ${issue.expected}`
+    : undefined;
 }
 
 export interface ToolView {
@@ -113,9 +112,9 @@ export function listToolEntries(view: ToolView): Tool[] {
 
 export function toEntry(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
-  const { description, parameter = "" } = formatTexts(tool, view);
+  const { description, parameter } = describeTool(tool, view);
   const inputSchema = toJsonSchema(input);
-  if (parameter !== "") {
+  if (parameter !== undefined) {
     const field = inputSchema.properties!.name as { description: string };
     field.description += parameter;
   }
@@ -139,71 +138,42 @@ interface ToolTexts {
 }
 
 /**
- * Formats the texts of a tool. A tool that lists the skills does so in the wording of
- * its contract, if that fits and the client shows it, or else in brief. A brief list is
- * in the description of the tool, or in that of its parameter if the client truncates
- * the former.
+ * Describes a tool. A tool that lists the skills does so in the wording of its contract, if
+ * the list fits and the client shows it, or else in brief lines. They are in the
+ * description of the tool, or in its parameter's if the client truncates the tool's.
  */
-function formatTexts(tool: SkillTool, view: ToolView): ToolTexts {
-  const { describe, usage, input } = tool;
+function describeTool(
+  { describe, usage, input }: SkillTool,
+  { profile, catalog, options, describesParameters = true }: ToolView,
+): ToolTexts {
   if (describe === undefined) return { description: usage };
-  const contract = formatContract(describe, view);
-  if (contract !== undefined) return { description: contract };
-  const absence = findEmptyListReason(view.catalog);
-  if (absence !== undefined) return { description: `${absence}\n${usage}` };
-  const { profile, describesParameters = true } = view;
-  const isCut = profile.cutsDescriptionsAt !== undefined;
-  return isCut && describesParameters && "name" in input.shape
-    ? formatInParameter(tool, view)
-    : { description: formatBrief(tool, view) };
-}
-
-/** No entry of a list in the wording of a contract is shorter, in characters. */
-const MIN_ENTRY_LENGTH = 10;
-
-/** Formats a list in the wording of a contract, unless the client needs it in brief, if it fits. */
-function formatContract(
-  describe: NonNullable<SkillTool["describe"]>,
-  view: ToolView,
-): string | undefined {
-  const { profile, catalog, options } = view;
-  const limit = limitOf(options);
   const skills = listEntries("model", catalog);
-  const mayFit = skills.length * MIN_ENTRY_LENGTH <= limit;
-  if (profile.isBrief || !mayFit) return undefined;
-  const description = describe({ skills, catalog, options });
-  return description.length <= limit ? description : undefined;
-}
+  const contract = profile.isBrief
+    ? undefined
+    : describe({ skills, catalog, options });
+  if (contract !== undefined && contract.length <= MAX_LIST_LENGTH) {
+    return { description: contract };
+  }
 
-/** Formats a list in the description of the parameter, which no client truncates. */
-function formatInParameter(tool: SkillTool, view: ToolView): ToolTexts {
-  const list = fitList(
-    listEntries("model", view.catalog),
-    limitOf(view.options),
-  );
-  return {
-    description: `${formatStart(tool, view)}\n(its parameter lists the skills)`,
-    parameter: `. Skills:${list}`,
-  };
-}
+  const absence = findEmptyListReason(catalog);
+  if (absence !== undefined) return { description: `${absence}\n${usage}` };
 
-function formatBrief(tool: SkillTool, view: ToolView): string {
-  const { profile, catalog, options } = view;
-  const { cutsDescriptionsAt = Infinity } = profile;
-  const start = `${formatStart(tool, view)}\n\nSkills:`;
-  const limit = Math.min(limitOf(options), cutsDescriptionsAt - start.length);
-  return start + fitList(listEntries("model", catalog), limit);
-}
-
-function formatStart({ usage }: SkillTool, { catalog }: ToolView): string {
   const summary = summarizeSkills(catalog, "Load instructions for a task");
-  return `${summary}\n${usage}`;
-}
-
-function limitOf(
-  { descriptionLimit = DEFAULT_DESCRIPTION_LIMIT }: ToolOptions,
-): number {
-  return descriptionLimit || Infinity;
+  const { cutsDescriptionsAt } = profile;
+  if (
+    cutsDescriptionsAt !== undefined && describesParameters &&
+    "name" in input.shape
+  ) {
+    return {
+      description: `${summary}\n${usage}\n(its parameter lists the skills)`,
+      parameter: `. Skills:${fitList(skills, MAX_LIST_LENGTH)}`,
+    };
+  }
+  const start = `${summary}\n${usage}\n\nSkills:`;
+  const room = (cutsDescriptionsAt ?? Infinity) - start.length;
+  return {
+    description: start + fitList(skills, Math.min(MAX_LIST_LENGTH, room)),
+  };
 }
 
 function toJsonSchema(type: z.ZodMiniObject): Tool["inputSchema"] {

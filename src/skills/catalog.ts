@@ -28,15 +28,26 @@ export function findPolicyDiagnostic(
   return diagnostics.find(({ rule }) => rule === "policy");
 }
 
-/** Returns the keys whose values differ between two maps. */
-export function differingKeys<T>(
-  a: ReadonlyMap<string, T>,
-  b: ReadonlyMap<string, T>,
-  isSame: (a?: T, b?: T) => boolean = Object.is,
+/** Returns the keys under which two catalogs serve different skills. */
+export function changedKeys(
+  { served: a }: SkillCatalog,
+  { served: b }: SkillCatalog,
 ): Set<string> {
   return new Set(
     [...a.keys(), ...b.keys()].filter((key) => !isSame(a.get(key), b.get(key))),
   );
+}
+
+/** Compares skills by their fields, except frontmatter, which changes only with the version. */
+function isSame(a: Skill | undefined, b: Skill | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const fields = Object.keys({ ...a, ...b }) as (keyof Skill)[];
+  return fields.every((it) => it === "frontmatter" || a[it] === b[it]);
+}
+
+/** Whether two catalogs have the same diagnostics, which lists and error messages contain. */
+export function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
+  return JSON.stringify(a.diagnostics) === JSON.stringify(b.diagnostics);
 }
 
 /**

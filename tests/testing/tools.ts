@@ -1,6 +1,7 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { SkillRegistry } from "../../mod.ts";
+import { profileFor } from "../../src/mcp/clients.ts";
 import type { RequestContext } from "../../src/mcp/requests.ts";
 import {
   TOOL_NAMES,
@@ -10,11 +11,16 @@ import {
 import { callTool } from "../../src/mcp/tools.ts";
 import { TOOLSETS } from "../../src/mcp/toolsets/toolsets.ts";
 
-/** The context of a request. */
-export const CONTEXT: RequestContext = {
-  signal: new AbortController().signal,
-  client: undefined,
-};
+/** Creates the context of a request. */
+export function contextOf(
+  registry: SkillRegistry,
+  options: ToolOptions,
+  client?: string,
+): RequestContext {
+  const { signal } = new AbortController();
+  const profile = profileFor(client, options);
+  return { registry, options, signal, client, profile };
+}
 
 /** Returns a function that calls a tool of a toolset. */
 export function toolCaller(
@@ -22,7 +28,7 @@ export function toolCaller(
   options: ToolOptions,
   client?: string,
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
-  const context = { ...CONTEXT, client, registry, options };
+  const context = contextOf(registry, options, client);
   return (name, input = {}) => {
     const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
     return callTool(tool, input, context);

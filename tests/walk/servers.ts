@@ -1,7 +1,6 @@
 // Servers for the walk, in this process, over an in-memory transport and over HTTP.
 import {
   createMcpHandler,
-  InMemoryServerEventBus,
   InMemoryTransport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
@@ -9,10 +8,7 @@ import { SkillRegistry } from "../../mod.ts";
 import { createService } from "../../src/mcp/server.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
-import {
-  SubscribedFiles,
-  subscriptionHandlers,
-} from "../../src/mcp/subscriptions.ts";
+import { SubscribedFiles } from "../../src/mcp/subscriptions.ts";
 import { nextId } from "../testing/client.ts";
 import { MODERN_META } from "../testing/modern.ts";
 import type { Asking, Reply, ServerDirs } from "../testing/server.ts";
@@ -108,13 +104,9 @@ function askStdio(
   registry: SkillRegistry,
   notifications: Notification[],
 ): Asks {
-  const bus = new InMemoryServerEventBus();
-  const files = new SubscribedFiles(registry, bus);
-  const { createServer } = createService(registry, options, {
-    ready: Promise.resolve(),
-    bus,
-    subscriptions: subscriptionHandlers(files, registry),
-  });
+  const ready = Promise.resolve();
+  const files = new SubscribedFiles(registry);
+  const { createServer } = createService(registry, options, ready, files);
   const waiting = new Map<unknown, (reply: Reply) => void>();
   const connect = () => {
     const [client, transport] = InMemoryTransport.createLinkedPair();
@@ -138,7 +130,7 @@ function askStdio(
 
 function askHttp({ options }: Settings, registry: SkillRegistry): Asks {
   const ready = Promise.resolve();
-  const { createServer, bus } = createService(registry, options, { ready });
+  const { createServer, bus } = createService(registry, options, ready);
   const server = createMcpHandler(createServer, { bus });
   return createAsks(async (message) => {
     const { name, uri, _meta } = message.params as Record<

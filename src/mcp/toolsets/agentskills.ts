@@ -7,17 +7,11 @@ import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../fs/paths.ts";
 import { formatIndentedJson } from "../../text.ts";
 import { fitJsonList } from "../lists.ts";
-import {
-  createTextResult,
-  directoryOf,
-  loadWhole,
-  pathInSkill,
-  readAsMeant,
-  readContent,
-  withSkill,
-} from "../loading.ts";
+import { directoryOf, loadSkill, loadWhole } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
-import { DEFAULT_SHELL_TIMEOUT, runShellCommand } from "./shell.ts";
+import { pathInSkill, readAsMeant, readContent } from "../reading.ts";
+import { createTextResult } from "../results.ts";
+import { runShellCommand, SHELL_TIMEOUT } from "./shell.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({
@@ -26,6 +20,7 @@ const listTool = defineTool({
   usage:
     "Load metadata from all available skills (always call at task start). Returns the description and directory of each skill, keyed by name.",
   input: z.object({}),
+  example: {},
   call: (_input, { registry: { catalog }, options }) => {
     const { items, notes } = fitJsonList(
       catalog,
@@ -46,6 +41,7 @@ const loadTool = defineTool({
   title: "Load Skill",
   usage: "Load a specific skill's instructions (its SKILL.md).",
   input: z.object({ skill_name: skillName }),
+  example: { skill_name: "pdf" },
   call: ({ skill_name }, context) => loadWhole(skill_name, context),
 });
 
@@ -60,15 +56,15 @@ const readTool = defineTool({
       "The file's name, or its path relative to the skill's directory",
     ),
   }),
-  call: ({ skill_name, file_name }, context) =>
-    withSkill(skill_name, context, async (skill) => {
-      const path = pathInSkill(file_name, skill, context.options);
-      const content = await readAsMeant(
-        path,
-        (meant) => readContent(skill, meant, context),
-      );
-      return { content: [content] };
-    }),
+  example: { skill_name: "pdf", file_name: "reference.md" },
+  call: async ({ skill_name, file_name }, context) => {
+    const { skill } = await loadSkill(skill_name, context);
+    const content = await readAsMeant(
+      pathInSkill(file_name, skill, context.options),
+      (meant) => readContent(meant, skill, context),
+    );
+    return { content: [content] };
+  },
 });
 
 /** Installs the packages that the Python files in the working directory import. Not for `cmd`. */
@@ -96,17 +92,18 @@ export const shellTool = defineTool({
     idempotentHint: false,
     openWorldHint: true,
   },
-  call: ({ skill_name, command }, context) =>
-    withSkill(skill_name, context, async ({ directory }) => {
-      const { options, signal } = context;
-      const { shellTimeout = DEFAULT_SHELL_TIMEOUT, autoInstallDeps } = options;
-      const installs = autoInstallDeps && command.includes("py") && !isWindows;
-      const { text, isError } = await runShellCommand(
-        installs ? INSTALL + command : command,
-        { directory, timeout: shellTimeout, signal },
-      );
-      return { ...createTextResult(text), isError };
-    }),
+  example: { skill_name: "pdf", command: "ls" },
+  call: async ({ skill_name, command }, context) => {
+    const { skill: { directory } } = await loadSkill(skill_name, context);
+    const { options, signal } = context;
+    const installs = options.autoInstallDeps && command.includes("py") &&
+      !isWindows;
+    const { text, isError } = await runShellCommand(
+      installs ? INSTALL + command : command,
+      { directory, timeout: SHELL_TIMEOUT, signal },
+    );
+    return { ...createTextResult(text), isError };
+  },
 });
 
 export const AGENTSKILLS_TOOLS: readonly SkillTool[] = [

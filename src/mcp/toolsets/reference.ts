@@ -3,8 +3,9 @@
 import * as z from "npm:zod@^4/mini";
 import { formatIndentedJson } from "../../text.ts";
 import { findNoSkillsReason, fitJsonList, formatLine } from "../lists.ts";
-import { createTextResult, loadWhole } from "../loading.ts";
+import { loadWhole } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
+import { createTextResult } from "../results.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({
@@ -20,6 +21,7 @@ const listTool = defineTool({
   usage:
     "List all available skills. Read one with read_skill when a task needs it.",
   input: z.object({}),
+  example: {},
   output: z.object({
     skills: z.array(z.object({
       name: z.string(),
@@ -47,6 +49,7 @@ const readTool = defineTool({
   input: z.object({
     name: describedString("The skill name to read (from list_skills)"),
   }),
+  example: { name: "pdf" },
   call: ({ name }, context) => loadWhole(name, context),
 });
 

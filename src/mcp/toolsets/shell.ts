@@ -1,8 +1,8 @@
 /**
  * Runs shell commands in the directories of skills, and ends the processes that they
- * start: on Linux those in the command's session, on macOS those in its process group,
- * and on Windows its children. A process that starts its own session is left running,
- * and so is everything if this process is killed.
+ * start: on Linux the command's session, on macOS its process group, and on Windows its
+ * children. A process that starts its own session keeps running, and so do all of them
+ * if this process is killed.
  */
 
 import { attempt } from "../../attempt.ts";
@@ -10,8 +10,8 @@ import { isWindows } from "../../fs/paths.ts";
 import { oneLine } from "../../text.ts";
 import { wait } from "../../tasks.ts";
 
-/** The default time limit for a shell command, in seconds. */
-export const DEFAULT_SHELL_TIMEOUT = 60;
+/** The time limit for a shell command of a model, in seconds. */
+export const SHELL_TIMEOUT = 60;
 
 /** How much is kept of a command's stdout, and of its stderr, in characters. */
 const MAX_OUTPUT_LENGTH = 256 * 1024;
@@ -70,8 +70,7 @@ export async function runShellCommand(
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
   const output = `${stdout}\n${stderr}`;
   if (isLate) {
-    const note =
-      `[stopped at the time limit of ${timeout} s; --shell-timeout changes it]`;
+    const note = `[stopped at the time limit of ${timeout} s]`;
     return { text: `${output}\n${note}`, isError: true };
   }
   const text = code === 0 ? output : `${output}\n[exit code ${code}]`;
@@ -130,12 +129,12 @@ function environmentOfCommands(): Pick<
 }
 
 /**
- * Ends the processes that a shell started: those of its session or, without /proc, of
- * its process group. Can be called more than once.
+ * Ends the processes that a shell started: its session or, without /proc, its process
+ * group. Can be called more than once.
  */
 async function endProcesses(pid: number): Promise<void> {
-  // The project may have programs on the PATH, nobody reads the output if this process
-  // exits, and the processes can start others during the search, which is repeated.
+  // PATH may contain programs of the project, a closed pipe must not stop the shell, and
+  // the search is repeated because processes can start others meanwhile.
   const line = isWindows
     ? `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`
     : `exec >/dev/null 2>&1; PATH=/usr/bin:/bin
@@ -153,9 +152,8 @@ kill -s KILL -- "-${pid}"`;
 }
 
 /**
- * Collects what a process writes, up to a limit. The function that is returned waits
- * only briefly for the end, because a process that was not ended may keep the pipe
- * open.
+ * Collects the output of a process, up to a limit. The returned function waits only
+ * briefly for its end, because a process that is still running may keep the pipe open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let text = "";

@@ -7,10 +7,11 @@ import { Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
 import { attempt } from "../../attempt.ts";
 import { basename, join } from "../../fs/paths.ts";
+import { runShellCommand } from "./shell.ts";
 
 /** How the server is started with the tool that runs shell commands. */
-const shellOptions = (run = "--allow-run", args: string[] = []) => ({
-  args: ["--tools", "agentskills", ...args],
+const shellOptions = (run = "--allow-run") => ({
+  args: ["--tools", "agentskills"],
   flags: flagsWith("--allow-read", "--allow-env", run),
 });
 
@@ -99,7 +100,6 @@ async function startAll(place: Place, wire: Wire): Promise<number[]> {
 
 /** What ends the commands, in each case all of them. */
 const ENDS: Record<string, (wire: Wire) => unknown> = {
-  "the time limit": () => {},
   "a cancellation": (wire) =>
     wire.write(
       ...Object.keys(STARTS).map((_, index) => ({
@@ -120,8 +120,7 @@ Deno.test(
   async () => {
     const check = async ([what, end]: [string, (wire: Wire) => unknown]) => {
       using place = new Place();
-      const args = what === "the time limit" ? ["--shell-timeout", "1"] : [];
-      const options = shellOptions("--allow-run=/bin/sh", args);
+      const options = shellOptions("--allow-run=/bin/sh");
       await using wire = new Wire(place, options);
       const processes = await startAll(place, wire);
       await end(wire);
@@ -132,16 +131,22 @@ Deno.test(
 );
 
 Deno.test(
-  "run_shell_command_op reports that the time limit stopped a command",
-  { ignore: lacks("sh") },
+  "runShellCommand() kills everything that a command started at the time limit, and says so",
+  { ignore: lacks("proc") },
   async () => {
-    using place = filesPlace();
-    const options = shellOptions("--allow-run", ["--shell-timeout", "0.5"]);
-    assert.deepEqual(await run(place, "echo first; sleep 100", options), {
-      text:
-        "first\n\n\n[stopped at the time limit of 0.5 s; --shell-timeout changes it]",
+    using place = new Place();
+    const command = "echo first; sleep 100 & echo $! >pid; wait";
+    const result = await runShellCommand(command, {
+      directory: place.path,
+      timeout: 0.5,
+      signal: new AbortController().signal,
+    });
+    assert.deepEqual(result, {
+      text: "first\n\n\n[stopped at the time limit of 0.5 s]",
       isError: true,
     });
+    const pid = await waitForText(join(place.path, "pid"));
+    await waitForExit(Number(pid), "the time limit");
   },
 );
 
@@ -294,8 +299,10 @@ Deno.test(
       );
       Deno.chmodSync(file, 0o755);
     }
+    const { args, flags } = shellOptions();
     const options = {
-      ...shellOptions("--allow-run", ["--auto-install-deps"]),
+      args: [...args, "--auto-install-deps"],
+      flags,
       env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
     };
     await using session = await Session.open(place, options);

@@ -1,13 +1,8 @@
 /** The toolset `skill`: the one tool of the contract, in its wording. */
 
 import * as z from "npm:zod@^4/mini";
-import {
-  createTextResult,
-  formatLoadedSkill,
-  logLoad,
-  withSkill,
-} from "../loading.ts";
 import { formatAvailableSkills } from "../lists.ts";
+import { formatLoadedSkill, loadForTool } from "../loading.ts";
 import { TOOL_NAMES } from "../options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
@@ -42,11 +37,13 @@ ${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
     name: describedString("Name of the skill to load (case-insensitive)")
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
+  example: { name: "pdf" },
   call: ({ name }, context) =>
-    withSkill(name, context, (skill, text) => {
-      logLoad(skill, "with a tool", context);
-      return createTextResult(formatLoadedSkill(skill, text, context));
-    }),
+    loadForTool(
+      name,
+      context,
+      (loaded) => [formatLoadedSkill(loaded, context)],
+    ),
 });
 
 export const SKILL_TOOLS: readonly SkillTool[] = [loadTool];

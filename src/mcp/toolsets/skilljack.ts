@@ -4,15 +4,10 @@ import * as z from "npm:zod@^4/mini";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
-import {
-  loadWhole,
-  pathInSkill,
-  readAsMeant,
-  readPath,
-  withSkill,
-} from "../loading.ts";
-import { TOOL_NAMES } from "../options.ts";
 import { formatAvailableSkills } from "../lists.ts";
+import { loadSkill, loadWhole } from "../loading.ts";
+import { TOOL_NAMES } from "../options.ts";
+import { pathInSkill, readAsMeant, readPath } from "../reading.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
@@ -37,6 +32,7 @@ ${list}`;
       "Skill name, as listed. If the user expects a skill that is not listed, it must be a folder with a file SKILL.md, in one of the folders that the server searches",
     ),
   }),
+  example: { name: "pdf" },
   call: ({ name }, context) => loadWhole(name, context),
 });
 
@@ -51,12 +47,14 @@ const readTool = defineTool({
       "Path relative to the skill's directory: 'snippets/tool.ts' (a file), 'templates' (all files in a folder), '' (the list of files)",
     ),
   }),
-  call: ({ skill: name, path }, context) =>
-    withSkill(name, context, (skill) =>
-      readAsMeant(
-        pathInSkill(path, skill, context.options),
-        (meant) => readPath(skill, meant, context),
-      )),
+  example: { skill: "pdf", path: "SKILL.md" },
+  call: async ({ skill: name, path }, context) => {
+    const { skill } = await loadSkill(name, context);
+    return await readAsMeant(
+      pathInSkill(path, skill, context.options),
+      (meant) => readPath(meant, skill, context),
+    );
+  },
 });
 
 export const SKILLJACK_TOOLS: readonly SkillTool[] = [loadTool, readTool];

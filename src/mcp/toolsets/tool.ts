@@ -6,12 +6,12 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import type { SkillCatalog } from "../../skills/types.ts";
-import type { ToolContext } from "../loading.ts";
 import type { ToolOptions } from "../options.ts";
+import type { RequestContext } from "../requests.ts";
 import type { SkillEntry } from "../entries.ts";
 
 interface DescribedList {
-  /** The skills as the client gets them. */
+  /** The skills that the model sees. */
   readonly skills: readonly SkillEntry[];
   readonly catalog: SkillCatalog;
   readonly options: ToolOptions;
@@ -27,6 +27,8 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly describe?: (list: DescribedList) => string;
   /** If it has the parameter `name`, the list can be in the description of that instead. */
   readonly input: Input;
+  /** Arguments that show the model how to call it, in the error about wrong ones. */
+  readonly example: z.infer<Input>;
   /** The schema of its structured result. */
   readonly output?: z.ZodMiniObject;
   /** Hints for clients about its effects. Default: it only reads. */
@@ -34,7 +36,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** Runs the tool. If that fails, throws an error with a message for the model. */
   call(
     input: z.infer<Input>,
-    context: ToolContext,
+    context: RequestContext,
   ): CallToolResult | Promise<CallToolResult>;
 }
 

@@ -1,0 +1,199 @@
+/** Reads the files of a skill for the model: one, all in a directory, or their list. */
+
+import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { attempt } from "../attempt.ts";
+import type { Diagnostic } from "../diagnostics.ts";
+import { mediaTypeOfName, resourceContents } from "../fs/media_types.ts";
+import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
+import { splitPath } from "../skills/files.ts";
+import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
+import type { Skill, SkillFile } from "../skills/types.ts";
+import { inTurns } from "../tasks.ts";
+import { escapeInvisible, quote } from "../text.ts";
+import { FOR_MODEL } from "./loading.ts";
+import type { ToolOptions } from "./options.ts";
+import type { RequestContext } from "./requests.ts";
+import {
+  createTextResult,
+  maxToolResultSize,
+  requireAccepted,
+  sizeOf,
+} from "./results.ts";
+
+type Content = CallToolResult["content"][number];
+
+/**
+ * Makes an absolute path or a URI relative to the skill's directory, because some models
+ * pass absolute paths. Clients on other machines do not know the directory.
+ */
+export function pathInSkill(
+  path: string,
+  skill: Skill,
+  { isRemote = false }: ToolOptions,
+): string {
+  if (path.startsWith(skillFileUri(skill, ""))) {
+    return parseSkillUri(path)?.path ?? path;
+  }
+  if (isRemote || !isAbsolute(path)) return path;
+  const { directory, realDirectory, file } = skill;
+  if (path === file) return SKILL_MD;
+  const base = [directory, realDirectory].find((dir) => isAtOrBelow(path, dir));
+  return base === undefined ? path : relative(base, path);
+}
+
+/**
+ * Reads a path as it is written, or else as a model may mean it.
+ *
+ * @throws {Error} The first error, if both fail.
+ */
+export async function readAsMeant<T>(
+  path: string,
+  read: (path: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(path);
+  } catch (error) {
+    const meant = meantPath(path);
+    if (meant === undefined || meant === path) throw error;
+    return await read(meant).catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** Removes a fragment, percent-encoding, backslashes, and a leading slash from a path. */
+function meantPath(path: string): string | undefined {
+  const [beforeFragment = ""] = path.split("#", 1);
+  const decoded = attempt(() => decodeURIComponent(beforeFragment));
+  return decoded?.replaceAll("\\", "/").replace(/^\//, "");
+}
+
+/** Reads a file, reads all files of a directory, or lists the files if the path is empty. */
+export async function readPath(
+  path: string,
+  skill: Skill,
+  context: RequestContext,
+): Promise<CallToolResult> {
+  if (path.trim() === "") return await listFiles(skill, context);
+  try {
+    return { content: [await readContent(path, skill, context)] };
+  } catch (error) {
+    const content = await readDir(path, skill, context);
+    if (content.length === 0) throw error;
+    return { content };
+  }
+}
+
+/** @throws {Error} If the file cannot be read, or the client accepts no result of its size. */
+export async function readContent(
+  path: string,
+  skill: Skill,
+  { registry, options, profile }: RequestContext,
+): Promise<Content> {
+  const file = await registry.readFile(skill, path, FOR_MODEL);
+  if (
+    file.text === undefined && mediaTypeOfName(file.path)?.startsWith("text/")
+  ) {
+    throw new Error(
+      `Cannot read ${
+        quote(file.path)
+      }: it is a text file, but not in UTF-8; ask the user to save it as UTF-8`,
+    );
+  }
+  const uri = skillFileUri(skill, file.path);
+  const content: Content = file.text === undefined
+    ? { type: "resource", resource: resourceContents(uri, file) }
+    : { type: "text", text: file.text };
+  const place = options.isRemote ? uri : join(skill.directory, path);
+  requireAccepted(content, { name: file.path, place }, profile);
+  return content;
+}
+
+/** Reads all files of a directory. Returns nothing if there are none. */
+async function readDir(
+  dir: string,
+  skill: Skill,
+  context: RequestContext,
+): Promise<Content[]> {
+  const prefix = [...splitPath(dir) ?? [dir], ""].join("/");
+  const { files, leftOut } = await context.registry
+    .listFiles(skill, FOR_MODEL);
+  const inDir = files.filter(({ path }) => path.startsWith(prefix));
+  if (inDir.length === 0) return [];
+  const limit = maxToolResultSize(context.profile);
+  const contents = await readTogether(inDir, limit, async ({ path }) => {
+    // One unreadable file does not affect the others.
+    const content = await readContent(path, skill, context)
+      .catch(({ message }: Error): Content => ({
+        type: "text",
+        text: message,
+      }));
+    if (content.type === "text") {
+      content.text = `--- ${escapeInvisible(path)} ---\n${content.text}`;
+    }
+    return content;
+  });
+  const missing = leftOut.filter(({ file }) => file.startsWith(prefix));
+  const notes = createTextResult(...formatLeftOut(missing));
+  return [...contents, ...notes.content];
+}
+
+/**
+ * Reads files for one result.
+ *
+ * @param limit The largest result, in bytes of JSON.
+ * @throws {Error} If the result would be larger.
+ */
+export async function readTogether<T>(
+  files: readonly SkillFile[],
+  limit: number,
+  read: (file: SkillFile) => Promise<T>,
+): Promise<T[]> {
+  const contents: T[] = [];
+  let size = 0;
+  for await (const file of inTurns(files)) {
+    const content = await read(file);
+    size += sizeOf(content);
+    if (size > limit) {
+      const names = listNamed(files.map(({ path }) => quote(path))).join(", ");
+      throw new Error(
+        `Cannot return ${files.length} files at once: as JSON, they have more than the ${limit} bytes that the client accepts; read them one by one: ${names}`,
+      );
+    }
+    contents.push(content);
+  }
+  return contents;
+}
+
+async function listFiles(
+  skill: Skill,
+  { registry }: RequestContext,
+): Promise<CallToolResult> {
+  const { files, leftOut } = await registry.listFiles(skill, FOR_MODEL);
+  const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
+  const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
+  return createTextResult([list, ...formatLeftOut(leftOut)].join("\n\n"));
+}
+
+const MAX_NAMED = 20;
+
+/** Returns the first items, and how many more there are. */
+function listNamed(items: readonly string[]): string[] {
+  const more = items.length - MAX_NAMED;
+  return more > 0
+    ? [...items.slice(0, MAX_NAMED), `(and ${more} more)`]
+    : [...items];
+}
+
+/**
+ * Lists the entries that are left out, with reasons. A symlink that leads outside the
+ * skill is not mentioned, as if it did not exist.
+ */
+function formatLeftOut(diagnostics: readonly Diagnostic[]): string[] {
+  const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));
+  if (named.length === 0) return [];
+  const lines = listNamed(
+    named.map(({ file, reason }) => `- ${quote(file)}: ${reason}`),
+  );
+  return [`Left out:\n\n${lines.join("\n")}`];
+}
