@@ -12,7 +12,7 @@ import {
 import { locate, readLocated } from "../fs/read.ts";
 import type { Settings } from "../program/settings.ts";
 import {
-  isMarkedAsNoSkill,
+  isMarkedAsNonSkill,
   isNamedSkills,
   resolveSkillRoots,
   UNSEARCHED_NAMES,
@@ -141,7 +141,7 @@ function checkDir(dir: string): Diagnostic[] {
     return misnamed.map((file) => ({ file, ...WRONG_NAME }));
   }
   const hasContents = [...files, ...dirs].some((it) => !ARCHIVE_NAME.test(it));
-  const isMeant = isNamedSkills(dirname(dir)) && !isMarkedAsNoSkill(dir) &&
+  const isMeant = isNamedSkills(dirname(dir)) && !isMarkedAsNonSkill(dir) &&
     hasContents && !holdsSkill(dir);
   if (!isMeant) return [];
   const documents = files.filter((name) => MARKDOWN.test(name));

@@ -33,7 +33,7 @@ import { listAll } from "../skills/catalog.ts";
 import { listEntries, type SkillEntry } from "../mcp/entries.ts";
 import { totalSize } from "../skills/limits.ts";
 import { SKILL_MD } from "../skills/names.ts";
-import { isMarkedAsNoSkill, isNamedSkills } from "../skills/roots.ts";
+import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
 import type {
   Skill,
   SkillCatalog,
@@ -190,7 +190,7 @@ function listEmptyDirs(
   // Next to skills, files and directories such as `_old` need not be skills.
   const isEmpty = (dir: string) =>
     !attempt(() => Deno.statSync(dir).isFile) &&
-    !(isNamedSkills(dirname(dir)) && isMarkedAsNoSkill(dir)) &&
+    !(isNamedSkills(dirname(dir)) && isMarkedAsNonSkill(dir)) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(dir)));
   const named = dirs.length > 0 ? dirs : [currentDir() ?? "."];
   return named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));

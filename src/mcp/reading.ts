@@ -116,7 +116,7 @@ async function readDir(
   context: RequestContext,
 ): Promise<Content[]> {
   const prefix = [...splitPath(dir) ?? [dir], ""].join("/");
-  const { files, leftOut } = await context.registry
+  const { files, skipped } = await context.registry
     .listFiles(skill, FOR_MODEL);
   const inDir = files.filter(({ path }) => path.startsWith(prefix));
   if (inDir.length === 0) return [];
@@ -133,8 +133,8 @@ async function readDir(
     }
     return content;
   });
-  const missing = leftOut.filter(({ file }) => file.startsWith(prefix));
-  const notes = createTextResult(...formatLeftOut(missing));
+  const missing = skipped.filter(({ file }) => file.startsWith(prefix));
+  const notes = createTextResult(...formatSkipped(missing));
   return [...contents, ...notes.content];
 }
 
@@ -169,10 +169,10 @@ async function listFiles(
   skill: Skill,
   { registry }: RequestContext,
 ): Promise<CallToolResult> {
-  const { files, leftOut } = await registry.listFiles(skill, FOR_MODEL);
+  const { files, skipped } = await registry.listFiles(skill, FOR_MODEL);
   const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
-  return createTextResult([list, ...formatLeftOut(leftOut)].join("\n\n"));
+  return createTextResult([list, ...formatSkipped(skipped)].join("\n\n"));
 }
 
 const MAX_NAMED = 20;
@@ -189,7 +189,7 @@ function listNamed(items: readonly string[]): string[] {
  * Lists the entries that are left out, with reasons. A symlink that leads outside the
  * skill is not mentioned, as if it did not exist.
  */
-function formatLeftOut(diagnostics: readonly Diagnostic[]): string[] {
+function formatSkipped(diagnostics: readonly Diagnostic[]): string[] {
   const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));
   if (named.length === 0) return [];
   const lines = listNamed(

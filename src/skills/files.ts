@@ -203,7 +203,7 @@ export async function listFiles(
   return {
     files: files.sort((a, b) => byCodeUnits(a.path, b.path)),
     dirs,
-    leftOut: skipped.sort((a, b) => byCodeUnits(a.file, b.file)),
+    skipped: skipped.sort((a, b) => byCodeUnits(a.file, b.file)),
     entries: queue.length,
   };
 }

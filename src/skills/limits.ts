@@ -167,9 +167,9 @@ function limitMetadata(
 /** Describes the files and directories of a skill that the server does not serve. */
 export function listLeftOut(
   { directory }: Skill,
-  { leftOut }: SkillFiles,
+  { skipped }: SkillFiles,
 ): Diagnostic[] {
-  return leftOut.map(({ file: path, reason, fix }) => ({
+  return skipped.map(({ file: path, reason, fix }) => ({
     rule: path === "" ? "unreadable" : "not-served",
     file: join(directory, path),
     reason,

@@ -17,14 +17,14 @@ Deno.test("findUnlistingReason() allows at most 512 files, 2,048 files and folde
   const least = { files: 1, entries: 1, size: 0 };
   const reasonFor = (
     { files, entries, size }: typeof least,
-    ...leftOut: string[]
+    ...skipped: string[]
   ) =>
     findUnlistingReason(skill, {
       files: Array.from({ length: files }, (_, index) => {
         return { path: `${index}`, size: index === 0 ? size : 0, version: "" };
       }),
       dirs: [],
-      leftOut: leftOut.map((file) => ({ file, ...diagnostic })),
+      skipped: skipped.map((file) => ({ file, ...diagnostic })),
       entries,
     });
   const most = { files: 512, entries: 2_048, size: 16 * 2 ** 20 };

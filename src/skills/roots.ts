@@ -34,7 +34,7 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
 const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
 
 /** Whether a directory among skills has a name that marks it as something else. */
-export function isMarkedAsNoSkill(dir: string): boolean {
+export function isMarkedAsNonSkill(dir: string): boolean {
   return /^[._]/.test(basename(dir));
 }
 
@@ -44,7 +44,7 @@ export function isNamedSkills(dir: string): boolean {
 
 /** Whether a directory in a root can be a group, a directory of skills. */
 export function mayBeGroup(name: string): boolean {
-  return !isMarkedAsNoSkill(name) &&
+  return !isMarkedAsNonSkill(name) &&
     !UNUSED_NAMES.includes(name.toLowerCase()) &&
     !UNSEARCHED_NAMES.has(name);
 }

@@ -41,7 +41,7 @@ export interface SkillFiles {
    * files that are too large or too deep. Their paths are relative to the skill's
    * directory (empty for the directory itself). Unreadable directories end with `/`.
    */
-  readonly leftOut: Diagnostic[];
+  readonly skipped: Diagnostic[];
   /** The number of entries. If it is above the limit, there may be more. */
   readonly entries: number;
 }
