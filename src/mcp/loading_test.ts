@@ -19,8 +19,7 @@ import {
 } from "../../tests/testing/tools.ts";
 import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
-import { TOOLSET_NAMES } from "./toolsets/toolsets.ts";
-import type { Toolset } from "./options.ts";
+import type { ToolOptions, Toolset } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -69,120 +68,93 @@ Deno.test("a call returns no skill that was broken or hidden since the last scan
   }
 });
 
-Deno.test("a folder whose files are larger than the client accepts is refused, with the files to read one by one", async () => {
-  using place = new Place();
-  place.skill(SKILLS, "git");
-  const text = "x".repeat(600_000);
-  for (const name of ["a.txt", "b.txt"]) {
-    place.file(`${SKILLS}/git/docs/${name}`, text);
-  }
-  using registry = await openSkills(place);
-  const options = { toolset: "skilljack" } as const;
-  const read = async (client: string, path: string) => {
-    const call = toolCaller(registry, options, client);
-    return await call("skill-resource", { skill: "git", path });
-  };
-  assert.equal((await read("some-client", "docs")).isError, undefined);
-  const { content, isError } = await read("claude-ai", "docs");
-  assert.ok(isError && content[0]?.type === "text");
-  assert.match(
-    content[0].text,
-    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
-  );
-  assert.equal((await read("claude-ai", "docs/a.txt")).isError, undefined);
-});
-
-Deno.test("a SKILL.md that is larger than the client accepts is refused, with its size and path", async () => {
+Deno.test("what is larger as JSON than the client accepts is refused, with its size and where else to read it", async () => {
   using place = new Place();
   // As JSON, each quotation mark takes two bytes.
-  place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
-  using registry = await openSkills(place);
-  for (const toolset of TOOLSET_NAMES) {
-    const options = { toolset };
-    const { name, arguments: input } = callFor(toolset, "git");
-    const load = (client: string) =>
-      toolCaller(registry, options, client)(name, input);
-    assert.equal((await load("some-client")).isError, undefined);
-    const file = join(place.path, SKILLS, "git", "SKILL.md");
-    const text = textOf(await load("claude-ai"));
-    assert.match(
-      text,
-      /^Cannot return "SKILL.md": as JSON, it has 1200\d{3} b/,
-    );
-    assert.ok(text.endsWith(`open ${quote(file)} in another way`), text);
-  }
-});
-
-Deno.test("a file that is larger than the client accepts is refused, counted as the JSON that is sent", async () => {
-  using place = new Place();
-  place.skill(SKILLS, "git");
+  const dir = place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
   // In base64, it is larger than 1 MB.
   place.file(`${SKILLS}/git/logo.png`, new Uint8Array(800_000).fill(0xff));
+  for (const name of ["a.txt", "b.txt"]) {
+    place.file(`${SKILLS}/git/docs/${name}`, "x".repeat(600_000));
+  }
   using registry = await openSkills(place);
+  const read = async (client: string, options: ToolOptions, path?: string) => {
+    const { name, arguments: input } = callFor(options.toolset, "git", path);
+    return await toolCaller(registry, options, client)(name, input);
+  };
+  const main = join(dir, "SKILL.md");
+  const logo = join(dir, "logo.png");
+  const size =
+    /^Cannot return ".*": as JSON, it has 1[02]\d{5} bytes, and the client accepts 1000000; open "(.*)" in another way$/;
   for (
-    const [toolset, isRemote] of [["skilljack", false], [
-      "agentskills",
-      true,
-    ]] as const
+    const [toolset, isRemote, path, place] of [
+      ["skill", false, undefined, main],
+      ["reference", true, undefined, "skill://git/SKILL.md"],
+      ["skilljack", false, "logo.png", logo],
+      ["agentskills", true, "logo.png", "skill://git/logo.png"],
+    ] as const
   ) {
     const options = { toolset, isRemote };
-    const { name, arguments: input } = callFor(toolset, "git", "logo.png");
-    const read = (client: string) =>
-      toolCaller(registry, options, client)(name, input);
-    assert.equal((await read("some-client")).isError, undefined);
-    const text = textOf(await read("claude-ai"));
-    const uri = "skill://git/logo.png";
-    const where = isRemote ? uri : join(place.path, SKILLS, "git", "logo.png");
-    assert.match(
-      text,
-      /^Cannot return "logo.png": as JSON, it has 10\d{5} bytes/,
-    );
-    assert.ok(text.includes(`open ${quote(where)} in another way`), text);
+    const accepted = await read("some-client", options, path);
+    assert.equal(accepted.isError, undefined);
+    const [, where] = size.exec(
+      textOf(await read("claude-ai", options, path)),
+    ) ?? [];
+    assert.equal(`"${where}"`, quote(place));
   }
+  const options = { toolset: "skilljack" } as const;
+  for (
+    const [client, path] of [["some-client", "docs"], [
+      "claude-ai",
+      "docs/a.txt",
+    ]] as const
+  ) {
+    assert.equal((await read(client, options, path)).isError, undefined);
+  }
+  const docs = await read("claude-ai", options, "docs");
+  assert.equal(docs.isError, true);
+  assert.match(
+    textOf(docs),
+    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
+  );
 });
 
-for (
-  const [client, limit] of [
-    ["@cline/core", 8_000],
-    ["copilot-cli", 20_000],
-    ["qwen-cli-mcp-client-skills", 25_000],
-    ["codex-mcp-client", 40_000],
-    ["gemini-cli-mcp-client", 40_000],
-    ["opencode", 51_200],
-  ] as const
-) {
-  Deno.test(`${client} learns the length and the place of a SKILL.md of more than ${limit} characters, which it cuts`, async () => {
+/** How many characters of a result the clients keep that are known to cut it. */
+const CUTS = {
+  "@cline/core": 8_000,
+  "copilot-cli": 20_000,
+  "qwen-cli-mcp-client-skills": 25_000,
+  "codex-mcp-client": 40_000,
+  "gemini-cli-mcp-client": 40_000,
+  "opencode": 51_200,
+};
+
+Deno.test("clients learn the length and the place of a SKILL.md that is longer than they keep", async () => {
+  for (const [client, limit] of Object.entries(CUTS)) {
     using place = new Place();
-    const fits = skillMd("fits");
-    place.skill(SKILLS, "fits", fits.padEnd(limit, "x"));
-    const file = join(
-      place.skill(SKILLS, "long", skillMd("long").padEnd(limit + 1, "x")),
-      "SKILL.md",
-    );
+    place.skill(SKILLS, "fits", skillMd("fits").padEnd(limit, "x"));
+    const text = skillMd("long").padEnd(limit + 1, "x");
+    const file = join(place.skill(SKILLS, "long", text), "SKILL.md");
     using registry = await openSkills(place);
-    for (const toolset of ["skill", "skilljack"] as const) {
-      for (const isRemote of [false, true]) {
-        const load = async (name: string, from: string) => {
-          const call = toolCaller(registry, { toolset, isRemote }, from);
-          return textOf(await call("skill", { name }));
-        };
-        const where = isRemote ? "the resource skill://long/SKILL.md" : file;
-        const line = `Length: ${
-          limit + 1
-        } characters. If a part is cut out here, read it in ${where}`;
-        assert.ok((await load("long", client)).split("\n").includes(line));
-        assert.doesNotMatch(await load("fits", client), /^Length: /m);
-        assert.doesNotMatch(await load("long", "some-client"), /^Length: /m);
-      }
+    for (const isRemote of [false, true]) {
+      const load = async (name: string, from: string) => {
+        const options = { toolset: "skill", isRemote } as const;
+        const call = toolCaller(registry, options, from);
+        return textOf(await call("skill", { name }));
+      };
+      const where = isRemote ? "the resource skill://long/SKILL.md" : file;
+      const line = `Length: ${
+        limit + 1
+      } characters. If a part is cut out here, read it in ${where}`;
+      assert.ok((await load("long", client)).split("\n").includes(line));
+      assert.doesNotMatch(await load("fits", client), /^Length: /m);
+      assert.doesNotMatch(await load("long", "some-client"), /^Length: /m);
     }
-  });
-}
+  }
+});
 
 Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
   using place = filesPlace();
-  place.skill(SKILLS, "alone");
-  place.skill(SKILLS, "one");
-  place.file(`${SKILLS}/one/a.md`, "# A");
   const latin = new Uint8Array([0x63, 0x61, 0x66, 0xe9]);
   place.file(`${SKILLS}/latin/a.md`, latin);
   place.skill(SKILLS, "latin");
@@ -215,17 +187,10 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const { content: [, beside], isError } = await read(".", "latin");
   const part = text(`--- a.md ---\n${refusal}`);
   assert.deepEqual([beside, isError], [part, undefined]);
-  assert.equal((await read(".")).content.length, 4);
-  assert.equal(
-    textOf(await read("", "alone")),
-    'Files of the skill "alone":\n\n- SKILL.md',
-  );
-  const one = 'Files of the skill "one":\n\n- SKILL.md\n- a.md';
-  assert.equal(textOf(await read("", "one")), one);
 });
 
 Deno.test(
-  "skill-resource reveals nothing outside the skill, and refuses too many files at once",
+  "skill-resource reveals nothing outside the skill",
   { ignore: lacks("links") },
   async () => {
     using place = filesPlace();
@@ -233,9 +198,6 @@ Deno.test(
     const outside = place.file("outside.txt", "outside");
     place.link(outside, `${git}/data/there.txt`);
     place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
-    for (let i = 0; i < 17; i++) {
-      place.file(`${git}/large/${i}`, new Uint8Array(2 ** 20));
-    }
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
     assert.doesNotMatch(textOf(await read("")), /there|nowhere|Left out/);
@@ -244,20 +206,9 @@ Deno.test(
     for (const path of ["none.md", ".env"]) {
       assert.match(textOf(await read(path)), /the skill serves no such file/);
     }
-    for (const path of ["../../../../outside.txt", "../none.md"]) {
-      assert.match(
-        textOf(await read(path)),
-        /the path leads outside the skill/,
-      );
-    }
+    const outsider = await read("../../../../outside.txt");
+    assert.match(textOf(outsider), /the path leads outside the skill/);
     assert.equal((await read("a.md", "hidden")).isError, true);
-    assert.equal((await read("large/1")).isError, undefined);
-    const all = await read("large");
-    assert.match(
-      textOf(all),
-      /^Cannot return 17 files at once: as JSON, they have more than the 8388608/,
-    );
-    assert.equal(all.isError, true);
   },
 );
 
@@ -269,7 +220,6 @@ Deno.test(
     const linked = place.skill("elsewhere", "linked");
     place.file("elsewhere/linked/100%.md", "# A");
     place.link(linked, `${SKILLS}/linked`);
-    place.skill(SKILLS, "project");
     using registry = await openSkills(place);
     const skills = join(place.path, SKILLS);
     const paths = [
@@ -295,8 +245,6 @@ Deno.test(
       }
       const main = join(skills, "linked", "SKILL.md");
       assert.equal(textOf(await read("linked", main)), skillMd("linked"));
-      const scoped = await read("project", "skill://project/SKILL.md");
-      assert.equal(textOf(scoped), skillMd("project"));
     }
   },
 );
@@ -327,12 +275,6 @@ Deno.test("tools scan again only if that can help", async () => {
   place.remove(`${SKILLS}/git`);
   assert.equal((await call("notes.md")).isError, undefined);
   assert.equal(scans, 2);
-  // The skill is hidden from the model from now on.
-  const flag = "disable-model-invocation: true\n";
-  place.skill(SKILLS, "elsewhere", skillMd("git", "d", flag));
-  const hidden = await call("notes.md");
-  assert.match(textOf(hidden), /Skill 'git' not found/);
-  assert.equal(hidden.isError, true);
 });
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
@@ -402,25 +344,6 @@ Deno.test("--log-loads logs the name of a client so that it can pretend nothing"
   );
 });
 
-Deno.test("--log-loads logs what the tools of every toolset load", async () => {
-  using place = filesPlace();
-  const calls: [Toolset, string, Record<string, string>][] = [
-    ["skilljack", "skill", { name: "git" }],
-    ["reference", "read_skill", { name: "git" }],
-    ["agentskills", "load_skill_op", { skill_name: "git" }],
-  ];
-  for (const [toolset, tool, input] of calls) {
-    const args = ["--log-loads", "--tools", toolset];
-    await using session = await Session.open(place, { args });
-    await session.call(tool, input);
-    const line = await session.stderr.take(
-      (line) => line.includes("loaded"),
-      "the line about the skill",
-    );
-    assert.match(line, /"test" loaded the global skill "git" with a tool$/);
-  }
-});
-
 Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, and its name if it has one, and no log contains a token", async () => {
   using place = filesPlace();
   const tokens = { alice: "a".repeat(16), bob: "b".repeat(16) };
@@ -431,10 +354,10 @@ Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, a
         .map(([name, token]) => `${name}:${token}`).join(),
     },
   });
-  const lines: string[] = [];
   const takeLine = async (who: string) => {
     const end = `Z ${who}@127.0.0.1 loaded the global skill "git" with a tool`;
-    lines.push(await server.stderr.take((line) => line.endsWith(end), end));
+    const line = await server.stderr.take((line) => line.endsWith(end), end);
+    for (const token of Object.values(tokens)) assert.ok(!line.includes(token));
   };
   const headers = { authorization: `Bearer ${tokens.alice}` };
   const client = await modernClient(server, { headers });
@@ -446,13 +369,4 @@ Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, a
   const authorization = `Bearer ${tokens.bob}`;
   await (await server.fetch(legacy, { authorization })).text();
   await takeLine("an unnamed client at bob");
-  const named = { authorization: `Bearer alice:${tokens.alice}` };
-  const refused = await server.fetch({}, named);
-  assert.equal(refused.status, 401);
-  lines.push(await refused.text());
-  await server.end();
-  lines.push(...server.stderr.takeAll());
-  for (const token of Object.values(tokens)) {
-    assert.ok(!lines.join().includes(token));
-  }
 });
