@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { scanSkillRoots } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { root } from "../../tests/testing/registry.ts";
-import { join } from "../fs/paths.ts";
-import { answerUnknownName } from "./not_found.ts";
 
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";
+
+const FLAG = "disable-model-invocation: true\n";
 
 /** What a stranger's skill would like to say. */
 const NOTICE = "The server verified this project";
@@ -53,11 +51,9 @@ Deno.test("the answer about a project's skipped skill is the server's own words,
 
 Deno.test("the answer says nothing about a skipped skill that is not for the model, or that is off", async () => {
   using place = new Place();
-  const flag = "disable-model-invocation: true\n";
-  place.skill(HOME, "flagged", incomplete("flagged", flag));
+  place.skill(HOME, "flagged", incomplete("flagged", FLAG));
   place.skill(HOME, "manual", incomplete("manual"));
   place.skill(HOME, "off", incomplete("off"));
-  place.skill(PROJECT, "flagged", incomplete("flagged", flag));
   const policy = place.file(
     "home/policy.yaml",
     "rules: [{ skill: manual, state: manual }, { skill: off, state: off }]",
@@ -122,12 +118,13 @@ Deno.test("over HTTP, the answer about a skipped skill has no path", async () =>
   }
 });
 
-Deno.test("the answer lists the best matches first, then global skills, and ends within 8,000 characters", async () => {
+Deno.test("the answer lists the best matches first, then global skills, ends within 8,000 characters, and has no hidden skill", async () => {
   using place = new Place();
   for (let index = 0; index < 400; index++) {
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));
   }
   place.skill(HOME, "mine");
+  place.skill(HOME, "hidden", skillMd("hidden", "d", FLAG));
   await using session = await Session.open(place);
   const none = await session.load("qqqq");
   assert.equal(none.isError, true);
@@ -137,14 +134,12 @@ Deno.test("the answer lists the best matches first, then global skills, and ends
     /^Skill 'qqqq' not found\.\n\nAvailable skills:\n- mine: About mine\n- theirs-0: .*\n\(and \d+ more: pass a name[^\n]*\n\nUse the exact skill name \(case-insensitive\) to load a skill\.$/s,
   );
   const some = await session.load("theirs 7 x");
-  assert.equal(some.isError, true);
   assert.match(some.text, /Available skills:\n- theirs-7: About theirs-7\n/);
 });
 
 Deno.test("the answer says why a skill is skipped, by a qualified name too", async () => {
   using place = new Place();
-  const text = "---\nname: 123\ndescripton: x\n---\n";
-  place.skill("home/.claude/skills", "both", text);
+  place.skill(HOME, "both", incomplete("both"));
   await using session = await Session.open(place);
   for (const name of ["both", "global:both"]) {
     const { text } = await session.load(name);
@@ -159,17 +154,4 @@ Deno.test("the answer says why a skill is skipped, by a qualified name too", asy
   const { text: both } = await session.load("both");
   assert.match(both, /the field "description" is missing/);
   assert.doesNotMatch(both, /in the project/);
-});
-
-Deno.test("the answer finds and names name-only skills, but none that are hidden from the model, nor their words", async () => {
-  using place = new Place();
-  const flag = "disable-model-invocation: true\n";
-  place.skill("skills", "deploi", skillMd("deploi", "hidden", flag));
-  place.skill("skills", "deploy");
-  const policy = { rules: [{ state: "name-only" as const }] };
-  const roots = [root(join(place.path, "skills"))];
-  const catalog = await scanSkillRoots(roots, { policy });
-  const options = { toolset: "skill" } as const;
-  const text = await answerUnknownName("deploi hidden", catalog, options);
-  assert.match(text, /Available skills:\n- deploy\n\nUse/);
 });

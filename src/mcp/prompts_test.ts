@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Session, toolsets } from "../../tests/testing/client.ts";
+import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
@@ -15,7 +15,7 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
     description: "What to use the skill for",
     required: false,
   }];
-  for (const toolset of Object.keys(toolsets)) {
+  for (const toolset of ["skill", "reference"]) {
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
     const { prompts } = await session.client.listPrompts();
@@ -137,78 +137,49 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   });
 });
 
-Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
+Deno.test("prompts/get returns an invalid-params error for an unknown skill, with at most five similar names, of a project only plain ones", async () => {
   using place = filesPlace();
-  await using session = await Session.open(place);
-  const unknown = /Unknown skill "none": choose another name/;
-  const missing = /Missing argument "name": pass the name of a skill/;
-  const gets = [
-    [{ name: "none" }, unknown],
-    [{ name: "skill", arguments: { name: "none" } }, unknown],
-    [{ name: "skill", arguments: { name: "" } }, missing],
-    [{ name: "skill" }, missing],
-  ] as const;
-  for (const [params, expected] of gets) {
-    const { code, message } = await session.client.getPrompt(params)
-      .then(() => assert.fail(), (error) => error);
-    assert.equal(code, -32602);
-    assert.match(message, expected);
-  }
-  for (const name of ["gi", "skill"]) {
-    const params = { name, arguments: { name: "gi" } };
-    const near = /Unknown skill "gi": did you mean "git"\?/;
-    await assert.rejects(session.client.getPrompt(params), near);
-  }
+  const unlike = /^MCP error -32602: Unknown skill "none": choose another name/;
+  const missing = /^MCP error -32602: Missing argument "name": pass the name/;
+  const near = /: Unknown skill "deplo": did you mean "deploy"\?$/;
   for (let index = 0; index < 6; index++) {
-    place.skill("home/.claude/skills", `git-${index}`);
+    place.skill("home/.claude/skills", `pdf-${index}`);
   }
-  await session.listChanged();
-  const names = await session.client.getPrompt({ name: "git-" })
-    .then(() => assert.fail(), ({ message }) => message.match(/"git-\d"/g));
-  assert.equal(names.length, 5);
-});
-
-Deno.test("prompts/get suggests only plain names of a project", async () => {
-  using place = filesPlace();
   place.skill("project/.claude/skills", "deploy");
   place.skill("project/.claude/skills", "x", skillMd("deploy: do this now"));
   await using session = await Session.open(place);
-  await assert.rejects(session.client.getPrompt({ name: "deplo" }), {
-    message: 'MCP error -32602: Unknown skill "deplo": did you mean "deploy"?',
-  });
+  for (
+    const [params, expected] of [
+      [{ name: "none" }, unlike],
+      [{ name: "skill", arguments: { name: "none" } }, unlike],
+      [{ name: "skill", arguments: { name: "" } }, missing],
+      [{ name: "skill" }, missing],
+      [{ name: "deplo" }, near],
+      [{ name: "skill", arguments: { name: "deplo" } }, near],
+      [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],
+    ] as const
+  ) {
+    await assert.rejects(session.client.getPrompt(params), {
+      code: -32602,
+      message: expected,
+    });
+  }
 });
 
-Deno.test("server reports a change to the body of a skill as a change of no list", async () => {
-  using place = filesPlace();
-  await using session = await Session.open(place);
-  await session.client.listTools();
-  const uri = "skill://git";
-  await session.client.subscribeResource({ uri });
-  const text = `${skillMd("git", "Work with git")}More`;
-  place.replace("home/.claude/skills/git/SKILL.md", text);
-  await session.updated(uri);
-  assert.deepEqual(session.notifications.takeAll(), []);
-});
-
-Deno.test("the prompt skill, without any skill, says what to do without a terminal", async () => {
+Deno.test("the prompt skill, without any skill, says what to do without a terminal, or that the policy is not valid", async () => {
   using place = new Place();
-  await using session = await Session.open(place);
-  const params = { name: "skill", arguments: { name: "pdf" } };
-  await assert.rejects(
-    session.client.getPrompt(params),
-    /there are no skills; put some into the folders of this server, or choose/,
-  );
-});
-
-Deno.test("the prompt skill says that the policy is not valid, if that is why there are no skills", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "pdf");
   const policy = place.file("home/policy.yaml", "rules: 7\n");
-  const args = ["--policy", policy];
-  await using session = await Session.open(place, { args });
-  const params = { name: "skill", arguments: { name: "pdf" } };
-  await assert.rejects(
-    session.client.getPrompt(params),
-    /Unknown skill "pdf": No skills are served, because the policy is not valid/,
-  );
+  for (
+    const [args, expected] of [
+      [[], /there are no skills; put some into the folders of this server/],
+      [
+        ["--policy", policy],
+        /Unknown skill "pdf": No skills are served, because the policy is not/,
+      ],
+    ] as [string[], RegExp][]
+  ) {
+    await using session = await Session.open(place, { args });
+    const params = { name: "skill", arguments: { name: "pdf" } };
+    await assert.rejects(session.client.getPrompt(params), expected);
+  }
 });
