@@ -5,13 +5,8 @@ import {
   type HttpSettings,
   VARIABLES,
 } from "./http_settings.ts";
-import {
-  OPTIONS,
-  SERVING_OPTIONS,
-  UsageError,
-} from "../program/command_line.ts";
+import { UsageError } from "../program/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";
-import { read } from "../../tests/testing/pages.ts";
 
 /** Creates settings as if the environment had nothing but these variables. */
 function create(
@@ -75,17 +70,4 @@ Deno.test("createHttpSettings() fails if it cannot read one of its variables", (
       /Cannot read the settings in the environment: Deno has no permission; add --allow-env, or /,
     );
   }
-});
-
-Deno.test("docs/http.md names each variable, and each option without a meaning over HTTP", () => {
-  const page = read("docs/http.md");
-  for (const name of VARIABLES) {
-    assert.ok(page.includes(`\n| \`${name}\` `), name);
-  }
-  const [except] = /\nThe options are[^]*?\./.exec(page) ?? [];
-  const serving: readonly string[] = SERVING_OPTIONS;
-  assert.deepEqual(
-    except?.match(/(?<=--)[\w-]+/g)?.sort(),
-    Object.keys(OPTIONS).filter((name) => !serving.includes(name)).sort(),
-  );
 });

@@ -190,7 +190,7 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
 });
 
 Deno.test(
-  "skill-resource reveals nothing outside the skill",
+  "skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill",
   { ignore: lacks("links") },
   async () => {
     using place = filesPlace();
@@ -198,9 +198,18 @@ Deno.test(
     const outside = place.file("outside.txt", "outside");
     place.link(outside, `${git}/data/there.txt`);
     place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
+    const large = new Uint8Array(2 ** 20 + 1);
+    place.file(`${git}/references/large.bin`, large);
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
-    assert.doesNotMatch(textOf(await read("")), /there|nowhere|Left out/);
+    const note =
+      'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
+    for (const path of ["", "references"]) {
+      const text = textOf(await read(path));
+      assert.ok(text.endsWith(note), text);
+      assert.doesNotMatch(text, /there|nowhere/);
+    }
+    assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
     const isDir = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isDir);
     for (const path of ["none.md", ".env"]) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
-import { filesPlace, Place, runSync } from "../../../tests/testing/folders.ts";
+import { filesPlace, Place } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 import { Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
@@ -46,11 +46,19 @@ async function waitForExit(pid: number, when: string): Promise<void> {
 }
 
 Deno.test(
-  "run_shell_command_op runs in the skill's directory and returns stdout, stderr, and the exit code",
+  "run_shell_command_op declares its effects, runs in the skill's directory, and returns stdout, stderr, and the exit code",
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     await using session = await Session.open(place, shellOptions());
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.at(-1)!.annotations, {
+      title: "Run Shell Command",
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    });
     const run = (command: string) => session.text(...shell(command));
     const directory = join(place.home, ".claude", "skills", "git");
     assert.deepEqual(await run("pwd; echo oops >&2"), {
@@ -150,7 +158,7 @@ Deno.test(
 );
 
 Deno.test(
-  "run_shell_command_op leaves nothing running after a command has exited",
+  "run_shell_command_op leaves nothing running after a command has exited, and does not wait for a process that left the session and keeps the pipe open",
   { ignore: lacks("proc") },
   async () => {
     using place = filesPlace();
@@ -159,16 +167,8 @@ Deno.test(
       "timeout 100 sh -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid",
     );
     assert.ok(!isRunning(Number(text)));
-  },
-);
-
-Deno.test(
-  "run_shell_command_op does not wait for a process that left the session and keeps the pipe open",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = filesPlace();
-    const { text } = await run(place, "setsid sleep 15 & echo started");
-    assert.equal(text, "started\n\n");
+    const left = await run(place, "setsid sleep 15 & echo started");
+    assert.equal(left.text, "started\n\n");
   },
 );
 
@@ -195,20 +195,6 @@ Deno.test(
     await assert.rejects(session.call(...shell("true")), /Unknown tool/);
   },
 );
-
-Deno.test("run_shell_command_op does not block other requests", {
-  ignore: lacks("sh"),
-}, async () => {
-  using place = filesPlace();
-  const fifo = join(place.dir("home", ".claude", "skills", "git"), "gate");
-  runSync("mkfifo", fifo);
-  await using session = await Session.open(place, shellOptions());
-  const running = session.text(...shell("cat gate; echo done"));
-  assert.equal((await session.text(...shell("echo quick"))).text, "quick\n\n");
-  assert.equal((await session.client.listTools()).tools.length, 4);
-  Deno.writeTextFileSync(fifo, "");
-  assert.equal((await running).text, "done\n\n");
-});
 
 Deno.test(
   "run_shell_command_op keeps 256 KiB of each output stream and reports how much it omits",
@@ -243,26 +229,6 @@ Deno.test(
       const { text, isError } = await run(place, command, options);
       assert.deepEqual([text.trim(), isError], [expected, false]);
     }
-  },
-);
-
-Deno.test(
-  "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    await using allowed = await Session.open(place, shellOptions());
-    const { tools } = await allowed.client.listTools();
-    assert.deepEqual(tools.at(-1)!.annotations, {
-      title: "Run Shell Command",
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    });
-    const args = ["--tools", "agentskills"];
-    await using session = await Session.open(place, { args });
-    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
   },
 );
 

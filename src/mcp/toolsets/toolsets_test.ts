@@ -94,19 +94,3 @@ Deno.test(
     }
   },
 );
-
-Deno.test("skill-resource names what is left out of the list of files, or of the folder that it reads", async () => {
-  using place = filesPlace();
-  const git = "home/.claude/skills/git";
-  place.file(`${git}/references/large.bin`, new Uint8Array(2 ** 20 + 1));
-  await using session = await Session.open(place, {
-    args: ["--tools", "skilljack"],
-  });
-  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
-  for (const path of ["", "references", "references/deep"]) {
-    const input = { skill: "git", path };
-    const { content } = await session.call("skill-resource", input);
-    const { text } = content.at(-1) as { text: string };
-    assert.equal(text.endsWith(note), path !== "references/deep", text);
-  }
-});
