@@ -7,8 +7,6 @@ import {
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
-import { askModern, metaOf } from "../../tests/testing/modern.ts";
-import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import {
@@ -35,7 +33,7 @@ function resourceCaller(registry: SkillRegistry) {
     call("skill-resource", { skill, path });
 }
 
-Deno.test("a call scans at once if the skill changed, and waits for other scans if its name is unknown", async () => {
+Deno.test("a call scans first only if that can help: at once if the skill changed, or after other scans if its name is unknown", async () => {
   using place = filesPlace();
   using registry = await openSkills(place);
   const refresh = registry.refresh.bind(registry);
@@ -44,27 +42,32 @@ Deno.test("a call scans at once if the skill changed, and waits for other scans 
     intervals.push(options?.minIntervalMs);
     return refresh(options);
   };
-  const load = toolCaller(registry, { toolset: "skill" });
-  await load("skill", { name: "git" });
-  assert.deepEqual(intervals.splice(0), []);
-  place.file(`${SKILLS}/git/SKILL.md`, skillMd("git", "Changed"));
-  assert.match(textOf(await load("skill", { name: "git" })), /Changed/);
-  assert.deepEqual(intervals.splice(0), [0]);
-  await load("skill", { name: "none" });
-  assert.deepEqual(intervals, [100]);
-});
-
-Deno.test("a call returns no skill that was broken or hidden since the last scan", async () => {
+  const read = resourceCaller(registry);
+  const write = (text: string) => () => place.skill(SKILLS, "git", text);
+  const move = () => {
+    place.file(`${SKILLS}/moved/notes.md`, "notes");
+    place.skill(SKILLS, "moved", skillMd("git"));
+    place.remove(`${SKILLS}/git`);
+  };
+  const stay = () => {};
   const flag = "disable-model-invocation: true\n";
-  const texts = ["no frontmatter", skillMd("git", "d", flag)];
-  for (const text of texts) {
-    using place = new Place();
-    place.skill(SKILLS, "git");
-    using registry = await openSkills(place);
-    place.skill(SKILLS, "git", text);
-    const result = await loadGit(registry, { toolset: "skill" });
-    assert.match(textOf(result), /Skill 'git' not found/);
-    assert.equal(result.isError, true);
+  const unknown = /^Skill 'git' not found/;
+  for (
+    const [change, path, expected, scans] of [
+      [stay, "SKILL.md", /Work with git/, []],
+      [stay, "none.md", /the skill serves no such file/, []],
+      [write(skillMd("git", "Changed")), "SKILL.md", /Changed/, [0]],
+      [move, "notes.md", /^notes$/, [0]],
+      [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
+      [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
+      [write("no frontmatter"), "SKILL.md", /^Skipped /, [0]],
+      [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [100]],
+      [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
+    ] as const
+  ) {
+    change();
+    assert.match(textOf(await read(path)), expected);
+    assert.deepEqual(intervals.splice(0), scans, `${expected}`);
   }
 });
 
@@ -258,34 +261,6 @@ Deno.test(
   },
 );
 
-Deno.test("tools scan again only if that can help", async () => {
-  using place = new Place();
-  place.skill(SKILLS, "git");
-  place.file(`${SKILLS}/git/large.md`, "x".repeat(2 ** 20 + 1));
-  using registry = await openSkills(place);
-  const refresh = registry.refresh.bind(registry);
-  let scans = 0;
-  registry.refresh = () => {
-    scans++;
-    return refresh();
-  };
-  const call = resourceCaller(registry);
-  for (const path of ["large.md", "none.md", "../up", "SKILL.md/x"]) {
-    assert.equal((await call(path)).isError, true);
-    assert.equal(scans, 0, path);
-  }
-  // The skill is new.
-  place.skill(SKILLS, "new");
-  assert.equal((await call("SKILL.md", "new")).isError, undefined);
-  assert.equal(scans, 1);
-  // The skill has moved.
-  place.skill(SKILLS, "elsewhere", skillMd("git"));
-  place.file(`${SKILLS}/elsewhere/notes.md`, "notes");
-  place.remove(`${SKILLS}/git`);
-  assert.equal((await call("notes.md")).isError, undefined);
-  assert.equal(scans, 2);
-});
-
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git"));
@@ -331,26 +306,6 @@ Deno.test("--log-loads logs each skill that a client loads, and nothing else log
     'skill-server: TIME "test" loaded the global skill "git" as a resource',
   ]);
   assert.deepEqual(await use([]), []);
-});
-
-Deno.test("--log-loads logs the name of a client so that it can pretend nothing", async () => {
-  using place = filesPlace();
-  const name =
-    'a" loaded "pdf" of project as a tool\nskill-server: \u001b[2Jb\\';
-  const args = ["--log-loads"];
-  await using wire = new Wire(place, { args });
-  await askModern(wire, "tools/call", GIT_CALL, metaOf(name));
-  const line = await wire.stderrLines.take(
-    (line) => line.includes("loaded"),
-    "the line about the skill",
-  );
-  assert.ok(
-    line.endsWith(
-      String
-        .raw` "a\u0022 loaded \u0022pdf\u0022 of project as a tool\u000askill-server: \u001b[2Jb\" loaded the global skill "git" with a tool`,
-    ),
-    line,
-  );
 });
 
 Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, and its name if it has one, and no log contains a token", async () => {
