@@ -29,14 +29,31 @@ const CATALOG = catalogOf(
   ["skill-creator", "Write new skills"],
   ["git-workflow", "Commit changes and resolve conflicts"],
   ["deploy", "Release to production", "Restart the canary first."],
+  ["websearch", "d"],
+  ["web-tools", "d"],
+  ["unit", "for testing"],
+  ["will", "a testament"],
 );
 
 Deno.test("indexSkills() finds words in names, descriptions, and instructions", async () => {
-  assert.deepEqual(await search("git", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await search("extract", CATALOG), ["pdf"]);
-  const question = "how do I use the canary?";
-  assert.deepEqual(await search(question, CATALOG), ["deploy"]);
-  assert.deepEqual(await search("nothing similar", CATALOG), []);
+  for (
+    const [query, ...names] of [
+      ["git", "git-workflow"],
+      ["extract", "pdf"],
+      ["how do I use the canary?", "deploy"],
+      ["nothing similar"],
+      // With other separators, or none.
+      ["skillcreator", "skill-creator"],
+      ["web search", "websearch", "web-tools"],
+      // Words that no skill contains are completed and corrected, and no others.
+      ["workfl", "git-workflow"],
+      ["conflcits", "git-workflow"],
+      ["documants", "pdf"],
+      ["test", "unit"],
+    ] as const
+  ) {
+    assert.deepEqual(await search(query, CATALOG), names, query);
+  }
 });
 
 Deno.test("indexSkills() ranks instructions below names and descriptions, and rare words above common ones", async () => {
@@ -70,22 +87,6 @@ Deno.test("indexSkills() ignores plural, -ing, and -ed", async () => {
     assert.deepEqual(await search(form, catalogOf(["x", word])), ["x"], form);
     assert.deepEqual(await search(word, catalogOf(["x", form])), ["x"], word);
   }
-});
-
-Deno.test("indexSkills() finds names with other separators or none", async () => {
-  for (const query of ["skillcreator", "Skill_Creator", "skill creator"]) {
-    assert.equal((await search(query, CATALOG))[0], "skill-creator", query);
-  }
-  const catalog = catalogOf(["websearch", "d"], ["web-tools", "d"]);
-  assert.equal((await search("web search", catalog))[0], "websearch");
-});
-
-Deno.test("indexSkills() completes and corrects only words that no skill contains", async () => {
-  assert.deepEqual(await search("workfl", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await search("conflcits", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await search("documants", CATALOG), ["pdf"]);
-  const catalog = catalogOf(["a", "for testing"], ["b", "a testament"]);
-  assert.deepEqual(await search("test", catalog), ["a"]);
 });
 
 Deno.test("indexSkills() gives no first place to a skill that contains every word", async () => {
