@@ -17,7 +17,7 @@ import {
 } from "../../tests/testing/tools.ts";
 import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
-import type { ToolOptions, Toolset } from "./options.ts";
+import type { ToolOptions } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -265,23 +265,18 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git"));
   using registry = await openSkills(place);
-  const ways: [Toolset, string][] = [
-    ["skill", "as resources, skill://git/<path>"],
-    ["skilljack", "with the tool skill-resource"],
-    ["reference", "as resources, skill://git/<path>"],
-    ["agentskills", "with the tool read_reference_file_op"],
-  ];
-  for (const [toolset, way] of ways) {
+  for (
+    const [toolset, way] of [
+      ["skill", "as resources, skill://git/<path>"],
+      ["skilljack", "with the tool skill-resource"],
+    ] as const
+  ) {
     const load = async (isRemote: boolean) =>
       textOf(await loadGit(registry, { toolset, isRemote }));
-    const text = await load(true);
-    assert.ok(
-      text.split("\n").includes(
-        `The files of this skill are on the server and cannot run here: read them ${way}`,
-      ),
-      text,
-    );
-    assert.ok(!text.includes(place.path));
+    const line =
+      `The files of this skill are on the server and cannot run here: read them ${way}`;
+    const lines = (await load(true)).split("\n");
+    assert.ok(lines.includes(line), lines.join("\n"));
     assert.doesNotMatch(await load(false), /on the server/);
   }
 });

@@ -5,6 +5,8 @@ import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 
+const ANNOTATIONS = { audience: ["assistant"], priority: 1 };
+
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
@@ -63,7 +65,7 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   assert.equal(await describe("draft-text"), "Shown");
 });
 
-Deno.test("prompts/get returns the skill as one text message for the assistant", async () => {
+Deno.test("prompts/get returns the skill as one text message for the assistant, which ends with the arguments of its own prompt", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill"));
   await using session = await Session.open(place);
@@ -72,37 +74,26 @@ Deno.test("prompts/get returns the skill as one text message for the assistant",
   // As the result of the tool.
   const { text: loaded } = await session.load("git");
   assert.match(loaded, /^Loading: git\nBase directory: .*git\n\n---\nname/);
-  const expected = {
-    description: "Work with git",
-    messages: [{
-      role: "user",
-      content: {
-        type: "text",
-        text: loaded,
-        annotations: { audience: ["assistant"], priority: 1 },
-      },
-    }],
-  };
-  assert.deepEqual(await get("git"), expected);
-  assert.deepEqual(await get("skill", { name: "GIT" }), expected);
-  const { messages: [message] } = await get("skill", { name: "skill" });
-  assert.match(JSON.stringify(message), /About skill/);
-});
-
-Deno.test("the prompts of the toolset skill end with their arguments, and change nothing in the text", async () => {
-  using place = new Place();
-  const text = skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh $ARGUMENTS\n";
-  place.skill("home/.claude/skills", "git", text);
-  const input = { arguments: "$& $1\nnow" };
-  const ends = { skill: "\nARGUMENTS: $& $1\nnow", agentskills: "" };
-  for (const [toolset, end] of Object.entries(ends)) {
-    const args = ["--tools", toolset];
-    await using session = await Session.open(place, { args });
-    const params = { name: "git", arguments: input };
-    const { messages: [message] } = await session.client.getPrompt(params);
-    assert.ok(message?.content.type === "text");
-    assert.ok(message.content.text.endsWith(text + end), message.content.text);
+  const input = { name: "GIT", arguments: "$& $1\nnow" };
+  for (
+    const [name, args, end] of [
+      ["git", undefined, ""],
+      ["git", input, "\nARGUMENTS: $& $1\nnow"],
+      ["skill", input, ""],
+    ] as const
+  ) {
+    const content = {
+      type: "text",
+      text: loaded + end,
+      annotations: ANNOTATIONS,
+    };
+    assert.deepEqual(await get(name, args), {
+      description: "Work with git",
+      messages: [{ role: "user", content }],
+    });
   }
+  const { description } = await get("skill", { name: "skill" });
+  assert.equal(description, "About skill");
 });
 
 Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
@@ -110,12 +101,12 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   const contentFor = async (name: string, ...options: string[]) => {
     const args = ["--tools", "skilljack", ...options];
     await using wire = new Wire(place, { args });
-    const params = { name: "git" };
+    // Only the prompts of the toolset skill have arguments.
+    const params = { name: "git", arguments: { arguments: "now" } };
     const meta = metaOf(name);
     const { result } = await askModern(wire, "prompts/get", params, meta);
     return result.messages[0].content;
   };
-  const annotations = { audience: ["assistant"], priority: 1 };
   const text = skillMd("git", "Work with git");
   assert.deepEqual(await contentFor("some client"), {
     type: "resource",
@@ -124,7 +115,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
       mimeType: "text/markdown",
       text,
     },
-    annotations,
+    annotations: ANNOTATIONS,
   });
   const gemini = "gemini-cli-mcp-client-skills";
   const contracted = await contentFor(gemini, "--profile", "default");
@@ -133,7 +124,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   assert.deepEqual(await contentFor(gemini), {
     type: "text",
     text: `Loading: git\nBase directory: ${directory}\n\n${text}`,
-    annotations,
+    annotations: ANNOTATIONS,
   });
 });
 
