@@ -69,52 +69,29 @@ Deno.test("skills/list and skills/get return each skill's frontmatter, and the d
   await verify(wire, entry!);
   const { result } = await wire.ask(1, "skills/get", { uri: entry!.uri });
   assert.deepEqual(result, { skill: entry });
-});
-
-Deno.test("skills/get returns an invalid-params error for anything but the URI of a SKILL.md", async () => {
-  using place = hardPlace();
-  await using wire = await Wire.open(place);
-  const uris = ["none/SKILL.md", "hard", "hard/", "hard/a.md", "HARD/SKILL.md"]
-    .map((path) => `skill://${path}`);
-  for (const uri of [...uris, "file:///etc/passwd", ""]) {
+  const paths = [
+    "none/SKILL.md",
+    "hard",
+    "hard/",
+    "hard/a.md",
+    "HARD/SKILL.md",
+  ];
+  for (const path of paths) {
+    const uri = `skill://${path}`;
     const { error } = await wire.ask(1, "skills/get", { uri });
     assert.equal(error!.code, -32602);
-    assert.ok(error!.message.includes(JSON.stringify(uri)), error!.message);
+    assert.ok(error!.message.startsWith(`Unknown skill "${uri}": pass a URI`));
   }
-  const { error } = await wire.ask(1, "skills/get", { uri: 7 });
-  assert.equal(error!.code, -32602);
-  assert.match(error!.message, /^Invalid params for skills\/get: uri: /);
 });
 
 /** Skills that hosts cannot load: the name, the reason, and the `SKILL.md`. */
-const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
+const unlisted: [name: string, reason: string, text: string][] = [
   ["Git-Hub", "must consist of", skillMd("Git-Hub")],
-  ["long", "the limit is 1024", skillMd("long", "😀".repeat(1025))],
   ["colon", "needs quotes", skillMd("colon", "Use: this")],
-  ["tags", "invisible characters", skillMd("tags", '"x\\U000E0041y"')],
   ["cycle", "JSON cannot represent", skillMd("cycle", "d\nfield: &a [*a]")],
   ["many", "the skill has more than 512 files", skillMd("many")],
   ["wide", "2048 files and folders", skillMd("wide")],
 ];
-
-Deno.test("skills/get says what is wrong with a skill that changed since the last scan", async () => {
-  const missing = 'the file does not begin with a line "---"';
-  const faults = [
-    ["no frontmatter", missing],
-    [skillMd("other"), "the skill was renamed; list the skills again"],
-  ] as const;
-  using place = new Place();
-  place.skill(SKILLS, "git");
-  await using wire = await Wire.open(place, { args: STILL });
-  for (const [text, fault] of faults) {
-    place.skill(SKILLS, "git", text);
-    const uri = "skill://git/SKILL.md";
-    const { error } = await wire.ask(1, "skills/get", { uri });
-    const start = `Cannot get the skill "${uri}": ${fault}`;
-    assert.ok(error!.message.startsWith(start), error!.message);
-    assert.deepEqual(await listSkills(wire), []);
-  }
-});
 
 Deno.test("skills/list omits skills that hosts cannot load, and skills/get says why", async () => {
   using place = new Place();
@@ -122,12 +99,8 @@ Deno.test("skills/list omits skills that hosts cannot load, and skills/get says 
   for (const [name, , text] of unlisted) {
     place.file(`${SKILLS}/${name}/SKILL.md`, text);
   }
-  for (let i = 0; i < 512; i++) {
-    place.file(`${SKILLS}/many/${i}`, "x");
-  }
-  for (let i = 0; i < 2_048; i++) {
-    place.dir(`${SKILLS}/wide/${i}`);
-  }
+  for (let i = 0; i < 512; i++) place.file(`${SKILLS}/many/${i}`, "x");
+  for (let i = 0; i < 2_048; i++) place.dir(`${SKILLS}/wide/${i}`);
   await using wire = await Wire.open(place);
   const entries = await listSkills(wire);
   assert.deepEqual(entries.map(({ uri }) => uri), ["skill://good/SKILL.md"]);
@@ -140,7 +113,7 @@ Deno.test("skills/list omits skills that hosts cannot load, and skills/get says 
   }
 });
 
-Deno.test("skills/list and resources/read agree while files change", async () => {
+Deno.test("skills/list and resources/read agree while files change, and skills/get says what is wrong since the last scan", async () => {
   using place = new Place();
   const skill = `${SKILLS}/git`;
   place.skill(SKILLS, "git");
@@ -153,6 +126,19 @@ Deno.test("skills/list and resources/read agree while files change", async () =>
     const [entry] = await listSkills(wire);
     assert.equal(entry!.frontmatter.description, `Round ${round % 10}`);
     await verify(wire, entry!);
+  }
+  for (
+    const [text, fault] of [
+      ["no frontmatter", 'the file does not begin with a line "---"'],
+      [skillMd("other"), "the skill was renamed; list the skills again"],
+    ] as const
+  ) {
+    place.skill(SKILLS, "git", text);
+    const uri = "skill://git/SKILL.md";
+    const { error } = await wire.ask(1, "skills/get", { uri });
+    const start = `Cannot get the skill "${uri}": ${fault}`;
+    assert.ok(error!.message.startsWith(start), error!.message);
+    assert.deepEqual(await listSkills(wire), []);
   }
 });
 
@@ -193,7 +179,5 @@ Deno.test("resources/directory/read lists the direct entries of a directory, and
     const uri = `skill://git/${path}`;
     const { error } = await wire.ask(1, "resources/directory/read", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
-    // This URI has no slash to leave out.
-    assert.doesNotMatch(error!.message, /slash/);
   }
 });
