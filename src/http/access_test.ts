@@ -4,25 +4,18 @@ import { Tokens } from "./tokens.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 
+const HOSTS = ["skills.example.com"];
+
 function createAccess(
-  { tokens, hosts = [] }: { tokens?: string; hosts?: string[] },
+  tokens: string | undefined,
+  hosts: readonly string[] = [],
   lines: string[] = [],
 ): AccessControl {
-  const log = (line: string) => lines.push(line);
   const valid = tokens === undefined
     ? undefined
     : new Tokens("the test", () => tokens);
+  const log = (line: string) => lines.push(line);
   return new AccessControl({ tokens: valid, hosts }, log);
-}
-
-/** Returns the status with which a request is refused, or undefined if it is accepted. */
-function refusalOf(
-  access: AccessControl,
-  call: Request,
-  address?: Deno.Addr,
-): number | undefined {
-  const client = access.identify(call, address);
-  return client instanceof Response ? client.status : undefined;
 }
 
 const tcp = (hostname: string): Deno.NetAddr => ({
@@ -31,119 +24,87 @@ const tcp = (hostname: string): Deno.NetAddr => ({
   port: 1234,
 });
 
-const request = (url: string, headers: Record<string, string> = {}) =>
-  new Request(url, {
-    method: "POST",
-    headers: { host: new URL(url).host, ...headers },
-  });
+const request = (headers: Record<string, string>) =>
+  new Request("http://localhost/mcp", { method: "POST", headers });
 
 Deno.test("isLoopback() accepts only loopback addresses", () => {
   for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
     assert.ok(isLoopback(tcp(address)), address);
   }
-  const others = ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1", "::1:2"];
-  for (const address of [...others, "192.127.0.1", "2001:db8::1"]) {
-    assert.ok(!isLoopback(tcp(address)), address);
-  }
+  const others = ["0.0.0.0", "::", "::ffff:192.0.2.1", "::1:2", "192.127.0.1"];
+  for (const address of others) assert.ok(!isLoopback(tcp(address)), address);
   assert.ok(!isLoopback(undefined));
   assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
 });
 
-Deno.test("AccessControl.identify() accepts only clients on this machine if there is no token", () => {
-  const access = createAccess({});
-  const call = request("http://localhost/mcp", { authorization: "Bearer x" });
-  assert.equal(refusalOf(access, call, tcp("127.0.0.1")), undefined);
-  // A host that runs only the fetch handler does not always provide the client's
-  // address.
-  for (const remote of [tcp("192.0.2.1"), undefined]) {
-    assert.equal(refusalOf(access, call, remote), 403);
+Deno.test("AccessControl.identify() accepts clients on this machine, or those with a token if there are some, and names them", () => {
+  const unnamed = "plain".repeat(4);
+  const tokens = `alice:${TOKEN},${unnamed}`;
+  const [here, there] = [tcp("127.0.0.1"), tcp("192.0.2.1")];
+  for (
+    const [valid, authorization, address, expected] of [
+      [undefined, "Bearer x", here, "127.0.0.1"],
+      [undefined, "", there, 403],
+      // A host that runs only the fetch handler does not always provide the client's
+      // address.
+      [undefined, "", undefined, 403],
+      [tokens, `Bearer ${TOKEN}`, there, "alice@192.0.2.1"],
+      [tokens, `bearer  ${TOKEN}`, undefined, "alice@?"],
+      [tokens, `Bearer ${unnamed}`, there, "192.0.2.1"],
+      [tokens, `Bearer ${unnamed}`, undefined, undefined],
+      [tokens, "", here, 401],
+      [tokens, TOKEN, here, 401],
+      [tokens, `Bearer ${TOKEN.slice(1)}`, here, 401],
+      [tokens, `Bearer ${TOKEN},${unnamed}`, here, 401],
+      // Clients do not send the name.
+      [tokens, `Bearer alice:${TOKEN}`, here, 401],
+    ] as const
+  ) {
+    const client = createAccess(valid)
+      .identify(request({ authorization }), address);
+    const found = client instanceof Response ? client.status : client.sender;
+    assert.equal(found, expected, authorization);
   }
 });
 
-Deno.test("AccessControl.identify() accepts only clients that send one of the tokens if there are some", () => {
-  const old = "o".repeat(16);
-  const access = createAccess({ tokens: `${TOKEN},${old}` });
-  const accepted = [`Bearer ${TOKEN}`, `bearer  ${TOKEN}`, `Bearer ${old}`];
-  for (const authorization of accepted) {
-    const call = request("http://example.com/mcp", { authorization });
-    assert.equal(refusalOf(access, call, tcp("192.0.2.1")), undefined);
-    assert.equal(refusalOf(access, call), undefined);
+Deno.test("AccessControl.findHostRefusal() accepts this machine and the configured names, or with a token alone any host and its own pages", () => {
+  const [host] = HOSTS;
+  const local = ["localhost", "127.0.0.1:8000", "[::1]:8000"];
+  for (
+    const [hosts, headers, isAccepted] of [
+      ...[...local, host].map((host) => [HOSTS, { host }, true] as const),
+      [HOSTS, { host: "example.com" }, false],
+      [HOSTS, { host: "skills.example.com.evil.com" }, false],
+      [HOSTS, { host, origin: "http://evil.example.com" }, false],
+      [[], { host }, true],
+      [[], { host, origin: `http://${host}` }, true],
+      [[], { host, origin: `https://${host}` }, true],
+      [[], { host, origin: "http://localhost:5173" }, true],
+      [[], { host, origin: "http://evil.example.com" }, false],
+      [[], { host, origin: "null" }, false],
+      [[], { host, origin: "evil" }, false],
+    ] as [string[], Record<string, string>, boolean][]
+  ) {
+    const refusal = createAccess(TOKEN, hosts)
+      .findHostRefusal(request(headers));
+    const message = JSON.stringify(headers);
+    assert.equal(refusal?.status, isAccepted ? undefined : 403, message);
   }
-  const wrong = [TOKEN.slice(1), `${TOKEN},${old}`].map((it) => `Bearer ${it}`);
-  for (const authorization of ["", TOKEN, ...wrong]) {
-    const call = request("http://example.com/mcp", { authorization });
-    assert.equal(refusalOf(access, call, tcp("127.0.0.1")), 401);
-  }
-});
-
-Deno.test("AccessControl.findHostRefusal() accepts localhost and the configured names", () => {
-  const hosts = ["skills.example.com"];
-  for (const tokens of [undefined, TOKEN]) {
-    const access = createAccess({ tokens, hosts });
-    const known = ["localhost", "127.0.0.1:8000", "[::1]:8000", ...hosts];
-    for (const host of known) {
-      const call = request(`http://${host}/mcp`);
-      assert.equal(access.findHostRefusal(call), undefined, host);
-    }
-    for (const host of ["example.com", "skills.example.com.evil.com"]) {
-      const call = request(`http://${host}/mcp`);
-      assert.equal(access.findHostRefusal(call)?.status, 403, host);
-    }
-  }
-});
-
-Deno.test("AccessControl.findHostRefusal() accepts any host if there is a token, but only pages of that host and local pages", () => {
-  const access = createAccess({ tokens: TOKEN });
-  const url = "http://skills.example.com/mcp";
-  assert.equal(access.findHostRefusal(request(url)), undefined);
-  for (const scheme of ["http", "https"]) {
-    const origin = `${scheme}://skills.example.com`;
-    assert.equal(access.findHostRefusal(request(url, { origin })), undefined);
-  }
-  for (const origin of ["http://evil.example.com", "null", "evil"]) {
-    assert.equal(access.findHostRefusal(request(url, { origin }))?.status, 403);
-  }
-  const local = { origin: "http://localhost:5173" };
-  assert.equal(access.findHostRefusal(request(url, local)), undefined);
+  const access = createAccess(undefined);
+  assert.equal(access.findHostRefusal(request({ host: host! }))?.status, 403);
 });
 
 Deno.test("AccessControl logs each reason for refusing requests once, without text from the client", () => {
   const lines: string[] = [];
-  const hosts = ["a.example.com"];
-  const access = createAccess({ tokens: TOKEN, hosts }, lines);
+  const access = createAccess(TOKEN, HOSTS, lines);
   for (const client of ["192.0.2.1", "192.0.2.2"]) {
-    const strange: Record<string, string>[] = [
-      { authorization: `Bearer ${TOKEN.replace("horse", "house")}` },
-      { host: `${client}.evil.example.com` },
-      { origin: "http://evil.example.com" },
-    ];
-    for (const headers of strange) {
-      const call = request("http://localhost/mcp", headers);
-      const refused = access.findHostRefusal(call, tcp(client)) ??
-        access.identify(call, tcp(client));
-      assert.ok(refused instanceof Response);
-    }
+    const address = tcp(client);
+    const authorization = `Bearer ${TOKEN.replace("horse", "house")}`;
+    access.identify(request({ authorization }), address);
+    access.findHostRefusal(request({ host: `${client}.evil.com` }), address);
   }
   assert.deepEqual(lines, [
     "Refused a request from 192.0.2.1: The bearer token is missing or wrong: send a valid one in the Authorization header (logged once)",
     "Refused a request from 192.0.2.1: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
   ]);
-});
-
-Deno.test("AccessControl.identify() names whose token a client sent, and the client's address", () => {
-  const unnamed = "plain".repeat(4);
-  const access = createAccess({ tokens: `alice:${TOKEN},${unnamed}` });
-  const senderOf = (token: string, address?: Deno.Addr) => {
-    const headers = { authorization: `Bearer ${token}` };
-    const call = request("http://localhost/mcp", headers);
-    const client = access.identify(call, address);
-    return client instanceof Response ? client.status : client.sender;
-  };
-  const address = tcp("192.0.2.1");
-  assert.equal(senderOf(TOKEN, address), "alice@192.0.2.1");
-  assert.equal(senderOf(TOKEN), "alice@?");
-  assert.equal(senderOf(unnamed, address), "192.0.2.1");
-  assert.equal(senderOf(unnamed), undefined);
-  // Clients do not send the name.
-  assert.equal(senderOf(`alice:${TOKEN}`, address), 401);
 });

@@ -5,13 +5,8 @@ import {
   type HttpSettings,
   VARIABLES,
 } from "./http_settings.ts";
-import {
-  OPTIONS,
-  SERVING_OPTIONS,
-  UsageError,
-} from "../program/command_line.ts";
+import { UsageError } from "../program/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";
-import { read } from "../../tests/testing/pages.ts";
 
 /** Creates settings as if the environment had nothing but these variables. */
 function create(
@@ -25,24 +20,21 @@ function create(
 
 Deno.test("createHttpSettings() reads SKILL_SERVER_ARGS if the command line is empty", () => {
   const variables = {
-    SKILLS_DIR: "/env",
-    SKILL_SERVER_ARGS:
-      "\n--tools skilljack --refresh  2 --skill-dir /three /four\t",
+    SKILL_SERVER_ARGS: "\n--refresh  2 --skill-dir /three /four\t",
   };
-  const { options, values, ...settings } = create(variables);
-  assert.deepEqual([options.toolset, values.refresh], ["skilljack", "2"]);
-  assert.deepEqual([options.allowShell, options.isRemote], [false, true]);
-  const named = settings.roots.map(({ path }) => basename(path));
-  for (const name of ["four", "env", "three"]) {
-    assert.ok(named.includes(name), name);
+  for (
+    const [args, refresh, dirs] of [
+      [[], "2", ["four", "three"]],
+      [["--refresh=3", "/one"], "3", ["one"]],
+    ] as const
+  ) {
+    const { values, roots, options } = create(variables, [...args]);
+    assert.equal(values.refresh, refresh);
+    assert.deepEqual([options.allowShell, options.isRemote], [false, true]);
+    const found = roots.map(({ path }) => basename(path))
+      .filter((name) => name !== "skills");
+    assert.deepEqual(found, dirs);
   }
-  const other = create(variables, ["--refresh=3", "/one"]);
-  assert.deepEqual([other.options.toolset, other.values.refresh], [
-    "skill",
-    "3",
-  ]);
-  const names = other.roots.map(({ path }) => basename(path));
-  assert.ok(names.includes("one") && !names.includes("four"));
 });
 
 Deno.test("createHttpSettings() refuses a setting that is invalid or does not apply to HTTP", () => {
@@ -50,7 +42,6 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
   for (
     const [variables, message] of [
       [{ SKILL_SERVER_ARGS: "--check" }, /Cannot use --check over HTTP/],
-      [{ SKILL_SERVER_ARGS: "--tools all" }, /Invalid --tools "all"/],
       [{ SKILL_SERVER_ARGS: "--skill-dir 'a'" }, /Invalid SKILL_SERVER_ARGS/],
       [{ SKILL_SERVER_ARGS: '--policy="/a b"' }, /Invalid SKILL_SERVER_ARGS/],
       [
@@ -79,17 +70,4 @@ Deno.test("createHttpSettings() fails if it cannot read one of its variables", (
       /Cannot read the settings in the environment: Deno has no permission; add --allow-env, or /,
     );
   }
-});
-
-Deno.test("docs/http.md names each variable, and each option without a meaning over HTTP", () => {
-  const page = read("docs/http.md");
-  for (const name of VARIABLES) {
-    assert.ok(page.includes(`\n| \`${name}\` `), name);
-  }
-  const [except] = /\nThe options are[^]*?\./.exec(page) ?? [];
-  const serving: readonly string[] = SERVING_OPTIONS;
-  assert.deepEqual(
-    except?.match(/(?<=--)[\w-]+/g)?.sort(),
-    Object.keys(OPTIONS).filter((name) => !serving.includes(name)).sort(),
-  );
 });

@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
-import type { Tool } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { SkillRegistry } from "../../mod.ts";
 import { Place } from "../../tests/testing/folders.ts";
-import { HttpServer } from "../../tests/testing/http.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { type ServerOptions, Wire } from "../../tests/testing/server.ts";
 import {
   CLIENT_NAMES,
+  type ClientName,
   CLIENTS,
   DEFAULT_PROFILE,
-  profileOfClient,
+  profileFor,
 } from "./clients.ts";
 import { createInstructions } from "./instructions.ts";
 
@@ -36,52 +34,29 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   assert.equal(line.length, 250);
 });
 
-Deno.test("profileOfClient() recognizes a client by its name, with or without the server's name appended", () => {
+Deno.test("profileFor() returns the profile that --profile names, or else that of the client, with or without the server's name appended", () => {
   const gemini = CLIENTS["gemini-cli"].profile;
   const claude = CLIENTS["claude-code"].profile;
-  assert.equal(profileOfClient("gemini-cli-mcp-client-skills"), gemini);
-  assert.equal(profileOfClient("claude-code"), claude);
-  for (const name of ["", "claude-codex", "CLAUDE-CODE", undefined]) {
-    assert.equal(profileOfClient(name), DEFAULT_PROFILE);
+  for (
+    const [client, profile, expected] of [
+      ["gemini-cli-mcp-client-skills", undefined, gemini],
+      ["claude-code", undefined, claude],
+      ["claude-codex", undefined, DEFAULT_PROFILE],
+      ["CLAUDE-CODE", undefined, DEFAULT_PROFILE],
+      [undefined, undefined, DEFAULT_PROFILE],
+      ["claude-code", "default", DEFAULT_PROFILE],
+      ["some-client", "claude-code", claude],
+      // Older clients over HTTP do not say who they are.
+      [undefined, "claude-code", claude],
+    ] as const
+  ) {
+    assert.equal(profileFor(client, { profile }), expected, client);
   }
 });
 
-/** Returns the entry of the tool `skill` that a server sends to a client. */
-async function toolFor(
-  place: Place,
-  name: string,
-  options?: ServerOptions,
-): Promise<Tool> {
-  await using wire = new Wire(place, options);
-  await wire.initialize(name);
-  const { result: { tools: [tool] } } = await wire.ask(1, "tools/list");
-  return tool;
-}
-
-Deno.test("--profile gives every client what the client of this name gets, and default the wording of the contract", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const contract = await toolFor(place, "some-client");
-  const claude = await toolFor(place, "claude-code");
-  assert.match(
-    contract.description!,
-    /^Execute a skill within .*<available_sk/s,
-  );
-  assert.doesNotMatch(claude.description!, /<available_skills>/);
-  const chosen = async (name: string, profile: string) =>
-    await toolFor(place, name, { args: ["--profile", profile] });
-  assert.deepEqual(await chosen("claude-code", "default"), contract);
-  assert.deepEqual(await chosen("some-client", "claude-code"), claude);
-  const args = ["--profile", "claude-code"];
-  await using server = await HttpServer.start(place, { args });
-  // Such clients do not say who they are.
-  const { result: { tools } } = await server.askLegacy("tools/list");
-  assert.deepEqual(tools, [claude]);
-});
-
-/** Returns the rows of the table below a heading of a page, without its head. */
-function tableIn(page: string, heading: string): string[][] {
-  const [, text = ""] = read(page).split(`\n## ${heading}\n`);
+/** Returns the rows of the table below a heading, without its head. */
+function tableIn(heading: string): string[][] {
+  const [, text = ""] = read(PAGE).split(`\n## ${heading}\n`);
   const [, , ...rows] = text.split("\n## ")[0]!.split("\n")
     .filter((line) => line.startsWith("|"));
   return rows.map((row) =>
@@ -97,15 +72,16 @@ function kept(length: number): string {
     : `first ${length.toLocaleString("en")} characters`;
 }
 
-Deno.test("docs/clients.md says what each client shows its model, and what was measured when", () => {
-  const rows = CLIENT_NAMES.flatMap((name) => {
+/** The row of a client in each table of the page, unless it has none. */
+const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
+  "What their models see": (name) => {
     const { title, profile, fields = {} } = CLIENTS[name];
-    if (profile?.measured === undefined) return [];
+    if (profile?.measured === undefined) return undefined;
     const { measured, searchesTools, cutsDescriptionsAt = Infinity } = profile;
     const key = Object.keys(fields).find((it) => it.startsWith("alwaysLoad"));
     const entry = key === undefined ? "immediately" : `with \`${key}\``;
     const { lists, results } = measured;
-    return [[
+    return [
       title,
       `\`${profile.clientName}\``,
       searchesTools ? "after a search" : entry,
@@ -114,27 +90,25 @@ Deno.test("docs/clients.md says what each client shows its model, and what was m
       lists,
       results === undefined ? "not measured" : kept(profile.keepsResultsTo),
       results ?? "",
-    ]];
-  });
-  assert.deepEqual(tableIn(PAGE, "What their models see"), rows);
-});
-
-Deno.test("docs/clients.md says which skills each client lists itself", () => {
-  const rows = CLIENT_NAMES.flatMap((name) => {
+    ];
+  },
+  "Clients that list skills": (name) => {
     const { title, ownSkills, ownList } = CLIENTS[name];
     const dirs = ownSkills?.map((dir) => `\`${dir}\``).join(", ");
-    return dirs === undefined ? [] : [[title, dirs, ownList]];
-  });
-  assert.deepEqual(tableIn(PAGE, "Clients that list skills"), rows);
-});
-
-Deno.test("docs/clients.md names the configuration files of each client", () => {
-  const rows = CLIENT_NAMES.map((name) => {
+    return dirs === undefined ? undefined : [title, dirs, ownList];
+  },
+  "Configuration files": (name) => {
     const { title, file, projectFile } = CLIENTS[name];
     const inProject = projectFile === undefined ? "" : `\`${projectFile}\``;
     return [title, `\`${name}\``, `\`${file}\``, inProject];
-  });
-  assert.deepEqual(tableIn(PAGE, "Configuration files"), rows);
+  },
+};
+
+Deno.test("the tables of docs/clients.md say what the server knows of each client", () => {
+  for (const [heading, rowOf] of Object.entries(TABLES)) {
+    const rows = CLIENT_NAMES.map(rowOf).filter((row) => row !== undefined);
+    assert.deepEqual(tableIn(heading), rows);
+  }
 });
 
 Deno.test("docs/clients.md says which clients drop prompts with an embedded resource", () => {

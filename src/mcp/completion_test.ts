@@ -7,15 +7,14 @@ import {
   policyPlace,
   skillMd,
 } from "../../tests/testing/folders.ts";
-import { Wire } from "../../tests/testing/server.ts";
 
 /** What a completion is for: a prompt, or the URIs of resources. */
 type Ref =
   | { type: "ref/prompt"; name: string }
   | { type: "ref/resource"; uri: string };
 
-const PROMPT: Ref = { type: "ref/prompt", name: "skill" };
-const FILE: Ref = { type: "ref/resource", uri: "skill://{name}/{+path}" };
+const PROMPT = { type: "ref/prompt", name: "skill" } as const;
+const FILE = { type: "ref/resource", uri: "skill://{name}/{+path}" } as const;
 
 /** Completes an argument, given those that the user has entered. */
 async function complete(
@@ -29,26 +28,34 @@ async function complete(
   return (await client.complete(params)).completion.values;
 }
 
-Deno.test("completion/complete completes names and paths by prefix, ignoring case", async () => {
+Deno.test("completion/complete completes names and paths by prefix as text, ignoring case, and no hidden files", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "Gitlab");
   await using session = await Session.open(place);
-  assert.deepEqual(await complete(session, PROMPT, ["name", "GI"]), [
-    "git",
-    "Gitlab",
-  ]);
-  assert.deepEqual(await complete(session, PROMPT, ["name", "x"]), []);
-  assert.deepEqual(await complete(session, PROMPT, ["other", ""]), []);
-  assert.deepEqual(await complete(session, FILE, ["name", "gitl"]), ["Gitlab"]);
-  assert.deepEqual(
-    await complete(session, FILE, ["path", "REF"], { name: "GIT" }),
-    ["references/API.md", "references/deep/more.md"],
-  );
-  assert.deepEqual(
-    await complete(session, FILE, ["path", ""], { name: "none" }),
-    [],
-  );
-  assert.deepEqual(await complete(session, FILE, ["path", ""]), []);
+  const git = { name: "GIT" };
+  const references = ["references/API.md", "references/deep/more.md"];
+  for (
+    const [ref, argument, entered, expected] of [
+      [PROMPT, ["name", "GI"], undefined, ["git", "Gitlab"]],
+      [PROMPT, ["name", "x"], undefined, []],
+      [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, ["Gitlab"]],
+      [PROMPT, ["other", ""], undefined, []],
+      [PROMPT, ["__proto__", ""], undefined, []],
+      [FILE, ["name", "gitl"], undefined, ["Gitlab"]],
+      [FILE, ["name", "g?t"], undefined, []],
+      [FILE, ["path", ""], git, ["SKILL.md", "logo.png", ...references]],
+      [FILE, ["path", "REF"], git, references],
+      [FILE, ["path", ".env"], git, []],
+      [FILE, ["path", "*"], git, []],
+      [FILE, ["path", ""], { name: "none" }, []],
+      [FILE, ["path", ""], undefined, []],
+    ] as [Ref, [string, string], Record<string, string> | undefined, string[]][]
+  ) {
+    const values = await complete(session, ref, argument, entered);
+    assert.deepEqual(values, expected, argument.join());
+  }
+  const none: Ref = { ...PROMPT, name: "none" };
+  await assert.rejects(complete(session, none, ["name", ""]), { code: -32602 });
 });
 
 Deno.test("completion/complete returns a hundred values and the total", async () => {
@@ -61,23 +68,6 @@ Deno.test("completion/complete returns a hundred values and the total", async ()
   });
   const { values, total, hasMore } = completion;
   assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
-});
-
-Deno.test("completion/complete refuses an unknown prompt", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const argument = { name: "name", value: "" };
-  const completeFor = async (name: string) => {
-    const ref = { type: "ref/prompt", name };
-    return await wire.ask(1, "completion/complete", { ref, argument });
-  };
-  assert.equal((await completeFor("none")).error!.code, -32602);
-  for (const name of ["skill", "git"]) {
-    assert.ok(
-      (await completeFor(name)).result.completion.values.includes("git"),
-    );
-  }
 });
 
 Deno.test("completion/complete offers a prompt only what users can load, and neither of them what is off", async () => {
@@ -98,25 +88,4 @@ Deno.test("completion/complete offers a prompt only what users can load, and nei
   ]);
   const path: [string, string] = ["path", ""];
   assert.deepEqual(await complete(session, FILE, path, { name: "b" }), []);
-});
-
-Deno.test("completion/complete takes what was entered as text, and hidden files for none", async () => {
-  using place = filesPlace();
-  await using session = await Session.open(place);
-  const git = { name: "git" };
-  assert.deepEqual(await complete(session, FILE, ["path", ""], git), [
-    "SKILL.md",
-    "logo.png",
-    "references/API.md",
-    "references/deep/more.md",
-  ]);
-  for (const value of [".", "..", "../", ".env", "%53", "*", "g?t", "\0"]) {
-    assert.deepEqual(await complete(session, FILE, ["path", value], git), []);
-    assert.deepEqual(await complete(session, FILE, ["name", value]), []);
-    const name = `${value}/git`;
-    assert.deepEqual(await complete(session, FILE, ["path", ""], { name }), []);
-  }
-  for (const argument of ["__proto__", "toString", ""]) {
-    assert.deepEqual(await complete(session, PROMPT, [argument, ""]), []);
-  }
 });

@@ -7,8 +7,6 @@ import {
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
-import { askModern, metaOf } from "../../tests/testing/modern.ts";
-import { Wire } from "../../tests/testing/server.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import {
@@ -19,8 +17,7 @@ import {
 } from "../../tests/testing/tools.ts";
 import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
-import { TOOLSET_NAMES } from "./toolsets/toolsets.ts";
-import type { Toolset } from "./options.ts";
+import type { ToolOptions } from "./options.ts";
 
 const SKILLS = "home/.claude/skills";
 
@@ -36,7 +33,7 @@ function resourceCaller(registry: SkillRegistry) {
     call("skill-resource", { skill, path });
 }
 
-Deno.test("a call scans at once if the skill changed, and waits for other scans if its name is unknown", async () => {
+Deno.test("a call scans first only if that can help: at once if the skill changed, or after other scans if its name is unknown", async () => {
   using place = filesPlace();
   using registry = await openSkills(place);
   const refresh = registry.refresh.bind(registry);
@@ -45,144 +42,122 @@ Deno.test("a call scans at once if the skill changed, and waits for other scans 
     intervals.push(options?.minIntervalMs);
     return refresh(options);
   };
-  const load = toolCaller(registry, { toolset: "skill" });
-  await load("skill", { name: "git" });
-  assert.deepEqual(intervals.splice(0), []);
-  place.file(`${SKILLS}/git/SKILL.md`, skillMd("git", "Changed"));
-  assert.match(textOf(await load("skill", { name: "git" })), /Changed/);
-  assert.deepEqual(intervals.splice(0), [0]);
-  await load("skill", { name: "none" });
-  assert.deepEqual(intervals, [100]);
-});
-
-Deno.test("a call returns no skill that was broken or hidden since the last scan", async () => {
-  const flag = "disable-model-invocation: true\n";
-  const texts = ["no frontmatter", skillMd("git", "d", flag)];
-  for (const text of texts) {
-    using place = new Place();
-    place.skill(SKILLS, "git");
-    using registry = await openSkills(place);
-    place.skill(SKILLS, "git", text);
-    const result = await loadGit(registry, { toolset: "skill" });
-    assert.match(textOf(result), /Skill 'git' not found/);
-    assert.equal(result.isError, true);
-  }
-});
-
-Deno.test("a folder whose files are larger than the client accepts is refused, with the files to read one by one", async () => {
-  using place = new Place();
-  place.skill(SKILLS, "git");
-  const text = "x".repeat(600_000);
-  for (const name of ["a.txt", "b.txt"]) {
-    place.file(`${SKILLS}/git/docs/${name}`, text);
-  }
-  using registry = await openSkills(place);
-  const options = { toolset: "skilljack" } as const;
-  const read = async (client: string, path: string) => {
-    const call = toolCaller(registry, options, client);
-    return await call("skill-resource", { skill: "git", path });
+  const read = resourceCaller(registry);
+  const write = (text: string) => () => place.skill(SKILLS, "git", text);
+  const move = () => {
+    place.file(`${SKILLS}/moved/notes.md`, "notes");
+    place.skill(SKILLS, "moved", skillMd("git"));
+    place.remove(`${SKILLS}/git`);
   };
-  assert.equal((await read("some-client", "docs")).isError, undefined);
-  const { content, isError } = await read("claude-ai", "docs");
-  assert.ok(isError && content[0]?.type === "text");
-  assert.match(
-    content[0].text,
-    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
-  );
-  assert.equal((await read("claude-ai", "docs/a.txt")).isError, undefined);
+  const stay = () => {};
+  const flag = "disable-model-invocation: true\n";
+  const unknown = /^Skill 'git' not found/;
+  for (
+    const [change, path, expected, scans] of [
+      [stay, "SKILL.md", /Work with git/, []],
+      [stay, "none.md", /the skill serves no such file/, []],
+      [write(skillMd("git", "Changed")), "SKILL.md", /Changed/, [0]],
+      [move, "notes.md", /^notes$/, [0]],
+      [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
+      [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
+      [write("no frontmatter"), "SKILL.md", /^Skipped /, [0]],
+      [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [100]],
+      [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
+    ] as const
+  ) {
+    change();
+    assert.match(textOf(await read(path)), expected);
+    assert.deepEqual(intervals.splice(0), scans, `${expected}`);
+  }
 });
 
-Deno.test("a SKILL.md that is larger than the client accepts is refused, with its size and path", async () => {
+Deno.test("what is larger as JSON than the client accepts is refused, with its size and where else to read it", async () => {
   using place = new Place();
   // As JSON, each quotation mark takes two bytes.
-  place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
-  using registry = await openSkills(place);
-  for (const toolset of TOOLSET_NAMES) {
-    const options = { toolset };
-    const { name, arguments: input } = callFor(toolset, "git");
-    const load = (client: string) =>
-      toolCaller(registry, options, client)(name, input);
-    assert.equal((await load("some-client")).isError, undefined);
-    const file = join(place.path, SKILLS, "git", "SKILL.md");
-    const text = textOf(await load("claude-ai"));
-    assert.match(
-      text,
-      /^Cannot return "SKILL.md": as JSON, it has 1200\d{3} b/,
-    );
-    assert.ok(text.endsWith(`open ${quote(file)} in another way`), text);
-  }
-});
-
-Deno.test("a file that is larger than the client accepts is refused, counted as the JSON that is sent", async () => {
-  using place = new Place();
-  place.skill(SKILLS, "git");
+  const dir = place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
   // In base64, it is larger than 1 MB.
   place.file(`${SKILLS}/git/logo.png`, new Uint8Array(800_000).fill(0xff));
+  for (const name of ["a.txt", "b.txt"]) {
+    place.file(`${SKILLS}/git/docs/${name}`, "x".repeat(600_000));
+  }
   using registry = await openSkills(place);
+  const read = async (client: string, options: ToolOptions, path?: string) => {
+    const { name, arguments: input } = callFor(options.toolset, "git", path);
+    return await toolCaller(registry, options, client)(name, input);
+  };
+  const main = join(dir, "SKILL.md");
+  const logo = join(dir, "logo.png");
+  const size =
+    /^Cannot return ".*": as JSON, it has 1[02]\d{5} bytes, and the client accepts 1000000; open "(.*)" in another way$/;
   for (
-    const [toolset, isRemote] of [["skilljack", false], [
-      "agentskills",
-      true,
-    ]] as const
+    const [toolset, isRemote, path, place] of [
+      ["skill", false, undefined, main],
+      ["reference", true, undefined, "skill://git/SKILL.md"],
+      ["skilljack", false, "logo.png", logo],
+      ["agentskills", true, "logo.png", "skill://git/logo.png"],
+    ] as const
   ) {
     const options = { toolset, isRemote };
-    const { name, arguments: input } = callFor(toolset, "git", "logo.png");
-    const read = (client: string) =>
-      toolCaller(registry, options, client)(name, input);
-    assert.equal((await read("some-client")).isError, undefined);
-    const text = textOf(await read("claude-ai"));
-    const uri = "skill://git/logo.png";
-    const where = isRemote ? uri : join(place.path, SKILLS, "git", "logo.png");
-    assert.match(
-      text,
-      /^Cannot return "logo.png": as JSON, it has 10\d{5} bytes/,
-    );
-    assert.ok(text.includes(`open ${quote(where)} in another way`), text);
+    const accepted = await read("some-client", options, path);
+    assert.equal(accepted.isError, undefined);
+    const [, where] = size.exec(
+      textOf(await read("claude-ai", options, path)),
+    ) ?? [];
+    assert.equal(`"${where}"`, quote(place));
   }
+  const options = { toolset: "skilljack" } as const;
+  for (
+    const [client, path] of [["some-client", "docs"], [
+      "claude-ai",
+      "docs/a.txt",
+    ]] as const
+  ) {
+    assert.equal((await read(client, options, path)).isError, undefined);
+  }
+  const docs = await read("claude-ai", options, "docs");
+  assert.equal(docs.isError, true);
+  assert.match(
+    textOf(docs),
+    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
+  );
 });
 
-for (
-  const [client, limit] of [
-    ["@cline/core", 8_000],
-    ["copilot-cli", 20_000],
-    ["qwen-cli-mcp-client-skills", 25_000],
-    ["codex-mcp-client", 40_000],
-    ["gemini-cli-mcp-client", 40_000],
-    ["opencode", 51_200],
-  ] as const
-) {
-  Deno.test(`${client} learns the length and the place of a SKILL.md of more than ${limit} characters, which it cuts`, async () => {
+/** How many characters of a result the clients keep that are known to cut it. */
+const CUTS = {
+  "@cline/core": 8_000,
+  "copilot-cli": 20_000,
+  "qwen-cli-mcp-client-skills": 25_000,
+  "codex-mcp-client": 40_000,
+  "gemini-cli-mcp-client": 40_000,
+  "opencode": 51_200,
+};
+
+Deno.test("clients learn the length and the place of a SKILL.md that is longer than they keep", async () => {
+  for (const [client, limit] of Object.entries(CUTS)) {
     using place = new Place();
-    const fits = skillMd("fits");
-    place.skill(SKILLS, "fits", fits.padEnd(limit, "x"));
-    const file = join(
-      place.skill(SKILLS, "long", skillMd("long").padEnd(limit + 1, "x")),
-      "SKILL.md",
-    );
+    place.skill(SKILLS, "fits", skillMd("fits").padEnd(limit, "x"));
+    const text = skillMd("long").padEnd(limit + 1, "x");
+    const file = join(place.skill(SKILLS, "long", text), "SKILL.md");
     using registry = await openSkills(place);
-    for (const toolset of ["skill", "skilljack"] as const) {
-      for (const isRemote of [false, true]) {
-        const load = async (name: string, from: string) => {
-          const call = toolCaller(registry, { toolset, isRemote }, from);
-          return textOf(await call("skill", { name }));
-        };
-        const where = isRemote ? "the resource skill://long/SKILL.md" : file;
-        const line = `Length: ${
-          limit + 1
-        } characters. If a part is cut out here, read it in ${where}`;
-        assert.ok((await load("long", client)).split("\n").includes(line));
-        assert.doesNotMatch(await load("fits", client), /^Length: /m);
-        assert.doesNotMatch(await load("long", "some-client"), /^Length: /m);
-      }
+    for (const isRemote of [false, true]) {
+      const load = async (name: string, from: string) => {
+        const options = { toolset: "skill", isRemote } as const;
+        const call = toolCaller(registry, options, from);
+        return textOf(await call("skill", { name }));
+      };
+      const where = isRemote ? "the resource skill://long/SKILL.md" : file;
+      const line = `Length: ${
+        limit + 1
+      } characters. If a part is cut out here, read it in ${where}`;
+      assert.ok((await load("long", client)).split("\n").includes(line));
+      assert.doesNotMatch(await load("fits", client), /^Length: /m);
+      assert.doesNotMatch(await load("long", "some-client"), /^Length: /m);
     }
-  });
-}
+  }
+});
 
 Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
   using place = filesPlace();
-  place.skill(SKILLS, "alone");
-  place.skill(SKILLS, "one");
-  place.file(`${SKILLS}/one/a.md`, "# A");
   const latin = new Uint8Array([0x63, 0x61, 0x66, 0xe9]);
   place.file(`${SKILLS}/latin/a.md`, latin);
   place.skill(SKILLS, "latin");
@@ -215,17 +190,10 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   const { content: [, beside], isError } = await read(".", "latin");
   const part = text(`--- a.md ---\n${refusal}`);
   assert.deepEqual([beside, isError], [part, undefined]);
-  assert.equal((await read(".")).content.length, 4);
-  assert.equal(
-    textOf(await read("", "alone")),
-    'Files of the skill "alone":\n\n- SKILL.md',
-  );
-  const one = 'Files of the skill "one":\n\n- SKILL.md\n- a.md';
-  assert.equal(textOf(await read("", "one")), one);
 });
 
 Deno.test(
-  "skill-resource reveals nothing outside the skill, and refuses too many files at once",
+  "skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill",
   { ignore: lacks("links") },
   async () => {
     using place = filesPlace();
@@ -233,31 +201,26 @@ Deno.test(
     const outside = place.file("outside.txt", "outside");
     place.link(outside, `${git}/data/there.txt`);
     place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
-    for (let i = 0; i < 17; i++) {
-      place.file(`${git}/large/${i}`, new Uint8Array(2 ** 20));
-    }
+    const large = new Uint8Array(2 ** 20 + 1);
+    place.file(`${git}/references/large.bin`, large);
     using registry = await openSkills(place);
     const read = resourceCaller(registry);
-    assert.doesNotMatch(textOf(await read("")), /there|nowhere|Left out/);
+    const note =
+      'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
+    for (const path of ["", "references"]) {
+      const text = textOf(await read(path));
+      assert.ok(text.endsWith(note), text);
+      assert.doesNotMatch(text, /there|nowhere/);
+    }
+    assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
     const isDir = /^Cannot read "data": it is a folder/;
     assert.match(textOf(await read("data")), isDir);
     for (const path of ["none.md", ".env"]) {
       assert.match(textOf(await read(path)), /the skill serves no such file/);
     }
-    for (const path of ["../../../../outside.txt", "../none.md"]) {
-      assert.match(
-        textOf(await read(path)),
-        /the path leads outside the skill/,
-      );
-    }
+    const outsider = await read("../../../../outside.txt");
+    assert.match(textOf(outsider), /the path leads outside the skill/);
     assert.equal((await read("a.md", "hidden")).isError, true);
-    assert.equal((await read("large/1")).isError, undefined);
-    const all = await read("large");
-    assert.match(
-      textOf(all),
-      /^Cannot return 17 files at once: as JSON, they have more than the 8388608/,
-    );
-    assert.equal(all.isError, true);
   },
 );
 
@@ -269,7 +232,6 @@ Deno.test(
     const linked = place.skill("elsewhere", "linked");
     place.file("elsewhere/linked/100%.md", "# A");
     place.link(linked, `${SKILLS}/linked`);
-    place.skill(SKILLS, "project");
     using registry = await openSkills(place);
     const skills = join(place.path, SKILLS);
     const paths = [
@@ -295,67 +257,26 @@ Deno.test(
       }
       const main = join(skills, "linked", "SKILL.md");
       assert.equal(textOf(await read("linked", main)), skillMd("linked"));
-      const scoped = await read("project", "skill://project/SKILL.md");
-      assert.equal(textOf(scoped), skillMd("project"));
     }
   },
 );
-
-Deno.test("tools scan again only if that can help", async () => {
-  using place = new Place();
-  place.skill(SKILLS, "git");
-  place.file(`${SKILLS}/git/large.md`, "x".repeat(2 ** 20 + 1));
-  using registry = await openSkills(place);
-  const refresh = registry.refresh.bind(registry);
-  let scans = 0;
-  registry.refresh = () => {
-    scans++;
-    return refresh();
-  };
-  const call = resourceCaller(registry);
-  for (const path of ["large.md", "none.md", "../up", "SKILL.md/x"]) {
-    assert.equal((await call(path)).isError, true);
-    assert.equal(scans, 0, path);
-  }
-  // The skill is new.
-  place.skill(SKILLS, "new");
-  assert.equal((await call("SKILL.md", "new")).isError, undefined);
-  assert.equal(scans, 1);
-  // The skill has moved.
-  place.skill(SKILLS, "elsewhere", skillMd("git"));
-  place.file(`${SKILLS}/elsewhere/notes.md`, "notes");
-  place.remove(`${SKILLS}/git`);
-  assert.equal((await call("notes.md")).isError, undefined);
-  assert.equal(scans, 2);
-  // The skill is hidden from the model from now on.
-  const flag = "disable-model-invocation: true\n";
-  place.skill(SKILLS, "elsewhere", skillMd("git", "d", flag));
-  const hidden = await call("notes.md");
-  assert.match(textOf(hidden), /Skill 'git' not found/);
-  assert.equal(hidden.isError, true);
-});
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git"));
   using registry = await openSkills(place);
-  const ways: [Toolset, string][] = [
-    ["skill", "as resources, skill://git/<path>"],
-    ["skilljack", "with the tool skill-resource"],
-    ["reference", "as resources, skill://git/<path>"],
-    ["agentskills", "with the tool read_reference_file_op"],
-  ];
-  for (const [toolset, way] of ways) {
+  for (
+    const [toolset, way] of [
+      ["skill", "as resources, skill://git/<path>"],
+      ["skilljack", "with the tool skill-resource"],
+    ] as const
+  ) {
     const load = async (isRemote: boolean) =>
       textOf(await loadGit(registry, { toolset, isRemote }));
-    const text = await load(true);
-    assert.ok(
-      text.split("\n").includes(
-        `The files of this skill are on the server and cannot run here: read them ${way}`,
-      ),
-      text,
-    );
-    assert.ok(!text.includes(place.path));
+    const line =
+      `The files of this skill are on the server and cannot run here: read them ${way}`;
+    const lines = (await load(true)).split("\n");
+    assert.ok(lines.includes(line), lines.join("\n"));
     assert.doesNotMatch(await load(false), /on the server/);
   }
 });
@@ -382,45 +303,6 @@ Deno.test("--log-loads logs each skill that a client loads, and nothing else log
   assert.deepEqual(await use([]), []);
 });
 
-Deno.test("--log-loads logs the name of a client so that it can pretend nothing", async () => {
-  using place = filesPlace();
-  const name =
-    'a" loaded "pdf" of project as a tool\nskill-server: \u001b[2Jb\\';
-  const args = ["--log-loads"];
-  await using wire = new Wire(place, { args });
-  await askModern(wire, "tools/call", GIT_CALL, metaOf(name));
-  const line = await wire.stderrLines.take(
-    (line) => line.includes("loaded"),
-    "the line about the skill",
-  );
-  assert.ok(
-    line.endsWith(
-      String
-        .raw` "a\u0022 loaded \u0022pdf\u0022 of project as a tool\u000askill-server: \u001b[2Jb\" loaded the global skill "git" with a tool`,
-    ),
-    line,
-  );
-});
-
-Deno.test("--log-loads logs what the tools of every toolset load", async () => {
-  using place = filesPlace();
-  const calls: [Toolset, string, Record<string, string>][] = [
-    ["skilljack", "skill", { name: "git" }],
-    ["reference", "read_skill", { name: "git" }],
-    ["agentskills", "load_skill_op", { skill_name: "git" }],
-  ];
-  for (const [toolset, tool, input] of calls) {
-    const args = ["--log-loads", "--tools", toolset];
-    await using session = await Session.open(place, { args });
-    await session.call(tool, input);
-    const line = await session.stderr.take(
-      (line) => line.includes("loaded"),
-      "the line about the skill",
-    );
-    assert.match(line, /"test" loaded the global skill "git" with a tool$/);
-  }
-});
-
 Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, and its name if it has one, and no log contains a token", async () => {
   using place = filesPlace();
   const tokens = { alice: "a".repeat(16), bob: "b".repeat(16) };
@@ -431,10 +313,10 @@ Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, a
         .map(([name, token]) => `${name}:${token}`).join(),
     },
   });
-  const lines: string[] = [];
   const takeLine = async (who: string) => {
     const end = `Z ${who}@127.0.0.1 loaded the global skill "git" with a tool`;
-    lines.push(await server.stderr.take((line) => line.endsWith(end), end));
+    const line = await server.stderr.take((line) => line.endsWith(end), end);
+    for (const token of Object.values(tokens)) assert.ok(!line.includes(token));
   };
   const headers = { authorization: `Bearer ${tokens.alice}` };
   const client = await modernClient(server, { headers });
@@ -446,13 +328,4 @@ Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, a
   const authorization = `Bearer ${tokens.bob}`;
   await (await server.fetch(legacy, { authorization })).text();
   await takeLine("an unnamed client at bob");
-  const named = { authorization: `Bearer alice:${tokens.alice}` };
-  const refused = await server.fetch({}, named);
-  assert.equal(refused.status, 401);
-  lines.push(await refused.text());
-  await server.end();
-  lines.push(...server.stderr.takeAll());
-  for (const token of Object.values(tokens)) {
-    assert.ok(!lines.join().includes(token));
-  }
 });

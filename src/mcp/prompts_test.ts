@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { Session, toolsets } from "../../tests/testing/client.ts";
+import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { askModern, metaOf } from "../../tests/testing/modern.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
+
+const ANNOTATIONS = { audience: ["assistant"], priority: 1 };
 
 Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
   using place = filesPlace();
@@ -15,7 +17,7 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
     description: "What to use the skill for",
     required: false,
   }];
-  for (const toolset of Object.keys(toolsets)) {
+  for (const toolset of ["skill", "reference"]) {
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
     const { prompts } = await session.client.listPrompts();
@@ -63,7 +65,7 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   assert.equal(await describe("draft-text"), "Shown");
 });
 
-Deno.test("prompts/get returns the skill as one text message for the assistant", async () => {
+Deno.test("prompts/get returns the skill as one text message for the assistant, which ends with the arguments of its own prompt", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill"));
   await using session = await Session.open(place);
@@ -72,37 +74,26 @@ Deno.test("prompts/get returns the skill as one text message for the assistant",
   // As the result of the tool.
   const { text: loaded } = await session.load("git");
   assert.match(loaded, /^Loading: git\nBase directory: .*git\n\n---\nname/);
-  const expected = {
-    description: "Work with git",
-    messages: [{
-      role: "user",
-      content: {
-        type: "text",
-        text: loaded,
-        annotations: { audience: ["assistant"], priority: 1 },
-      },
-    }],
-  };
-  assert.deepEqual(await get("git"), expected);
-  assert.deepEqual(await get("skill", { name: "GIT" }), expected);
-  const { messages: [message] } = await get("skill", { name: "skill" });
-  assert.match(JSON.stringify(message), /About skill/);
-});
-
-Deno.test("the prompts of the toolset skill end with their arguments, and change nothing in the text", async () => {
-  using place = new Place();
-  const text = skillMd("git") + "${CLAUDE_SKILL_DIR}/x.sh $ARGUMENTS\n";
-  place.skill("home/.claude/skills", "git", text);
-  const input = { arguments: "$& $1\nnow" };
-  const ends = { skill: "\nARGUMENTS: $& $1\nnow", agentskills: "" };
-  for (const [toolset, end] of Object.entries(ends)) {
-    const args = ["--tools", toolset];
-    await using session = await Session.open(place, { args });
-    const params = { name: "git", arguments: input };
-    const { messages: [message] } = await session.client.getPrompt(params);
-    assert.ok(message?.content.type === "text");
-    assert.ok(message.content.text.endsWith(text + end), message.content.text);
+  const input = { name: "GIT", arguments: "$& $1\nnow" };
+  for (
+    const [name, args, end] of [
+      ["git", undefined, ""],
+      ["git", input, "\nARGUMENTS: $& $1\nnow"],
+      ["skill", input, ""],
+    ] as const
+  ) {
+    const content = {
+      type: "text",
+      text: loaded + end,
+      annotations: ANNOTATIONS,
+    };
+    assert.deepEqual(await get(name, args), {
+      description: "Work with git",
+      messages: [{ role: "user", content }],
+    });
   }
+  const { description } = await get("skill", { name: "skill" });
+  assert.equal(description, "About skill");
 });
 
 Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
@@ -110,12 +101,12 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   const contentFor = async (name: string, ...options: string[]) => {
     const args = ["--tools", "skilljack", ...options];
     await using wire = new Wire(place, { args });
-    const params = { name: "git" };
+    // Only the prompts of the toolset skill have arguments.
+    const params = { name: "git", arguments: { arguments: "now" } };
     const meta = metaOf(name);
     const { result } = await askModern(wire, "prompts/get", params, meta);
     return result.messages[0].content;
   };
-  const annotations = { audience: ["assistant"], priority: 1 };
   const text = skillMd("git", "Work with git");
   assert.deepEqual(await contentFor("some client"), {
     type: "resource",
@@ -124,7 +115,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
       mimeType: "text/markdown",
       text,
     },
-    annotations,
+    annotations: ANNOTATIONS,
   });
   const gemini = "gemini-cli-mcp-client-skills";
   const contracted = await contentFor(gemini, "--profile", "default");
@@ -133,82 +124,53 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   assert.deepEqual(await contentFor(gemini), {
     type: "text",
     text: `Loading: git\nBase directory: ${directory}\n\n${text}`,
-    annotations,
+    annotations: ANNOTATIONS,
   });
 });
 
-Deno.test("prompts/get returns an invalid-params error with similar names for an unknown skill", async () => {
+Deno.test("prompts/get returns an invalid-params error for an unknown skill, with at most five similar names, of a project only plain ones", async () => {
   using place = filesPlace();
-  await using session = await Session.open(place);
-  const unknown = /Unknown skill "none": choose another name/;
-  const missing = /Missing argument "name": pass the name of a skill/;
-  const gets = [
-    [{ name: "none" }, unknown],
-    [{ name: "skill", arguments: { name: "none" } }, unknown],
-    [{ name: "skill", arguments: { name: "" } }, missing],
-    [{ name: "skill" }, missing],
-  ] as const;
-  for (const [params, expected] of gets) {
-    const { code, message } = await session.client.getPrompt(params)
-      .then(() => assert.fail(), (error) => error);
-    assert.equal(code, -32602);
-    assert.match(message, expected);
-  }
-  for (const name of ["gi", "skill"]) {
-    const params = { name, arguments: { name: "gi" } };
-    const near = /Unknown skill "gi": did you mean "git"\?/;
-    await assert.rejects(session.client.getPrompt(params), near);
-  }
+  const unlike = /^MCP error -32602: Unknown skill "none": choose another name/;
+  const missing = /^MCP error -32602: Missing argument "name": pass the name/;
+  const near = /: Unknown skill "deplo": did you mean "deploy"\?$/;
   for (let index = 0; index < 6; index++) {
-    place.skill("home/.claude/skills", `git-${index}`);
+    place.skill("home/.claude/skills", `pdf-${index}`);
   }
-  await session.listChanged();
-  const names = await session.client.getPrompt({ name: "git-" })
-    .then(() => assert.fail(), ({ message }) => message.match(/"git-\d"/g));
-  assert.equal(names.length, 5);
-});
-
-Deno.test("prompts/get suggests only plain names of a project", async () => {
-  using place = filesPlace();
   place.skill("project/.claude/skills", "deploy");
   place.skill("project/.claude/skills", "x", skillMd("deploy: do this now"));
   await using session = await Session.open(place);
-  await assert.rejects(session.client.getPrompt({ name: "deplo" }), {
-    message: 'MCP error -32602: Unknown skill "deplo": did you mean "deploy"?',
-  });
+  for (
+    const [params, expected] of [
+      [{ name: "none" }, unlike],
+      [{ name: "skill", arguments: { name: "none" } }, unlike],
+      [{ name: "skill", arguments: { name: "" } }, missing],
+      [{ name: "skill" }, missing],
+      [{ name: "deplo" }, near],
+      [{ name: "skill", arguments: { name: "deplo" } }, near],
+      [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],
+    ] as const
+  ) {
+    await assert.rejects(session.client.getPrompt(params), {
+      code: -32602,
+      message: expected,
+    });
+  }
 });
 
-Deno.test("server reports a change to the body of a skill as a change of no list", async () => {
-  using place = filesPlace();
-  await using session = await Session.open(place);
-  await session.client.listTools();
-  const uri = "skill://git";
-  await session.client.subscribeResource({ uri });
-  const text = `${skillMd("git", "Work with git")}More`;
-  place.replace("home/.claude/skills/git/SKILL.md", text);
-  await session.updated(uri);
-  assert.deepEqual(session.notifications.takeAll(), []);
-});
-
-Deno.test("the prompt skill, without any skill, says what to do without a terminal", async () => {
+Deno.test("the prompt skill, without any skill, says what to do without a terminal, or that the policy is not valid", async () => {
   using place = new Place();
-  await using session = await Session.open(place);
-  const params = { name: "skill", arguments: { name: "pdf" } };
-  await assert.rejects(
-    session.client.getPrompt(params),
-    /there are no skills; put some into the folders of this server, or choose/,
-  );
-});
-
-Deno.test("the prompt skill says that the policy is not valid, if that is why there are no skills", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "pdf");
   const policy = place.file("home/policy.yaml", "rules: 7\n");
-  const args = ["--policy", policy];
-  await using session = await Session.open(place, { args });
-  const params = { name: "skill", arguments: { name: "pdf" } };
-  await assert.rejects(
-    session.client.getPrompt(params),
-    /Unknown skill "pdf": No skills are served, because the policy is not valid/,
-  );
+  for (
+    const [args, expected] of [
+      [[], /there are no skills; put some into the folders of this server/],
+      [
+        ["--policy", policy],
+        /Unknown skill "pdf": No skills are served, because the policy is not/,
+      ],
+    ] as [string[], RegExp][]
+  ) {
+    await using session = await Session.open(place, { args });
+    const params = { name: "skill", arguments: { name: "pdf" } };
+    await assert.rejects(session.client.getPrompt(params), expected);
+  }
 });

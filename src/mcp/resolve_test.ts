@@ -16,63 +16,51 @@ async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
   return await scanSkillRoots(roots, dirs);
 }
 
-Deno.test("resolveName() finds a skill by its name and its qualified name, however they are written", async () => {
-  using place = new Place();
-  for (const name of ["deploy", "R&amp;D", "C++ <new>"]) {
-    place.skill(
-      "project/.claude/skills",
-      encodeURIComponent(name),
-      skillMd(name),
-    );
-  }
-  for (const name of ["git", "R&D"]) {
-    place.skill("home/.claude/skills", name, skillMd(name));
-  }
-  const catalog = await scanBoth(place);
-  const find = (text: string) => {
-    const skill = resolveName(text, catalog);
-    return skill && `${skill.scope} ${skill.name}`;
-  };
-  assert.equal(find("deploy"), "project deploy");
-  assert.equal(find("Project: DEPLOY "), "project deploy");
-  assert.equal(find("GIT"), "global git");
-  assert.equal(find("global:git"), "global git");
-  assert.equal(find("c++ &lt;new&gt;"), "project C++ <new>");
-  // These are one name, and the order of the roots decides.
-  for (const name of ["R&D", "r&amp;d", "R&amp;amp;D", " R&D\u200b"]) {
-    assert.equal(find(name), "project R&D", name);
-    assert.equal(find(`global:${name}`), "global R&D", name);
-  }
-  assert.equal(find("global:deploy"), undefined);
-  assert.equal(find("global:"), undefined);
-});
+const SIGMA = "\u03a3-utils";
 
-Deno.test("a skill is found by its qualified name and URI, whatever blanks its name begins with", async () => {
+const PROJECT_NAMES = ["deploy", "git", "R&amp;D", "C++ <new>", SIGMA];
+
+const GLOBAL_NAMES = ["\u200bgit", "R&D", SIGMA];
+
+Deno.test("resolveName() and resolveUri() find a skill by its name and its qualified name, however they are written", async () => {
   using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  place.skill("home/.claude/skills", "git", skillMd("\u200bgit"));
+  for (const [index, name] of PROJECT_NAMES.entries()) {
+    place.skill("project/.claude/skills", `${index}`, skillMd(name));
+  }
+  for (const [index, name] of GLOBAL_NAMES.entries()) {
+    place.skill("home/.claude/skills", `1${index}`, skillMd(name));
+  }
   const catalog = await scanBoth(place);
-  const mine = catalog.shadowed[0]!.skill;
-  assert.equal(resolveName("global:git", catalog), mine);
-  assert.equal(resolveName("global:\u200bgit", catalog), mine);
-  assert.equal(resolveUri(skillMdUri(mine), catalog)?.skill, mine);
+  for (
+    const [text, expected] of [
+      ["deploy", "project deploy"],
+      ["Project: DEPLOY ", "project deploy"],
+      ["GIT", "project git"],
+      ["global:git", "global git"],
+      ["global:\u200bgit", "global git"],
+      ["c++ &lt;new&gt;", "project C++ <new>"],
+      // These are one name, and the order of the roots decides.
+      ["R&D", "project R&D"],
+      ["r&amp;d", "project R&D"],
+      ["R&amp;amp;D", "project R&D"],
+      [" R&D\u200b", "project R&D"],
+      ["global:r&amp;d", "global R&D"],
+      // In lowercase, a sigma is another letter at the end of a word, and so after a
+      // colon.
+      [`global:${SIGMA}`, `global ${SIGMA}`],
+      [`global:${SIGMA.toLowerCase()}`, `global ${SIGMA}`],
+      ["global:deploy", undefined],
+      ["global:", undefined],
+    ] as const
+  ) {
+    const skill = resolveName(text, catalog);
+    assert.equal(skill && `${skill.scope} ${skill.name}`, expected, text);
+  }
+  for (const { skill } of catalog.shadowed) {
+    assert.equal(resolveUri(skillMdUri(skill), catalog)?.skill, skill);
+  }
   const long = `skill://git/${"x".repeat(4_097)}`;
   assert.equal(resolveUri(long, catalog), undefined);
-});
-
-Deno.test("resolveName() finds a skill by its name behind a scope, whatever its letters become in lowercase", async () => {
-  using place = new Place();
-  // In lowercase, a sigma is another letter at the end of a word, and so after a colon.
-  const name = "\u03a3-utils";
-  place.skill("project/.claude/skills", "s", skillMd(name));
-  place.skill("home/.claude/skills", "s", skillMd(name));
-  const catalog = await scanBoth(place);
-  for (const scope of ["project", "global"]) {
-    const found = [name, name.toLowerCase()].map((name) =>
-      resolveName(`${scope}:${name}`, catalog)?.scope
-    );
-    assert.deepEqual(found, [scope, scope]);
-  }
 });
 
 Deno.test("the first skill of a scope that the model may load has the name with the scope", async () => {

@@ -29,16 +29,31 @@ const CATALOG = catalogOf(
   ["skill-creator", "Write new skills"],
   ["git-workflow", "Commit changes and resolve conflicts"],
   ["deploy", "Release to production", "Restart the canary first."],
+  ["websearch", "d"],
+  ["web-tools", "d"],
+  ["unit", "for testing"],
+  ["will", "a testament"],
 );
 
 Deno.test("indexSkills() finds words in names, descriptions, and instructions", async () => {
-  assert.deepEqual(await search("git", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await search("extract", CATALOG), ["pdf"]);
-  assert.deepEqual(await search("how do I use the canary?", CATALOG), [
-    "deploy",
-  ]);
-  assert.deepEqual(await search("nothing similar", CATALOG), []);
-  assert.deepEqual(await search("", CATALOG), []);
+  for (
+    const [query, ...names] of [
+      ["git", "git-workflow"],
+      ["extract", "pdf"],
+      ["how do I use the canary?", "deploy"],
+      ["nothing similar"],
+      // With other separators, or none.
+      ["skillcreator", "skill-creator"],
+      ["web search", "websearch", "web-tools"],
+      // Words that no skill contains are completed and corrected, and no others.
+      ["workfl", "git-workflow"],
+      ["conflcits", "git-workflow"],
+      ["documants", "pdf"],
+      ["test", "unit"],
+    ] as const
+  ) {
+    assert.deepEqual(await search(query, CATALOG), names, query);
+  }
 });
 
 Deno.test("indexSkills() ranks instructions below names and descriptions, and rare words above common ones", async () => {
@@ -74,33 +89,6 @@ Deno.test("indexSkills() ignores plural, -ing, and -ed", async () => {
   }
 });
 
-Deno.test("indexSkills() finds names with other separators or none", async () => {
-  for (const query of ["skillcreator", "Skill_Creator", "skill creator"]) {
-    assert.equal((await search(query, CATALOG))[0], "skill-creator", query);
-  }
-  const catalog = catalogOf(["websearch", "d"], ["web-tools", "d"]);
-  assert.equal((await search("web search", catalog))[0], "websearch");
-});
-
-Deno.test("indexSkills() completes and corrects only words that no skill contains", async () => {
-  assert.deepEqual(await search("workfl", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await search("conflcits", CATALOG), ["git-workflow"]);
-  assert.deepEqual(await search("documants", CATALOG), ["pdf"]);
-  const catalog = catalogOf(["a", "for testing"], ["b", "a testament"]);
-  assert.deepEqual(await search("test", catalog), ["a"]);
-});
-
-Deno.test("indexSkills() searches scripts that do not separate words", async () => {
-  const catalog = catalogOf(
-    ["a", "从PDF文件中提取文本"],
-    ["b", "表計算ファイルを作成する"],
-    ["c", "Привести код в порядок"],
-  );
-  assert.deepEqual(await search("提取文本", catalog), ["a"]);
-  assert.deepEqual(await search("ファイル", catalog), ["b"]);
-  assert.deepEqual(await search("КОД", catalog), ["c"]);
-});
-
 Deno.test("indexSkills() gives no first place to a skill that contains every word", async () => {
   const subjects = Array.from({ length: 60 }, (_, i) => `subject${i}`);
   const skills = subjects.map((subject) =>
@@ -115,15 +103,28 @@ Deno.test("indexSkills() gives no first place to a skill that contains every wor
     ] as const
   ) {
     const catalog = catalogOf(stuffed, ...skills);
-    for (const subject of subjects) {
-      const [first] = await search(`work with ${subject}`, catalog);
-      assert.equal(first, `about-${subject}`);
-    }
+    const [first] = await search("work with subject7", catalog);
+    assert.equal(first, "about-subject7");
   }
 });
 
-Deno.test("indexSkills() finds compatibility forms of characters", async () => {
-  const catalog = catalogOf(["データベース", "SQL"], ["pdf", "Ｆｏｒｍｓ"]);
-  assert.deepEqual(await search("ﾃﾞｰﾀﾍﾞｰｽ", catalog), ["データベース"]);
-  assert.deepEqual(await search("forms", catalog), ["pdf"]);
+Deno.test("indexSkills() searches scripts that do not separate words, and compatibility forms of characters", async () => {
+  const catalog = catalogOf(
+    ["a", "从PDF文件中提取文本"],
+    ["b", "表計算ファイルを作成する"],
+    ["c", "Привести код в порядок"],
+    ["データベース", "SQL"],
+    ["e", "Ｆｏｒｍｓ"],
+  );
+  for (
+    const [query, name] of [
+      ["提取文本", "a"],
+      ["ファイル", "b"],
+      ["КОД", "c"],
+      ["ﾃﾞｰﾀﾍﾞｰｽ", "データベース"],
+      ["forms", "e"],
+    ]
+  ) {
+    assert.deepEqual(await search(query!, catalog), [name], query);
+  }
 });

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
-import type { ReportedDiagnostic } from "../diagnostics.ts";
-import { printedReport } from "../../tests/testing/report.ts";
 import { skillUri } from "../../mod.ts";
 import { listSkills, verify } from "../../tests/testing/client.ts";
 import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
+const SKILLS = "home/.claude/skills";
+
+/** The options of a server that scans only when it is asked. */
+const STILL = ["--no-watch", "--refresh", "0"];
+
 /** Creates a place with a skill whose files are hard to serve correctly. */
 function hardPlace(): Place {
   const place = new Place();
-  const skill = "home/.claude/skills/hard";
+  const skill = `${SKILLS}/hard`;
   place.file(
     `${skill}/SKILL.md`,
     "\ufeff---\r\nname: hard\r\ndescription: ' Hard files '\r\nsince: 2024-01-02\r\nversion: 1.10\r\nempty:\r\nyes: yes\r\nlists:\r\n  a: &x [1, 2]\r\n  b: *x\r\nmetadata:\r\n  version: '1.0'\r\n---\r\nBody\r\n",
@@ -19,9 +22,7 @@ function hardPlace(): Place {
   place.file(`${skill}/binary.bin`, new Uint8Array([0, 1, 0xff, 0xfe]));
   place.file(`${skill}/latin1.txt`, new Uint8Array([0x67, 0x72, 0xfc, 0xdf]));
   place.file(`${skill}/bom.md`, "\ufeffWith a mark\r\n");
-  for (
-    const name of ["a b", "a#b", `a${ODD}b`, "100%", "größe", "🎉", "a+b&c=d"]
-  ) {
+  for (const name of ["a b", `a#${ODD}`, "100%", "größe 🎉", "a+b&c=d"]) {
     place.file(`${skill}/${name}/${name}.md`, name);
   }
   place.file(`${skill}/nested/SKILL.md`, skillMd("nested"));
@@ -34,8 +35,7 @@ function hardPlace(): Place {
 
 Deno.test("skills/list and skills/get return each skill's frontmatter, and the digest and size of each of its files", async () => {
   using place = hardPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const [entry, ...rest] = await listSkills(wire);
   assert.deepEqual(rest, []);
   assert.equal(entry!.uri, "skill://hard/SKILL.md");
@@ -55,88 +55,53 @@ Deno.test("skills/list and skills/get return each skill's frontmatter, and the d
       "100%25/100%25.md",
       "SKILL.md",
       "a%20b/a%20b.md",
-      "a%23b/a%23b.md",
       "a%2Bb%26c%3Dd/a%2Bb%26c%3Dd.md",
-      `a${ENCODED_ODD}b/a${ENCODED_ODD}b.md`,
+      `a%23${ENCODED_ODD}/a%23${ENCODED_ODD}.md`,
       "binary.bin",
       "bom.md",
       "empty.txt",
-      "gr%C3%B6%C3%9Fe/gr%C3%B6%C3%9Fe.md",
+      "gr%C3%B6%C3%9Fe%20%F0%9F%8E%89/gr%C3%B6%C3%9Fe%20%F0%9F%8E%89.md",
       "latin1.txt",
       "nested/SKILL.md",
       "nested/more.md",
-      "%F0%9F%8E%89/%F0%9F%8E%89.md",
     ].sort(),
   );
   await verify(wire, entry!);
   const { result } = await wire.ask(1, "skills/get", { uri: entry!.uri });
   assert.deepEqual(result, { skill: entry });
-});
-
-Deno.test("skills/get returns an invalid-params error for anything but the URI of a SKILL.md", async () => {
-  using place = hardPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
-  const uris = ["none/SKILL.md", "hard", "hard/", "hard/a.md", "HARD/SKILL.md"]
-    .map((path) => `skill://${path}`);
-  for (const uri of [...uris, "file:///etc/passwd", ""]) {
+  const paths = [
+    "none/SKILL.md",
+    "hard",
+    "hard/",
+    "hard/a.md",
+    "HARD/SKILL.md",
+  ];
+  for (const path of paths) {
+    const uri = `skill://${path}`;
     const { error } = await wire.ask(1, "skills/get", { uri });
     assert.equal(error!.code, -32602);
-    assert.ok(error!.message.includes(JSON.stringify(uri)), error!.message);
-  }
-  for (const params of [{}, { uri: 7 }]) {
-    const { error } = await wire.ask(1, "skills/get", params);
-    assert.equal(error!.code, -32602);
-    assert.match(error!.message, /^Invalid params for skills\/get: uri: /);
+    assert.ok(error!.message.startsWith(`Unknown skill "${uri}": pass a URI`));
   }
 });
 
 /** Skills that hosts cannot load: the name, the reason, and the `SKILL.md`. */
-const unlisted: [name: string, reason: string, text: string | Uint8Array][] = [
+const unlisted: [name: string, reason: string, text: string][] = [
   ["Git-Hub", "must consist of", skillMd("Git-Hub")],
-  ["long", "the limit is 1024", skillMd("long", "😀".repeat(1025))],
   ["colon", "needs quotes", skillMd("colon", "Use: this")],
-  ["tags", "invisible characters", skillMd("tags", '"x\\U000E0041y"')],
   ["cycle", "JSON cannot represent", skillMd("cycle", "d\nfield: &a [*a]")],
   ["many", "the skill has more than 512 files", skillMd("many")],
   ["wide", "2048 files and folders", skillMd("wide")],
 ];
 
-Deno.test("skills/get says what is wrong with a skill that changed since the last scan", async () => {
-  const missing = 'the file does not begin with a line "---"';
-  const faults = [
-    ["no frontmatter", missing],
-    [skillMd("other"), "the skill was renamed; list the skills again"],
-  ] as const;
-  for (const [text, fault] of faults) {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const args = ["--no-watch", "--refresh", "0"];
-    await using wire = new Wire(place, { args });
-    await wire.initialize();
-    assert.equal((await listSkills(wire)).length, 1);
-    place.skill("home/.claude/skills", "git", text);
-    const uri = "skill://git/SKILL.md";
-    const { error } = await wire.ask(1, "skills/get", { uri });
-    const start = `Cannot get the skill "${uri}": ${fault}`;
-    assert.equal(error!.message.slice(0, start.length), start);
-  }
-});
-
-Deno.test("skills/list omits skills that hosts cannot load, --check says why, and the tools still serve them", async () => {
+Deno.test("skills/list omits skills that hosts cannot load, and skills/get says why", async () => {
   using place = new Place();
-  place.skill("home/.claude/skills", "good");
+  place.skill(SKILLS, "good");
   for (const [name, , text] of unlisted) {
-    place.file(`home/.claude/skills/${name}/SKILL.md`, text);
+    place.file(`${SKILLS}/${name}/SKILL.md`, text);
   }
-  for (let i = 0; i < 512; i++) {
-    place.file(`home/.claude/skills/many/${i}`, "x");
-  }
-  for (let i = 0; i < 2_048; i++) {
-    place.dir(`home/.claude/skills/wide/${i}`);
-  }
-  await using wire = new Wire(place);
-  await wire.initialize();
+  for (let i = 0; i < 512; i++) place.file(`${SKILLS}/many/${i}`, "x");
+  for (let i = 0; i < 2_048; i++) place.dir(`${SKILLS}/wide/${i}`);
+  await using wire = await Wire.open(place);
   const entries = await listSkills(wire);
   assert.deepEqual(entries.map(({ uri }) => uri), ["skill://good/SKILL.md"]);
   for (const [name, reason] of unlisted) {
@@ -145,31 +110,14 @@ Deno.test("skills/list omits skills that hosts cannot load, --check says why, an
     assert.equal(error!.code, -32602);
     assert.ok(error!.message.includes(reason), `${name}: ${error!.message}`);
     assert.match(error!.message, /; \w/);
-    const call = { name: "skill", arguments: { name } };
-    const { result } = await wire.ask(2, "tools/call", call);
-    assert.equal(result.isError, undefined);
   }
-  const { text } = await printedReport(place, "--check", "--json");
-  const { diagnostics } = JSON.parse(text) as {
-    diagnostics: ReportedDiagnostic[];
-  };
-  for (const [name, reason] of unlisted) {
-    const said = diagnostics.find(({ effect, file }) =>
-      effect === "unlisted" && file.includes(name)
-    );
-    assert.ok(said?.reason.includes(reason), `${name}: ${said?.reason}`);
-  }
-  assert.ok(!diagnostics.some(({ file }) => file.includes("good")));
 });
 
-Deno.test("skills/list and resources/read agree while files change", async () => {
+Deno.test("skills/list and resources/read agree while files change, and skills/get says what is wrong since the last scan", async () => {
   using place = new Place();
-  const skill = "home/.claude/skills/git";
-  place.skill("home/.claude/skills", "git");
-  await using wire = new Wire(place, {
-    args: ["--no-watch", "--refresh", "0"],
-  });
-  await wire.initialize();
+  const skill = `${SKILLS}/git`;
+  place.skill(SKILLS, "git");
+  await using wire = await Wire.open(place, { args: STILL });
   for (let round = 0; round < 20; round++) {
     // The size stays the same, and often the time does too, so only the content
     // differs.
@@ -179,16 +127,24 @@ Deno.test("skills/list and resources/read agree while files change", async () =>
     assert.equal(entry!.frontmatter.description, `Round ${round % 10}`);
     await verify(wire, entry!);
   }
-  place.skill("home/.claude/skills", "git", skillMd("renamed"));
-  assert.deepEqual(await listSkills(wire), []);
-  place.skill("home/.claude/skills", "git", "no frontmatter");
-  assert.deepEqual(await listSkills(wire), []);
+  for (
+    const [text, fault] of [
+      ["no frontmatter", 'the file does not begin with a line "---"'],
+      [skillMd("other"), "the skill was renamed; list the skills again"],
+    ] as const
+  ) {
+    place.skill(SKILLS, "git", text);
+    const uri = "skill://git/SKILL.md";
+    const { error } = await wire.ask(1, "skills/get", { uri });
+    const start = `Cannot get the skill "${uri}": ${fault}`;
+    assert.ok(error!.message.startsWith(start), error!.message);
+    assert.deepEqual(await listSkills(wire), []);
+  }
 });
 
-Deno.test("resources/directory/read lists the direct entries of a directory", async () => {
+Deno.test("resources/directory/read lists the direct entries of a directory, and returns an invalid-params error for anything else", async () => {
   using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   const read = async (uri: string) =>
     (await wire.ask(1, "resources/directory/read", { uri })).result;
   const entries = await read("skill://git");
@@ -215,25 +171,13 @@ Deno.test("resources/directory/read lists the direct entries of a directory", as
   });
   // The URI that resources/list has.
   assert.deepEqual(await read("skill://git/"), entries);
-  assert.deepEqual(await read("skill://git/references/deep"), {
-    resources: [{
-      uri: "skill://git/references/deep/more.md",
-      name: "more.md",
-      mimeType: "text/markdown",
-      size: 6,
-    }],
-  });
-});
-
-Deno.test("resources/directory/read returns an invalid-params error for anything but a directory", async () => {
-  using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
+  const { resources } = await read("skill://git/references/deep");
+  assert.deepEqual(resources.map(({ uri }: { uri: string }) => uri), [
+    "skill://git/references/deep/more.md",
+  ]);
   for (const path of ["SKILL.md", "none", "references/", ".git", ".."]) {
     const uri = `skill://git/${path}`;
     const { error } = await wire.ask(1, "resources/directory/read", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
-    // This URI has no slash to leave out.
-    assert.doesNotMatch(error!.message, /slash/);
   }
 });

@@ -28,8 +28,6 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   const git = "home/.claude/skills/git";
   place.replace(`${git}/references/API.md`, "# API 2");
   await expectUpdates(uris.file, uris.dir, uris.collection, uris.all);
-  place.replace(`${git}/references/deep/more.md`, "# More 2");
-  await expectUpdates(uris.dir, uris.collection, uris.all);
   place.file(`${git}/references/new/new.md`, "New");
   await expectUpdates(uris.dir, uris.collection, uris.all);
   place.replace(`${git}/SKILL.md`, skillMd("git", "New text"));
@@ -42,10 +40,8 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   place.remove("home/.claude/skills/hidden");
   await expectUpdates(uris.other, uris.all);
   place.skill("new", "hidden");
-  Deno.renameSync(
-    `${place.path}/new/hidden`,
-    `${place.home}/.claude/skills/hidden`,
-  );
+  const dir = join(place.home, ".claude", "skills", "hidden");
+  Deno.renameSync(join(place.path, "new", "hidden"), dir);
   await expectUpdates(uris.other, uris.all);
 });
 
@@ -68,8 +64,7 @@ Deno.test("resources/unsubscribe ends the subscription", async () => {
 
 Deno.test("resources/subscribe refuses unknown URIs", async () => {
   using place = filesPlace();
-  await using wire = new Wire(place);
-  await wire.initialize();
+  await using wire = await Wire.open(place);
   for (const uri of ["skill://none", "file:///etc/passwd", "skill://git/.."]) {
     const { error } = await wire.ask(1, "resources/subscribe", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);

@@ -18,21 +18,6 @@ Deno.test("load_skill_metadata_op returns the description and directory of skill
   });
 });
 
-Deno.test("load_skill_op and read_reference_file_op read a skill and its files", async () => {
-  using place = filesPlace();
-  const args = ["--tools", "agentskills"];
-  await using session = await Session.open(place, { args });
-  const load = await session.text("load_skill_op", { skill_name: "git" });
-  assert.equal(load.text, skillMd("git", "Work with git"));
-  const read = (file_name: string) =>
-    session.call("read_reference_file_op", { skill_name: "git", file_name });
-  assert.deepEqual((await read("references/API.md")).content, [
-    { type: "text", text: "# API" },
-  ]);
-  const { content: [logo] } = await read("logo.png");
-  assert.equal(logo!.type, "resource");
-});
-
 Deno.test("load_skill_metadata_op lists names that every object has, escapes what is invisible, and says when there is nothing", async () => {
   using place = new Place();
   const dir = place.dir("skills");
@@ -58,31 +43,25 @@ Deno.test("load_skill_metadata_op lists names that every object has, escapes wha
   }
 });
 
-Deno.test("load_skill_op and read_reference_file_op report to the model what they cannot read", async () => {
+Deno.test("load_skill_op and read_reference_file_op read a skill and its files, and report to the model what they cannot read", async () => {
   using place = filesPlace();
-  const skills = join(place.home, ".claude", "skills");
-  using registry = await openRegistry(skills);
+  using registry = await openRegistry(join(place.home, ".claude", "skills"));
   const call = toolCaller(registry, { toolset: "agentskills" });
   const load = (skill_name: string) => call("load_skill_op", { skill_name });
   const read = (file_name: string, skill_name = "git") =>
     call("read_reference_file_op", { skill_name, file_name });
-  for (const name of ["", "none", "hidden", "../git", "__proto__"]) {
+  const text = skillMd("git", "Work with git");
+  assert.deepEqual(await load("git"), { content: [{ type: "text", text }] });
+  assert.equal(textOf(await read("references/API.md")), "# API");
+  const { content: [logo] } = await read("logo.png");
+  assert.equal(logo!.type, "resource");
+  for (const name of ["none", "hidden"]) {
     for (const result of [await load(name), await read("a.md", name)]) {
       assert.equal(result.isError, true);
-      assert.ok(!textOf(result).includes(place.path));
+      assert.match(textOf(result), /^Skill '.*' not found/);
     }
   }
-  for (
-    const file of [
-      "",
-      ".",
-      "references",
-      "none.md",
-      ".env",
-      "../hidden/a.md",
-      "\0",
-    ]
-  ) {
+  for (const file of ["", "references", "none.md", "../hidden/a.md"]) {
     const result = await read(file);
     assert.equal(result.isError, true, file);
     assert.match(textOf(result), /^Cannot read /);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
-import { filesPlace, Place, runSync } from "../../../tests/testing/folders.ts";
+import { filesPlace, Place } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
 import { Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
@@ -28,150 +28,146 @@ async function run(
   return await session.text(...shell(command));
 }
 
+/** Runs a command in the process of the tests. */
+function runIn(directory: string, command: string, timeout = 10) {
+  const { signal } = new AbortController();
+  return runShellCommand(command, { directory, timeout, signal });
+}
+
 /** Whether a process is running. */
 function isRunning(pid: number): boolean {
   const status = attempt(() => Deno.readTextFileSync(`/proc/${pid}/status`));
   return status !== undefined && !/^State:\s+[ZX]/m.test(status);
 }
 
-/** Waits until a file has text, and returns the text. */
-async function waitForText(path: string): Promise<string> {
-  const read = () => attempt(() => Deno.readTextFileSync(path)) ?? "";
-  await eventually(() => read() !== "", `the file ${basename(path)}`);
+/** Waits until a file has the ID of a process, and returns it. */
+async function waitForPid(path: string): Promise<number> {
+  const read = () => Number(attempt(() => Deno.readTextFileSync(path)) ?? 0);
+  await eventually(() => read() > 0, `the file ${basename(path)}`);
   return read();
 }
 
-/** Waits until a process has exited. */
 async function waitForExit(pid: number, when: string): Promise<void> {
   await eventually(() => !isRunning(pid), `process ${pid} to exit at ${when}`);
 }
 
 Deno.test(
-  "run_shell_command_op runs in the skill's directory and returns stdout, stderr, and the exit code",
+  "run_shell_command_op declares its effects, runs in the directory of a skill, and does not wait for a process that left",
   { ignore: lacks("sh") },
   async () => {
     using place = filesPlace();
     await using session = await Session.open(place, shellOptions());
-    const run = (command: string) => session.text(...shell(command));
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.at(-1)!.annotations, {
+      title: "Run Shell Command",
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    });
     const directory = join(place.home, ".claude", "skills", "git");
-    assert.deepEqual(await run("pwd; echo oops >&2"), {
+    assert.deepEqual(await session.text(...shell("pwd; echo oops >&2")), {
       text: `${directory}\n\noops\n`,
       isError: false,
     });
-    assert.equal((await run("cat references/API.md")).text, "# API\n");
-    assert.equal((await run("exit 3")).text, "\n\n[exit code 3]");
-    assert.equal((await run("cat")).text, "\n");
-    assert.match((await run("no-such-command")).text, /\[exit code 127\]$/);
-    const { isError } = await session.text(...shell("true", "none"));
-    assert.equal(isError, true);
+    // A process that left the session keeps the pipe open.
+    const left = await session.text(...shell("setsid sleep 15 & echo started"));
+    assert.equal(left.text, "started\n\n");
     const hidden = await session.text(...shell("true", "hidden"));
     assert.equal(hidden.isError, true);
   },
 );
 
+Deno.test(
+  "runShellCommand() returns the output, 256 KiB of each stream at most, and the exit code, and does not wait for input",
+  { ignore: lacks("proc") },
+  async () => {
+    using place = new Place();
+    for (
+      const [command, expected] of [
+        ["exit 3", "\n\n[exit code 3]"],
+        ["cat", "\n"],
+        ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
+        [
+          "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
+          `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
+        ],
+      ] as const
+    ) {
+      const result = await runIn(place.path, command);
+      assert.deepEqual(result, { text: expected, isError: false });
+    }
+  },
+);
+
 /** Commands that start processes in the shell's session, some in a group of their own. */
-const STARTS: Record<string, string> = {
-  "a child": "sh -c 'echo $$ > pid; sleep 100'",
+const STARTS = {
   "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
   "timeout": "timeout 100 sh -c 'echo $$ > pid; sleep 100'",
   "set -m": "bash -c 'set -m; (echo $BASHPID > pid; sleep 100) & wait'",
 };
 
-/**
- * Runs each command in a separate request, whose ID is the command's number, in the
- * directory of a skill of its own. Returns the process IDs.
- */
-async function startAll(place: Place, wire: Wire): Promise<number[]> {
-  const starts = Object.entries(STARTS);
-  for (const [name] of starts) place.skill("home/.claude/skills", name);
-  await wire.initialize();
-  await wire.write(...starts.map(([skill_name, command], index) => {
-    const input = { skill_name, command };
-    const params = { name: "run_shell_command_op", arguments: input };
-    return { jsonrpc: "2.0", id: index + 1, method: "tools/call", params };
-  }));
-  const skills = join(place.home, ".claude", "skills");
-  const ids = await Promise.all(
-    starts.map(([name]) => waitForText(join(skills, name, "pid"))),
-  );
-  assert.ok(ids.every((id) => isRunning(Number(id))));
-  return ids.map(Number);
-}
+const CALLS = Object.entries(STARTS).map(([skill_name, command], index) => ({
+  jsonrpc: "2.0",
+  id: index,
+  method: "tools/call",
+  params: { name: "run_shell_command_op", arguments: { skill_name, command } },
+}));
 
 /** What ends the commands, in each case all of them. */
 const ENDS: Record<string, (wire: Wire) => unknown> = {
   "a cancellation": (wire) =>
     wire.write(
-      ...Object.keys(STARTS).map((_, index) => ({
+      ...CALLS.map(({ id }) => ({
         jsonrpc: "2.0",
         method: "notifications/cancelled",
-        params: { requestId: index + 1 },
+        params: { requestId: id },
       })),
     ),
   "the end of the server's input": (wire) => wire.endInput(),
   "SIGTERM": (wire) => wire.process.kill("SIGTERM"),
 };
 
-Deno.test(
-  `run_shell_command_op kills everything that commands started at ${
-    Object.keys(ENDS).join(", ")
-  }`,
-  { ignore: lacks("proc") },
-  async () => {
-    const check = async ([what, end]: [string, (wire: Wire) => unknown]) => {
+for (const [what, end] of Object.entries(ENDS)) {
+  Deno.test(
+    `run_shell_command_op runs commands side by side, and kills everything that they started at ${what}`,
+    { ignore: lacks("proc") },
+    async () => {
       using place = new Place();
+      const names = Object.keys(STARTS);
+      const dirs = names.map((name) =>
+        place.skill("home/.claude/skills", name)
+      );
       const options = shellOptions("--allow-run=/bin/sh");
-      await using wire = new Wire(place, options);
-      const processes = await startAll(place, wire);
+      await using wire = await Wire.open(place, options);
+      await wire.write(...CALLS);
+      const pids = await Promise.all(
+        dirs.map((dir) => waitForPid(join(dir, "pid"))),
+      );
+      assert.ok(pids.every(isRunning));
       await end(wire);
-      await Promise.all(processes.map((pid) => waitForExit(pid, what)));
-    };
-    await Promise.all(Object.entries(ENDS).map(check));
-  },
-);
+      await Promise.all(pids.map((pid) => waitForExit(pid, what)));
+    },
+  );
+}
 
 Deno.test(
-  "runShellCommand() kills everything that a command started at the time limit, and says so",
+  "runShellCommand() kills everything that a command started when it has exited, or at the time limit, and says so",
   { ignore: lacks("proc") },
   async () => {
     using place = new Place();
+    const { text } = await runIn(
+      place.path,
+      "timeout 100 sh -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid",
+    );
+    assert.ok(!isRunning(Number(text)));
     const command = "echo first; sleep 100 & echo $! >pid; wait";
-    const result = await runShellCommand(command, {
-      directory: place.path,
-      timeout: 0.5,
-      signal: new AbortController().signal,
-    });
-    assert.deepEqual(result, {
+    assert.deepEqual(await runIn(place.path, command, 0.5), {
       text: "first\n\n\n[stopped at the time limit of 0.5 s]",
       isError: true,
     });
-    const pid = await waitForText(join(place.path, "pid"));
-    await waitForExit(Number(pid), "the time limit");
-  },
-);
-
-Deno.test(
-  "run_shell_command_op leaves nothing running after a command has exited",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = filesPlace();
-    for (const start of ["sh", "timeout 100 sh"]) {
-      const { text } = await run(
-        place,
-        `${start} -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid`,
-      );
-      assert.ok(!isRunning(Number(text)));
-    }
-  },
-);
-
-Deno.test(
-  "run_shell_command_op does not wait for a process that left the session and keeps the pipe open",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = filesPlace();
-    const { text } = await run(place, "setsid sleep 15 & echo started");
-    assert.equal(text, "started\n\n");
+    const pid = await waitForPid(join(place.path, "pid"));
+    await waitForExit(pid, "the time limit");
   },
 );
 
@@ -187,10 +183,8 @@ Deno.test(
       ...shellOptions(flag),
       env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
     });
-    for (const flag of ["--allow-run", "--allow-run=/bin/sh"]) {
-      const { text } = await run(place, "echo own", options(flag));
-      assert.equal(text, "own\n\n");
-    }
+    const { text } = await run(place, "echo own", options("--allow-run"));
+    assert.equal(text, "own\n\n");
     // Deno grants the first sh on PATH, which is the project's.
     await using session = await Session.open(place, options("--allow-run=sh"));
     await session.stderr.take(
@@ -198,36 +192,6 @@ Deno.test(
       "the line about the tool",
     );
     await assert.rejects(session.call(...shell("true")), /Unknown tool/);
-  },
-);
-
-Deno.test("run_shell_command_op does not block other requests", {
-  ignore: lacks("sh"),
-}, async () => {
-  using place = filesPlace();
-  const fifo = join(place.dir("home", ".claude", "skills", "git"), "gate");
-  runSync("mkfifo", fifo);
-  await using session = await Session.open(place, shellOptions());
-  const running = session.text(...shell("cat gate; echo done"));
-  assert.equal((await session.text(...shell("echo quick"))).text, "quick\n\n");
-  assert.equal((await session.client.listTools()).tools.length, 4);
-  Deno.writeTextFileSync(fifo, "");
-  assert.equal((await running).text, "done\n\n");
-});
-
-Deno.test(
-  "run_shell_command_op keeps 256 KiB of each output stream and reports how much it omits",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    const { text } = await run(
-      place,
-      "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
-    );
-    assert.equal(
-      text,
-      `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
-    );
   },
 );
 
@@ -248,40 +212,6 @@ Deno.test(
       const { text, isError } = await run(place, command, options);
       assert.deepEqual([text.trim(), isError], [expected, false]);
     }
-  },
-);
-
-Deno.test(
-  "run_shell_command_op exists only if Deno is allowed to run the shell, and declares its effects",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    for (const run of ["--allow-run", "--allow-run=/bin/sh"]) {
-      await using session = await Session.open(place, shellOptions(run));
-      const { tools } = await session.client.listTools();
-      assert.deepEqual(tools.at(-1)!.annotations, {
-        title: "Run Shell Command",
-        readOnlyHint: false,
-        destructiveHint: true,
-        idempotentHint: false,
-        openWorldHint: true,
-      });
-    }
-    const args = ["--tools", "agentskills"];
-    await using session = await Session.open(place, { args });
-    const { tools } = await session.client.listTools();
-    assert.ok(!tools.some(({ name }) => name === "run_shell_command_op"));
-    await session.stderr.take(
-      (line) =>
-        line.includes("run_shell_command_op") && line.includes("--allow-run"),
-      "the line about the tool",
-    );
-    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
-    await using other = await Session.open(place, {
-      args: ["--tools", "skilljack"],
-      flags: flagsWith("--allow-read", "--allow-env", "--allow-run"),
-    });
-    await assert.rejects(other.call(...shell("true")), /Unknown tool/);
   },
 );
 

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { Session, toolsets } from "../../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { lacks } from "../../../tests/testing/needs.ts";
-import { listCode, read } from "../../../tests/testing/pages.ts";
 import { join } from "../../fs/paths.ts";
-import { TOOLSETS } from "./toolsets.ts";
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
   Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
@@ -21,15 +19,6 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
     }
   });
 }
-
-Deno.test("docs/toolsets.md names the tools of each toolset", () => {
-  const lines = read("docs/toolsets.md").split("\n");
-  for (const [toolset, tools] of Object.entries(TOOLSETS)) {
-    const row = lines.find((it) => it.startsWith(`| \`${toolset}\``));
-    const named = listCode(row?.split("|")[2] ?? "");
-    assert.deepEqual(named, tools.map(({ name }) => name), toolset);
-  }
-});
 
 Deno.test("the skilljack tool skill lists the path of each SKILL.md and returns the whole file", async () => {
   using place = filesPlace();
@@ -53,10 +42,9 @@ When a user's task matches a skill description below: 1) activate it, 2) follow 
     isError: false,
   });
   assert.equal((await session.load("hidden")).isError, true);
-  assert.match((await session.load("none")).text, /^Skill 'none' not found\./);
 });
 
-Deno.test("list_skills returns names and descriptions as text, as structured content, and in its description", async () => {
+Deno.test("list_skills returns names and descriptions as text, as structured content, and in its description, and read_skill returns a SKILL.md", async () => {
   using place = filesPlace();
   const args = ["--tools", "reference"];
   await using session = await Session.open(place, { args });
@@ -69,20 +57,12 @@ Deno.test("list_skills returns names and descriptions as text, as structured con
   assert.deepEqual(structuredContent, { skills });
   assert.ok(content[0]!.type === "text");
   assert.deepEqual(JSON.parse((content[0] as { text: string }).text), skills);
-});
-
-Deno.test("read_skill returns only the SKILL.md of a skill", async () => {
-  using place = filesPlace();
-  const args = ["--tools", "reference"];
-  await using session = await Session.open(place, { args });
   const read = (name: string) => session.text("read_skill", { name });
   assert.deepEqual(await read("git"), {
     text: skillMd("git", "Work with git"),
     isError: false,
   });
-  for (const name of ["none", "git/logo.png", "../git", "hidden"]) {
-    assert.equal((await read(name)).isError, true);
-  }
+  assert.equal((await read("hidden")).isError, true);
 });
 
 Deno.test(
@@ -96,32 +76,21 @@ Deno.test(
     place.link(place.skill("home/dotfiles", "out"), "home/.claude/skills/out");
     place.file("home/dotfiles/notes.md", "notes");
     const target = join(place.home, "dotfiles");
-    const listed = async (...args: string[]) => {
+    for (
+      const [args, expected] of [
+        [["--tools", "reference"], ["mine", "within"]],
+        [
+          ["--tools", "reference", "--trust-links", target],
+          ["mine", "out", "within"],
+        ],
+        [[], ["mine", "out", "within"]],
+      ]
+    ) {
       await using session = await Session.open(place, { args });
       const { resources } = await session.client.listResources();
-      return resources.map(({ name }) => name)
+      const names = resources.map(({ name }) => name)
         .filter((name) => !name.endsWith("/"));
-    };
-    const reference = ["--tools", "reference"];
-    assert.deepEqual(await listed(...reference), ["mine", "within"]);
-    const trusted = await listed(...reference, "--trust-links", target);
-    assert.deepEqual(trusted, ["mine", "out", "within"]);
-    assert.deepEqual(await listed(), ["mine", "out", "within"]);
+      assert.deepEqual(names, expected);
+    }
   },
 );
-
-Deno.test("skill-resource names what is left out of the list of files, or of the folder that it reads", async () => {
-  using place = filesPlace();
-  const git = "home/.claude/skills/git";
-  place.file(`${git}/references/large.bin`, new Uint8Array(2 ** 20 + 1));
-  await using session = await Session.open(place, {
-    args: ["--tools", "skilljack"],
-  });
-  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
-  for (const path of ["", "references", "references/deep"]) {
-    const input = { skill: "git", path };
-    const { content } = await session.call("skill-resource", input);
-    const { text } = content.at(-1) as { text: string };
-    assert.equal(text.endsWith(note), path !== "references/deep", text);
-  }
-});
