@@ -7,7 +7,7 @@ import { Place, skillMd } from "./testing/folders.ts";
 import { runServer } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";
 import { eventually } from "./testing/waiting.ts";
-import { LocalServer } from "./walk/servers.ts";
+import { LocalServer } from "./testing/local_server.ts";
 
 /** What each field contains: lines, tags, escapes, commands, and much of it. */
 const HOSTILE = [

@@ -11,6 +11,7 @@ import { toolsets } from "./testing/client.ts";
 import { README } from "./testing/environment.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
+import { LocalServer } from "./testing/local_server.ts";
 import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
@@ -232,6 +233,42 @@ Deno.test("if the policy is not valid, the lists and the tools say in one line w
   }
   assert.match(await call(registry, ["reference", "list_skills"]), why);
 });
+
+Deno.test(
+  "a project's links to the user's skills change nothing that is shown of these",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const mine = place.skill("home/.claude/skills", "git");
+    const inner = place.skill("home/.claude/skills/git", "inner");
+    place.skill("home/.agents/skills", "more");
+    /** Opens a server, and returns what it shows of the user's skills. */
+    const view = async () => {
+      const args = ["--agents", "--skill-dir", mine];
+      using server = await LocalServer.open({ ...place, args });
+      const skills = [...server.registry.catalog.served.values()];
+      const texts = skills.map(async ({ name, scope, realDirectory }) => {
+        const uri = `skill://${name}/`;
+        const { result } = await server.ask(1, "resources/read", { uri });
+        return [name, scope, realDirectory, result.contents];
+      });
+      return await Promise.all(texts);
+    };
+    const alone = await view();
+    assert.equal(alone.length, 3);
+    const links = {
+      "project/.claude/skills/git": mine,
+      "project/.agent/skills/x": inner,
+      "project/.agent/skills/home": place.home,
+      "project/.agent/skills/main/SKILL.md": join(mine, "SKILL.md"),
+      "project/.agents/skills": join(place.home, ".claude", "skills"),
+    };
+    for (const [path, target] of Object.entries(links)) {
+      place.link(target, path);
+    }
+    assert.deepEqual(await view(), alone);
+  },
+);
 
 Deno.test("the HTTP server runs nothing of the folder in which it is started", async () => {
   using place = new Place();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { Place, replaced, skillMd } from "./testing/folders.ts";
 import { skillKey } from "../src/skills/names.ts";
 import { lacks } from "./testing/needs.ts";
 import {
@@ -35,6 +35,7 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
       status: "found",
       realPath: dir,
       skills: 3,
+      repeated: 0,
     },
   ]);
   assert.deepEqual(skills.get("zebra"), {
@@ -169,6 +170,32 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       ],
     );
   }
+});
+
+Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {
+  using place = new Place();
+  const dirs = ["b", "a", "copy of a", "c/x", "c/a", "_hidden/x", "broken"];
+  for (const dir of dirs) {
+    const name = dir.at(-1)!;
+    place.skill("skills", dir, dir === "broken" ? "none" : skillMd(name));
+  }
+  const path = join(place.path, "skills");
+  const scan = async () => {
+    const roots = [root(path), root(path, { recursive: true })];
+    const catalog = await scanSkillRoots(roots);
+    const { skills, shadowed, diagnostics } = catalog;
+    return [
+      Array.from(skills.values(), ({ directory }) => directory),
+      shadowed.map(({ skill, by }) => [skill.file, by.file]),
+      diagnostics,
+    ];
+  };
+  const { readDirSync } = Deno;
+  const readBackwards = (path: string | URL) =>
+    [...readDirSync(path)].toReversed().values();
+  const expected = await scan();
+  using _reversed = replaced(Deno, { readDirSync: readBackwards });
+  assert.deepEqual(await scan(), expected);
 });
 
 Deno.test("scanSkillRoots() finds skills with names that look like paths or prototypes", async () => {

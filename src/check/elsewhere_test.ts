@@ -7,7 +7,7 @@ import {
 import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { LocalServer } from "../../tests/walk/servers.ts";
+import { LocalServer } from "../../tests/testing/local_server.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { join } from "../fs/paths.ts";
 
