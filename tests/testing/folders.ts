@@ -103,13 +103,6 @@ export function filesPlace(): Place {
   return place;
 }
 
-/** Swaps the entries at two paths. */
-export function exchange(a: string, b: string): void {
-  Deno.renameSync(a, `${a}.swap`);
-  Deno.renameSync(b, a);
-  Deno.renameSync(`${a}.swap`, b);
-}
-
 /** Whether a path points to a directory. */
 export function isDirectory(path: string): boolean {
   return attempt(() => Deno.statSync(path).isDirectory) ?? false;
@@ -243,19 +236,4 @@ export function policyPlace(rules: string): Place {
 /** Returns the arguments with which a server uses that policy. */
 export function policyArgs(place: Place): string[] {
   return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
-}
-
-/** A clock a minute ahead, when everything on the disk is settled, and then as far as one likes. */
-export class LaterClock implements Disposable {
-  /** How far it is ahead, in milliseconds. */
-  ahead = 60_000;
-  readonly #now = Date.now;
-
-  constructor() {
-    Date.now = () => this.#now() + this.ahead;
-  }
-
-  [Symbol.dispose](): void {
-    Date.now = this.#now;
-  }
 }

@@ -1,7 +1,6 @@
 // What some tests need and not every system has.
 import { attempt } from "../../src/attempt.ts";
-import { join } from "../../src/fs/paths.ts";
-import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
+import { isThere, join } from "../../src/fs/paths.ts";
 import { findBrowser } from "./browser.ts";
 import { Place } from "./folders.ts";
 import { isWindows } from "./environment.ts";
@@ -23,14 +22,11 @@ const NEEDS = {
   },
   case: {
     what: "file names that differ only in case",
-    isMet: () => {
-      using place = new Place();
-      return !ignoresCase(place.path);
-    },
+    isMet: () => !ignoresCase(),
   },
   caseBlind: {
-    what: "a folder that ignores the case of names",
-    isMet: canIgnoreCase,
+    what: "a file system that ignores the case of names",
+    isMet: ignoresCase,
   },
   modes: {
     what: "file permissions that apply to this user",
@@ -39,12 +35,6 @@ const NEEDS = {
   names: {
     what: "file names with any characters",
     isMet: () => !isWindows,
-  },
-  fifos: { what: "FIFOs", isMet: () => !isWindows },
-  /** Not on the network file systems and not on the old versions of Windows. */
-  replacing: {
-    what: "files that can be replaced while they are open",
-    isMet: canReplaceOpenFile,
   },
   junctions: {
     what: "links to folders, which are junctions on Windows",
@@ -119,14 +109,10 @@ function canLink(type: "dir" | "junction"): boolean {
   }) ?? false;
 }
 
-function canReplaceOpenFile(): boolean {
+function ignoresCase(): boolean {
   using place = new Place();
-  const path = place.file("file", "");
-  using _file = Deno.openSync(path);
-  return attempt(() => {
-    place.replace("file", "");
-    return true;
-  }) ?? false;
+  place.file("name", "");
+  return isThere(join(place.path, "NAME"));
 }
 
 function canBundle(): boolean {

@@ -43,16 +43,6 @@ export async function eventually(
   }
 }
 
-/** Waits until a count does not change. */
-export async function settled(count: () => number): Promise<void> {
-  for (let before = -1; before < count();) {
-    before = count();
-    for (let turn = 0; turn < 10; turn++) {
-      await new Promise((resolve) => startTimer(resolve));
-    }
-  }
-}
-
 /** A queue of values that a test can wait for. */
 export class Inbox<T> {
   readonly values: T[] = [];
@@ -96,14 +86,6 @@ export class Inbox<T> {
       await this.#wake.promise;
     }
   }
-}
-
-/** Runs a function while timers of two seconds or more have a different delay, in milliseconds. */
-export async function withGracePeriod(
-  grace: number,
-  work: () => Promise<void>,
-): Promise<void> {
-  await withTimers((delay) => delay >= 2_000 ? grace : delay, work);
 }
 
 /** Runs a function while timers have the delays that `delayOf` returns, in milliseconds. */
