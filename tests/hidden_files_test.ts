@@ -14,11 +14,6 @@ import { openRegistry, root } from "./testing/registry.ts";
 
 const SKILLS = "home/.claude/skills";
 
-function policyArgs(place: Place, rules: object[]): string[] {
-  place.file("home/policy.yaml", JSON.stringify({ rules }));
-  return ["--policy", join(place.home, "policy.yaml")];
-}
-
 Deno.test(
   "a path reads a file in the skill, also through its links, and nothing outside of it",
   { ignore: lacks("links") },
@@ -126,26 +121,6 @@ Deno.test("no skill can take the prefix of a scope", async () => {
     resources.some(({ uri }) => uri === "skill://global/SKILL.md"),
   );
 });
-
-Deno.test(
-  "a rule applies behind a link, under printed permissions too",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("data/p/.claude/skills", "git");
-    place.link(join(place.path, "data"), "home/code");
-    const open = async (dir: string | string[]) => {
-      const rules = policyArgs(place, [{ in: dir, state: "off" }]);
-      const args = [join(place.path, "data", "p"), ...rules];
-      const launch = await printedLaunch(place, { args });
-      return await Session.open(place, { launch });
-    };
-    for (const dir of ["~/code", ["~/work", "~/code"]]) {
-      await using session = await open(dir);
-      assert.deepEqual(await session.names(), []);
-    }
-  },
-);
 
 Deno.test(
   "under printed permissions, a change behind a linked root is noticed",

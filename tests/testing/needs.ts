@@ -70,7 +70,6 @@ const NEEDS = {
   },
   git: { what: "Git", isMet: () => isProgram("git") },
   jq: { what: "jq", isMet: () => isProgram("jq") },
-  npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
   browser: {
     what: "Chromium or Chrome",
     isMet: () => findBrowser() !== undefined,
