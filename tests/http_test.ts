@@ -212,7 +212,7 @@ Deno.test("no tool runs a shell over HTTP, whatever permissions Deno has", async
   using place = filesPlace();
   await using server = await HttpServer.start(place, {
     flags: ["--allow-run"],
-    env: { SKILL_SERVER_ARGS: "--tools agentskills --shell-timeout 5" },
+    env: { SKILL_SERVER_ARGS: "--tools agentskills" },
   });
   const { result } = await server.ask("tools/list");
   assert.deepEqual(
