@@ -6,7 +6,6 @@ import { isCaseBlind, join } from "../src/fs/paths.ts";
 import {
   diskError,
   DiskSpy,
-  OpenSpy,
   Place,
   replaced,
   skillMd,
@@ -14,7 +13,7 @@ import {
 import { lacks } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
-import { Inbox, withTimers } from "./testing/waiting.ts";
+import { Inbox } from "./testing/waiting.ts";
 
 /** Opens a registry of the directory `skills` that logs nothing. */
 function open(place: Place, options: SkillRegistryOptions = {}): SkillRegistry {
@@ -33,38 +32,6 @@ function aMinuteLater(): Disposable {
   const { now } = Date;
   return replaced(Date, { now: () => now() + 60_000 });
 }
-
-Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
-  using place = new Place();
-  place.skill("skills", "one");
-  using registry = open(place);
-  const first = registry.refresh();
-  place.skill("skills", "two");
-  const [second, third] = [registry.refresh(), registry.refresh()];
-  await first;
-  assert.deepEqual(names(await second), ["one", "two"]);
-  assert.equal(await second, await third);
-});
-
-Deno.test("SkillRegistry.refresh() waits until the last scan is old enough, once for all callers", async () => {
-  using place = new Place();
-  using registry = open(place);
-  await registry.refresh();
-  let waits = 0;
-  const delayOf = (delay: number) => {
-    if (delay <= 900_000) return delay;
-    waits++;
-    return 0;
-  };
-  await withTimers(delayOf, async () => {
-    const [first, second] = [1, 2]
-      .map(() => registry.refresh({ minIntervalMs: 1_000_000 }));
-    place.skill("skills", "new");
-    assert.deepEqual(names(await first!), ["new"]);
-    assert.deepEqual(names(await second!), ["new"]);
-    assert.equal(waits, 2);
-  });
-});
 
 Deno.test("SkillRegistry.watch() logs why a scan failed", async () => {
   using place = new Place();
@@ -111,9 +78,9 @@ Deno.test("a scan reads what changed in the last two seconds again, and notices 
   const { atime, mtime } = Deno.statSync(file);
   Deno.writeTextFileSync(file, skillMd("git", "Two thing"));
   Deno.utimeSync(file, atime!, mtime!);
-  using opens = new OpenSpy();
+  using disk = new DiskSpy();
   const second = await registry.refresh();
-  assert.equal(opens.count, 2);
+  assert.equal(disk.counts.get("openSync"), 2);
   assert.equal(second.skills.get("git")!.description, "Two thing");
   assert.equal(second.revision, first.revision + 1);
 });

@@ -11,9 +11,6 @@ interface Need {
   readonly isMet: () => boolean;
 }
 
-/** How long it takes at most to find a file, in milliseconds. On Wine, it takes twice as long. */
-const SLOW_MS = 0.25;
-
 const NEEDS = {
   /** Not every user can create links on Windows, and Wine creates links that nothing follows. */
   links: {
@@ -50,10 +47,6 @@ const NEEDS = {
   bundler: {
     what: "deno bundle, which downloads esbuild",
     isMet: canBundle,
-  },
-  speed: {
-    what: `a file system that finds a file in ${SLOW_MS} ms`,
-    isMet: isFast,
   },
   signals: { what: "POSIX signals", isMet: () => !isWindows },
   sh: { what: "a POSIX shell", isMet: () => !isWindows },
@@ -130,18 +123,6 @@ function canCompile(): boolean {
   if (!success) return false;
   const { stdout } = new Deno.Command(`${file}.exe`).outputSync();
   return new TextDecoder().decode(stdout).trim() === "ok";
-}
-
-/** Whether the fastest of many attempts to find a file is fast, however busy the machine is. */
-function isFast(): boolean {
-  using place = new Place();
-  const path = place.file("file", "");
-  const times = Array.from({ length: 50 }, () => {
-    const start = performance.now();
-    Deno.statSync(path);
-    return performance.now() - start;
-  });
-  return Math.min(...times) < SLOW_MS;
 }
 
 function isProgram(name: string): boolean {
