@@ -257,7 +257,7 @@ Deno.test(
     place.skill("skills", "git");
     const linked = place.dir("linked");
     using registry = new SkillRegistry(
-      [root(linked), root(place.dir("skills"))],
+      [root(place.dir("skills")), root(linked)],
       { log: () => {}, refreshSeconds: 0 },
     );
     await registry.refresh();
