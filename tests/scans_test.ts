@@ -177,6 +177,14 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       found: "git home/skills/git",
     },
   ],
+  "neither serves nor reports skills that are off, and gives them no names": [{
+    files: `project/skills/git/, project/skills/evil/,
+      project/skills/broken/=bad, project/skills/dangling -> nowhere,
+      home/skills/git/`,
+    roots: "project/skills, home/skills",
+    isProjectOff: true,
+    found: "git home/skills/git",
+  }],
   "takes a project for the same through a link, and below a folder that is searched":
     [
       {
