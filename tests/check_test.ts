@@ -13,7 +13,6 @@ import { validName } from "../src/skills/limits.ts";
 import { skillsExtensionHandlers } from "../src/mcp/skills_extension.ts";
 import { CONTEXT } from "./testing/tools.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { followFixes } from "./testing/fixes.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { createEntries } from "./testing/entries.ts";
@@ -103,6 +102,21 @@ async function checkText(
     );
   }
   return diagnostics;
+}
+
+/** Follows the fixes of a text, as a person does: writes a new line, or one in place of another. */
+function followFixes(
+  text: string,
+  diagnostics: readonly ReportedDiagnostic[],
+): string {
+  const lines = text.split("\n");
+  for (const { fix: advice, line = 0 } of diagnostics) {
+    const [fix = "", finished] = advice.split("\n");
+    const isNew = /^between the two lines "---", .*, such as:$/.test(fix);
+    if (!isNew) assert.match(fix, /\bwrite this line instead:$/);
+    lines.splice(isNew ? 1 : line - 1, isNew ? 0 : 1, finished!);
+  }
+  return lines.join("\n");
 }
 
 /** Checks the text of a row, and that following what is printed leaves nothing to report. */

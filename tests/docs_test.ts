@@ -125,15 +125,3 @@ Deno.test("each header that docs/protocol.md asks for is needed in its era, and 
   }
   assert.equal((await send(modern, "Accept"))[0], 200);
 });
-
-Deno.test("each task that a page runs exists", () => {
-  const { tasks } = JSON.parse(read("deno.json"));
-  const named = PAGES.flatMap((page) =>
-    Array.from(
-      read(page).matchAll(/\bdeno task (?:-q )?([\w:]+)/g),
-      ([, task]) => task!,
-    )
-  );
-  assert.ok(named.length > 10);
-  assert.deepEqual(named.filter((task) => !(task in tasks)), []);
-});
