@@ -34,7 +34,7 @@ const PATHS = [
 const DIRS = ["NODE_MODULES", "docs/Inner"];
 
 Deno.test(
-  "no other spelling of a name reaches what is hidden on a file system that ignores case",
+  "no other spelling of a name reaches a hidden file on a file system that ignores case",
   { ignore: lacks("caseBlind") },
   async () => {
     using place = createPlace();

@@ -80,7 +80,7 @@ async function isListed(place: Place): Promise<boolean> {
   return (skills as unknown[]).length > 0;
 }
 
-/** Checks a skill with this text. Hosts get it unless what is reported says otherwise. */
+/** Checks a skill with this text. Hosts get it unless a diagnostic says otherwise. */
 async function checkText(
   dir: string,
   text: string,
@@ -119,7 +119,7 @@ function followFixes(
   return lines.join("\n");
 }
 
-/** Checks the text of a row, and that following what is printed leaves nothing to report. */
+/** Checks the text of a row, and that following the fixes solves its problems. */
 async function checkTextRow(
   row: string,
   lines: readonly string[],
@@ -143,7 +143,7 @@ async function checkTextRow(
   assert.deepEqual(left, isValid ? [] : ["name-folder"], fixed);
 }
 
-Deno.test("--check reports what is wrong with a text, and writing the lines that it prints leaves nothing to report", async (test) => {
+Deno.test("--check reports each problem of a text, and writing the lines that it prints solves all of them", async (test) => {
   for (const { head: [row], lines } of readRows("check.txt")) {
     await test.step(row!, () => checkTextRow(row!, lines));
   }
@@ -171,7 +171,7 @@ function addedWords(fix: string): string[] {
 
 const NOT_SEARCHED = /\[not-searched\]: it has (\d+) .*\n {2}fix: (.*)$/gm;
 
-/** Adds what the hints of `--list` say, and asserts that it finds all that they count. */
+/** Adds the options in the hints of `--list`, and asserts that it finds all skills that they count. */
 async function assertFollowed(
   dirs: ServerDirs,
   args: readonly string[],
@@ -223,7 +223,7 @@ async function checkDirRow(
 
 for (const needsLinks of [false, true]) {
   Deno.test({
-    name: `--check and --list report what is in folders${
+    name: `--check and --list report the problems of folders${
       needsLinks ? ", and behind links" : ""
     }, and adding the options that they print finds it`,
     ignore: needsLinks && lacks("links"),

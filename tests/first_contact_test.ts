@@ -66,7 +66,7 @@ Deno.test(
   },
 );
 
-Deno.test("the rule that --print-config shows lists by name only what the client describes itself", async () => {
+Deno.test("the rule that --print-config shows lists by name only the skills that the client describes itself", async () => {
   for (const [client, ...dirs] of ADVISED) {
     using place = installedPlace();
     place.skill("home/.claude/skills", "own");

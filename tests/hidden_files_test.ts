@@ -1,7 +1,5 @@
-/**
- * Tests of what is hidden where rules meet that the table of who sees what does not
- * combine: limits of the search, links, scopes, and permissions.
- */
+// Which files a skill serves where links, unreadable directories, scopes, and permissions
+// matter. The states of a policy are a table in who_sees_what_test.ts.
 
 import assert from "node:assert/strict";
 import { SkillFileError, SkillRegistry } from "../mod.ts";
@@ -75,7 +73,7 @@ Deno.test(
   },
 );
 
-Deno.test("what lies in a folder that could not be listed is hidden, although it can be read later", async () => {
+Deno.test("the files of a folder that the scan could not list are hidden until a scan can list it", async () => {
   using place = new Place();
   place.skill("project/skills", "outer");
   place.file("project/skills/outer/docs/notes.md", "notes");

@@ -1,5 +1,5 @@
-// Whatever a field of the frontmatter contains, it adds no line to what a client is
-// told, breaks out of no list, and controls no terminal.
+// A field of the frontmatter, whatever it contains, adds no line to an answer or a log,
+// breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
 import { KNOWN_FIELDS } from "../src/check/fields.ts";
 import { TOOL_NAMES } from "../src/mcp/options.ts";

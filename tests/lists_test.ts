@@ -111,7 +111,7 @@ Deno.test("every page of a list follows from a cursor that is accepted, however 
   }
 });
 
-Deno.test("every name in a list loads its skill: those with characters of XML, long ones, and those that differ only in what cannot be seen", async () => {
+Deno.test("every name in a list loads its skill, with characters of XML, with 200 characters, and with invisible ones", async () => {
   using place = new Place();
   const long = "x".repeat(196);
   const names = ["R&D", "<b>", "deploy", `${long} one`, `${long} two`];

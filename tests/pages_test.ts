@@ -66,7 +66,7 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
     /<old version>/,
     /^(?:deno run --allow-read|docker run -i|npx skills add)$/,
   ],
-  "it is no command": [
+  "it is not a command": [
     / [←→] /,
     /^Cannot read "notes\.md": /,
   ],

@@ -1,4 +1,4 @@
-// A policy in a registry and in a server: what a change does, and what it turns off.
+// A policy in a registry and in a server, and changes of it.
 import assert from "node:assert/strict";
 import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
@@ -8,7 +8,7 @@ import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 
 Deno.test(
-  "what cannot be read is off if a rule names the folder where it really lies, or the one that lists it",
+  "a skill that cannot be read is off if a rule names its real folder, or the folder that lists it",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();

@@ -1,5 +1,4 @@
-// SkillRegistry in mod.ts: when it scans, which scans count, and what it tells and
-// logs.
+// SkillRegistry in mod.ts: when it scans, and what it reports and logs.
 import assert from "node:assert/strict";
 import { SkillRegistry, type SkillRegistryOptions } from "../mod.ts";
 import { isCaseBlind, join } from "../src/fs/paths.ts";
@@ -106,7 +105,7 @@ const FAULTS: [operation: string, path: string][] = [
 
 for (const [operation, path] of FAULTS) {
   const where = path || "the root";
-  Deno.test(`what was read last stays while ${operation} of ${where} fails for the moment, with a diagnostic`, async () => {
+  Deno.test(`the last result stays while ${operation} of ${where} fails temporarily, with a diagnostic`, async () => {
     using place = new Place();
     const dir = createSkills(place);
     using registry = openDeep(place);

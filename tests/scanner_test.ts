@@ -1,4 +1,4 @@
-// scanSkillRoots() in mod.ts: what it returns and its limits. Which skills it finds is
+// scanSkillRoots() in mod.ts: its result and its limits. Which skills it finds is
 // a table in scans_test.ts.
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
@@ -101,7 +101,7 @@ Deno.test(
   },
 );
 
-/** Adds links to nothing to what a directory seems to contain. */
+/** Makes a directory seem to contain broken links. */
 function addLinks(dir: string, count: number): Disposable {
   const { readDirSync } = Deno;
   const entry = { isFile: false, isDirectory: false, isSymlink: true };
@@ -140,7 +140,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
   );
 });
 
-Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and nothing shows what it did not visit", async () => {
+Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and hides the others", async () => {
   for (const recursive of [false, true]) {
     using place = new Place();
     const skills = place.dir("skills");

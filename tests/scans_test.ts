@@ -47,13 +47,13 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
     found: `git skills/git,
       review skills/eng/review, tdd skills/eng/tdd`,
   }],
-  "takes nothing for a group that is hidden or put aside": [{
+  "ignores groups that are hidden or set aside": [{
     files: `skills/.x/a/, skills/_x/b/, skills/disabled/c/,
       skills/Archive/d/, skills/backup/e/, skills/old/f/`,
     roots: "skills",
     found: "",
   }],
-  "takes nothing for a group that is filled by tools, a skill, or a root": [
+  "searches no group in node_modules, in a skill, or in another root": [
     {
       files: `skills/node_modules/g/, skills/outer/, skills/outer/inner/,
         skills/root/one/, own/, own/folder/part/`,
@@ -66,18 +66,19 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
       found: "outer skills/outer",
     },
   ],
-  "prefers a skill directly in a root to those of groups, which go by path": [
-    {
-      files: "skills/b/git/, skills/a/git/",
-      roots: "skills",
-      found: "git skills/a/git",
-    },
-    {
-      files: "skills/b/git/, skills/a/git/, skills/git copy/=git",
-      roots: "skills",
-      found: "git skills/git copy",
-    },
-  ],
+  "prefers a skill directly in a root to one in a group, and groups in the order of their paths":
+    [
+      {
+        files: "skills/b/git/, skills/a/git/",
+        roots: "skills",
+        found: "git skills/a/git",
+      },
+      {
+        files: "skills/b/git/, skills/a/git/, skills/git copy/=git",
+        roots: "skills",
+        found: "git skills/git copy",
+      },
+    ],
   "prefers the skill in a folder of its name to a copy, but not to one in an earlier root":
     [
       {
@@ -96,7 +97,7 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
     roots: "skills",
     found: "upper skills/b",
   }],
-  "reports a root that is a file, but none that is missing": [{
+  "reports a root that is a file, but not one that is missing": [{
     files: "file, skills/git/",
     roots: "none, file, skills",
     found: "git skills/git",
@@ -120,7 +121,7 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
     { files: "project/=a", roots: "", found: "a project" },
     { files: "project/=a", roots: "", isProjectOff: true, found: "" },
   ],
-  "does not search what tools fill in a recursive root": [{
+  "skips the folders of tools in a recursive root": [{
     files: `all/.git/git/, all/__pycache__/cached/, all/venv/,
       all/node_modules/package/skills/module/, all/.venv/skills/installed/,
       all/venv/lib/site-packages/installed-too/`,
@@ -148,7 +149,7 @@ const LINKED_PROJECT = `linked -> project, project/.claude/skills/theirs/,
 
 /** Where links may lead. */
 const LINKS: Readonly<Record<string, readonly Scan[]>> = {
-  "follows no link out of a project, but into a folder that is trusted": [
+  "follows a link out of a project only into a trusted folder": [
     {
       files: LINKED,
       roots: "project/skills, project/root",
@@ -163,7 +164,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics: OUTSIDE.replace(/project.skills.store link-outside,\s+/, ""),
     },
   ],
-  "lets no link of the project change what the user lists": [
+  "finds the user's skills, whatever links to them the project has": [
     {
       files: LINKED,
       roots: "project/skills, project/root, home/.agents/skills",
@@ -177,7 +178,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       found: "git home/skills/git",
     },
   ],
-  "neither serves nor reports skills that are off, and gives them no names": [{
+  "neither serves nor reports skills that are off, which shadow nothing": [{
     files: `project/skills/git/, project/skills/evil/,
       project/skills/broken/=bad, project/skills/dangling -> nowhere,
       home/skills/git/`,
@@ -185,36 +186,35 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
     isProjectOff: true,
     found: "git home/skills/git",
   }],
-  "takes a project for the same through a link, and below a folder that is searched":
-    [
-      {
-        files: LINKED_PROJECT,
-        roots: "linked/.claude/skills",
-        found: "theirs linked/.claude/skills/theirs",
-        diagnostics: "linked/.claude/skills/out link-outside",
-      },
-      {
-        files: LINKED_PROJECT,
-        roots: "linked/.claude:deep",
-        found: "theirs linked/.claude/skills/theirs",
-        diagnostics: "linked/.claude/skills/out link-outside",
-      },
-      {
-        // Only the directory itself lists what the link of the project leads to.
-        files: LINKED_PROJECT,
-        roots: ":deep",
-        found: `private documents/private,
+  "recognizes the project through a link, and in a folder that is searched": [
+    {
+      files: LINKED_PROJECT,
+      roots: "linked/.claude/skills",
+      found: "theirs linked/.claude/skills/theirs",
+      diagnostics: "linked/.claude/skills/out link-outside",
+    },
+    {
+      files: LINKED_PROJECT,
+      roots: "linked/.claude:deep",
+      found: "theirs linked/.claude/skills/theirs",
+      diagnostics: "linked/.claude/skills/out link-outside",
+    },
+    {
+      // The target of the project's link is in the searched folder, too.
+      files: LINKED_PROJECT,
+      roots: ":deep",
+      found: `private documents/private,
           theirs linked/.claude/skills/theirs`,
-        diagnostics: "linked/.claude/skills/out link-outside",
-      },
-      {
-        files: LINKED_PROJECT,
-        roots: ":deep, linked/.claude/skills",
-        isProjectOff: true,
-        found: "private documents/private",
-      },
-    ],
-  "lets no root that a link of the project leads away widen where links may lead":
+      diagnostics: "linked/.claude/skills/out link-outside",
+    },
+    {
+      files: LINKED_PROJECT,
+      roots: ":deep, linked/.claude/skills",
+      isProjectOff: true,
+      found: "private documents/private",
+    },
+  ],
+  "follows links only within the roots, not where a link of the project moves a root":
     [{
       files: `documents/private/, project/root -> documents,
         home/skills/private -> documents/private`,
@@ -223,15 +223,14 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics:
         "home/skills/private link-outside, project/root link-outside",
     }],
-  "takes no link in a project for the user's, whichever folder around it is searched":
-    [{
-      files: `secret/keys/, project/.claude/skills/theirs/,
+  "follows no link out of a project in a searched folder": [{
+    files: `secret/keys/, project/.claude/skills/theirs/,
         project/.claude/skills/keys -> secret/keys`,
-      roots: "project:deep",
-      found: "theirs project/.claude/skills/theirs",
-      diagnostics: "project/.claude/skills/keys link-outside",
-    }],
-  "follows links in groups as in roots, and a group can be one": [
+    roots: "project:deep",
+    found: "theirs project/.claude/skills/theirs",
+    diagnostics: "project/.claude/skills/keys link-outside",
+  }],
+  "follows links in groups as in roots, and links to groups": [
     {
       files: `home/skills/team -> home/store/team, home/store/team/git/,
         home/skills/eng/single -> home/store/single, home/store/single/,
@@ -292,7 +291,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
     trusted: "store",
     found: "git skills/git",
   }],
-  "skips a SKILL.md that is a link to nothing, to what is hidden, or out of its skill":
+  "skips a SKILL.md that is a broken link, or a link to a hidden file or out of its skill":
     [{
       files: `skills/good/, skills/gone -> nowhere,
         skills/dangling/SKILL.md -> nowhere,
@@ -322,7 +321,7 @@ interface Rescan extends Scan {
 }
 
 const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
-  "finds new skills, and those that a removed one shadowed": [{
+  "finds new skills, and a skill that a removed one shadowed": [{
     files: "project/skills/git/, home/skills/git/",
     roots: "project/skills, home/skills",
     found: "git project/skills/git",
@@ -414,7 +413,7 @@ const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
       },
     ],
   }],
-  "takes the home folder for no project when it becomes a link": [{
+  "never treats the home folder as a project, even when it becomes a link": [{
     files: "home/skills/b/",
     roots: "home/skills",
     workingDirectory: "home",

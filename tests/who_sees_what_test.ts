@@ -54,7 +54,7 @@ function byDir(state: string) {
   return (dir: string) => ({ in: dir, state });
 }
 
-/** Only what lies in the project is off, and the skill around `inner` never does. */
+/** Turns off a skill of the project by its scope, which the skill around it never has. */
 function byScope(state: string) {
   return (dir: string) =>
     dir.includes("project") ? { scope: "project", state } : byDir(state)(dir);
@@ -170,7 +170,7 @@ async function serve(
   });
 }
 
-/** Asks a server for what each of its views shows. */
+/** Looks at a skill in each view of a server. */
 class Viewer {
   readonly #server: LocalServer;
   readonly #toolset: Toolset;

@@ -113,7 +113,7 @@ testPage(
 );
 
 testPage(
-  "the page says what is the matter when the server does not answer",
+  "the page says that it cannot reach the server",
   {},
   async ({ page, server }) => {
     await page.locator("#skills .name", { hasText: "git" }).waitFor();
