@@ -103,7 +103,7 @@ Deno.test("twelve hundred skills of a project push none of the user's own out of
   for (const toolset of ["reference", "agentskills"] as const) {
     const list = await call(registry, [toolset, TOOL_NAMES[toolset].list]);
     assert.equal(Object.keys(JSON.parse(list)).length, 1_210);
-    assert.ok(list.length <= 800_000, `${list.length}`);
+    assert.ok(list.length <= 400_000, `${list.length}`);
     for (const name of OWN) {
       assert.ok(list.includes(`Convert reports of kind ${name}`), name);
     }

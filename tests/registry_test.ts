@@ -32,6 +32,35 @@ function aMinuteLater(): Disposable {
   return replaced(Date, { now: () => now() + 60_000 });
 }
 
+Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
+  using place = new Place();
+  place.skill("skills", "one");
+  using registry = open(place);
+  const first = registry.refresh();
+  place.skill("skills", "two");
+  const [second, third] = [registry.refresh(), registry.refresh()];
+  await first;
+  assert.deepEqual(names(await second), ["one", "two"]);
+  assert.equal(await second, await third);
+});
+
+Deno.test("SkillRegistry.refresh() waits until the last scan is old enough", async () => {
+  using place = new Place();
+  using registry = open(place);
+  await registry.refresh();
+  const { setTimeout } = globalThis;
+  let waits = 0;
+  const skipWait = (callback: () => void, delay = 0) => {
+    if (delay > 900_000) waits++;
+    return setTimeout(callback, 0);
+  };
+  using _timers = replaced(globalThis, {
+    setTimeout: skipWait as typeof setTimeout,
+  });
+  await registry.refresh({ minIntervalMs: 1_000_000 });
+  assert.equal(waits, 1);
+});
+
 Deno.test("SkillRegistry.watch() logs why a scan failed", async () => {
   using place = new Place();
   const lines = new Inbox<string>();
