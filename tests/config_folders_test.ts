@@ -58,7 +58,7 @@ Deno.test(
       assert.deepEqual(names, ["home"]);
       assert.equal(
         stderr,
-        `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside of the project\n`,
+        `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside the project\n`,
       );
     }
   },

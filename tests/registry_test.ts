@@ -194,7 +194,11 @@ Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can
   place.skill("skills", "pdf", skillMd("pdf", "New"));
   place.remove("skills/git");
   await registry.refresh();
-  assert.deepEqual(changes, [["git", "pdf"]]);
+  assert.deepEqual(changes.splice(0), [["git", "pdf"]]);
+  // Lists and answers can show a new diagnostic.
+  place.skill("skills", "bad", "no frontmatter");
+  await registry.refresh();
+  assert.deepEqual(changes, [[]]);
 });
 
 Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until they are removed", async () => {
