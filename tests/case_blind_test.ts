@@ -1,16 +1,15 @@
 // Where a file system ignores the case of names, nothing hidden has another spelling.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
-import { CaseBlindPlace } from "./testing/case_blind.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
-import { skillMd } from "./testing/folders.ts";
+import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { Wire } from "./testing/server.ts";
 
 /** Creates a skill with a hidden directory, and with a nested skill that a policy turns off. */
-function createPlace(): CaseBlindPlace {
-  const place = new CaseBlindPlace();
+function createPlace(): Place {
+  const place = new Place();
   const git = "home/team/git";
   place.skill("home/team", "git");
   place.file(`${git}/docs/help.md`, "Help");
@@ -35,7 +34,7 @@ const PATHS = [
 const DIRS = ["NODE_MODULES", "docs/Inner"];
 
 Deno.test(
-  "no other spelling of a name reaches what is hidden on a file system that ignores case",
+  "no other spelling of a name reaches a hidden file on a file system that ignores case",
   { ignore: lacks("caseBlind") },
   async () => {
     using place = createPlace();

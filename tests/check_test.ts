@@ -13,7 +13,6 @@ import { validName } from "../src/skills/limits.ts";
 import { EXTENSION_HANDLERS } from "../src/mcp/skills_extension.ts";
 import { contextOf } from "./testing/tools.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { followFixes } from "./testing/fixes.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
 import { createEntries } from "./testing/entries.ts";
@@ -81,7 +80,7 @@ async function isListed(place: Place): Promise<boolean> {
   return (skills as unknown[]).length > 0;
 }
 
-/** Checks a skill with this text. Hosts get it unless what is reported says otherwise. */
+/** Checks a skill with this text. Hosts get it unless a diagnostic says otherwise. */
 async function checkText(
   dir: string,
   text: string,
@@ -105,7 +104,22 @@ async function checkText(
   return diagnostics;
 }
 
-/** Checks the text of a row, and that following what is printed leaves nothing to report. */
+/** Follows the fixes of a text, as a person does: writes a new line, or one in place of another. */
+function followFixes(
+  text: string,
+  diagnostics: readonly ReportedDiagnostic[],
+): string {
+  const lines = text.split("\n");
+  for (const { fix: advice, line = 0 } of diagnostics) {
+    const [fix = "", finished] = advice.split("\n");
+    const isNew = /^between the two lines "---", .*, such as:$/.test(fix);
+    if (!isNew) assert.match(fix, /\bwrite this line instead:$/);
+    lines.splice(isNew ? 1 : line - 1, isNew ? 0 : 1, finished!);
+  }
+  return lines.join("\n");
+}
+
+/** Checks the text of a row, and that following the fixes solves its problems. */
 async function checkTextRow(
   row: string,
   lines: readonly string[],
@@ -129,7 +143,7 @@ async function checkTextRow(
   assert.deepEqual(left, isValid ? [] : ["name-folder"], fixed);
 }
 
-Deno.test("--check reports what is wrong with a text, and writing the lines that it prints leaves nothing to report", async (test) => {
+Deno.test("--check reports each problem of a text, and writing the lines that it prints solves all of them", async (test) => {
   for (const { head: [row], lines } of readRows("check.txt")) {
     await test.step(row!, () => checkTextRow(row!, lines));
   }
@@ -157,7 +171,7 @@ function addedWords(fix: string): string[] {
 
 const NOT_SEARCHED = /\[not-searched\]: it has (\d+) .*\n {2}fix: (.*)$/gm;
 
-/** Adds what the hints of `--list` say, and asserts that it finds all that they count. */
+/** Adds the options in the hints of `--list`, and asserts that it finds all skills that they count. */
 async function assertFollowed(
   dirs: ServerDirs,
   args: readonly string[],
@@ -209,7 +223,7 @@ async function checkDirRow(
 
 for (const needsLinks of [false, true]) {
   Deno.test({
-    name: `--check and --list report what is in folders${
+    name: `--check and --list report the problems of folders${
       needsLinks ? ", and behind links" : ""
     }, and adding the options that they print finds it`,
     ignore: needsLinks && lacks("links"),

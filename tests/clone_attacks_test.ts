@@ -1,6 +1,4 @@
-// What a hostile clone tries against the skills of the user who starts a server in it:
-// over stdio from the entry that --print-config prints, and over HTTP. The links of the
-// clone appear after the entry was printed.
+// What a hostile clone tries against the skills of the user who starts a server in it.
 import assert from "node:assert/strict";
 import { scanSkillRoots } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
@@ -17,51 +15,6 @@ const MINE = "home/.agent/skills";
 const THEIRS = "project/.claude/skills";
 const SECRET = "the user's secret";
 
-type Ask = (method: string, params?: object) => Promise<string>;
-
-/**
- * Starts a server from the entry that is printed before a clone attacks, and one over
- * HTTP, and asserts that neither lost or shows anything of the user's.
- */
-async function withstand(
-  place: Place,
-  { args = [], client, attack, check }: {
-    args?: string[];
-    client?: string;
-    attack: () => void;
-    check: (ask: Ask) => Promise<void>;
-  },
-): Promise<void> {
-  const launch = await printedLaunch(place, { args }, client);
-  attack();
-  await using wire = await Wire.open(place, { launch });
-  await check(async (method, params) =>
-    JSON.stringify(await wire.ask(nextId(), method, params))
-  );
-  await using http = await HttpServer.start(place, { args });
-  await check(async (method, params) =>
-    JSON.stringify(await http.ask(method, params))
-  );
-}
-
-Deno.test(
-  "a clone's folder of skills that is a link to the user's costs no descriptions",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill(MINE, "git", skillMd("git", "Mine"));
-    await withstand(place, {
-      // Its entry lists the skills in .claude/skills by name.
-      client: "claude-code",
-      attack: () => {
-        place.dir("project", ".claude");
-        place.link(join(place.path, MINE), THEIRS);
-      },
-      check: async (ask) => assert.match(await ask("tools/list"), /Mine/),
-    });
-  },
-);
-
 Deno.test(
   "a clone's trusted folder that becomes a link to the home folder shows nothing in that",
   { ignore: lacks("links") },
@@ -70,28 +23,37 @@ Deno.test(
     place.dir("project", "shared");
     const key = place.file("home/.ssh/key", SECRET);
     place.file("home/.ssh/SKILL.md", skillMd("keys", SECRET));
-    await withstand(place, {
-      args: ["--trust-links", "shared"],
-      attack: () => {
-        place.remove("project/shared");
-        place.link(place.home, "project/shared");
-        place.skill(THEIRS, "evil");
-        place.link(key, `${THEIRS}/evil/key`);
-        place.link("../../../shared/.ssh/key", `${THEIRS}/evil/key2`);
-        place.link("../../shared/.ssh", `${THEIRS}/keys`);
-      },
-      check: async (ask) => {
-        const load = (name: string) =>
-          ask("tools/call", callFor("skill", name));
-        assert.match(await load("evil"), /Loading: evil/);
-        const shown = [await load("keys"), await ask("skills/list")];
-        for (const file of ["key", "key2", ""]) {
-          const uri = `skill://evil/${file}`;
-          shown.push(await ask("resources/read", { uri }));
-        }
-        assert.ok(!shown.join().includes(SECRET), shown.join());
-      },
-    });
+    const args = ["--trust-links", "shared"];
+    const launch = await printedLaunch(place, { args });
+    // The clone changes after the entry was printed.
+    place.remove("project/shared");
+    place.link(place.home, "project/shared");
+    place.skill(THEIRS, "evil");
+    place.link(key, `${THEIRS}/evil/key`);
+    place.link("../../../shared/.ssh/key", `${THEIRS}/evil/key2`);
+    place.link("../../shared/.ssh", `${THEIRS}/keys`);
+    await using wire = await Wire.open(place, { launch });
+    await using http = await HttpServer.start(place, { args });
+    const requests: [method: string, params: object][] = [
+      ["tools/call", callFor("skill", "keys")],
+      ["skills/list", {}],
+      ...["key", "key2", ""].map((file): [string, object] => [
+        "resources/read",
+        { uri: `skill://evil/${file}` },
+      ]),
+    ];
+    const servers = [
+      (...request: [string, object]) => wire.ask(nextId(), ...request),
+      (...request: [string, object]) => http.ask(...request),
+    ];
+    for (const ask of servers) {
+      const loaded = await ask("tools/call", callFor("skill", "evil"));
+      assert.match(JSON.stringify(loaded), /Loading: evil/);
+      for (const request of requests) {
+        const shown = JSON.stringify(await ask(...request));
+        assert.ok(!shown.includes(SECRET), shown);
+      }
+    }
   },
 );
 

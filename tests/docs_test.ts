@@ -3,15 +3,12 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
-import { isVisible, MAX_FILE_DEPTH } from "../src/skills/files.ts";
-import { MAX_SEARCH_DEPTH } from "../src/skills/roots.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { MODERN_META } from "./testing/modern.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Wire } from "./testing/server.ts";
-import { MODULES } from "./testing/sources.ts";
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): string[] {
@@ -37,48 +34,6 @@ Deno.test("each relative link of a page points to a file, and each anchor to a h
     }
   }
   assert.ok(checked > 30);
-});
-
-const WORDS = "zero one two three four five six seven eight nine ten".split(
-  " ",
-);
-
-/** How deep something goes, how texts say it, and which ones do. */
-const DEPTHS: Readonly<Record<string, [number, RegExp, string[]]>> = {
-  "a search": [MAX_SEARCH_DEPTH, /\bsearch\w*:? (?:ends )?(\w+)\s+levels/g, [
-    "README.md",
-    "docs/conformance.md",
-    "docs/toolsets.md",
-    "src/skills/types.ts",
-  ]],
-  "a skill": [MAX_FILE_DEPTH, /(?:skill:|more than|after) (\w+)\s+levels/g, [
-    "docs/toolsets.md",
-    "mod.ts",
-    "src/skills/files.ts",
-  ]],
-};
-
-for (const [what, [limit, pattern, files]] of Object.entries(DEPTHS)) {
-  Deno.test(`pages and comments say how many levels deep ${what} goes, which are ${limit}`, () => {
-    const said = [...PAGES, ...MODULES].flatMap((path) =>
-      Array.from(read(path).matchAll(pattern), ([, number]) => {
-        const index = WORDS.indexOf(number!);
-        return { path, levels: index < 0 ? Number(number) : index };
-      })
-    );
-    assert.deepEqual(said.filter(({ levels }) => levels !== limit), []);
-    const silent = files.filter((file) => !said.some((it) => it.path === file));
-    assert.deepEqual(silent, []);
-  });
-}
-
-Deno.test("docs/security.md lists the names with a dot that are served", () => {
-  const page = read("docs/security.md").replaceAll(/\s+/g, " ");
-  const [, list = ""] = /except those of templates:(.*?`)\.(?:\s|$)/
-    .exec(page) ?? [];
-  const listed = Array.from(list.matchAll(/`(.+?)`/g), ([, name]) => name!);
-  assert.deepEqual(listed.filter((name) => !isVisible(name)), []);
-  assert.equal(listed.length, 7);
 });
 
 const PROTOCOL = read("docs/protocol.md");
@@ -169,16 +124,4 @@ Deno.test("each header that docs/protocol.md asks for is needed in its era, and 
     }
   }
   assert.equal((await send(modern, "Accept"))[0], 200);
-});
-
-Deno.test("each task that a page runs exists", () => {
-  const { tasks } = JSON.parse(read("deno.json"));
-  const named = PAGES.flatMap((page) =>
-    Array.from(
-      read(page).matchAll(/\bdeno task (?:-q )?([\w:]+)/g),
-      ([, task]) => task!,
-    )
-  );
-  assert.ok(named.length > 10);
-  assert.deepEqual(named.filter((task) => !(task in tasks)), []);
 });

@@ -1,23 +1,53 @@
-/**
- * Tests of what is hidden where rules meet that the table of who sees what does not
- * combine: limits of the search, links, scopes, and permissions.
- */
+// Which files a skill serves where links, unreadable directories, scopes, and permissions
+// matter. The states of a policy are a table in who_sees_what_test.ts.
 
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
+import { SkillFileError, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { root } from "./testing/registry.ts";
+import { openRegistry, root } from "./testing/registry.ts";
 
 const SKILLS = "home/.claude/skills";
 
-function policyArgs(place: Place, rules: object[]): string[] {
-  place.file("home/policy.yaml", JSON.stringify({ rules }));
-  return ["--policy", join(place.home, "policy.yaml")];
-}
+Deno.test(
+  "a path reads a file in the skill, also through its links, and nothing outside of it",
+  { ignore: lacks("links") },
+  async () => {
+    using place = new Place();
+    const key = place.file("secret/key.txt", "secret");
+    place.skill("skills", "other", `${skillMd("other")}secret`);
+    place.skill("skills", "git");
+    place.file("skills/git/docs/a.md", "inside");
+    place.link("../../secret", "skills/git/out");
+    place.link(key, "skills/git/docs/key.md");
+    place.link("docs", "skills/git/in");
+    using registry = await openRegistry(join(place.path, "skills"));
+    const git = registry.find("git")!;
+    for (const path of ["docs/a.md", "in/a.md"]) {
+      assert.equal((await registry.readFile(git, path)).text, "inside", path);
+    }
+    const outside = [
+      "out/key.txt",
+      "docs/key.md",
+      "in/key.md",
+      "../other/SKILL.md",
+      "docs/../../other/SKILL.md",
+      "in/../../../secret/key.txt",
+      key,
+      "docs",
+      "a.md/x",
+      "\0",
+      "~",
+      "",
+    ];
+    for (const path of outside) {
+      await assert.rejects(registry.readFile(git, path), SkillFileError, path);
+    }
+  },
+);
 
 Deno.test(
   "a link in a hidden skill is hidden too, even if it leads to a file that is not",
@@ -43,7 +73,7 @@ Deno.test(
   },
 );
 
-Deno.test("what lies in a folder that could not be listed is hidden, although it can be read later", async () => {
+Deno.test("the files of a folder that the scan could not list are hidden until a scan can list it", async () => {
   using place = new Place();
   place.skill("project/skills", "outer");
   place.file("project/skills/outer/docs/notes.md", "notes");
@@ -89,26 +119,6 @@ Deno.test("no skill can take the prefix of a scope", async () => {
     resources.some(({ uri }) => uri === "skill://global/SKILL.md"),
   );
 });
-
-Deno.test(
-  "a rule applies behind a link, under printed permissions too",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("data/p/.claude/skills", "git");
-    place.link(join(place.path, "data"), "home/code");
-    const open = async (dir: string | string[]) => {
-      const rules = policyArgs(place, [{ in: dir, state: "off" }]);
-      const args = [join(place.path, "data", "p"), ...rules];
-      const launch = await printedLaunch(place, { args });
-      return await Session.open(place, { launch });
-    };
-    for (const dir of ["~/code", ["~/work", "~/code"]]) {
-      await using session = await open(dir);
-      assert.deepEqual(await session.names(), []);
-    }
-  },
-);
 
 Deno.test(
   "under printed permissions, a change behind a linked root is noticed",

@@ -1,13 +1,14 @@
-// Whatever a field of the frontmatter contains, it adds no line to what a client is
-// told, breaks out of no list, and controls no terminal.
+// A field of the frontmatter, whatever it contains, adds no line to an answer or a log,
+// breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
 import { KNOWN_FIELDS } from "../src/check/fields.ts";
+import { TOOL_NAMES } from "../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { runServer } from "./testing/server.ts";
-import { callFor } from "./testing/tools.ts";
+import { callFor, type ToolCall } from "./testing/tools.ts";
 import { eventually } from "./testing/waiting.ts";
-import { LocalServer } from "./walk/servers.ts";
+import { LocalServer } from "./testing/local_server.ts";
 
 /** What each field contains: lines, tags, escapes, commands, and much of it. */
 const HOSTILE = [
@@ -31,26 +32,17 @@ const FIELDS = [
   HOSTILE.slice(0, 200),
 ];
 
-/** Writes a skill for each field, with the hostile text in it, as a text and in a list. */
+/** Writes skills for each field, with the hostile text as a text, in a list, and in an object. */
 function writeSkills(place: Place, dir: string): void {
   for (const [index, field] of FIELDS.entries()) {
-    const values: Record<string, unknown> = {
-      name: `skill-${index}`,
-      description: `About ${index}`,
-    };
-    for (
-      const [kind, value] of [HOSTILE, [HOSTILE], { a: HOSTILE }].entries()
-    ) {
-      const fields = {
-        ...values,
-        name: `skill-${index}-${kind}`,
-        [field]: value,
-      };
+    const values = [HOSTILE, [HOSTILE], { a: HOSTILE }];
+    for (const [kind, value] of values.entries()) {
+      const name = `skill-${index}-${kind}`;
+      const fields = { name, description: `About ${index}`, [field]: value };
       const lines = Object.entries(fields).map(([key, it]) =>
         `${JSON.stringify(key)}: ${JSON.stringify(it)}\n`
       );
-      const text = `---\n${lines.join("")}---\nBody\n`;
-      place.file(`${dir}/skill-${index}-${kind}/SKILL.md`, text);
+      place.skill(dir, name, `---\n${lines.join("")}---\nBody\n`);
     }
   }
 }
@@ -115,33 +107,27 @@ Deno.test("no field of the frontmatter adds a line to a tool, a prompt, a list, 
       ...place,
       args: ["--tools", toolset, "--profile", profile],
     });
-    const ask = async (method: string, params: object = {}) =>
-      await server.ask(0, method, { ...params });
-    const loads = ["none", "skill-1", HOSTILE].map((name) =>
-      ["tools/call", callFor(toolset, name)] as const
-    );
-    const requests = [
+    const { list, read } = TOOL_NAMES[toolset];
+    const calls: ToolCall[] = [
+      ...["none", "skill-1", HOSTILE].map((name) => callFor(toolset, name)),
+      ...(list === "skill" ? [] : [{ name: list, arguments: {} }]),
+      ...(read === undefined ? [] : [callFor(toolset, "git", "")]),
+    ];
+    const ref = { type: "ref/prompt", name: "skill" };
+    const argument = { name: "name", value: "" };
+    const requests: [method: string, params: object][] = [
       ["tools/list", {}],
       ["prompts/list", {}],
       ["resources/list", {}],
       ["skills/list", {}],
-      ["completion/complete", {
-        ref: { type: "ref/prompt", name: "skill" },
-        argument: { name: "name", value: "" },
-      }],
-      ["tools/call", { name: "list_skills", arguments: {} }],
-      ["tools/call", { name: "load_skill_metadata_op", arguments: {} }],
-      ["tools/call", {
-        name: "skill-resource",
-        arguments: { skill: "git", path: "" },
-      }],
+      ["completion/complete", { ref, argument }],
       ["prompts/get", { name: "none" }],
       ["prompts/get", { name: "skill", arguments: { name: HOSTILE } }],
       ["resources/read", { uri: "skill://none/SKILL.md" }],
-      ...loads,
-    ] as const;
+      ...calls.map((call): [string, object] => ["tools/call", call]),
+    ];
     for (const [method, params] of requests) {
-      const { result, error } = await ask(method, params);
+      const { result, error } = await server.ask(0, method, params);
       const what = `${toolset} ${method} ${JSON.stringify(params)}`;
       const own = listOwnTexts(result);
       for (const text of own) assert.doesNotMatch(text, INVISIBLE, what);
@@ -156,7 +142,7 @@ Deno.test("no field of the frontmatter adds a line to a tool, a prompt, a list, 
         assert.equal(text.split("</description>").length, length);
       }
     }
-    const { result } = await ask("initialize", {
+    const { result } = await server.ask(0, "initialize", {
       protocolVersion: "2025-11-25",
       capabilities: {},
       clientInfo: { name: "test", version: "1" },
@@ -169,19 +155,15 @@ Deno.test("no field of the frontmatter adds a line to a terminal or a log, or co
   using place = new Place();
   writeSkills(place, "home/.claude/skills");
   writeHiddenNames(place, "home/.claude/skills");
-  for (
-    const args of [
-      ["--list"],
-      ["--check"],
-      ["--list", "--as", "cline"],
-      ["--list", "--json"],
-    ]
-  ) {
-    const environments: Record<string, string>[] = [
-      {},
-      { GITHUB_ACTIONS: "true" },
-    ];
-    for (const env of environments) {
+  const commands = [
+    ["--list"],
+    ["--check"],
+    ["--list", "--as", "cline"],
+    ["--list", "--json"],
+  ];
+  for (const args of commands) {
+    for (const GITHUB_ACTIONS of ["", "true"]) {
+      const env = { GITHUB_ACTIONS };
       const { stdout, stderr } = await runServer(place, { args, env });
       assert.ok(stdout.length > 1_000, args.join());
       assertHarmless(stdout + stderr, args.join(" "));

@@ -11,7 +11,7 @@ import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { lacks } from "./testing/needs.ts";
 import { type Asking, runServer } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";
-import { LocalServer } from "./walk/servers.ts";
+import { LocalServer } from "./testing/local_server.ts";
 
 type Params = Record<string, unknown>;
 

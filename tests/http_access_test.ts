@@ -73,7 +73,7 @@ async function statusOf(
   return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
 }
 
-Deno.test("a request with another host or HTTP method, or with a body that is no message, is refused", async () => {
+Deno.test("a request with another host or HTTP method, or with a body that is not a message, is refused", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
   await using server = await HttpServer.start(place, { env });

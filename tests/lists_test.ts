@@ -111,7 +111,7 @@ Deno.test("every page of a list follows from a cursor that is accepted, however 
   }
 });
 
-Deno.test("every name in a list loads its skill: those with characters of XML, long ones, and those that differ only in what cannot be seen", async () => {
+Deno.test("every name in a list loads its skill, with characters of XML, with 200 characters, and with invisible ones", async () => {
   using place = new Place();
   const long = "x".repeat(196);
   const names = ["R&D", "<b>", "deploy", `${long} one`, `${long} two`];
@@ -194,45 +194,4 @@ Deno.test("in lists, a description counts up to 1,024 characters, and in skills/
   assert.deepEqual(entries.map(({ frontmatter }) => frontmatter.description), [
     "é".repeat(1_024),
   ]);
-});
-
-Deno.test("the lists as JSON fit into a message whatever a project contains, the user's own skills first", async () => {
-  using place = new Place();
-  // Each of these takes four characters of JSON in JSON.
-  const description = JSON.stringify('"'.repeat(7_000));
-  for (let index = 0; index < 990; index++) {
-    place.skill(
-      "many",
-      `theirs-${index}`,
-      skillMd(`${"n".repeat(60)}-${index}`, description),
-    );
-  }
-  for (let index = 0; index < 990; index++) {
-    place.skill("more", `more-${index}`, skillMd(`m-${index}`, description));
-  }
-  place.skill(HOME, "mine");
-  const dirs = ["many", "more"].map((name) => `${place.path}/${name}`);
-  for (
-    const [toolset, tool] of [["reference", "list_skills"], [
-      "agentskills",
-      "load_skill_metadata_op",
-    ]] as const
-  ) {
-    await using session = await Session.open(place, {
-      args: [
-        "--tools",
-        toolset,
-        ...dirs.flatMap((dir) => ["--skill-dir", dir]),
-      ],
-    });
-    const { content, isError } = await session.call(tool);
-    const { text } = content[0] as { text: string };
-    assert.ok(!isError);
-    const list = Object.values(JSON.parse(text));
-    assert.equal(list.length, 1_981);
-    // An escaped quote counts once.
-    assert.ok(text.length <= 800_000, `${text.length}`);
-    assert.match(text, /About mine/);
-    assert.match(text, /\.\.\.\\?"/);
-  }
 });

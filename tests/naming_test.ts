@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
 import { Place, skillMd } from "./testing/folders.ts";
-import { LocalServer } from "./walk/servers.ts";
+import { LocalServer } from "./testing/local_server.ts";
 
 /** Whom a skill comes from. */
 type Owner = "project" | "global";

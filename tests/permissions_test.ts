@@ -6,22 +6,78 @@ import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { lacks } from "./testing/needs.ts";
-import { onWindows, runServer } from "./testing/server.ts";
+import { onWindows, runServer, type ServerOptions } from "./testing/server.ts";
 
-Deno.test("server serves the project's skills if the home folder is unknown, and reports that it is", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  for (const home of ["", "me"]) {
-    const env = { HOME: home, USERPROFILE: home };
-    await using session = await Session.open(place, { env });
-    assert.deepEqual(await session.names(), ["git"]);
-    await session.stderr.take(
-      (line) =>
-        line.startsWith("skill-server: Cannot determine the home folder: "),
-      "the line about the home folder",
-    );
-  }
-});
+/** A start in a place with the project's skill `git` and the user's skill `pdf`. */
+interface Start {
+  readonly options: (place: Place) => ServerOptions;
+  /** The skills that the server serves. */
+  readonly names: readonly string[];
+  /** A line that it logs. */
+  readonly log?: RegExp;
+}
+
+const STARTS: Readonly<Record<string, Start>> = {
+  "the home folder is unknown": {
+    options: () => ({ env: { HOME: "", USERPROFILE: "" } }),
+    names: ["git"],
+    log: /^skill-server: Cannot determine the home folder: /,
+  },
+  "the home folder is a relative path": {
+    options: () => ({ env: { HOME: "me", USERPROFILE: "me" } }),
+    names: ["git"],
+    log: /^skill-server: Cannot determine the home folder: /,
+  },
+  "only USERPROFILE is set": {
+    options: ({ home }) => ({ env: { HOME: "", USERPROFILE: home } }),
+    names: ["git", "pdf"],
+  },
+  "Deno may read only the project": {
+    options: ({ project }) => ({
+      flags: flagsWith(`--allow-read=${project}`, "--allow-env"),
+    }),
+    names: ["git"],
+    log:
+      /home.\.claude.skills": Deno is not allowed to read it; add it to .*--allow-read/,
+  },
+  "Deno may not read a skill": {
+    options: ({ home }) => ({
+      flags: flagsWith(
+        "--allow-read",
+        `--deny-read=${join(home, ".claude/skills/pdf")}`,
+        "--allow-env",
+      ),
+    }),
+    names: ["git"],
+    log: /pdf.*not allowed/,
+  },
+  "Deno may not read the environment": {
+    options: () => ({ flags: flagsWith("--allow-read") }),
+    names: ["git"],
+    log: /--allow-env/,
+  },
+  "Deno has no permissions": {
+    options: () => ({ flags: flagsWith() }),
+    names: [],
+    log: /--allow-env/,
+  },
+};
+
+for (const [when, { options, names, log }] of Object.entries(STARTS)) {
+  Deno.test(`the server serves what it may read, and logs what to do, if ${when}`, async () => {
+    using place = new Place();
+    place.skill("project/.claude/skills", "git");
+    place.skill("home/.claude/skills", "pdf");
+    await using session = await Session.open(place, options(place));
+    assert.deepEqual(await session.names(), names);
+    if (log !== undefined) {
+      await session.stderr.take((line) => log.test(line), String(log));
+    }
+    if (names.length === 0) return;
+    place.skill("project/.claude/skills", "new");
+    await session.listChanged();
+  });
+}
 
 Deno.test("server reports that a tool cannot run the shell only if Deno is not allowed to", async () => {
   using place = new Place();
@@ -52,38 +108,6 @@ Deno.test("server reports neither a trusted folder that Deno may not read, nor a
     assert.deepEqual([code, stderr], [0, ""]);
     assert.match(stdout, new RegExp(`^ {2}${found} +1 file`, "m"));
   }
-});
-
-Deno.test("server does not start with a folder or a policy in an unknown home folder", async () => {
-  using place = new Place();
-  const env = { HOME: "", USERPROFILE: "" };
-  for (const args of [["~/more"], ["../folder", "--policy", "~/more"]]) {
-    const { code, stderr } = await runServer(place, { args, env });
-    assert.equal(code, 2);
-    assert.equal(
-      stderr,
-      'skill-server: Cannot find "~/more": the home folder is unknown; pass an absolute path (add --help to see the options)\n',
-    );
-  }
-});
-
-Deno.test("server serves the folders that Deno is allowed to read, and reports the missing permissions", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  place.skill("home/.claude/skills", "pdf");
-  const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
-  await using session = await Session.open(place, { flags });
-  assert.deepEqual(await session.names(), ["git"]);
-  const line = await session.stderr.take(
-    (line) => line.includes(join(place.home, ".claude", "skills")),
-    "the line about the refused root",
-  );
-  assert.match(
-    line,
-    /Deno is not allowed to read it; add it to .*--allow-read/,
-  );
-  place.skill("project/.claude/skills", "new");
-  await session.listChanged();
 });
 
 Deno.test("server over HTTP obeys a policy beside the skills with only the permissions to read these", async () => {
@@ -139,42 +163,8 @@ Deno.test(
   },
 );
 
-Deno.test("server skips a skill that Deno is not allowed to read, and says so", async () => {
+Deno.test("the home folder on Windows is USERPROFILE, even if a shell sets HOME", async () => {
   using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const secret = place.skill("home/.claude/skills", "secret");
-  const flags = flagsWith(
-    "--allow-read",
-    `--deny-read=${secret}`,
-    "--allow-env",
-  );
-  await using session = await Session.open(place, { flags });
-  assert.deepEqual(await session.names(), ["git"]);
-  await session.stderr.take(
-    (line) => line.includes(secret) && line.includes("not allowed"),
-    "the line about the skill",
-  );
-});
-
-Deno.test("server starts without permissions, serves what it may read, and reports what to add", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "git");
-  place.skill("home/.claude/skills", "pdf");
-  for (const [names, ...flags] of [[["git"], "--allow-read"], [[]]] as const) {
-    const options = { flags: flagsWith(...flags) };
-    await using session = await Session.open(place, options);
-    assert.deepEqual(await session.names(), names);
-    const isFix = (line: string) => line.includes("--allow-env");
-    await session.stderr.take(isFix, "the fix");
-  }
-});
-
-Deno.test("server uses USERPROFILE as the home folder if HOME is not set, and on Windows even if a shell sets it", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const env = { HOME: "", USERPROFILE: place.home };
-  await using session = await Session.open(place, { env });
-  assert.deepEqual(await session.names(), ["git"]);
   const program = `await server.main(["--list", "--json"]);`;
   const report = await onWindows(place, program, {
     HOME: "/c/Users/me",

@@ -1,56 +1,14 @@
-// A policy in a registry and in a server: what a change does, and what it turns off.
+// A policy in a registry and in a server, and changes of it.
 import assert from "node:assert/strict";
-import {
-  scanSkillRoots,
-  type SkillPolicy,
-  SkillRegistry,
-  type SkillRoot,
-} from "../mod.ts";
+import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { names, root } from "./testing/registry.ts";
-
-function rootsOf(place: Place): SkillRoot[] {
-  const skills = (dir: string) => join(dir, ".claude", "skills");
-  return [
-    root(skills(place.project), { scope: "project" }),
-    root(skills(place.home)),
-  ];
-}
+import { root } from "./testing/registry.ts";
 
 Deno.test(
-  "a skill that is off shadows nothing and appears neither in the catalog nor in the log",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("project/.claude/skills", "git");
-    place.skill("project/.claude/skills", "evil");
-    place.skill("project/.claude/skills", "broken", "no frontmatter");
-    place.link("nowhere", "project/.claude/skills/dangling");
-    place.skill("home/.claude/skills", "git");
-    const lines: string[] = [];
-    using registry = new SkillRegistry(rootsOf(place), {
-      workingDirectory: place.project,
-      policy: { rules: [{ scope: "project", state: "off" }] },
-      log: (line) => lines.push(line),
-    });
-    const catalog = await registry.refresh();
-    assert.deepEqual(names(catalog), ["git"]);
-    assert.equal(registry.find("git")!.scope, "global");
-    assert.deepEqual([catalog.diagnostics, catalog.shadowed, lines], [
-      [],
-      [],
-      [],
-    ]);
-    assert.deepEqual(catalog.roots.map(({ skills }) => skills), [0, 1]);
-    assert.deepEqual(catalog.off.map(({ name }) => name), ["evil", "git"]);
-  },
-);
-
-Deno.test(
-  "what cannot be read is off if a rule names the folder where it really lies, or the one that lists it",
+  "a skill that cannot be read is off if a rule names its real folder, or the folder that lists it",
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
@@ -65,35 +23,6 @@ Deno.test(
     assert.deepEqual(diagnostics.map(({ rule }) => rule), ["link-broken"]);
   },
 );
-
-Deno.test("a change of the policy changes only states", async () => {
-  using place = new Place();
-  for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
-  const policy = place.file("policy.yaml", "rules: []");
-  using registry = new SkillRegistry(rootsOf(place), {
-    workingDirectory: place.project,
-    policy,
-    log: () => {},
-  });
-  await registry.refresh();
-  const changes: string[][] = [];
-  registry.onChange(({ keys }) => changes.push([...keys]));
-  const rules =
-    "rules: [{ skill: a, state: pinned }, { skill: b, state: off }]";
-  place.file("policy.yaml", rules);
-  const after = await registry.refresh();
-  assert.deepEqual(names(after), ["a", "c"]);
-  assert.equal(registry.find("a")!.state, "pinned");
-  assert.deepEqual(changes.splice(0), [["a", "b"]]);
-  // The same rules change nothing, and the last valid policy stays in effect.
-  await registry.refresh();
-  place.file("policy.yaml", "rules: [{ skill: b, state: of }]");
-  const invalid = await registry.refresh();
-  assert.deepEqual([...invalid.skills.keys()], [...after.skills.keys()]);
-  assert.match(invalid.diagnostics[0]!.fix, /the last valid policy applies$/);
-  // The policy is not valid any more, and no skill changed.
-  assert.deepEqual(changes, [[]]);
-});
 
 Deno.test(
   "a skill whose SKILL.md is a link into a manual folder is hidden from the model",

@@ -1,4 +1,4 @@
-// How the server on stdio ends, and what it does if nobody reads what it writes.
+// How the server on stdio ends, and how it behaves if its output is closed or full.
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
@@ -88,7 +88,7 @@ Deno.test("--list exits quietly when its output is closed", async () => {
   assert.equal((await list.status).code, 0);
 });
 
-Deno.test("server keeps serving if nobody reads its stderr", async () => {
+Deno.test("server keeps serving if its client does not read stderr", async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {
     place.skill("home/.claude/skills", `bad-${"x".repeat(100)}-${i}`, "none");

@@ -1,31 +1,22 @@
-// scanSkillRoots() in mod.ts: what it returns and its limits. Which skills it finds is
+// scanSkillRoots() in mod.ts: its result and its limits. Which skills it finds is
 // a table in scans_test.ts.
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { Place, replaced, skillMd } from "./testing/folders.ts";
 import { skillKey } from "../src/skills/names.ts";
 import { lacks } from "./testing/needs.ts";
-import {
-  listPaths,
-  listSkillFiles,
-  readSkillFile,
-  root,
-} from "./testing/registry.ts";
+import { openRegistry, root } from "./testing/registry.ts";
 
-Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name", async () => {
+Deno.test("scanSkillRoots() returns the skills directly in a root, sorted by name", async () => {
   using place = new Place();
   const dir = join(place.path, "skills");
   const directory = place.skill("skills", "zebra");
   place.skill("skills", "Ape");
   place.skill("skills", "folder-of-monkey", skillMd("monkey"));
-  place.skill("skills/group/more", "deep");
   place.file("skills/README.md", "no skill");
-  place.dir("skills", "empty");
   const { skills, diagnostics, shadowed, roots, revision } =
-    await scanSkillRoots([
-      root(dir),
-    ]);
+    await scanSkillRoots([root(dir)]);
   assert.deepEqual([...skills.keys()], ["ape", "monkey", "zebra"]);
   assert.deepEqual([diagnostics, shadowed, revision], [[], [], 1]);
   assert.deepEqual(roots, [
@@ -38,7 +29,9 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
       repeated: 0,
     },
   ]);
-  assert.deepEqual(skills.get("zebra"), {
+  const { fileVersion, ...zebra } = skills.get("zebra")!;
+  assert.equal(typeof fileVersion, "string");
+  assert.deepEqual(zebra, {
     name: "zebra",
     description: "About zebra",
     frontmatter: { name: "zebra", description: "About zebra" },
@@ -46,7 +39,6 @@ Deno.test("scanSkillRoots() finds the skills directly in a root, sorted by name"
     directory,
     realDirectory: directory,
     file: join(directory, "SKILL.md"),
-    fileVersion: (await listSkillFiles(skills.get("zebra")!))[0]!.version,
     scope: "global",
     root: root(dir),
     state: "on",
@@ -83,13 +75,14 @@ Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for 
   }
 });
 
-Deno.test("scanSkillRoots() accepts skill.md if there is no SKILL.md", async () => {
+Deno.test("a skill.md is served as SKILL.md", async () => {
   using place = new Place();
   place.file("skills/a/skill.md", skillMd("a"));
-  const catalog = await scanSkillRoots([root(join(place.path, "skills"))]);
-  const a = catalog.skills.get("a")!;
-  assert.deepEqual(await listPaths(a), ["SKILL.md"]);
-  assert.equal(readSkillFile(a, "SKILL.md").text, skillMd("a"));
+  using registry = await openRegistry(join(place.path, "skills"));
+  const a = registry.find("a")!;
+  const { files } = await registry.listFiles(a);
+  assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
+  assert.equal((await registry.readFile(a, "SKILL.md")).text, skillMd("a"));
 });
 
 Deno.test(
@@ -108,15 +101,18 @@ Deno.test(
   },
 );
 
-/** Lets a directory have links to nothing, besides what it has, as many as are given. */
+/** Makes a directory seem to contain broken links. */
 function addLinks(dir: string, count: number): Disposable {
   const { readDirSync } = Deno;
   const entry = { isFile: false, isDirectory: false, isSymlink: true };
-  const links = Array.from({ length: count }, (_, i) => `l${i}`)
-    .map((name) => ({ ...entry, name }));
-  Deno.readDirSync = (path) =>
-    [...readDirSync(path), ...path === dir ? links : []].values();
-  return { [Symbol.dispose]: () => Object.assign(Deno, { readDirSync }) };
+  const links = Array.from(
+    { length: count },
+    (_, index) => ({ ...entry, name: `l${index}` }),
+  );
+  return replaced(Deno, {
+    readDirSync: (path: string | URL) =>
+      [...readDirSync(path), ...path === dir ? links : []].values(),
+  });
 }
 
 Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a global root", async () => {
@@ -144,7 +140,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
   );
 });
 
-Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and nothing shows what it did not visit", async () => {
+Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and hides the others", async () => {
   for (const recursive of [false, true]) {
     using place = new Place();
     const skills = place.dir("skills");
@@ -170,6 +166,32 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       ],
     );
   }
+});
+
+Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {
+  using place = new Place();
+  const dirs = ["b", "a", "copy of a", "c/x", "c/a", "_hidden/x", "broken"];
+  for (const dir of dirs) {
+    const name = dir.at(-1)!;
+    place.skill("skills", dir, dir === "broken" ? "none" : skillMd(name));
+  }
+  const path = join(place.path, "skills");
+  const scan = async () => {
+    const roots = [root(path), root(path, { recursive: true })];
+    const catalog = await scanSkillRoots(roots);
+    const { skills, shadowed, diagnostics } = catalog;
+    return [
+      Array.from(skills.values(), ({ directory }) => directory),
+      shadowed.map(({ skill, by }) => [skill.file, by.file]),
+      diagnostics,
+    ];
+  };
+  const { readDirSync } = Deno;
+  const readBackwards = (path: string | URL) =>
+    [...readDirSync(path)].toReversed().values();
+  const expected = await scan();
+  using _reversed = replaced(Deno, { readDirSync: readBackwards });
+  assert.deepEqual(await scan(), expected);
 });
 
 Deno.test("scanSkillRoots() finds skills with names that look like paths or prototypes", async () => {

@@ -1,7 +1,13 @@
 // What a scan finds, as a table: which directories are skills, which of them has a
 // name, and where links may lead.
 import assert from "node:assert/strict";
-import { resolveSkillRoots, scanSkillRoots, type SkillRoot } from "../mod.ts";
+import {
+  resolveSkillRoots,
+  scanSkillRoots,
+  type SkillCatalog,
+  SkillRegistry,
+  type SkillRoot,
+} from "../mod.ts";
 import { join, relative } from "../src/fs/paths.ts";
 import { createEntries } from "./testing/entries.ts";
 import { Place } from "./testing/folders.ts";
@@ -9,14 +15,16 @@ import { lacks } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 
 interface Scan {
-  /** What lies in the place of the test. */
+  /** The entries of the place, as {@linkcode createEntries} reads them. */
   readonly files: string;
   /** The roots, in order, each with its options after a colon. */
   readonly roots: string;
   /** A directory that links may lead into. */
   readonly trusted?: string;
-  /** What is in the project and off. */
+  /** Whether a policy turns the project's skills off. */
   readonly isProjectOff?: boolean;
+  /** The directory that the server runs in. Default: the project directory. */
+  readonly workingDirectory?: "home";
   /** The skills that have their names, each with its directory. */
   readonly found: string;
   /** What is reported, each with its rule. */
@@ -39,13 +47,13 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
     found: `git skills/git,
       review skills/eng/review, tdd skills/eng/tdd`,
   }],
-  "takes nothing for a group that is hidden or put aside": [{
+  "ignores groups that are hidden or set aside": [{
     files: `skills/.x/a/, skills/_x/b/, skills/disabled/c/,
       skills/Archive/d/, skills/backup/e/, skills/old/f/`,
     roots: "skills",
     found: "",
   }],
-  "takes nothing for a group that is filled by tools, a skill, or a root": [
+  "searches no group in node_modules, in a skill, or in another root": [
     {
       files: `skills/node_modules/g/, skills/outer/, skills/outer/inner/,
         skills/root/one/, own/, own/folder/part/`,
@@ -58,18 +66,19 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
       found: "outer skills/outer",
     },
   ],
-  "prefers a skill directly in a root to those of groups, which go by path": [
-    {
-      files: "skills/b/git/, skills/a/git/",
-      roots: "skills",
-      found: "git skills/a/git",
-    },
-    {
-      files: "skills/b/git/, skills/a/git/, skills/git copy/=git",
-      roots: "skills",
-      found: "git skills/git copy",
-    },
-  ],
+  "prefers a skill directly in a root to one in a group, and groups in the order of their paths":
+    [
+      {
+        files: "skills/b/git/, skills/a/git/",
+        roots: "skills",
+        found: "git skills/a/git",
+      },
+      {
+        files: "skills/b/git/, skills/a/git/, skills/git copy/=git",
+        roots: "skills",
+        found: "git skills/git copy",
+      },
+    ],
   "prefers the skill in a folder of its name to a copy, but not to one in an earlier root":
     [
       {
@@ -88,7 +97,7 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
     roots: "skills",
     found: "upper skills/b",
   }],
-  "reports a root that is a file, but none that is missing": [{
+  "reports a root that is a file, but not one that is missing": [{
     files: "file, skills/git/",
     roots: "none, file, skills",
     found: "git skills/git",
@@ -108,7 +117,11 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
       curated all/skills/.curated/curated,
       one all/one, six all/a/b/c/d/e/six`,
   }],
-  "does not search what tools fill in a recursive root": [{
+  "serves a project that is a skill itself as the project's": [
+    { files: "project/=a", roots: "", found: "a project" },
+    { files: "project/=a", roots: "", isProjectOff: true, found: "" },
+  ],
+  "skips the folders of tools in a recursive root": [{
     files: `all/.git/git/, all/__pycache__/cached/, all/venv/,
       all/node_modules/package/skills/module/, all/.venv/skills/installed/,
       all/venv/lib/site-packages/installed-too/`,
@@ -136,7 +149,7 @@ const LINKED_PROJECT = `linked -> project, project/.claude/skills/theirs/,
 
 /** Where links may lead. */
 const LINKS: Readonly<Record<string, readonly Scan[]>> = {
-  "follows no link out of a project, but into a folder that is trusted": [
+  "follows a link out of a project only into a trusted folder": [
     {
       files: LINKED,
       roots: "project/skills, project/root",
@@ -151,7 +164,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics: OUTSIDE.replace(/project.skills.store link-outside,\s+/, ""),
     },
   ],
-  "lets no link of the project change what the user lists": [
+  "finds the user's skills, whatever links to them the project has": [
     {
       files: LINKED,
       roots: "project/skills, project/root, home/.agents/skills",
@@ -165,36 +178,43 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       found: "git home/skills/git",
     },
   ],
-  "takes a project for the same through a link, and below a folder that is searched":
-    [
-      {
-        files: LINKED_PROJECT,
-        roots: "linked/.claude/skills",
-        found: "theirs linked/.claude/skills/theirs",
-        diagnostics: "linked/.claude/skills/out link-outside",
-      },
-      {
-        files: LINKED_PROJECT,
-        roots: "linked/.claude:deep",
-        found: "theirs linked/.claude/skills/theirs",
-        diagnostics: "linked/.claude/skills/out link-outside",
-      },
-      {
-        // Only the directory itself lists what the link of the project leads to.
-        files: LINKED_PROJECT,
-        roots: ":deep",
-        found: `private documents/private,
+  "neither serves nor reports skills that are off, which shadow nothing": [{
+    files: `project/skills/git/, project/skills/evil/,
+      project/skills/broken/=bad, project/skills/dangling -> nowhere,
+      home/skills/git/`,
+    roots: "project/skills, home/skills",
+    isProjectOff: true,
+    found: "git home/skills/git",
+  }],
+  "recognizes the project through a link, and in a folder that is searched": [
+    {
+      files: LINKED_PROJECT,
+      roots: "linked/.claude/skills",
+      found: "theirs linked/.claude/skills/theirs",
+      diagnostics: "linked/.claude/skills/out link-outside",
+    },
+    {
+      files: LINKED_PROJECT,
+      roots: "linked/.claude:deep",
+      found: "theirs linked/.claude/skills/theirs",
+      diagnostics: "linked/.claude/skills/out link-outside",
+    },
+    {
+      // The target of the project's link is in the searched folder, too.
+      files: LINKED_PROJECT,
+      roots: ":deep",
+      found: `private documents/private,
           theirs linked/.claude/skills/theirs`,
-        diagnostics: "linked/.claude/skills/out link-outside",
-      },
-      {
-        files: LINKED_PROJECT,
-        roots: ":deep, linked/.claude/skills",
-        isProjectOff: true,
-        found: "private documents/private",
-      },
-    ],
-  "lets no root that a link of the project leads away widen where links may lead":
+      diagnostics: "linked/.claude/skills/out link-outside",
+    },
+    {
+      files: LINKED_PROJECT,
+      roots: ":deep, linked/.claude/skills",
+      isProjectOff: true,
+      found: "private documents/private",
+    },
+  ],
+  "follows links only within the roots, not where a link of the project moves a root":
     [{
       files: `documents/private/, project/root -> documents,
         home/skills/private -> documents/private`,
@@ -203,15 +223,14 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics:
         "home/skills/private link-outside, project/root link-outside",
     }],
-  "takes no link in a project for the user's, whichever folder around it is searched":
-    [{
-      files: `secret/keys/, project/.claude/skills/theirs/,
+  "follows no link out of a project in a searched folder": [{
+    files: `secret/keys/, project/.claude/skills/theirs/,
         project/.claude/skills/keys -> secret/keys`,
-      roots: "project:deep",
-      found: "theirs project/.claude/skills/theirs",
-      diagnostics: "project/.claude/skills/keys link-outside",
-    }],
-  "follows links in groups as in roots, and a group can be one": [
+    roots: "project:deep",
+    found: "theirs project/.claude/skills/theirs",
+    diagnostics: "project/.claude/skills/keys link-outside",
+  }],
+  "follows links in groups as in roots, and links to groups": [
     {
       files: `home/skills/team -> home/store/team, home/store/team/git/,
         home/skills/eng/single -> home/store/single, home/store/single/,
@@ -227,6 +246,38 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics: "project/skills/group/private link-outside",
     },
   ],
+  "finds a project's links wherever a link of the user's leads to it": [{
+    files: `home/code -> project, home/mine -> store/mine, store/mine/,
+      project/.claude/skills/out -> store/out, store/out/`,
+    roots: "home:deep",
+    found: "mine home/mine",
+    diagnostics: "home/code/.claude/skills/out link-outside",
+  }],
+  "gives a skill that a link leads into the project the scope of the project": [
+    {
+      files: "home/skills/x -> project/tools/x, project/tools/x/",
+      roots: "home/skills",
+      found: "x home/skills/x",
+    },
+    {
+      files: "home/skills/x -> project/tools/x, project/tools/x/",
+      roots: "home/skills",
+      isProjectOff: true,
+      found: "",
+    },
+  ],
+  "finds a skill once, in the first root that lists it, and ends in a loop": [
+    {
+      files: "one/git -> two/git, two/git/, two/pdf/",
+      roots: "one, two",
+      found: "git one/git, pdf two/pdf",
+    },
+    {
+      files: "all/a/, all/a/up -> all, all/b/again -> all/a, all/b/c/",
+      roots: "all:deep",
+      found: "a all/a, c all/b/c",
+    },
+  ],
   "ignores links that lead to no skill": [{
     files: `project/skills/README.md -> outside/notes.md, outside/notes.md,
       project/skills/docs -> outside,
@@ -240,7 +291,7 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
     trusted: "store",
     found: "git skills/git",
   }],
-  "skips a SKILL.md that is a link to nothing, to what is hidden, or out of its skill":
+  "skips a SKILL.md that is a broken link, or a link to a hidden file or out of its skill":
     [{
       files: `skills/good/, skills/gone -> nowhere,
         skills/dangling/SKILL.md -> nowhere,
@@ -258,11 +309,130 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
     }],
 };
 
-/** Scans the roots of a row, in the project and for the user of a place. */
-async function scan(
+/** A scan, and the scans after changes of the disk. */
+interface Rescan extends Scan {
+  readonly steps: readonly (Pick<Scan, "found" | "diagnostics"> & {
+    /** Paths to remove. */
+    readonly remove?: string;
+    /** What to rename, and to what. */
+    readonly rename?: readonly [string, string];
+    readonly add?: string;
+  })[];
+}
+
+const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
+  "finds new skills, and a skill that a removed one shadowed": [{
+    files: "project/skills/git/, home/skills/git/",
+    roots: "project/skills, home/skills",
+    found: "git project/skills/git",
+    steps: [
+      {
+        add: "home/skills/pdf/",
+        found: "git project/skills/git, pdf home/skills/pdf",
+      },
+      {
+        remove: "project/skills/git",
+        found: "git home/skills/git, pdf home/skills/pdf",
+      },
+      { remove: "home/skills", found: "" },
+      { add: "home/skills/new/", found: "new home/skills/new" },
+    ],
+  }],
+  "reads a SKILL.md that changed, broke, was removed, or took the place of skill.md":
+    [{
+      files: "skills/git/skill.md=lower",
+      roots: "skills",
+      found: "lower skills/git",
+      steps: [
+        { add: "skills/git/SKILL.md=upper", found: "upper skills/git" },
+        {
+          add: "skills/git/SKILL.md=bad",
+          found: "",
+          diagnostics: "skills/git/SKILL.md frontmatter-missing",
+        },
+        { add: "skills/git/SKILL.md=fixed", found: "fixed skills/git" },
+        { remove: "skills/git/SKILL.md", found: "lower skills/git" },
+        { remove: "skills/git/skill.md", found: "" },
+      ],
+    }],
+  "finds the skills of a group until it becomes a skill": [{
+    files: "skills/eng/tdd/",
+    roots: "skills",
+    found: "tdd skills/eng/tdd",
+    steps: [
+      { add: "skills/eng/", found: "eng skills/eng" },
+      { remove: "skills/eng/SKILL.md", found: "tdd skills/eng/tdd" },
+      {
+        rename: ["skills/eng", "skills/old"],
+        found: "",
+      },
+    ],
+  }],
+  "follows a root and a link that change where they lead": [
+    {
+      files: "skills/a/, store/b/",
+      roots: "skills",
+      found: "a skills/a",
+      steps: [
+        { remove: "skills", add: "skills -> store", found: "b skills/b" },
+        { remove: "skills", add: "skills/c/", found: "c skills/c" },
+      ],
+    },
+    {
+      files: "skills/x -> store/a, store/a/, store/b/",
+      roots: "skills",
+      found: "a skills/x",
+      steps: [
+        {
+          remove: "skills/x",
+          add: "skills/x -> store/b",
+          found: "b skills/x",
+        },
+        {
+          remove: "store/b",
+          found: "",
+          diagnostics: "skills/x link-broken",
+        },
+        {
+          remove: "skills/x",
+          add: "skills/x/",
+          found: "x skills/x",
+        },
+      ],
+    },
+  ],
+  "searches a folder that was a link into the project": [{
+    files: "project/skills/d/, linked -> project",
+    roots: "linked:confined, linked/skills:confined",
+    found: "d linked/skills/d",
+    steps: [
+      {
+        remove: "linked",
+        add: "linked/c/, linked/skills/a/",
+        found: "a linked/skills/a, c linked/c",
+      },
+    ],
+  }],
+  "never treats the home folder as a project, even when it becomes a link": [{
+    files: "home/skills/b/",
+    roots: "home/skills",
+    workingDirectory: "home",
+    found: "b home/skills/b",
+    steps: [
+      {
+        rename: ["home", "moved"],
+        add: "home -> moved, moved/skills/a/",
+        found: "a home/skills/a, b home/skills/b",
+      },
+    ],
+  }],
+};
+
+/** Returns the roots and the options of a row. */
+function argumentsOf(
   place: Place,
-  { roots, trusted, isProjectOff }: Scan,
-): Promise<{ found: string; diagnostics: string }> {
+  { roots, trusted, isProjectOff, workingDirectory }: Scan,
+): Parameters<typeof scanSkillRoots> {
   const all = roots.split(", ").flatMap((it) => {
     const [dir = "", kind = ""] = it.split(":");
     const path = join(place.path, dir);
@@ -271,50 +441,83 @@ async function scan(
     return [root(path, { scope, ...ROOTS[kind] })];
   });
   const off = { scope: "project", state: "off" } as const;
-  const { skills, diagnostics } = await scanSkillRoots(all, {
-    workingDirectory: place.project,
+  return [all, {
+    workingDirectory: place[workingDirectory ?? "project"],
     homeDirectory: place.home,
     trustLinks: trusted === undefined ? [] : [join(place.path, trusted)],
     policy: { rules: isProjectOff ? [off] : [] },
-  });
+  }];
+}
+
+/** Asserts that a scan found the skills of a row, with their scopes, and its diagnostics. */
+function assertFound(
+  place: Place,
+  { skills, diagnostics }: SkillCatalog,
+  expected: Pick<Scan, "found" | "diagnostics">,
+): void {
   const pathOf = (path: string) =>
     relative(place.path, path).replaceAll("\\", "/");
   for (const { scope, realDirectory } of skills.values()) {
-    const isInProject = pathOf(realDirectory).startsWith("project/");
+    const isInProject = /^project(?:\/|$)/.test(pathOf(realDirectory));
     assert.equal(scope, isInProject ? "project" : "global");
   }
-  return {
-    found: Array.from(
-      skills.values(),
-      ({ name, directory }) => `${name} ${pathOf(directory)}`,
-    ).join(", "),
-    diagnostics: diagnostics.map(({ file, rule }) => `${pathOf(file)} ${rule}`)
-      .join(", "),
-  };
+  const found = Array.from(
+    skills.values(),
+    ({ name, directory }) => `${name} ${pathOf(directory)}`,
+  );
+  const reported = diagnostics
+    .map(({ file, rule }) => `${pathOf(file)} ${rule}`);
+  assert.deepEqual([found.join(", "), reported.join(", ")], [
+    onOneLine(expected.found),
+    onOneLine(expected.diagnostics ?? ""),
+  ]);
 }
 
 function onOneLine(text: string): string {
   return text.trim().replaceAll(/\s+/g, " ");
 }
 
-for (const [needsLinks, table] of [[false, SCANS], [true, LINKS]] as const) {
-  for (const [title, rows] of Object.entries(table)) {
-    Deno.test({
-      name: `a scan ${title}`,
-      ignore: needsLinks && lacks("links"),
-      fn: async (test) => {
-        for (const row of rows) {
-          const { files, roots, found, diagnostics = "" } = row;
-          await test.step(`${roots} with ${onOneLine(files)}`, async () => {
-            using place = new Place();
-            createEntries(files, place);
-            assert.deepEqual(await scan(place, row), {
-              found: onOneLine(found),
-              diagnostics: onOneLine(diagnostics),
-            });
-          });
-        }
-      },
-    });
-  }
+function testScan(
+  title: string,
+  rows: readonly Scan[],
+  test: (place: Place, row: Scan) => Promise<void>,
+): void {
+  Deno.test({
+    name: `a scan ${title}`,
+    ignore: JSON.stringify(rows).includes("->") && lacks("links"),
+    fn: async (context) => {
+      for (const row of rows) {
+        const name = `${row.roots} with ${onOneLine(row.files)}`;
+        await context.step(name, async () => {
+          using place = new Place();
+          createEntries(row.files, place);
+          await test(place, row);
+        });
+      }
+    },
+  });
+}
+
+for (const [title, rows] of Object.entries({ ...SCANS, ...LINKS })) {
+  testScan(title, rows, async (place, row) => {
+    const catalog = await scanSkillRoots(...argumentsOf(place, row));
+    assertFound(place, catalog, row);
+  });
+}
+
+for (const [title, rows] of Object.entries(RESCANS)) {
+  testScan(`after a change ${title}`, rows, async (place, row) => {
+    const [roots, options] = argumentsOf(place, row);
+    using registry = new SkillRegistry(roots, { ...options, log: () => {} });
+    assertFound(place, await registry.refresh(), row);
+    for (const { remove, rename, add, ...found } of (row as Rescan).steps) {
+      if (remove !== undefined) place.remove(remove);
+      if (rename !== undefined) {
+        const [from, to] = rename.map((path) => join(place.path, path));
+        Deno.renameSync(from!, to!);
+      }
+      if (add !== undefined) createEntries(add, place);
+      assertFound(place, await registry.refresh(), found);
+    }
+  });
 }

@@ -7,7 +7,7 @@ import { lacks } from "./testing/needs.ts";
 import { Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { attempt } from "../src/attempt.ts";
-import { join } from "../src/fs/paths.ts";
+import { isThere, join } from "../src/fs/paths.ts";
 
 const ignore = lacks("cmd");
 
@@ -22,14 +22,6 @@ const shellOptions = (run = "--allow-run=cmd") => ({
   flags: flagsWith("--allow-read", "--allow-env", run),
 });
 
-/** Returns a function that runs a command and returns the tool's text. */
-function runnerIn(session: Session) {
-  return async (command: string) => {
-    const { text } = await session.text(TOOL, { skill_name: "git", command });
-    return text.replaceAll("\r\n", "\n");
-  };
-}
-
 /** A command whose third process writes a file and runs for a long time. */
 const LONG =
   `cmd /c ""${Deno.execPath()}" eval "Deno.writeTextFileSync('started', ''); setInterval(Date, 1000)""`;
@@ -38,10 +30,6 @@ const LONG =
 async function waitForStart(place: Place): Promise<void> {
   const file = join(skillDir(place), "started");
   await eventually(() => isThere(file), "the command to start");
-}
-
-function isThere(path: string): boolean {
-  return attempt(() => Deno.statSync(path)) !== undefined;
 }
 
 /** Waits until no process runs in the skill's directory, which Windows keeps until then. */
@@ -74,24 +62,30 @@ Deno.test(
   async () => {
     using place = filesPlace();
     await using session = await Session.open(place, shellOptions());
-    const run = runnerIn(session);
-    assert.equal(await run("cd"), `${skillDir(place)}\n\n`);
-    assert.equal(await run('echo "a  b" c'), '"a  b" c\n\n');
-    assert.equal(await run("echo one& echo two"), "one\ntwo\n\n");
-    assert.equal(await run("echo ^& 100%"), "& 100%\n\n");
-    assert.equal(await run("echo oops>&2"), "\noops\n");
-    assert.equal(await run("type references\\API.md"), "# API\n");
-    assert.equal(await run("exit 3"), "\n\n[exit code 3]");
-    assert.equal(await run("exit /b 4"), "\n\n[exit code 4]");
-    assert.match(await run("no-such-command"), /\[exit code (?:1|9009)\]$/);
     const words = `"${Deno.execPath()}" eval "console.log(Deno.args)" "a b" c`;
-    assert.equal(await run(words), '[ "a b", "c" ]\n\n');
-    assert.equal(
-      await run("echo one\necho two"),
-      "Cannot run the command: cmd runs only one line; join the lines with &&",
-    );
-    // The command has no input, so it does not wait.
-    assert.match(await run("findstr x"), /\[exit code 1\]$/);
+    const results: [command: string, text: string | RegExp][] = [
+      ["cd", `${skillDir(place)}\n\n`],
+      ['echo "a  b" c', '"a  b" c\n\n'],
+      ["echo one& echo two", "one\ntwo\n\n"],
+      ["echo ^& 100%", "& 100%\n\n"],
+      ["echo oops>&2", "\noops\n"],
+      ["type references\\API.md", "# API\n"],
+      ["exit 3", "\n\n[exit code 3]"],
+      ["no-such-command", /\[exit code (?:1|9009)\]$/],
+      [words, '[ "a b", "c" ]\n\n'],
+      [
+        "echo one\necho two",
+        "Cannot run the command: cmd runs only one line; join the lines with &&",
+      ],
+      // The command has no input, so it does not wait.
+      ["findstr x", /\[exit code 1\]$/],
+    ];
+    for (const [command, expected] of results) {
+      const { text } = await session.text(TOOL, { skill_name: "git", command });
+      const printed = text.replaceAll("\r\n", "\n");
+      if (typeof expected === "string") assert.equal(printed, expected);
+      else assert.match(printed, expected);
+    }
   },
 );
 

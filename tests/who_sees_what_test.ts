@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
+import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
+import { type Entry, pages } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
+import { LocalServer } from "./testing/local_server.ts";
 import { lacks } from "./testing/needs.ts";
-import { Observer } from "./walk/observer.ts";
-import { LocalServer } from "./walk/servers.ts";
-import { READS_FILES, type Shown, type View } from "./walk/view.ts";
+import { callFor, type ToolCall } from "./testing/tools.ts";
 
 interface State {
   fields?: string;
@@ -53,7 +54,7 @@ function byDir(state: string) {
   return (dir: string) => ({ in: dir, state });
 }
 
-/** Only what lies in the project is off, and the skill around `inner` never does. */
+/** Turns off a skill of the project by its scope, which the skill around it never has. */
 function byScope(state: string) {
   return (dir: string) =>
     dir.includes("project") ? { scope: "project", state } : byDir(state)(dir);
@@ -138,21 +139,25 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
   },
 };
 
+const OUTER_TEXT = "Text of the outer skill";
+const INNER_TEXT = "Text of the inner skill";
+const FILE_TEXT = "Text of a file of the inner skill";
+
 /** Creates the skills, and returns a server of a toolset. */
 async function serve(
   place: Place,
   { inner, outer, links = {}, args = [] }: Arrangement,
   { fields = "", rule, isBroken }: State,
-  toolset: string,
+  toolset: Toolset,
 ): Promise<LocalServer> {
   const at = (path: string) => join(place.path, path);
-  place.file(`${outer}/SKILL.md`, `${skillMd("outer")}tok1`);
+  place.file(`${outer}/SKILL.md`, skillMd("outer") + OUTER_TEXT);
   const text = isBroken
     ? "---\nname: inner\n---\n"
-    : skillMd("inner").replace("\n---\n", `\n${fields}\n---\n`);
-  place.file(`${inner}/SKILL.md`, `${text}tok2`);
-  place.file(`${inner}/more.md`, "tok3");
-  place.file(`${inner}/part/more.md`, "tok3");
+    : skillMd("inner", "About inner", fields && `${fields}\n`);
+  place.file(`${inner}/SKILL.md`, text + INNER_TEXT);
+  place.file(`${inner}/more.md`, FILE_TEXT);
+  place.file(`${inner}/part/more.md`, FILE_TEXT);
   for (const [path, target] of Object.entries(links)) {
     place.link(at(target), path);
   }
@@ -165,45 +170,120 @@ async function serve(
   });
 }
 
-/** Returns who sees the skill `inner`: t in the tools, p in the prompts, r in the resources. */
-function seesOwn({ skills, tools, prompts, completions }: View): string {
-  const shown = skills.map((text): Shown => JSON.parse(text))
-    .find(({ name }) => name === "inner");
-  const { files, tool, prompt, entry } = shown ?? {};
-  // Everything that shows a skill to someone agrees.
-  assert.equal(tools.includes("inner"), tool === "tok2");
-  assert.equal(prompts.includes("inner"), prompt === "tok2");
-  assert.equal(completions.includes("inner"), prompt === "tok2");
-  assert.equal(entry !== undefined, files !== undefined);
-  return [tool && "t", prompt && "p", files?.["more.md"] && "r"].join("");
+/** Looks at a skill in each view of a server. */
+class Viewer {
+  readonly #server: LocalServer;
+  readonly #toolset: Toolset;
+
+  constructor(server: LocalServer, toolset: Toolset) {
+    this.#server = server;
+    this.#toolset = toolset;
+  }
+
+  /** Returns which views show the skill `inner`, in the form of {@linkcode State.own}. */
+  async seesInner(): Promise<string> {
+    const uri = "skill://inner/more.md";
+    const main = "skill://inner/SKILL.md";
+    const load = callFor(this.#toolset, "inner");
+    const ref = { type: "ref/prompt", name: "skill" };
+    const argument = { name: "name", value: "inn" };
+    const views = {
+      t: [
+        /\binner\b/.test(await this.#listForModel()),
+        (await this.#call(load)).includes(INNER_TEXT),
+      ],
+      p: [
+        await this.#lists("prompts", "inner"),
+        await this.#shows("prompts/get", { name: "inner" }, INNER_TEXT),
+        await this.#shows("completion/complete", { ref, argument }, "inner"),
+      ],
+      r: [
+        await this.#lists("resources", main),
+        await this.#lists("skills", main),
+        await this.#shows("skills/get", { uri: main }, uri),
+        await this.#shows("resources/read", { uri }, FILE_TEXT),
+      ],
+    };
+    return inAgreement(views);
+  }
+
+  /** Returns which views show a file of `inner` in the skill `outer`. */
+  async seesInOuter(path: string): Promise<string> {
+    const dir = path.includes("/") ? path.replace(/\/[^/]*$/, "") : "";
+    const root = "skill://outer/";
+    const entries: Entry[] = (await pages(this.#server, "skills/list"))
+      .flatMap(({ skills }) => skills);
+    const outer = entries.find(({ uri }) => uri === `${root}SKILL.md`)!;
+    const uri = root + path;
+    return inAgreement({
+      t: [
+        (await this.#call(callFor(this.#toolset, "outer", path)))
+          .includes(FILE_TEXT),
+        ...await this.#listsToModel(path),
+      ],
+      r: [
+        await this.#shows("resources/read", { uri }, FILE_TEXT),
+        await this.#shows("resources/read", { uri: root }, FILE_TEXT),
+        await this.#shows("resources/directory/read", { uri: root + dir }, uri),
+        outer.resources.some((resource) => resource.uri === uri),
+      ],
+    });
+  }
+
+  /** Returns whether the tool lists a file, if it lists files. */
+  async #listsToModel(path: string): Promise<boolean[]> {
+    if (this.#toolset !== "skilljack") return [];
+    const list = await this.#call(callFor(this.#toolset, "outer", ""));
+    return [list.includes(`- ${path}`)];
+  }
+
+  async #listForModel(): Promise<string> {
+    const { list } = TOOL_NAMES[this.#toolset];
+    if (list !== "skill") {
+      return await this.#call({ name: list, arguments: {} });
+    }
+    return JSON.stringify(await pages(this.#server, "tools/list"));
+  }
+
+  async #call(call: ToolCall): Promise<string> {
+    const { result } = await this.#server.ask(0, "tools/call", call);
+    return result.isError ? "" : result.content[0].text;
+  }
+
+  /** Whether a list has an entry with a name or a URI. */
+  async #lists(list: string, id: string): Promise<boolean> {
+    const entries = (await pages(this.#server, `${list}/list`))
+      .flatMap((page) => page[list]);
+    return entries.some(({ name, uri }) => name === id || uri === id);
+  }
+
+  async #shows(method: string, params: object, text: string): Promise<boolean> {
+    const { result } = await this.#server.ask(0, method, params);
+    return result !== undefined && JSON.stringify(result).includes(text);
+  }
 }
 
-/** Returns who sees the files of `inner` in the skill `outer`. */
-function seesInOuter({ skills }: View, file: string): string {
-  const { files, toolFiles, entry, together } = skills
-    .map((text): Shown => JSON.parse(text))
-    .find(({ name }) => name === "outer")!;
-  const isListed = files[file] === "tok3";
-  assert.equal(entry![file] !== undefined, isListed);
-  assert.equal(together!.includes("tok3"), isListed);
-  return [toolFiles?.[file] && "t", isListed && "r"].filter(Boolean).join("");
+/** Returns the letters whose views show something, if all views of each letter agree. */
+function inAgreement(views: Record<string, boolean[]>): string {
+  return Object.entries(views).map(([letter, shown]) => {
+    assert.equal(new Set(shown).size, 1, `${letter}: ${shown}`);
+    return shown[0] ? letter : "";
+  }).join("");
 }
 
-/** Checks who sees the skills in an arrangement, over one of the connections. */
+/** Checks who sees the skills in an arrangement. */
 async function check(
   arrangement: Arrangement,
-  [state, toolset, turn]: [State, string, number],
+  state: State,
+  toolset: Toolset,
 ): Promise<void> {
   using place = new Place();
   using server = await serve(place, arrangement, state, toolset);
-  const connections = Object.values(server.asks);
-  const ask = connections[turn % connections.length]!;
-  const { shared = "" } = arrangement;
-  const paths = [shared, shared.replace(/more\.md$/, "SKILL.md")];
-  const view = await new Observer(ask, toolset).look({ names: [], paths });
-  assert.equal(seesOwn(view), state.own);
-  if (shared === "") return;
-  assert.equal(seesInOuter(view, shared), state.outer, "in the outer skill");
+  const viewer = new Viewer(server, toolset);
+  assert.equal(await viewer.seesInner(), state.own);
+  const { shared } = arrangement;
+  if (shared === undefined) return;
+  assert.equal(await viewer.seesInOuter(shared), state.outer, "in outer");
 }
 
 Deno.test("the table of who sees what has each state of a policy", () => {
@@ -213,20 +293,21 @@ Deno.test("the table of who sees what has each state of a policy", () => {
   assert.deepEqual(missing, []);
 });
 
+const READS_FILES = TOOLSET_NAMES
+  .filter((toolset) => TOOL_NAMES[toolset].read !== undefined);
+
 for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
   Deno.test({
     name: `each state of a skill shows it to the right viewers: ${title}`,
     ignore: lacks("links"),
     fn: async (test) => {
-      // What the resources show does not depend on the toolset.
+      // The resources do not depend on the toolset.
       const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
-      let turn = 0;
       for (const [name, state] of Object.entries(STATES)) {
-        turn++;
         for (const toolset of toolsets) {
           await test.step(
             `${name}, ${toolset}`,
-            () => check(arrangement, [state, toolset, turn++]),
+            () => check(arrangement, state, toolset),
           );
         }
       }

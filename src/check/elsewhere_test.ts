@@ -6,7 +6,7 @@ import {
 } from "../../tests/testing/server.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { LocalServer } from "../../tests/walk/servers.ts";
+import { LocalServer } from "../../tests/testing/local_server.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { join } from "../fs/paths.ts";
 

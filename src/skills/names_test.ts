@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { parseSkillUri } from "../../mod.ts";
+import { parseSkillUri, skillUri } from "../../mod.ts";
 import { assertLinearTime } from "../../tests/testing/waiting.ts";
 import { escapeXml } from "../text.ts";
 import { cleanName, skillKey } from "./names.ts";
@@ -94,6 +94,17 @@ const SAME_KEY: [one: string, other: string][] = [
   ["gi\u0007t\u202e", "git"],
   ["gi\u{e0041}t", "git"],
 ];
+
+Deno.test("parseSkillUri() reads what skillUri() writes, whatever characters names and paths contain", () => {
+  const names = ["git", "R&D <b>", "a/b:c", "é\u{1f600}", "..", "100%", "?#"];
+  for (const name of names) {
+    for (const path of [undefined, "", "a.md", "docs/ä b/100%?#.md"]) {
+      const uri = skillUri(name, path);
+      assert.deepEqual(parseSkillUri(uri), { name, path }, uri);
+      assert.ok(URL.canParse(uri), uri);
+    }
+  }
+});
 
 Deno.test("skillKey() ignores case, surrounding whitespace, the composition of accents, and what cannot be seen", () => {
   for (const [one, other] of SAME_KEY) {

@@ -1,5 +1,5 @@
-// The ways to start the server that a release has: from a URL, as a bundle, and as an
-// executable.
+// The ways to start the server that a release has: from JSR, from a clone, as a bundle,
+// and as an executable.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync } from "node:fs";
@@ -29,10 +29,8 @@ const TYPES: Record<string, string> = {
 /** Serves a directory's files over HTTP, and others that are given as JSON. */
 function serveDir(
   dir: string,
-  { prefix = "/", others = {} }: {
-    prefix?: string;
-    others?: Record<string, object>;
-  } = {},
+  prefix = "/",
+  others: Record<string, object> = {},
 ): { url: string } & AsyncDisposable {
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -63,34 +61,6 @@ function createCache(place: Place): string {
   return cache;
 }
 
-/** Checks that a main module loads a skill, and that its printed entry serves it, too. */
-async function checkStart(
-  place: Place,
-  { main, env }: { main: string; env: Record<string, string> },
-): Promise<void> {
-  {
-    await using session = await Session.open(place, { main, env });
-    assert.equal((await session.load("git")).isError, false);
-  }
-  const launch = await printedLaunch(place, { main, env });
-  assert.deepEqual(serverArgs(launch, main), []);
-  await using session = await Session.open(place, { launch, env });
-  assert.deepEqual(await session.names(), ["git"]);
-}
-
-Deno.test(
-  "mod.ts runs from a URL with the README's permissions, and --print-config prints a command that does the same",
-  { ignore: lacks("junctions") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    await using host = serveDir(REPOSITORY);
-    const env = { DENO_DIR: createCache(place) };
-    const main = `${host.url}/mod.ts`;
-    await checkStart(place, { main, env });
-  },
-);
-
 /** Serves this repository as a package of a registry like JSR. */
 function servePackage() {
   const { version, exports } = config;
@@ -101,12 +71,9 @@ function servePackage() {
     const checksum = `sha256-${hash("sha256", bytes)}`;
     manifest[`/${file}`] = { size: bytes.length, checksum };
   }
-  return serveDir(REPOSITORY, {
-    prefix: `${path}${version}/`,
-    others: {
-      [`${path}meta.json`]: { latest: version, versions: { [version]: {} } },
-      [`${path}${version}_meta.json`]: { manifest, exports },
-    },
+  return serveDir(REPOSITORY, `${path}${version}/`, {
+    [`${path}meta.json`]: { latest: version, versions: { [version]: {} } },
+    [`${path}${version}_meta.json`]: { manifest, exports },
   });
 }
 
@@ -137,7 +104,14 @@ Deno.test(
         `deno run --no-config --allow-read --allow-env ${main} --list\n`,
       ),
     );
-    await checkStart(place, { main, env });
+    {
+      await using session = await Session.open(place, { main, env });
+      assert.equal((await session.load("git")).isError, false);
+    }
+    const launch = await printedLaunch(place, { main, env });
+    assert.deepEqual(serverArgs(launch, main), []);
+    await using session = await Session.open(place, { launch, env });
+    assert.deepEqual(await session.names(), ["git"]);
   },
 );
 

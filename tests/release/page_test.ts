@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
 import { Tab } from "../testing/browser.ts";
-import { filesPlace, Place, skillMd } from "../testing/folders.ts";
+import { filesPlace, type Place, skillMd } from "../testing/folders.ts";
 import { type HttpOptions, HttpServer, TOKEN } from "../testing/http.ts";
 import { lacks } from "../testing/needs.ts";
 
@@ -113,56 +113,12 @@ testPage(
 );
 
 testPage(
-  "the page says what is the matter when the server does not answer",
+  "the page says that it cannot reach the server",
   {},
   async ({ page, server }) => {
     await page.locator("#skills .name", { hasText: "git" }).waitFor();
     await server.end();
     await page.locator("#skills summary", { hasText: "git" }).click();
     await page.locator("pre", { hasText: "Cannot reach the server" }).waitFor();
-  },
-);
-
-/** Text that would run if any of it became markup. */
-const MARKUP =
-  `</script><script>alert(1)</script><img src=x onerror="alert(2)"><b>bold</b>`;
-
-testPage(
-  "nothing of a hostile skill becomes markup or runs",
-  {
-    createPlace: () => {
-      const place = new Place();
-      const quoted = JSON.stringify(MARKUP);
-      const dir = "home/.claude/skills";
-      place.skill(
-        dir,
-        "hostile",
-        `---\nname: hostile\ndescription: ${quoted}\n---\n${MARKUP}\n`,
-      );
-      place.file(`${dir}/hostile/<img src=x onerror=alert(3)>.md`, MARKUP);
-      place.file(`${dir}/hostile/${"long".repeat(50)}.md`, "");
-      place.skill(
-        dir,
-        "named",
-        `---\nname: ${quoted}\ndescription: javascript:alert(4)\n---\n`,
-      );
-      return place;
-    },
-  },
-  async ({ page }) => {
-    const row = page.locator("#skills > li", { hasText: "hostile" });
-    await row.locator(".about", { hasText: MARKUP }).waitFor();
-    await page.locator("#skills .name", { hasText: MARKUP }).waitFor();
-    for (const summary of await page.locator("#skills summary").all()) {
-      await summary.click();
-    }
-    await row.locator("pre", { hasText: MARKUP }).waitFor();
-    await row.getByRole("button", { name: "<img src=x" }).click();
-    await row.locator("h3", { hasText: "<img src=x onerror=alert(3)>.md" })
-      .waitFor();
-    await row.locator("pre", { hasText: MARKUP }).waitFor();
-    const injected = page.locator("#skills").locator("img, script, b, a");
-    assert.equal(await injected.count(), 0);
-    await assertFits(page);
   },
 );

@@ -30,7 +30,7 @@ export function findBrowser(): string | undefined {
 export class Tab implements AsyncDisposable {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** Dialogs, uncaught errors, violations of the policy, and requests to other servers. */
+  /** Uncaught errors, violations of the policy, and requests to other servers. */
   readonly faults: string[] = [];
   readonly #browser: Browser;
 
@@ -55,10 +55,6 @@ export class Tab implements AsyncDisposable {
   }
 
   #watch(origin: string): void {
-    this.page.on("dialog", (dialog) => {
-      this.faults.push(`dialog: ${dialog.message()}`);
-      dialog.dismiss();
-    });
     this.page.on("pageerror", ({ message }) => this.faults.push(message));
     this.page.on("console", (message) => {
       if (/Content.Security.Policy|Trusted/i.test(message.text())) {

@@ -1,4 +1,4 @@
-// What lies in the place of a test, as a row of a table says it.
+// The entries of a place, as a row of a table lists them.
 import { join } from "../../src/fs/paths.ts";
 import { type Place, skillMd } from "./folders.ts";
 
@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, string | Uint8Array>> = {
 };
 
 /**
- * Creates what a row of a table says, with commas between: a skill where a path ends
+ * Creates the entries of a row, with commas between: a skill where a path ends
  * with "/", with its name or a kind of text after "=", a link to the path after "->",
  * or else an empty file.
  */

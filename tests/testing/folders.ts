@@ -1,5 +1,4 @@
 // Temporary directories with skills.
-import fs from "node:fs";
 import assert from "node:assert/strict";
 import { attempt } from "../../src/attempt.ts";
 import { join, resolve } from "../../src/fs/paths.ts";
@@ -103,13 +102,6 @@ export function filesPlace(): Place {
   return place;
 }
 
-/** Swaps the entries at two paths. */
-export function exchange(a: string, b: string): void {
-  Deno.renameSync(a, `${a}.swap`);
-  Deno.renameSync(b, a);
-  Deno.renameSync(`${a}.swap`, b);
-}
-
 /** Whether a path points to a directory. */
 export function isDirectory(path: string): boolean {
   return attempt(() => Deno.statSync(path).isDirectory) ?? false;
@@ -127,39 +119,10 @@ export function replaced<T extends object>(
   return { [Symbol.dispose]: () => Object.assign(object, originals) };
 }
 
-/** Counts the files that are opened, and runs hooks before and after each one is opened. */
-export class OpenSpy implements Disposable {
-  count = 0;
-  /** Returns the path to open instead of the given path. */
-  beforeOpen = (path: string): string => path;
-  afterOpen = (): unknown => undefined;
-  readonly #openSync = Deno.openSync;
-  readonly #nodeOpenSync = fs.openSync;
-
-  constructor(hooks: Partial<Pick<OpenSpy, "beforeOpen" | "afterOpen">> = {}) {
-    Object.assign(this, hooks);
-    Deno.openSync = (path, options) =>
-      this.#open(path, (path) => this.#openSync(path, options));
-    fs.openSync = (path, ...options) =>
-      this.#open(path, (path) => this.#nodeOpenSync(path, ...options));
-  }
-
-  #open<T>(path: unknown, open: (path: string) => T): T {
-    this.count++;
-    const opened = open(this.beforeOpen(String(path)));
-    this.afterOpen();
-    return opened;
-  }
-
-  [Symbol.dispose](): void {
-    Deno.openSync = this.#openSync;
-    fs.openSync = this.#nodeOpenSync;
-  }
-}
-
-/** The functions of Deno that a {@linkcode DiskSpy} replaces, beside the one that opens files. */
+/** The functions of Deno that a {@linkcode DiskSpy} replaces. */
 const SPIED = [
   "lstatSync",
+  "openSync",
   "readDirSync",
   "readLinkSync",
   "realPathSync",
@@ -172,21 +135,14 @@ export class DiskSpy implements Disposable {
   readonly counts = new Map<string, number>();
   /** Returns the error of an operation on a path, if it fails. */
   failure: (path: string, operation: string) => Error | undefined;
-  readonly #opens: OpenSpy;
   readonly #originals = SPIED.map((name) => [name, Deno[name]] as const);
 
   constructor(failure: DiskSpy["failure"] = () => undefined) {
     this.failure = failure;
-    this.#opens = new OpenSpy({
-      beforeOpen: (path) => {
-        this.#record(path, "openSync");
-        return path;
-      },
-    });
     for (const [name, original] of this.#originals) {
-      const spied = (path: string | URL) => {
+      const spied = (path: string | URL, ...options: unknown[]) => {
         this.#record(String(path), name);
-        return original(path);
+        return (original as (...args: unknown[]) => unknown)(path, ...options);
       };
       Object.assign(Deno, { [name]: spied });
     }
@@ -204,7 +160,6 @@ export class DiskSpy implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#opens[Symbol.dispose]();
     Object.assign(Deno, Object.fromEntries(this.#originals));
   }
 }
@@ -243,19 +198,4 @@ export function policyPlace(rules: string): Place {
 /** Returns the arguments with which a server uses that policy. */
 export function policyArgs(place: Place): string[] {
   return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
-}
-
-/** A clock a minute ahead, when everything on the disk is settled, and then as far as one likes. */
-export class LaterClock implements Disposable {
-  /** How far it is ahead, in milliseconds. */
-  ahead = 60_000;
-  readonly #now = Date.now;
-
-  constructor() {
-    Date.now = () => this.#now() + this.ahead;
-  }
-
-  [Symbol.dispose](): void {
-    Date.now = this.#now;
-  }
 }

@@ -1,7 +1,6 @@
 // What some tests need and not every system has.
 import { attempt } from "../../src/attempt.ts";
-import { join } from "../../src/fs/paths.ts";
-import { canIgnoreCase, ignoresCase } from "./case_blind.ts";
+import { isThere, join } from "../../src/fs/paths.ts";
 import { findBrowser } from "./browser.ts";
 import { Place } from "./folders.ts";
 import { isWindows } from "./environment.ts";
@@ -12,9 +11,6 @@ interface Need {
   readonly isMet: () => boolean;
 }
 
-/** How long it takes at most to find a file, in milliseconds. On Wine, it takes twice as long. */
-const SLOW_MS = 0.25;
-
 const NEEDS = {
   /** Not every user can create links on Windows, and Wine creates links that nothing follows. */
   links: {
@@ -23,14 +19,11 @@ const NEEDS = {
   },
   case: {
     what: "file names that differ only in case",
-    isMet: () => {
-      using place = new Place();
-      return !ignoresCase(place.path);
-    },
+    isMet: () => !ignoresCase(),
   },
   caseBlind: {
-    what: "a folder that ignores the case of names",
-    isMet: canIgnoreCase,
+    what: "a file system that ignores the case of names",
+    isMet: ignoresCase,
   },
   modes: {
     what: "file permissions that apply to this user",
@@ -39,12 +32,6 @@ const NEEDS = {
   names: {
     what: "file names with any characters",
     isMet: () => !isWindows,
-  },
-  fifos: { what: "FIFOs", isMet: () => !isWindows },
-  /** Not on the network file systems and not on the old versions of Windows. */
-  replacing: {
-    what: "files that can be replaced while they are open",
-    isMet: canReplaceOpenFile,
   },
   junctions: {
     what: "links to folders, which are junctions on Windows",
@@ -61,10 +48,6 @@ const NEEDS = {
     what: "deno bundle, which downloads esbuild",
     isMet: canBundle,
   },
-  speed: {
-    what: `a file system that finds a file in ${SLOW_MS} ms`,
-    isMet: isFast,
-  },
   signals: { what: "POSIX signals", isMet: () => !isWindows },
   sh: { what: "a POSIX shell", isMet: () => !isWindows },
   cmd: { what: "the shell of Windows", isMet: () => isWindows },
@@ -80,7 +63,6 @@ const NEEDS = {
   },
   git: { what: "Git", isMet: () => isProgram("git") },
   jq: { what: "jq", isMet: () => isProgram("jq") },
-  npx: { what: "npx", isMet: () => !isWindows && isProgram("npx") },
   browser: {
     what: "Chromium or Chrome",
     isMet: () => findBrowser() !== undefined,
@@ -119,14 +101,10 @@ function canLink(type: "dir" | "junction"): boolean {
   }) ?? false;
 }
 
-function canReplaceOpenFile(): boolean {
+function ignoresCase(): boolean {
   using place = new Place();
-  const path = place.file("file", "");
-  using _file = Deno.openSync(path);
-  return attempt(() => {
-    place.replace("file", "");
-    return true;
-  }) ?? false;
+  place.file("name", "");
+  return isThere(join(place.path, "NAME"));
 }
 
 function canBundle(): boolean {
@@ -145,18 +123,6 @@ function canCompile(): boolean {
   if (!success) return false;
   const { stdout } = new Deno.Command(`${file}.exe`).outputSync();
   return new TextDecoder().decode(stdout).trim() === "ok";
-}
-
-/** Whether the fastest of many attempts to find a file is fast, however busy the machine is. */
-function isFast(): boolean {
-  using place = new Place();
-  const path = place.file("file", "");
-  const times = Array.from({ length: 50 }, () => {
-    const start = performance.now();
-    Deno.statSync(path);
-    return performance.now() - start;
-  });
-  return Math.min(...times) < SLOW_MS;
 }
 
 function isProgram(name: string): boolean {

@@ -1,4 +1,4 @@
-// Waiting for events, replaced timers, and the growth of running times.
+// Waiting for events, and the growth of running times.
 import process from "node:process";
 import assert from "node:assert/strict";
 
@@ -8,9 +8,6 @@ import assert from "node:assert/strict";
  */
 export const DEADLINE_MS = 60_000;
 
-/** The original `setTimeout`, because tests can replace the global one. */
-const startTimer = globalThis.setTimeout;
-
 /** Returns the value of a promise, or throws at the time limit. */
 export async function within<T>(
   promise: Promise<T>,
@@ -18,7 +15,7 @@ export async function within<T>(
   deadline = DEADLINE_MS,
 ): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = startTimer(
+  const timer = setTimeout(
     () => reject(new Error(`Timed out waiting for ${what}`)),
     deadline,
   );
@@ -39,17 +36,7 @@ export async function eventually(
     if (performance.now() > end) {
       throw new Error(`Timed out waiting for ${what}`);
     }
-    await new Promise((resolve) => startTimer(resolve));
-  }
-}
-
-/** Waits until a count does not change. */
-export async function settled(count: () => number): Promise<void> {
-  for (let before = -1; before < count();) {
-    before = count();
-    for (let turn = 0; turn < 10; turn++) {
-      await new Promise((resolve) => startTimer(resolve));
-    }
+    await new Promise((resolve) => setTimeout(resolve));
   }
 }
 
@@ -95,30 +82,6 @@ export class Inbox<T> {
       }
       await this.#wake.promise;
     }
-  }
-}
-
-/** Runs a function while timers of two seconds or more have a different delay, in milliseconds. */
-export async function withGracePeriod(
-  grace: number,
-  work: () => Promise<void>,
-): Promise<void> {
-  await withTimers((delay) => delay >= 2_000 ? grace : delay, work);
-}
-
-/** Runs a function while timers have the delays that `delayOf` returns, in milliseconds. */
-export async function withTimers(
-  delayOf: (delay: number) => number,
-  work: () => Promise<void>,
-): Promise<void> {
-  const { setTimeout } = globalThis;
-  const patched = (callback: () => void, delay = 0) =>
-    setTimeout(callback, delayOf(delay));
-  globalThis.setTimeout = patched as typeof setTimeout;
-  try {
-    await work();
-  } finally {
-    globalThis.setTimeout = setTimeout;
   }
 }
 

@@ -1,0 +1,73 @@
+// A server in the process of the tests, with a client that speaks as over stdio.
+import { InMemoryTransport } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+import { SkillRegistry } from "../../mod.ts";
+import { createService } from "../../src/mcp/server.ts";
+import { SubscribedFiles } from "../../src/mcp/subscriptions.ts";
+import { parseCommandLine } from "../../src/program/command_line.ts";
+import { createSettings, type Settings } from "../../src/program/settings.ts";
+import { replaced } from "./folders.ts";
+import { withVariables } from "./environment.ts";
+import type { Asking, Reply, ServerDirs } from "./server.ts";
+
+interface LocalOptions extends ServerDirs {
+  readonly args: string[];
+  readonly log?: (line: string) => void;
+}
+
+interface Notification {
+  readonly method: string;
+  readonly params?: { readonly uri?: string };
+}
+
+export class LocalServer implements Asking, Disposable {
+  readonly notifications: Notification[] = [];
+  readonly registry: SkillRegistry;
+  readonly #client: InMemoryTransport;
+  readonly #waiting = new Map<unknown, (reply: Reply) => void>();
+  #lastId = 0;
+
+  private constructor({ options }: Settings, registry: SkillRegistry) {
+    this.registry = registry;
+    // Otherwise, a call with an unknown name waits until the last scan is old enough.
+    const { refresh } = registry;
+    registry.refresh = () => refresh.call(registry);
+    const files = new SubscribedFiles(registry);
+    const ready = Promise.resolve();
+    const { createServer } = createService(registry, options, ready, files);
+    const [client, transport] = InMemoryTransport.createLinkedPair();
+    this.#client = client;
+    client.onmessage = (message) => {
+      if ("method" in message) this.notifications.push(message as Notification);
+      else this.#waiting.get(message.id)?.(message as Reply);
+    };
+    serveStdio(createServer, { transport });
+  }
+
+  static async open(
+    { project, home, args, log = () => {} }: LocalOptions,
+  ): Promise<LocalServer> {
+    using _directory = replaced(Deno, { cwd: () => project });
+    const settings = withVariables(
+      { HOME: home },
+      () => createSettings(parseCommandLine(args)),
+    );
+    const { roots, options } = settings;
+    const registry = new SkillRegistry(roots, { ...options, log });
+    await registry.refresh();
+    return new LocalServer(settings, registry);
+  }
+
+  /** Sends a request, as tests of a process do. */
+  ask(_id: number, method: string, params: object = {}): Promise<Reply> {
+    const id = ++this.#lastId;
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.#waiting.set(id, resolve);
+    this.#client.send({ jsonrpc: "2.0", id, method, params: { ...params } });
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.registry.close();
+  }
+}
