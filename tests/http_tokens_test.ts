@@ -103,6 +103,8 @@ Deno.test("the last valid tokens stay while the file is invalid or missing, and 
   place.replace("tokens/list", `${BOB}\nshort`);
   await logged(/token 2 has fewer than 16 characters; /);
   assert.equal(await statusFor(server, BOB), 401);
+  place.replace("tokens/list", ALICE);
+  await reloaded(server, "1 token");
   place.replace("tokens/list", BOB);
   await reloaded(server, "1 token");
   assert.equal(await statusFor(server, ALICE), 401);

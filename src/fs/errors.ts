@@ -33,7 +33,7 @@ export const NOT_THERE: DiagnosticDetails = {
   rule: "file-missing",
   reason: "the skill serves no such file",
   fix:
-    "pass the path of a file relative to the skill's folder, with its capital letters",
+    "pass the path of a file relative to the skill's folder, with the same capital letters",
 };
 
 /** For a path such as `../git/SKILL.md`, whether or not it exists. */

@@ -95,7 +95,7 @@ export class Tokens {
     let lastProblem = "";
     setInterval(() => {
       try {
-        if (this.reload()) {
+        if (this.reload() || lastProblem !== "") {
           log(`Read ${count(this.#byValue.size, "token")} in ${this.#source}`);
         }
         lastProblem = "";

@@ -21,7 +21,7 @@ import type {
   SkillScope,
   SkippedSkill,
 } from "../skills/types.ts";
-import { oneLine, truncate } from "../text.ts";
+import { nearestWords, oneLine, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 import type { ToolOptions } from "./options.ts";
 import { indexSkills } from "./search.ts";
@@ -93,7 +93,11 @@ async function sortByMatch(
   const search = searches.get(catalog) ??
     indexSkills(entries.map(({ skill }) => skill));
   searches.set(catalog, search);
-  const found = (await search)(words);
+  // A search finds no short words that are misspelled.
+  const names = nearestWords(words, entries.map(({ skill }) => skill.name));
+  const near = entries.map(({ skill }) => skill)
+    .filter(({ name }) => names.includes(name));
+  const found = [...near, ...(await search)(words)];
   const best = (scope: SkillScope) =>
     found.filter((skill) => skill.scope === scope).slice(0, MAX_RESULTS);
   const first = new Set([...best("global"), ...best("project")]);

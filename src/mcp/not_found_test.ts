@@ -128,6 +128,7 @@ Deno.test("the answer lists the best matches first, then global skills, ends wit
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));
   }
   place.skill(HOME, "mine");
+  place.skill(HOME, "pdf");
   place.skill(HOME, "hidden", skillMd("hidden", "d", FLAG));
   await using session = await Session.open(place);
   const none = await session.load("qqqq");
@@ -135,8 +136,10 @@ Deno.test("the answer lists the best matches first, then global skills, ends wit
   assert.ok(none.text.length <= 8_000 && none.text.length > 7_900);
   assert.match(
     none.text,
-    /^Skill 'qqqq' not found\.\n\nAvailable skills:\n- mine: About mine\n- theirs-0: .*\n\(and \d+ more: pass a name[^\n]*\n\nUse the exact skill name \(case-insensitive\) to load a skill\.$/s,
+    /^Skill 'qqqq' not found\.\n\nAvailable skills:\n- mine: About mine\n- pdf: About pdf\n- theirs-0: .*\n\(and \d+ more: pass a name[^\n]*\n\nUse the exact skill name \(case-insensitive\) to load a skill\.$/s,
   );
-  const some = await session.load("theirs 7 x");
-  assert.match(some.text, /Available skills:\n- theirs-7: About theirs-7\n/);
+  for (const [name, best] of [["theirs 7 x", "theirs-7"], ["pfd", "pdf"]]) {
+    const { text } = await session.load(name!);
+    assert.ok(text.includes(`Available skills:\n- ${best}: About ${best}\n`));
+  }
 });
