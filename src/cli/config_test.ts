@@ -27,6 +27,19 @@ import { Place } from "../../tests/testing/folders.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 
+/** Returns the paths that Deno is allowed to read. */
+function readableIn({ args }: Launch): string[] {
+  return args[2]!.replace("--allow-read=", "").split(",");
+}
+
+/** Returns the folders of skills in these folders of any project and of the user. */
+function defaultDirs({ home }: Place, ...names: string[]): string[] {
+  return names.flatMap((name) => [
+    join(name, "skills"),
+    join(home, name, "skills"),
+  ]);
+}
+
 /** A command that every format must escape. */
 const ODD_LAUNCH: Launch = {
   command: 'C:\\Program Files\\it\'s "deno"',
@@ -74,24 +87,24 @@ Deno.test(
   async () => {
     using place = new Place();
     // Every shell must quote this name.
+    const dir = place.dir("a  $HOME & `b` * !c é #~");
     for (const client of CLIENT_NAMES) {
       if (CLIENTS[client].command === undefined) continue;
-      const dir = place.dir("a  $HOME & `b` * !c é #~");
-      const args = ["--skill-dir", dir];
-      const { text, notes } = configFor(client, { args });
+      const { text, notes } = configFor(client, { args: ["--skill-dir", dir] });
       const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
       const words = await argumentsOf(printed!, place);
-      const start = words.indexOf("skills") + 1;
-      const added = words.slice(start).filter((word) => word !== "--");
+      const last = words.at(-1)!;
+      const { command, args } = parseLaunch(text);
       if (client === "vscode") {
-        const { name, ...entry } = JSON.parse(words.at(-1)!);
-        assert.deepEqual([name, entry], ["skills", parseEntry(text)]);
+        assert.deepEqual(JSON.parse(last), {
+          name: "skills",
+          ...parseEntry(text),
+        });
       } else if (client === "claude-code") {
-        assert.deepEqual(added.map((word) => JSON.parse(word)), [
-          parseEntry(text),
-        ]);
+        assert.deepEqual(JSON.parse(last), parseEntry(text));
       } else {
-        const { command, args } = parseLaunch(text);
+        const start = words.indexOf("skills") + 1;
+        const added = words.slice(start).filter((word) => word !== "--");
         assert.deepEqual(added, [command, ...args]);
       }
     }
@@ -119,52 +132,55 @@ Deno.test(
   },
 );
 
-Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths", async () => {
+Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths, and lets Deno read only these", async () => {
   using place = new Place();
   place.file("project/policy.yaml", "rules: []");
-  const dirs = ["store", "project/a", "project/b", "project/more"];
-  for (const dir of [...dirs, "home/own"]) place.dir(dir);
+  const store = place.dir("store");
+  const own = place.dir("home/own");
+  const [a, b, more] = ["a", "b", "more"].map((it) => place.dir("project", it));
   const options =
     "--agents --refresh 5 --no-watch --tools reference --skill-dir more --skill-dir ~/own --trust-links ../store --profile default --policy policy.yaml";
   const launch = await printedLaunch(place, {
     args: options.split(" "),
     env: { SKILLS_DIR: "a,b" },
   });
+  const policy = join(place.project, "policy.yaml");
   assert.deepEqual(serverArgs(launch), [
-    `--skill-dir=${join(place.project, "more")}`,
-    `--skill-dir=${join(place.home, "own")}`,
+    `--skill-dir=${more}`,
+    `--skill-dir=${own}`,
     "--agents",
-    `--trust-links=${join(place.path, "store")}`,
-    `--policy=${join(place.project, "policy.yaml")}`,
+    `--trust-links=${store}`,
+    `--policy=${policy}`,
     "--tools=reference",
     "--profile=default",
     "--refresh=5",
     "--no-watch",
-    join(place.project, "a"),
-    join(place.project, "b"),
+    a,
+    b,
+  ]);
+  assert.deepEqual(readableIn(launch), [
+    ...defaultDirs(place, ".agents"),
+    a,
+    b,
+    more,
+    own,
+    store,
+    policy,
   ]);
 });
 
-Deno.test("--print-config grants read permission only for the folders that are searched", async () => {
+Deno.test("--print-config lets Deno read the default folders of any project", async () => {
   using place = new Place();
-  const allowed = async (args: string[], cwd = place.project) => {
-    const launch = await printedLaunch(place, { args, cwd });
-    return launch.args[2]!.replace("--allow-read=", "").split(",");
-  };
-  const usual = [".agent", ".claude"].flatMap((name) => [
-    join(name, "skills"),
-    join(place.home, name, "skills"),
-  ]);
-  assert.deepEqual(await allowed([]), usual);
-  // The home directory can be a project's directory later.
-  assert.deepEqual(await allowed([], place.home), usual);
   const team = place.dir("project/team");
-  const store = place.dir("store");
-  assert.deepEqual(await allowed(["team", "--trust-links", store]), [
-    team,
-    store,
-  ]);
-  assert.deepEqual(await allowed(["--skill-dir", "team"]), [...usual, team]);
+  const args = ["--skill-dir", "team"];
+  const usual = defaultDirs(place, ".agent", ".claude");
+  // The home directory can be a project's directory later.
+  for (const cwd of [place.project, place.home]) {
+    const launch = await printedLaunch(place, { cwd });
+    assert.deepEqual(readableIn(launch), usual);
+  }
+  const launch = await printedLaunch(place, { args });
+  assert.deepEqual(readableIn(launch), [...usual, team]);
 });
 
 Deno.test("--print-config says which folders of the entry do not exist", async () => {
@@ -172,15 +188,9 @@ Deno.test("--print-config says which folders of the entry do not exist", async (
   const args = ["--print-config", "cursor", "--skill-dir", "gone"];
   const { stderr } = await runServer(place, { args });
   const gone = quote(join(place.project, "gone"));
-  const line =
-    `skill-server: Skipped ${gone}: there is no such folder; check its spelling, or create it; --list shows the skills that are found\n`;
-  assert.ok(stderr.startsWith(line), stderr);
+  const start = `skill-server: Skipped ${gone}: there is no such folder; `;
+  assert.ok(stderr.startsWith(start), stderr);
 });
-
-/** Returns the paths that Deno is allowed to read. */
-function readableIn({ args }: Launch): string[] {
-  return args[2]!.replace("--allow-read=", "").split(",");
-}
 
 Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
   const dir = resolve("/a/skills");
@@ -205,38 +215,39 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
 });
 
 Deno.test(
-  "createLaunch() allows reading where a link leads, and the folders of the policy's rules",
+  "createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name",
   { ignore: lacks("links") },
   () => {
     using place = new Place();
-    const store = place.dir("store");
-    place.link("store", "link");
-    const rules = place.dir("home/rules");
-    const policy = place.file(
-      "policy.yaml",
-      'rules: [{ in: "~/rules", state: off }]',
-    );
-    const link = join(place.path, "link");
-    const launchOf = () => {
-      const settings = settingsFor(link, "--policy", policy);
-      return createLaunch(PROGRAM, { ...settings, home: place.home });
-    };
-    assert.deepEqual(readableIn(launchOf()), [link, policy, rules, store]);
-  },
-);
-
-Deno.test(
-  "createLaunch() lets Deno read the home folder, or one above it, only if the user named it",
-  { ignore: lacks("links") },
-  () => {
-    using place = new Place();
-    const { home, path } = place;
+    const { home, path, project } = place;
+    const [store, rules] = [place.dir("store"), place.dir("home/rules")];
+    const link = place.link("store", "link");
     place.link("/", "to-root");
     place.link("home", "to-home");
+    place.dir("home/.ssh");
+    const packages = place.dir("project/packages");
+    const keys = place.link(join(home, ".ssh"), "project/keys");
+    const all = place.link(home, "project/all");
+    const inside = place.link("packages", "project/inside");
+    const text = 'rules: [{ in: "~/rules", state: off }]';
+    const policy = place.file("policy.yaml", text);
     const readFor = (...args: string[]) => {
-      const settings = { ...settingsFor(...args), home };
-      return readableIn(createLaunch(PROGRAM, settings));
+      const settings = settingsFor(...args);
+      const options = { ...settings.options, workingDirectory: project };
+      return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
     };
+    const readable: [args: string[], paths: string[]][] = [
+      [[link, "--policy", policy], [link, policy, rules, store]],
+      [[keys], [keys]],
+      [[all], [all]],
+      [[inside], [inside, packages]],
+      [[home], [home]],
+      [[join(home, "rules")], [rules]],
+      [[link, "--trust-links", "/"], [link, "/", store]],
+    ];
+    for (const [args, paths] of readable) {
+      assert.deepEqual(readFor(...args), paths);
+    }
     const refused = [
       [join(path, "to-root")],
       ["--skill-dir", join(path, "to-home")],
@@ -248,39 +259,10 @@ Deno.test(
         /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/,
       );
     }
-    assert.ok(readFor(home).includes(home));
-    assert.ok(readFor("--trust-links", "/").includes("/"));
-    assert.ok(readFor(join(home, "skills")).includes(join(home, "skills")));
-    // A comma would separate two paths.
     assertMisuse(
       () => readFor("--skill-dir", join(path, "a,b")),
       /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/,
     );
-  },
-);
-
-Deno.test(
-  "createLaunch() lets Deno read nothing more because of a link of the project",
-  { ignore: lacks("links") },
-  () => {
-    using place = new Place();
-    const { home, project } = place;
-    place.dir("home/.ssh");
-    place.dir("project/packages/skills");
-    place.link(join(home, ".ssh"), "project/keys");
-    place.link(home, "project/all");
-    place.link("packages/skills", "project/inside");
-    const readFor = (name: string) => {
-      const settings = settingsFor(join(project, name));
-      const options = { ...settings.options, workingDirectory: project };
-      return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
-    };
-    assert.deepEqual(readFor("keys"), [join(project, "keys")]);
-    assert.deepEqual(readFor("all"), [join(project, "all")]);
-    assert.deepEqual(readFor("inside"), [
-      join(project, "inside"),
-      join(project, "packages", "skills"),
-    ]);
   },
 );
 
@@ -332,18 +314,17 @@ function print(client: string, program: Program = PROGRAM): string {
   return `## skill-server --print-config ${client}\n\n${text}${notes}`;
 }
 
-/** Returns which lines another program prints than the usual one, after the command. */
+/** Returns which lines another program prints instead, after the command. */
 function printDifference(client: string, program: Program): string {
   const [command = "", ...usual] = print(client).split("\n");
   const [, ...lines] = print(client, program).split("\n");
   const missing = usual.filter((line) => !lines.includes(line));
   const added = lines.filter((line) => !usual.includes(line));
-  return [
-    command,
-    ...missing.map((line) => `- ${line}`),
-    ...added.map((line) => `+ ${line}`),
-    "",
-  ].join("\n");
+  const marked = [
+    ...missing.map((line) => `- ${line}\n`),
+    ...added.map((line) => `+ ${line}\n`),
+  ];
+  return `${command}\n${marked.join("")}`;
 }
 
 /** Returns what is printed for each client, and what differs on other systems. */

@@ -21,7 +21,7 @@ function skillsPlace(): Place {
 async function listAs(
   place: Place,
   client: string,
-  args: string[] = [],
+  ...args: string[]
 ): Promise<string> {
   const { code, stdout, stderr } = await runServer(place, {
     args: ["--list", "--as", client, ...args],
@@ -34,9 +34,9 @@ async function listAs(
 async function passagesFor(
   place: Place,
   client: string,
-  args: string[] = [],
+  ...args: string[]
 ): Promise<{ title: string; text: string }[]> {
-  return JSON.parse(await listAs(place, client, ["--json", ...args]));
+  return JSON.parse(await listAs(place, client, "--json", ...args));
 }
 
 /**
@@ -76,9 +76,7 @@ const INSTRUCTIONS: Record<string, (text: string) => string[]> = {
   "default": () => [],
   "claude-code": (text) => [text],
   "codex": (text) => [text.split("\n")[0]!],
-  "cline": () => [],
   "claude-desktop": () => [],
-  "gemini-cli": (text) => [text],
 };
 
 for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
@@ -125,7 +123,7 @@ Deno.test("--list --as shows what the server sends with each option that changes
   for (const args of LIST_OPTIONS) {
     const { texts } = await servedTo(place, "codex", args);
     assert.notDeepEqual(texts, usual.texts, args.join(" "));
-    const passages = await passagesFor(place, "codex", args);
+    const passages = await passagesFor(place, "codex", ...args);
     const shown = passages.map(({ text }) => text).slice(-texts.length);
     assert.deepEqual(shown, texts, args.join(" "));
   }

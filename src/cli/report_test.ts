@@ -3,6 +3,7 @@ import config from "../../deno.json" with { type: "json" };
 import { checkSkills, SkillFileError } from "../../mod.ts";
 import { basename, dirname, join, resolve } from "../fs/paths.ts";
 import { createReport } from "./report.ts";
+import type { ReportedDiagnostic } from "../diagnostics.ts";
 import type { Settings } from "../program/settings.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
@@ -66,35 +67,6 @@ Checked 5 skills: 2 errors, 2 warnings
   assert.match(off.text, /error\[no-skills\][^]*\nChecked 0 skills: 1 error/);
 });
 
-Deno.test("--json sorts problems by file and line, gives paths in the project relative to it, and lists only the folders of the command line", async () => {
-  using place = new Place();
-  const broken = "[a](a.md)\n";
-  for (const name of ["csv", "pdf"]) {
-    const text = `${skillMd(name)}${broken}[b](b.md)\n`;
-    place.skill("project/more", name, text);
-  }
-  place.skill("other", "git", skillMd("git") + broken);
-  const dirs = [join(place.path, "other"), "more/pdf", "more/csv"];
-  const args = ["--check", "--json", ...dirs];
-  const { stdout } = await runServer(place, { args });
-  const { version, roots, diagnostics } = JSON.parse(stdout);
-  assert.equal(version, config.version);
-  assert.deepEqual(
-    roots.map(({ path }: { path: string }) => path),
-    dirs.map((dir) => resolve(place.project, dir)),
-  );
-  const positions = diagnostics.map((
-    { relativePath, line }: { relativePath?: string; line: number },
-  ) => [relativePath?.replaceAll("\\", "/"), line]);
-  assert.deepEqual(positions, [
-    [undefined, 7],
-    ["more/csv/SKILL.md", 7],
-    ["more/csv/SKILL.md", 8],
-    ["more/pdf/SKILL.md", 7],
-    ["more/pdf/SKILL.md", 8],
-  ]);
-});
-
 Deno.test("checkSkills() returns what --check prints, with the options of the library", async () => {
   using place = new Place();
   place.file("skills/git/SKILL.md", `${skillMd("git")}[a](a.md)\n`);
@@ -118,46 +90,57 @@ Deno.test("checkSkills() returns what --check prints, with the options of the li
   assert.deepEqual(rest.map(({ rule }) => rule), ["no-skills", "archive"]);
 });
 
-Deno.test("--json prints the report as JSON", async () => {
-  using place = reportPlace();
-  const args = ["--check", "--json"];
+Deno.test("--json prints the report: the folders of the command line, their skills, and problems by file and line", async () => {
+  using place = new Place();
+  const links = "[a](a.md)\n[b](b.md)\n";
+  place.skill("project/more", "csv", skillMd("csv") + links);
+  place.skill("other", "csv");
+  place.skill("other", "bad", "no frontmatter");
+  const args = ["--check", "--json", "more", "../other"];
   const { code, stdout } = await runServer(place, { args });
-  const at = (path: string) => join(place.path, path);
-  const { roots, skills, diagnostics } = JSON.parse(stdout);
-  assert.equal(code, 1);
-  assert.deepEqual(roots[2], {
-    path: at("project/.claude/skills"),
-    scope: "project",
-    recursive: false,
-    status: "found",
-    skills: 1,
-    repeated: 0,
-  });
-  assert.deepEqual(skills[3], {
-    name: "git",
-    loadedAs: "global:git",
-    description: "About git",
+  const { version, roots, skills, diagnostics } = JSON.parse(stdout);
+  const at = (...names: string[]) => join(place.path, ...names);
+  assert.deepEqual([code, version], [1, config.version]);
+  const root = { recursive: false, status: "found", skills: 1, repeated: 0 };
+  assert.deepEqual(roots, [
+    { path: at("project", "more"), scope: "project", ...root },
+    { path: at("other"), scope: "global", ...root },
+  ]);
+  assert.deepEqual(skills[1], {
+    name: "csv",
+    loadedAs: "global:csv",
+    description: "About csv",
     scope: "global",
-    root: at("home/.claude/skills"),
-    directory: at("home/.claude/skills/git"),
-    file: at("home/.claude/skills/git/SKILL.md"),
+    root: at("other"),
+    directory: at("other", "csv"),
+    file: at("other", "csv", "SKILL.md"),
     state: "on",
     hiddenFrom: "nobody",
-    shadowedBy: at("project/.claude/skills/git/SKILL.md"),
+    shadowedBy: at("project", "more", "csv", "SKILL.md"),
     files: 1,
     size: 48,
   });
-  assert.deepEqual(diagnostics[0], {
+  const [first, ...others] = diagnostics;
+  assert.deepEqual(first, {
     rule: "frontmatter-missing",
     severity: "error",
     effect: "skipped",
-    file: at("home/.claude/skills/bad/SKILL.md"),
+    file: at("other", "bad", "SKILL.md"),
     line: 1,
     reason:
       'the file does not begin with a line "---", fields, and another line "---"',
     fix:
       'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   });
+  const positions = others.map((
+    { rule, relativePath, line }: ReportedDiagnostic,
+  ) => [rule, relativePath, line]);
+  const relativePath = join("more", "csv", "SKILL.md");
+  assert.deepEqual(positions, [
+    ["name-twice", undefined, undefined],
+    ["broken-link", relativePath, 7],
+    ["broken-link", relativePath, 8],
+  ]);
 });
 
 Deno.test("no text of a skill is a command of GitHub Actions, or of Azure Pipelines", async () => {
@@ -224,32 +207,29 @@ Deno.test("--check reports a file that can be listed but not read, as an error t
   using place = new Place();
   place.skill("skills", "locked");
   const key = place.file("skills/locked/key.md", "");
+  const locked = {
+    rule: "inaccessible",
+    reason: "it is locked",
+    fix: "unlock",
+  } as const;
   const openLocked = (settings: Settings) => {
     const registry = openSkills(settings);
     const readFile = registry.readFile.bind(registry);
     registry.readFile = (skill, path) => {
       if (path !== "key.md") return readFile(skill, path);
-      throw new SkillFileError(path, {
-        rule: "inaccessible",
-        reason: "it is locked",
-        fix: "unlock",
-      });
+      throw new SkillFileError(path, locked);
     };
     return registry;
   };
-  const dir = join(place.path, "skills");
-  const list = await createReport(settingsFor("--list", dir), openLocked);
-  assert.deepEqual(list.diagnostics, []);
-  const checking = settingsFor("--check", dir);
-  const report = await createReport(checking, openLocked);
-  assert.deepEqual(JSON.parse(JSON.stringify(report.diagnostics)), [{
-    rule: "unreadable",
-    severity: "error",
-    effect: "unlisted",
-    file: key,
-    reason: "it is locked",
-    fix: "unlock",
-  }]);
+  const reported = async (option: string) => {
+    const settings = settingsFor(option, join(place.path, "skills"));
+    return (await createReport(settings, openLocked)).diagnostics;
+  };
+  assert.deepEqual(await reported("--list"), []);
+  const diagnostic = { ...locked, rule: "unreadable", file: key };
+  assert.deepEqual(await reported("--check"), [
+    { ...diagnostic, severity: "error", effect: "unlisted" },
+  ]);
 });
 
 Deno.test("--check reports each skill in testdata/invalid", async () => {
