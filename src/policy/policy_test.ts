@@ -133,41 +133,40 @@ Deno.test("Policy.decide() does not let links evade rules or benefit from them",
 
 Deno.test("Policy.load() says which rule names a folder that cannot be resolved, and what applies until it is fixed", async () => {
   using place = new Place();
-  place.dir("secret");
-  const rules = [{ in: "~/code" }, { in: join(place.path, "secret") }]
-    .map((rule) => ({ ...rule, state: "off" as const }));
-  const options = { policy: { rules }, homeDirectory: undefined };
-  const unknown = new Policy(options);
-  const [diagnostic] = await unknown.load(new Project({}));
+  const secret = place.dir("secret");
+  const rules = ["~/code", secret]
+    .map((dir) => ({ in: dir, state: "off" }) as const);
+  const homeless = new Policy({ policy: { rules } });
+  const [unknown] = await homeless.load(new Project({}));
   assert.match(
-    formatDiagnostic(diagnostic!),
+    formatDiagnostic(unknown!),
     /^Cannot use the policy "options.policy": Cannot find "~\/code": the home folder is unknown.*; until then, no skills are served$/,
   );
-  assert.equal(unknown.isUsable, false);
-  const policy = new Policy({ ...options, homeDirectory: place.home });
-  assert.deepEqual(await policy.load(new Project({})), []);
+  assert.equal(homeless.isUsable, false);
+  const policy = await policyOf(rules);
   using _disk = new DiskSpy((path) =>
-    path.endsWith("secret") ? new Deno.errors.NotCapable("denied") : undefined
+    path === secret ? new Deno.errors.NotCapable("denied") : undefined
   );
-  const [later] = await policy.load(new Project({}));
-  assert.equal(later!.reason, "denied");
-  assert.match(later!.fix, /; until then, the last valid policy applies$/);
+  const [denied] = await policy.load(new Project({}));
+  assert.equal(denied!.reason, "denied");
+  assert.match(denied!.fix, /; until then, the last valid policy applies$/);
   assert.equal(policy.isUsable, true);
 });
 
 Deno.test("Policy throws for an unknown state or scope in an object, which would fail open", () => {
-  const rules = [{ state: "off", scope: "Global" as "global" }] as const;
-  assert.throws(() => new Policy({ policy: { rules } }), {
-    message: 'Invalid scope "Global": expected one of project, global',
-  });
-  for (const state of ["Off", "", "toString"]) {
-    const policy = { rules: [{ state: state as "off" }] };
-    assert.throws(() => new Policy({ policy }), {
-      name: "TypeError",
-      message: `Invalid state "${state}": expected one of ${
-        STATE_NAMES.join(", ")
-      }`,
-    });
+  const cases: [rule: object, message: string][] = [
+    [
+      { state: "off", scope: "Global" },
+      'Invalid scope "Global": expected one of project, global',
+    ],
+    ...["Off", "", "toString"].map((state): [object, string] => [
+      { state },
+      `Invalid state "${state}": expected one of ${STATE_NAMES.join(", ")}`,
+    ]),
+  ];
+  for (const [rule, message] of cases) {
+    const policy = { rules: [rule as SkillPolicyRule] };
+    assert.throws(() => new Policy({ policy }), { name: "TypeError", message });
   }
 });
 
