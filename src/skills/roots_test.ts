@@ -1,9 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  resolveSkillRoots,
-  type SkillRoot,
-  type SkillRootOptions,
-} from "../../mod.ts";
+import { resolveSkillRoots, type SkillRootOptions } from "../../mod.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import { resolve } from "../fs/paths.ts";
@@ -12,14 +8,6 @@ const places = {
   workingDirectory: resolve("/project"),
   homeDirectory: resolve("/home/me"),
 };
-
-function shown(roots: readonly SkillRoot[]): string[] {
-  return roots.map(({ path, scope, recursive }) =>
-    `${scope} ${path.replace(/^[a-z]:/i, "").replaceAll("\\", "/")}${
-      recursive ? " and below" : ""
-    }`
-  );
-}
 
 const { workingDirectory, homeDirectory } = places;
 const HOME = [
@@ -76,7 +64,12 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
 
 for (const [name, [options, expected]] of Object.entries(CASES)) {
   Deno.test(`resolveSkillRoots() returns ${name}`, () => {
-    assert.deepEqual(shown(resolveSkillRoots(options)), expected);
+    const roots = resolveSkillRoots(options).map(({ path, scope, recursive }) =>
+      `${scope} ${path.replace(/^[a-z]:/i, "").replaceAll("\\", "/")}${
+        recursive ? " and below" : ""
+      }`
+    );
+    assert.deepEqual(roots, expected);
   });
 }
 
