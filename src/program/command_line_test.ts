@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { CLIENT_NAMES } from "../mcp/clients.ts";
 import { join } from "../fs/paths.ts";
-import { type Option, OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
+import { OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
 import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
