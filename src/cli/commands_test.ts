@@ -31,26 +31,21 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-/** Creates a project with a skill that tries to replace what the server imports. */
-function hostilePlace(): Place {
-  const place = new Place();
-  place.skill("project/.claude/skills", "here");
-  place.file("project/package.json", "{}");
-  place.file(
-    "project/deno.json",
-    '{ "imports": { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" } }',
-  );
-  place.file("project/evil.ts", 'console.log("evil");');
-  const bin = "project/node_modules/.bin/deno";
-  Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
-  return place;
-}
-
 Deno.test(
   "the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it",
   { ignore: lacks("sh") },
   async () => {
-    using place = hostilePlace();
+    using place = new Place();
+    place.skill("project/.claude/skills", "here");
+    place.file("project/package.json", "{}");
+    const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
+    place.file("project/deno.json", JSON.stringify({ imports }));
+    place.file("project/evil.ts", 'console.log("evil");');
+    const program = place.file(
+      "project/node_modules/.bin/deno",
+      "#!/bin/sh\necho evil\n",
+    );
+    Deno.chmodSync(program, 0o755);
     const { stdout: help } = await runServer(place, { args: ["--help"] });
     const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
     const root = join(place.path, "installed");
@@ -60,10 +55,9 @@ Deno.test(
       env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
     }).output();
     assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
-    const path = `PATH='${join(root, "bin")}:${
-      dirname(Deno.execPath())
-    }':$PATH`;
-    for (const command of [printed, `${path} skill-server --list`]) {
+    const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
+    const installed = `PATH='${dirs}':$PATH skill-server --list`;
+    for (const command of [printed, installed]) {
       const { stdout, stderr } = await runScript(place, command);
       assert.equal(stderr, "");
       assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);

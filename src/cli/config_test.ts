@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, isWindows, join, resolve } from "../fs/paths.ts";
-import { CLIENT_NAMES, type ClientName, CLIENTS } from "../mcp/clients.ts";
+import { CLIENT_NAMES, CLIENTS } from "../mcp/clients.ts";
 import { ALLOW_SHELL } from "../mcp/toolsets/shell.ts";
 import type { Program } from "../program/running_program.ts";
 import { quote } from "../text.ts";
@@ -196,17 +196,18 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
   const dir = resolve("/a/skills");
   const launchOf = (program: Partial<Program>) =>
     createLaunch({ ...PROGRAM, ...program }, settingsFor(dir));
-  const { command, args } = launchOf({ importMap: "/map.json" });
-  assert.deepEqual([command, ...args], [
-    PROGRAM.executable,
-    "run",
-    "--no-config",
-    `--allow-read=${dir}`,
-    "--allow-env",
-    "--import-map=/map.json",
-    PROGRAM.mainModule,
-    dir,
-  ]);
+  assert.deepEqual(launchOf({ importMap: "/map.json" }), {
+    command: PROGRAM.executable,
+    args: [
+      "run",
+      "--no-config",
+      `--allow-read=${dir}`,
+      "--allow-env",
+      "--import-map=/map.json",
+      PROGRAM.mainModule,
+      dir,
+    ],
+  });
   const executable = { executable: "/opt/server", mainModule: undefined };
   assert.deepEqual(launchOf(executable), {
     command: "/opt/server",
@@ -386,36 +387,25 @@ Deno.test("docs/clients.md shows the entry for Claude Code", {
   assert.ok(read("docs/clients.md").includes(`\`\`\`json\n${text}\`\`\`\n`));
 });
 
-/** Decodes a link as its client does. Returns the entry, with its name for VS Code. */
-function decode(link: string): Record<string, unknown> {
-  const { searchParams } = new URL(link);
-  const config = searchParams.get("config");
-  if (config !== null) return JSON.parse(atob(config));
-  const [, json] = searchParams.get("url")!.split("?");
-  return JSON.parse(decodeURIComponent(json!));
-}
-
-/** The links that install the server, by client. */
-const LINKS = {
-  "vscode": /https:\/\/insiders\.vscode\.dev\/redirect\?[^\s)]+/,
-  "cursor": /https:\/\/cursor\.com\/en\/install-mcp\?[^\s)]+/,
-};
-
-for (const [name, pattern] of Object.entries(LINKS)) {
-  Deno.test(
-    `the link in docs/clients.md adds to ${name} what --print-config prints`,
-    { ignore: lacks("sh") },
-    () => {
-      const settings = { ...settingsFor(), home: "${userHome}" };
-      const program = { ...PROGRAM, executable: "deno" };
-      const launch = createLaunch(program, settings);
-      const [link] = pattern.exec(read("docs/clients.md"))!;
-      const { name: _, ...entry } = decode(link);
-      const client = CLIENTS[name as ClientName];
-      assert.deepEqual(entry, createEntry(client, launch));
-    },
+Deno.test("the links in docs/clients.md add what --print-config prints", {
+  ignore: lacks("sh"),
+}, () => {
+  const settings = { ...settingsFor(), home: "${userHome}" };
+  const program = { ...PROGRAM, executable: "deno" };
+  const launch = createLaunch(program, settings);
+  const page = read("docs/clients.md");
+  const [, config] = /install-mcp\?name=skills&config=([^\s)]+)/.exec(page)!;
+  assert.deepEqual(
+    JSON.parse(atob(decodeURIComponent(config!))),
+    createEntry(CLIENTS.cursor, launch),
   );
-}
+  const [, url] = /redirect\?url=([^\s)]+)/.exec(page)!;
+  const [, query] = decodeURIComponent(url!).split("vscode:mcp/install?");
+  assert.deepEqual(JSON.parse(decodeURIComponent(query!)), {
+    name: "skills",
+    ...createEntry(CLIENTS.vscode, launch),
+  });
+});
 
 // The last test of the file, because it gives up a permission.
 Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
