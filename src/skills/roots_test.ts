@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { resolveSkillRoots, type SkillRootOptions } from "../../mod.ts";
+import { README } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import { resolve } from "../fs/paths.ts";
+import { DEFAULT_DIRS } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -105,4 +107,12 @@ Deno.test("resolveSkillRoots() supports drive letters and both slashes on Window
     "global C:\\Users\\me\\own",
     "global \\\\host\\share\\",
   ]);
+});
+
+Deno.test("the README lists the default folders in their order", () => {
+  const rows = README.matchAll(/^\| \d +\| `([^`]+)` +\|.*\| always +\|$/gm);
+  assert.deepEqual(
+    Array.from(rows, ([, dir]) => dir),
+    DEFAULT_DIRS.flatMap((dir) => [`./${dir}/skills`, `~/${dir}/skills`]),
+  );
 });
