@@ -31,16 +31,6 @@ function settingsIn(
   return settingsWith(all, ...absolute);
 }
 
-Deno.test("createSettings() makes the paths of options absolute", () => {
-  using place = new Place();
-  const args = ["--skill-dir=~/a", "--policy=~/b", "--trust-links=~/c"];
-  const { values, options, home } = settingsIn(place, args);
-  assert.equal(home, place.home);
-  assert.deepEqual(values["skill-dir"], [join(place.home, "a")]);
-  assert.equal(values.policy, join(place.home, "b"));
-  assert.deepEqual(options.trustLinks, [join(place.home, "c")]);
-});
-
 Deno.test("createSettings() replaces the default roots by the given folders only", () => {
   using place = new Place();
   const rootsFor = (...args: string[]) =>
@@ -105,28 +95,14 @@ Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB, which ha
   }
 });
 
-Deno.test("createSettings() warns of an unknown home folder if the server would search it", () => {
+Deno.test("createSettings() checks the innermost skill that a file is in", () => {
   using place = new Place();
-  const dir = place.dir("a");
-  const warningsFor = (...args: string[]) => settingsWith({}, ...args).warnings;
-  assert.match(warningsFor().join(), /^Cannot determine the home folder/);
-  assert.deepEqual(warningsFor(dir), []);
-  assert.equal(warningsFor(dir, "--agents").length, 1);
-});
-
-Deno.test("createSettings() checks the skill that a file is in", () => {
-  using place = new Place();
-  const pdf = place.skill("skills", "pdf");
+  place.skill("skills", "pdf");
   const nested = place.skill("skills/pdf/examples", "nested");
-  place.file("skills/pdf/references/forms.md", "");
   place.file("skills/pdf/examples/nested/a.txt", "");
-  place.file("skills/loose.md", "");
+  const loose = place.file("skills/loose.md", "");
   const checked = (file: string) => settingsIn(place, ["--check", file]).dirs;
-  assert.deepEqual(checked("/skills/pdf/SKILL.md"), [pdf]);
-  assert.deepEqual(checked("/skills/pdf/references/forms.md"), [pdf]);
   assert.deepEqual(checked("/skills/pdf/examples/nested/a.txt"), [nested]);
-  // It is in no skill.
-  const loose = join(place.path, "skills", "loose.md");
   assert.deepEqual(checked("/skills/loose.md"), [loose]);
 });
 
