@@ -3,7 +3,6 @@ import { Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import {
-  childPath,
   isAtOrBelow,
   isAtOrBelowAny,
   isThere,
@@ -68,14 +67,6 @@ Deno.test("isAtOrBelow() compares whole names", () => {
     assert.equal(isAtOrBelow(a, b), isBelow, `${path} ${dir}`);
     assert.equal(isAtOrBelowAny(a, [resolve("/x"), b]), isBelow);
   }
-});
-
-Deno.test("childPath() joins a name to a folder, and to the root, and normalizes nothing", () => {
-  for (const dir of ["/", "/code", "/code/a b"]) {
-    const path = resolve(dir);
-    assert.equal(childPath(path, "x"), join(path, "x"));
-  }
-  assert.ok(childPath(resolve("/code"), "..").endsWith(".."));
 });
 
 Deno.test(
