@@ -143,31 +143,19 @@ Deno.test("--json prints the report: the folders of the command line, their skil
   ]);
 });
 
-Deno.test("no text of a skill is a command of GitHub Actions, or of Azure Pipelines", async () => {
+Deno.test("--list keeps GitHub Actions from running commands in the text of a skill", async () => {
   using place = new Place();
-  const description = '"##[add-mask]x ##vso[task.complete]y"';
-  const text = skillMd('"::stop-commands::x"', description);
+  const text = skillMd('"::stop-commands::x"', '"##[add-mask]x"');
   place.skill("home/.claude/skills", "a", text);
-  const print = async (...args: string[]) => {
+  for (const args of [["--list"], ["--list", "--as", "cline"]]) {
     const env = { GITHUB_ACTIONS: "true" };
     const { stdout } = await runServer(place, { args, env });
-    assert.doesNotMatch(stdout, /##[a-z[]/);
-    return stdout;
-  };
-  const annotations = await print("--check");
-  assert.match(
-    annotations,
-    /^::error file=\S+SKILL\.md,line=2,title=name-char/,
-  );
-  for (const args of [["--list"], ["--list", "--as", "cline"]]) {
-    const printed = await print(...args);
     const [, token, shown, rest] =
-      /^::stop-commands::(\S+)\n(.*)^::\1::\n(.*)$/ms.exec(printed)!;
+      /^::stop-commands::(\S+)\n(.*)^::\1::\n(.*)$/ms.exec(stdout)!;
     assert.match(token!, /^[\da-f-]{36}$/);
     assert.match(shown!, /::stop-commands::x/);
     assert.doesNotMatch(rest!, /stop-commands/);
-    const json = JSON.parse(await print(...args, "--json"));
-    assert.match(JSON.stringify(json), /##\[add-mask]x ##vso\[task.complete]y/);
+    assert.doesNotMatch(stdout, /##\[/);
   }
 });
 
