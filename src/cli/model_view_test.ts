@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { profileOfOption } from "../mcp/clients.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { askModern } from "../../tests/testing/modern.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
-import type { Launch } from "./config.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
 function skillsPlace(): Place {
@@ -43,32 +41,29 @@ async function passagesFor(
  * Returns the instructions and the texts of the tools that a server process sends to a
  * client. The client starts it as its printed entry says.
  */
-async function servedTo(place: Place, client: string, args: string[] = []) {
+async function servedTo(
+  place: Place,
+  client: string,
+  args: string[] = [],
+): Promise<{ instructions: string; texts: string[] }> {
   const launch = client === "default"
     ? undefined
     : await printedLaunch(place, { args }, client);
   await using wire = new Wire(place, launch && { launch });
   const name = profileOfOption(client).clientName || "any";
-  await wire.initialize(name);
+  const { result: { instructions } } = await wire.initialize(name);
+  // On a busy machine, the first scan takes longer than the handshake waits for it.
+  if (/: the tool \w+ lists them\.$/m.test(instructions)) {
+    return await servedTo(place, client, args);
+  }
   const { result: { tools } } = await wire.ask(1, "tools/list");
-  const instructions = await instructionsOf(place, launch);
   // deno-lint-ignore no-explicit-any -- a tool's entry as the server sends it
   const texts = tools.flatMap(({ description, inputSchema }: any) => [
     description,
     ...Object.values<{ description: string }>(inputSchema.properties)
       .map(({ description }) => description),
-  ]) as string[];
+  ]);
   return { instructions, texts };
-}
-
-/** Returns the instructions of a server that names the skills in them. */
-async function instructionsOf(place: Place, launch?: Launch): Promise<string> {
-  await using wire = new Wire(place, launch && { launch });
-  const { result: { instructions } } = await askModern(wire, "server/discover");
-  // On a busy machine, the first scan takes longer than the handshake waits for it.
-  return /: the tool \w+ lists them\.$/m.test(instructions)
-    ? await instructionsOf(place, launch)
-    : instructions;
 }
 
 /** The part of the instructions that the model sees, by client. */
