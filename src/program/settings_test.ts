@@ -95,6 +95,15 @@ Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB, which ha
   }
 });
 
+Deno.test("createSettings() warns of an unknown home folder if the server would search it", () => {
+  using place = new Place();
+  const dir = place.dir("a");
+  const warningsFor = (...args: string[]) => settingsWith({}, ...args).warnings;
+  assert.match(warningsFor().join(), /^Cannot determine the home folder/);
+  assert.deepEqual(warningsFor(dir), []);
+  assert.equal(warningsFor(dir, "--agents").length, 1);
+});
+
 Deno.test("createSettings() checks the innermost skill that a file is in", () => {
   using place = new Place();
   place.skill("skills", "pdf");
