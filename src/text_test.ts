@@ -32,31 +32,30 @@ Deno.test("stringifyJson() replaces lone surrogates in keys and values, and noth
 });
 
 /** One invisible character of each kind. */
-const HIDDEN_CHARACTERS = [
-  ["a tag", "\u{e0041}"],
-  ["a bidirectional override", "\u202e"],
-  ["a zero-width space", "\u200b"],
-  ["a zero-width joiner", "\u200d"],
-  ["a byte order mark", "\ufeff"],
-  ["a variation selector", "\ufe00"],
-  ["an interlinear annotation", "\ufff9"],
-  ["a Hangul filler", "\u3164"],
-  ["a control character", "\u0007"],
-  ["a control character of the C1 set", "\u009b"],
-] as const;
+const HIDDEN_CHARACTERS = {
+  "a tag": "\u{e0041}",
+  "a bidirectional override": "\u202e",
+  "a zero-width space": "\u200b",
+  "a zero-width joiner": "\u200d",
+  "a byte order mark": "\ufeff",
+  "a variation selector": "\ufe00",
+  "an interlinear annotation": "\ufff9",
+  "a Hangul filler": "\u3164",
+  "a control character": "\u0007",
+  "a control character of the C1 set": "\u009b",
+};
 
 Deno.test("no displayed text contains a hidden character", () => {
-  for (const [what, character] of HIDDEN_CHARACTERS) {
+  for (const [what, character] of Object.entries(HIDDEN_CHARACTERS)) {
     const text = `gi${character}t`;
     assert.equal(oneLine(` ${text} ${character} x`), "git x", what);
-    assert.equal(escapeXml(`<${text}>`), "&lt;git&gt;", what);
-    for (
-      const shown of [
-        quote(text),
-        escapeInvisible(text),
-        formatIndentedJson(text),
-      ]
-    ) {
+    assert.equal(escapeXml(`<${text}&>`), "&lt;git&amp;&gt;", what);
+    const escaped = [
+      quote(text),
+      escapeInvisible(text),
+      formatIndentedJson(text),
+    ];
+    for (const shown of escaped) {
       assert.match(shown, /^"?gi(?:\\u[\da-f]{4})+t"?\n?$/, what);
     }
     assert.equal(JSON.parse(quote(text)), text, what);
@@ -76,15 +75,15 @@ Deno.test("withoutInvisible() keeps visible characters and normalizes line break
   assert.equal(withoutInvisible("x \ud800 y"), "x \ufffd y");
 });
 
+/** Texts with characters that only emoji and joining scripts need. */
+const JOINED = [
+  "\u{1f468}\u200d\u{1f469}\u{1f3fd}\u200d\u{1f467}",
+  "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+  "\u0915\u094d\u200d\u0937",
+];
+
 Deno.test("withoutInvisible() keeps joiners in emoji and in scripts without case, and no others", () => {
-  const joined = [
-    "\u{1f468}\u200d\u{1f469}\u{1f3fd}\u200d\u{1f467}",
-    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-    "\u0915\u094d\u200d\u0937",
-  ];
-  for (const text of joined) {
-    assert.equal(withoutInvisible(text), text);
-  }
+  for (const text of JOINED) assert.equal(withoutInvisible(text), text);
   const dropped = [
     "a\u200db",
     "\u0436\u200c\u0436",
@@ -101,10 +100,8 @@ Deno.test("withoutInvisible() keeps joiners in emoji and in scripts without case
     assert.equal(withoutInvisible(text), visible, JSON.stringify(text));
   }
   // The style of an emoji goes, and its joiner stays.
-  assert.equal(
-    withoutInvisible("\u2764\ufe0f\u200d\u{1f525}"),
-    "\u2764\u200d\u{1f525}",
-  );
+  const styled = "\u2764\ufe0f\u200d\u{1f525}";
+  assert.equal(withoutInvisible(styled), "\u2764\u200d\u{1f525}");
 });
 
 Deno.test("isCopyable() refuses what looks like the log, hides something, or is a command", () => {
@@ -114,40 +111,30 @@ Deno.test("isCopyable() refuses what looks like the log, hides something, or is 
     "\u00a0::x",
     "a ##[error]x",
     "##vso[task.setvariable variable=PATH]/evil",
-    "###teamcity[x",
-    "a\u200bb",
     "skill-server: Serving",
     "skill-server:x",
+    "a\u200bb",
     "a\nb",
     "a\tb",
     "a\u001b[0m",
   ];
+  const accepted = ["name: a", "  version: '1'", "---", "a: b::c #[d]", "## a"];
   for (const line of refused) assert.equal(isCopyable(line), false, line);
-  for (
-    const line of ["name: a", "  version: '1'", "---", "a: b::c #[d]", "## a"]
-  ) {
-    assert.equal(isCopyable(line), true, line);
-  }
+  for (const line of accepted) assert.equal(isCopyable(line), true, line);
 });
 
 Deno.test("listInvisible() ignores characters that emoji and joining scripts need", () => {
-  for (
-    const text of [
-      "\u26a0\ufe0f 1\ufe0f\u20e3",
-      "\u{1f468}\u200d\u{1f469}\u{1f3fd}\u200d\u{1f467} \u2764\ufe0f\u200d\u{1f525}",
-      "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-      "\u0915\u094d\u200d\u0937",
-      "a\tb\r\nc",
-    ]
-  ) {
-    assert.deepEqual(listInvisible(text), []);
+  const cases: [text: string, ...listed: string[]][] = [
+    ...JOINED.map((text): [string] => [text]),
+    ["\u26a0\ufe0f 1\ufe0f\u20e3 \u2764\ufe0f\u200d\u{1f525}"],
+    ["a\tb\r\nc"],
+    ["a\ufe0f b\u200dc \u26a0\ufe0f\ufe0f", "U+FE0F", "U+200D"],
+    // Scripts with uppercase letters do not join them.
+    ["\u0436\u200d\u0436", "U+200D"],
+  ];
+  for (const [text, ...listed] of cases) {
+    assert.deepEqual(listInvisible(text), listed);
   }
-  assert.deepEqual(listInvisible("a\ufe0f b\u200dc \u26a0\ufe0f\ufe0f"), [
-    "U+FE0F",
-    "U+200D",
-  ]);
-  // Scripts with uppercase letters do not join them.
-  assert.deepEqual(listInvisible("\u0436\u200d\u0436"), ["U+200D"]);
 });
 
 Deno.test("nearestWords() finds words with a common prefix or few different letters", () => {

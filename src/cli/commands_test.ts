@@ -31,44 +31,23 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-/** Creates a project with a skill that tries to replace what the server imports. */
-function hostilePlace(): Place {
-  const place = new Place();
-  place.skill("project/.claude/skills", "here");
-  place.file("project/package.json", "{}");
-  place.file(
-    "project/deno.json",
-    '{ "imports": { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" } }',
-  );
-  place.file("project/evil.ts", 'console.log("evil");');
-  const bin = "project/node_modules/.bin/deno";
-  Deno.chmodSync(place.file(bin, "#!/bin/sh\necho evil\n"), 0o755);
-  return place;
-}
-
-async function assertLists(place: Place, command: string): Promise<void> {
-  const { stdout, stderr } = await runScript(place, command);
-  assert.equal(stderr, "");
-  assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
-  assert.doesNotMatch(stdout, /evil/);
-}
-
 Deno.test(
-  "the command that --help prints lists the skills of a project, and runs nothing of it",
+  "the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it",
   { ignore: lacks("sh") },
   async () => {
-    using place = hostilePlace();
-    const { stdout } = await runServer(place, { args: ["--help"] });
-    const [, command] = /^Examples:\n {2}(.*)$/m.exec(stdout)!;
-    await assertLists(place, command!);
-  },
-);
-
-Deno.test(
-  "deno task install installs a command that lists the skills of any project, and runs nothing of it",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = hostilePlace();
+    using place = new Place();
+    place.skill("project/.claude/skills", "here");
+    place.file("project/package.json", "{}");
+    const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
+    place.file("project/deno.json", JSON.stringify({ imports }));
+    place.file("project/evil.ts", 'console.log("evil");');
+    const program = place.file(
+      "project/node_modules/.bin/deno",
+      "#!/bin/sh\necho evil\n",
+    );
+    Deno.chmodSync(program, 0o755);
+    const { stdout: help } = await runServer(place, { args: ["--help"] });
+    const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
     const root = join(place.path, "installed");
     const install = await new Deno.Command(Deno.execPath(), {
       args: ["task", "install"],
@@ -76,59 +55,55 @@ Deno.test(
       env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
     }).output();
     assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
-    const deno = dirname(Deno.execPath());
-    const path = `PATH='${join(root, "bin")}:${deno}':$PATH`;
-    await assertLists(place, `${path} skill-server --list`);
+    const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
+    const installed = `PATH='${dirs}':$PATH skill-server --list`;
+    for (const command of [printed, installed]) {
+      const { stdout, stderr } = await runScript(place, command);
+      assert.equal(stderr, "");
+      assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
+      assert.doesNotMatch(stdout, /evil/);
+    }
   },
 );
 
-Deno.test("--print-config prints the entry first, then at most three sentences and a command", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const { stdout, stderr } = await runServer(place, {
-    args: ["--print-config", "claude-code"],
-  });
-  assert.ok(parseEntry(stdout).alwaysLoad);
-  const [first, ...notes] = stderr.trim().split("\n\n");
-  assert.match(first!, /^Add this to the configuration of Claude Code in /);
-  assert.equal(notes.length, 3);
-  assert.match(notes.at(-1)!, /^claude mcp add-json /);
-  const both = await runScript(
-    place,
-    `${serverScript(place, "--print-config", "claude-code")} 2>&1`,
-  );
-  assert.equal(both.stdout, stdout + stderr);
-});
+Deno.test(
+  "--print-config prints the entry to stdout, and then its notes and a command to stderr",
+  {
+    ignore: lacks("sh"),
+  },
+  async () => {
+    using place = new Place();
+    place.skill("home/.claude/skills", "git");
+    const args = ["--print-config", "claude-code"];
+    const { stdout, stderr } = await runServer(place, { args });
+    assert.ok(parseEntry(stdout).alwaysLoad);
+    const notes = stderr.trim().split("\n\n");
+    assert.match(
+      notes[0]!,
+      /^Add this to the configuration of Claude Code in /,
+    );
+    assert.match(notes.at(-1)!, /^claude mcp add-json /);
+    const both = await runScript(place, `${serverScript(place, ...args)} 2>&1`);
+    assert.equal(both.stdout, stdout + stderr);
+  },
+);
 
 Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
   using place = new Place();
   const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
-  const print = () => runServer(place, { args });
   const cases = [
-    [undefined, /^: there is no such file; create it, or check the spelling/],
-    [
-      "rules:\n- { state: of }",
-      /^: rules\[0\]\.state: Invalid option: expected one of "on"\|/,
-    ],
-    [
-      "rules:\n- { state: on }\n- { in: ~/*/x, state: off }",
-      /^: rules\[1\]\.in\[0\]: Wildcards do not work here/,
-    ],
+    [undefined, "there is no such file"],
+    ["rules:\n- { state: of }", "rules\\[0\\]\\.state: Invalid option"],
   ] as const;
-  for (const [rules, message] of cases) {
+  for (const [rules, reason] of cases) {
     if (rules !== undefined) place.file("project/policy.yaml", rules);
-    const { code, stdout, stderr } = await print();
+    const { code, stdout, stderr } = await runServer(place, { args });
     assert.deepEqual([code, stdout], [2, ""]);
-    const start = 'skill-server: Cannot use the policy "';
-    assert.ok(stderr.startsWith(start), stderr);
-    assert.match(stderr.slice(stderr.indexOf('.yaml"') + 6), message);
-    assert.match(
-      stderr,
-      /no skills are served, and no entry can be printed \(/,
+    const message = new RegExp(
+      `^skill-server: Cannot use the policy ".*policy\\.yaml": ${reason}.*; until then, no skills are served, and no entry can be printed \\(`,
     );
+    assert.match(stderr, message);
   }
-  place.file("project/policy.yaml", "rules: []");
-  assert.equal((await print()).code, 0);
 });
 
 Deno.test("--list --as searches the folders that the entry has, and no other ones of the environment", async () => {
@@ -150,7 +125,6 @@ Deno.test(
   { ignore: lacks("proc") },
   async () => {
     using place = new Place();
-    place.skill("home/.claude/skills", "bad", "no frontmatter");
     const script = `${serverScript(place, "--check")} >/dev/full`;
     const { code, stderr } = await runScript(place, script);
     assert.equal(code, 2);
@@ -158,71 +132,54 @@ Deno.test(
   },
 );
 
-Deno.test("--check --strict fails with warnings, too", async () => {
+Deno.test("--check fails because of errors, with --strict also because of warnings, and --ignore leaves out the problems of a rule", async () => {
   using place = new Place();
   place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
-  const codes: number[] = [];
-  for (const options of [["--check"], ["--check", "--strict"]]) {
-    const { code, text } = await printedReport(place, "skills", ...options);
-    assert.match(text, /: 0 errors, 1 warning$/m);
-    codes.push(code);
-  }
-  assert.deepEqual(codes, [0, 1]);
-  place.skill("project/skills", "git");
-  const clean = await printedReport(place, "skills", "--check", "--strict");
-  assert.equal(clean.code, 0);
-});
-
-Deno.test("--check --ignore leaves out the problems of a rule, and does not fail because of them", async () => {
-  using place = new Place();
-  place.skill("project/skills", "git-2", skillMd("git") + "[a](a.md)");
-  const check = (...args: string[]) =>
-    printedReport(place, "skills", "--check", "--strict", ...args);
-  const some = await check("--ignore", "name-folder");
-  assert.equal(some.code, 1);
-  assert.doesNotMatch(some.text, /name-folder/);
+  place.skill("project/other", "git-2", skillMd("git") + "[a](a.md)");
   const both = ["--ignore=name-folder", "--ignore=broken-link"];
-  assert.deepEqual(await check(...both), {
-    code: 0,
-    text: "Checked 1 skill: no problems\n",
-  });
+  const cases: [args: string[], code: number, summary: string][] = [
+    [["skills"], 0, "Checked 1 skill: 0 errors, 1 warning"],
+    [["skills", "--strict"], 1, "Checked 1 skill: 0 errors, 1 warning"],
+    [["other"], 1, "Checked 1 skill: 1 error, 1 warning"],
+    [
+      ["other", "--ignore", "name-folder"],
+      0,
+      "Checked 1 skill: 0 errors, 1 warning",
+    ],
+    [["other", "--strict", ...both], 0, "Checked 1 skill: no problems"],
+  ];
+  for (const [args, code, summary] of cases) {
+    const printed = await printedReport(place, "--check", ...args);
+    const [last] = printed.text.trim().split("\n").slice(-1);
+    assert.deepEqual([printed.code, last], [code, summary], args.join(" "));
+  }
 });
 
-/** Options, the lines that a command prints first, and its exit code. */
-const commands: [args: string[], text: RegExp, code: number][] = [
-  [["--help", "--version", "--list"], /^skill-server [^]*\nUsage:\n/, 0],
-  [["--version", "--check"], /^\d+\.\d+\.\d+\S*\n$/, 0],
-  [
-    ["--list"],
-    /^\.agent\/skills \(project\): does not exist\n[^]*\nFound 1 skill: 1 error, /,
-    0,
-  ],
-  [["--check"], /error\[frontmatter-missing\][^]*\nChecked 2 skills: /, 1],
-  [
-    ["--list", "--check"],
-    /^\.agent\/skills \(project\): does not exist\n[^]*\nChecked 2 skills: /,
-    1,
-  ],
-  [["--list", "--json"], /^\{\n/, 0],
-  [["--check", "--json"], /^\{\n/, 1],
-  [["--list", "--as", "codex"], /^What the model sees in codex/m, 0],
+/** Options that are given together, what is printed, and the exit code. */
+const COMBINED: [args: string, text: RegExp, code: number][] = [
+  ["--help --version --list", /^skill-server [^]*\nUsage:\n/, 0],
+  ["--version --check", /^\d+\.\d+\.\d+\S*\n$/, 0],
+  ["--list", /\nFound 1 skill: 1 error, /, 0],
+  ["--list --check", /^\.agent\/skills [^]*\nChecked 2 skills: /, 1],
+  ["--list --json", /^\{\n/, 0],
+  ["--check --json", /^\{\n/, 1],
 ];
 
 Deno.test("runCommand() does what the options ask for, and only --check fails because of a skill", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
-  for (const [args, text, code] of commands) {
-    const printed = await runServer(place, { args });
+  for (const [options, text, code] of COMBINED) {
+    const printed = await runServer(place, { args: options.split(" ") });
     assert.match(printed.stdout, text);
-    assert.equal(printed.code, code, args.join(" "));
+    assert.equal(printed.code, code, options);
   }
 });
 
-Deno.test("--print-config prints the path of a folder as no command of Azure Pipelines", async () => {
+Deno.test("--print-config escapes commands of Azure Pipelines in paths", async () => {
   using place = new Place();
   const dir = place.dir("##vso[task.complete]x");
-  for (const client of ["cursor", "codex", "claude-code"]) {
+  for (const client of ["cursor", "codex"]) {
     const args = ["--print-config", client, dir];
     const { code, stdout, stderr } = await runServer(place, { args });
     assert.equal(code, 0, stderr);

@@ -4,7 +4,6 @@ import { withVariables } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
-import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 import type { Report } from "./report.ts";
 import { formatReport } from "./report_text.ts";
@@ -35,23 +34,18 @@ Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To look for problems i
   );
 });
 
-Deno.test("--list reports where to put skills if there are none", async () => {
+Deno.test("--list says where to put skills if there are none, and what to write there", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
   const [, file, lines] =
     /\nFound 0 skills\. To add one, save these lines as ~(\S+):\n\n(.*)$/s
       .exec(text)!;
-  assert.equal(lines!.trimEnd().split("\n").length, 5);
-  for (const option of ["--list", "--check"]) {
-    const { text } = await printedReport(place, option);
-    assert.doesNotMatch(text, /no problems/);
-  }
+  assert.doesNotMatch(text, /no problems/);
   place.file(`home${file}`, lines!);
   assert.deepEqual(await printedReport(place, "--check", "--strict"), {
     code: 0,
     text: "Checked 1 skill: no problems\n",
   });
-  place.remove("home/.claude");
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
@@ -72,16 +66,6 @@ Deno.test("--list proposes the last folder that exists for a skill, or else the 
   assert.equal(await proposed("--agents", "--skill-dir=empty"), "empty");
   place.dir("project/.claude/skills");
   assert.equal(await proposed("--agents"), ".claude/skills");
-});
-
-Deno.test("--list does not pad cells to the length of a long name", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));
-  place.skill("home/.claude/skills", "short");
-  const { stdout } = await runServer(place, { args: ["--list"] });
-  const row = stdout.split("\n").find((line) => line.startsWith("  short"));
-  assert.ok(row!.length < 150, row);
-  assert.match(stdout, /\bn{200} /);
 });
 
 const DIAGNOSTIC: Report["diagnostics"][number] = {
@@ -105,36 +89,33 @@ const EMPTY_REPORT: Report = {
 };
 
 Deno.test("formatReport() prints annotations for GitHub Actions, one line each, and escapes them", () => {
+  const warning = {
+    ...DIAGNOSTIC,
+    rule: "archive",
+    severity: "warning",
+  } as const;
   const report: Report = {
     ...EMPTY_REPORT,
     checked: 0,
-    diagnostics: [
-      DIAGNOSTIC,
-      { ...DIAGNOSTIC, rule: "archive", severity: "warning", line: undefined },
-    ],
+    diagnostics: [DIAGNOSTIC, { ...warning, line: undefined }],
   };
-  const settings = settingsFor("--check");
   const text = withVariables(
     { GITHUB_ACTIONS: "true" },
-    () => formatReport(report, settings).join("\n"),
+    () => formatReport(report, settingsFor("--check")).join("\n"),
   );
   const dir = join(Deno.cwd(), "a,b:c").replaceAll(":", "%3A")
     .replaceAll(",", "%2C");
-  const message = (effect: string) =>
-    `100%25 wrong\\u000d::warning::x${effect}%0Afix: write this line instead:%0Aname: a`;
   assert.equal(
     text.replaceAll("\\SKILL", "/SKILL").replaceAll(dir, "FOLDER"),
-    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: ${
-      message(" (hosts with the Skills extension do not list the skill)")
-    }
-::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: ${message("")}
+    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: 100%25 wrong\\u000d::warning::x (hosts with the Skills extension do not list the skill)%0Afix: write this line instead:%0Aname: a
+::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: 100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a
 
 Checked 0 skills: 1 error, 1 warning`,
   );
 });
 
 /** What was found, and the last line of the report. */
-const summaries: [found: Partial<Report>, summary: string][] = [
+const SUMMARIES: [found: Partial<Report>, summary: string][] = [
   [{}, "Found 0 skills"],
   [{ diagnostics: [DIAGNOSTIC] }, "Found 0 skills: 1 error, 0 warnings"],
   [{ checked: 0 }, "Checked 0 skills"],
@@ -146,23 +127,19 @@ const summaries: [found: Partial<Report>, summary: string][] = [
 ];
 
 Deno.test("formatReport() ends with a summary, which calls nothing clean that was not checked", () => {
-  for (const [found, summary] of summaries) {
-    const lines = formatReport(
-      { ...EMPTY_REPORT, ...found },
-      { values: { list: true }, home: undefined },
-    );
+  for (const [found, summary] of SUMMARIES) {
+    const report = { ...EMPTY_REPORT, ...found };
+    const lines = formatReport(report, settingsFor("--list"));
     assert.equal(lines.at(-1), summary);
   }
 });
 
 Deno.test("formatReport() puts errors before warnings, and leaves each in their order", () => {
-  const at = (file: string, line?: number) => ({ ...DIAGNOSTIC, file, line });
-  const [a, b] = ["a", "b"].map((name) => join(Deno.cwd(), name)) as [
-    string,
-    string,
-  ];
-  const warning = { ...at(a), severity: "warning" } as const;
-  const diagnostics = [warning, at(a, 20), at(b), at(b, 9), at(b, 10)];
+  const at = (name: string, line?: number) => {
+    return { ...DIAGNOSTIC, file: join(Deno.cwd(), name), line };
+  };
+  const warning = { ...at("a"), severity: "warning" } as const;
+  const diagnostics = [warning, at("a", 20), at("b"), at("b", 9), at("b", 10)];
   const lines = withVariables(
     { GITHUB_ACTIONS: "false" },
     () => formatReport({ ...EMPTY_REPORT, diagnostics }, settingsFor("--list")),
@@ -178,36 +155,30 @@ Deno.test(
   { ignore: lacks("links") },
   async () => {
     using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    place.skill("home/.claude/skills", "pdf");
+    const git = place.skill("home/.claude/skills", "git");
     place.skill("home/.agents/skills", "own");
-    const own = join(place.home, ".claude", "skills");
-    place.link(join(own, "git"), "home/.agents/skills/git");
-    place.link(own, "project/.agents/skills");
-    const { text } = await printedReport(
-      place,
-      "--list",
-      "--trust-links=~",
-      "--agents",
-    );
-    const at = text.indexOf("~/.claude/skills (global): 2 skills\n");
-    assert.deepEqual(text.slice(at).split("\n").slice(1, 6), [
-      "  git  1 file",
-      "  pdf  1 file",
-      ".agents/skills (global): 2 skills, all of them listed above",
-      "~/.agents/skills (global): 2 skills, 1 of them listed above",
-      "  own  1 file",
-    ]);
+    place.link(git, "home/.agents/skills/git");
+    place.link(join(git, ".."), "project/.agents/skills");
+    const args = ["--trust-links=~", "--agents"];
+    const { text } = await printedReport(place, "--list", ...args);
+    assert.ok(text.includes(`~/.claude/skills (global): 1 skill
+  git  1 file
+.agents/skills (global): 1 skill, all of them listed above
+~/.agents/skills (global): 2 skills, 1 of them listed above
+  own  1 file
+`));
   },
 );
 
-Deno.test("--list with many skills ends with its problems, below a line that counts them", async () => {
+Deno.test("--list does not pad cells to the length of a long name, and ends with the problems", async () => {
   using place = new Place();
-  for (let i = 0; i < 100; i++) place.skill("home/.claude/skills", `s-${i}`);
+  place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));
+  place.skill("home/.claude/skills", "short");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   const { text } = await printedReport(place, "--list");
-  const sections = text.split("\n\n").slice(-3);
-  assert.equal(sections[0], "Problems (1)");
-  assert.match(sections[1]!, /^~\/\.claude\/skills\/bad\/SKILL\.md:1: error/);
-  assert.match(sections[2]!, /^Found 100 skills: 1 error, 0 warnings\. /);
+  assert.match(text, /^ {2}short {76,100}1 file$/m);
+  const [heading, problem, summary] = text.split("\n\n").slice(-3);
+  assert.equal(heading, "Problems (1)");
+  assert.match(problem!, /^~\/\.claude\/skills\/bad\/SKILL\.md:1: error/);
+  assert.match(summary!, /^Found 2 skills: 1 error, 0 warnings\. /);
 });

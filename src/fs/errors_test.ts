@@ -66,20 +66,22 @@ Deno.test(
 );
 
 Deno.test("diagnosticOf() repeats the system's words without the path, and hides nothing in them", () => {
-  const reasonOf = (message: string, rest: object = {}) =>
-    diagnosticOf(Object.assign(new Error(message), rest)).reason;
-  const start = "the operating system cannot read it";
-  const cases: [actual: string, words: string][] = [
+  const cases: [message: string, code: string | undefined, words: string][] = [
     [
-      reasonOf("Input/output error (os error 5): readfile '/home/me/secret'"),
+      "Input/output error (os error 5): readfile '/home/me/secret'",
+      undefined,
       "Input/output error (os error 5)",
     ],
-    [reasonOf("EXDEV: open '/home/me/secret'", { code: "EXDEV" }), "EXDEV"],
-    [reasonOf("cannot open /home/me/secret"), "Error"],
-    [reasonOf("\x1b[2Jerror\u200b (os error 5)"), "[2Jerror (os error 5)"],
+    ["EXDEV: open '/home/me/secret'", "EXDEV", "EXDEV"],
+    ["cannot open /home/me/secret", undefined, "Error"],
+    ["\x1b[2Jerror\u200b (os error 5)", undefined, "[2Jerror (os error 5)"],
   ];
-  for (const [actual, words] of cases) {
-    assert.equal(actual, `${start} (${words})`);
+  for (const [message, code, words] of cases) {
+    const error = Object.assign(new Error(message), { code });
+    assert.equal(
+      diagnosticOf(error).reason,
+      `the operating system cannot read it (${words})`,
+    );
   }
 });
 

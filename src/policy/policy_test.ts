@@ -9,7 +9,7 @@ import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
 
-/** What a policy decides on. */
+/** A skill for a policy to decide on: `git` of the user's, if nothing else is given. */
 interface Properties {
   name?: string;
   scope?: SkillScope;
@@ -17,11 +17,11 @@ interface Properties {
   realDirectory?: string;
 }
 
-/** Creates a skill for a policy to decide on. On Windows, its paths are on the current drive. */
-function subject(directory: string, rest: Properties = {}): PolicySubject {
-  const { name = "git", scope = "global", realDirectory = directory } = rest;
-  const paths = [directory, realDirectory].map((path) => resolve(path));
-  return { names: [name], scope, paths };
+/** Describes a skill to a policy. On Windows, its paths are on the current drive. */
+function subject(properties: Properties = {}): PolicySubject {
+  const { name = "git", scope = "global", directory = "/x" } = properties;
+  const paths = [directory, properties.realDirectory ?? directory];
+  return { names: [name], scope, paths: paths.map((path) => resolve(path)) };
 }
 
 /** Creates a valid policy of rules for a user whose home directory is `/home/me`. */
@@ -37,15 +37,6 @@ async function policyOf(
   });
   assert.deepEqual(await policy.load(new Project({})), []);
   return policy;
-}
-
-/** Returns the state that rules give a skill. */
-async function stateOf(
-  rules: readonly SkillPolicyRule[],
-  skill: PolicySubject,
-  options?: ScanOptions,
-): Promise<string> {
-  return (await policyOf(rules, options)).decide(skill).state;
 }
 
 Deno.test("Policy.decide() applies the last rule whose conditions all match", async () => {
@@ -65,23 +56,20 @@ Deno.test("Policy.decide() applies the last rule whose conditions all match", as
     [{ name: "Pdf" }, "pinned"],
     [{ name: "pdf", scope: "project", directory: "/code/p/pdf" }, "manual"],
   ];
-  for (const [properties, state] of cases) {
-    const { directory = "/home/me/x" } = properties;
-    const skill = subject(directory, properties);
-    const decided = await stateOf(rules, skill);
-    assert.equal(decided, state, JSON.stringify(properties));
-  }
-  assert.equal(await stateOf([], subject("/x")), "on");
   const policy = await policyOf(rules);
-  const { policyRule: rule } = policy.decide(subject("/x", { name: "pdf" }));
-  assert.equal(rule, rules[3]);
+  for (const [skill, state] of cases) {
+    const decision = policy.decide(subject(skill));
+    assert.equal(decision.state, state, JSON.stringify(skill));
+  }
+  const { policyRule } = policy.decide(subject({ name: "pdf" }));
+  assert.equal(policyRule, rules[3]);
+  const empty = await policyOf([]);
+  assert.equal(empty.decide(subject()).state, "on");
 });
 
 Deno.test(
   "Policy.decide() follows links in the folders of rules, but none of the project out of it",
-  {
-    ignore: lacks("links"),
-  },
+  { ignore: lacks("links") },
   async () => {
     using place = new Place();
     const data = place.dir("data", "work");
@@ -101,27 +89,30 @@ Deno.test(
       },
     });
     await policy.load(project);
-    const stateIn = (...names: string[]) =>
-      policy.decide(subject(join(data, ...names))).state;
-    assert.deepEqual(
-      [stateIn(), stateIn("git"), stateIn("p", "git")],
-      ["off", "off", "pinned"],
-    );
+    const stateIn = (directory: string, realDirectory = directory) =>
+      policy.decide(subject({ directory, realDirectory })).state;
+    assert.equal(stateIn(data), "off");
+    assert.equal(stateIn(join(data, "git")), "off");
+    assert.equal(stateIn(join(data, "p", "git")), "pinned");
+    // The skill itself is a link to elsewhere.
+    const store = "/store/git";
+    assert.equal(stateIn(join(data, "git"), store), "off");
+    assert.equal(stateIn(join(place.home, "code", "git"), store), "off");
     place.remove("home/code");
     await policy.load(project);
-    assert.deepEqual([stateIn("git"), stateIn("p", "git")], ["on", "on"]);
-    // A path through the project's link counts as it is written.
-    const linked = subject(join(place.project, "code", "git"));
-    assert.equal(policy.decide(linked).state, "manual");
+    assert.equal(stateIn(join(data, "git")), "on");
+    // The project's link names only what its path lists.
+    assert.equal(stateIn(join(place.project, "code", "git")), "manual");
   },
 );
 
 Deno.test("Policy.decide() does not let links evade rules or benefit from them", async () => {
-  const rules: SkillPolicyRule[] = [
+  const policy = await policyOf([
     { in: "/clones", state: "off" },
     { in: "/shared", state: "manual" },
     { in: "/mine/pinned", state: "pinned" },
-  ];
+    { in: "/terse", state: "name-only" },
+  ]);
   const cases: [directory: string, realDirectory: string, state: string][] = [
     ["/mine/git", "/clones/git", "off"],
     ["/clones/git", "/mine/git", "off"],
@@ -130,56 +121,57 @@ Deno.test("Policy.decide() does not let links evade rules or benefit from them",
     ["/shared/git", "/mine/pinned/git", "manual"],
     ["/shared/git", "/clones/git", "off"],
     ["/mine/pinned/git", "/elsewhere/git", "pinned"],
+    ["/mine/pinned/git", "/terse/git", "name-only"],
+    ["/terse/git", "/shared/git", "manual"],
     ["/mine/git", "/mine/pinned/git", "on"],
   ];
   for (const [directory, realDirectory, state] of cases) {
-    const decided = await stateOf(rules, subject(directory, { realDirectory }));
+    const decided = policy.decide(subject({ directory, realDirectory })).state;
     assert.equal(decided, state, `${directory} -> ${realDirectory}`);
   }
 });
 
 Deno.test("Policy.load() says which rule names a folder that cannot be resolved, and what applies until it is fixed", async () => {
   using place = new Place();
-  place.dir("secret");
-  const rules = [{ in: "~/code" }, { in: join(place.path, "secret") }]
-    .map((rule) => ({ ...rule, state: "off" as const }));
-  const options = { policy: { rules }, homeDirectory: undefined };
-  const unknown = new Policy(options);
-  const [diagnostic] = await unknown.load(new Project({}));
+  const secret = place.dir("secret");
+  const rules = ["~/code", secret]
+    .map((dir) => ({ in: dir, state: "off" }) as const);
+  const homeless = new Policy({ policy: { rules } });
+  const [unknown] = await homeless.load(new Project({}));
   assert.match(
-    formatDiagnostic(diagnostic!),
+    formatDiagnostic(unknown!),
     /^Cannot use the policy "options.policy": Cannot find "~\/code": the home folder is unknown.*; until then, no skills are served$/,
   );
-  assert.equal(unknown.isUsable, false);
-  const policy = new Policy({ ...options, homeDirectory: place.home });
-  assert.deepEqual(await policy.load(new Project({})), []);
+  assert.equal(homeless.isUsable, false);
+  const policy = await policyOf(rules);
   using _disk = new DiskSpy((path) =>
-    path.endsWith("secret") ? new Deno.errors.NotCapable("denied") : undefined
+    path === secret ? new Deno.errors.NotCapable("denied") : undefined
   );
-  const [later] = await policy.load(new Project({}));
-  assert.equal(later!.reason, "denied");
-  assert.match(later!.fix, /; until then, the last valid policy applies$/);
+  const [denied] = await policy.load(new Project({}));
+  assert.equal(denied!.reason, "denied");
+  assert.match(denied!.fix, /; until then, the last valid policy applies$/);
   assert.equal(policy.isUsable, true);
 });
 
 Deno.test("Policy throws for an unknown state or scope in an object, which would fail open", () => {
-  const rules = [{ state: "off", scope: "Global" as "global" }] as const;
-  assert.throws(() => new Policy({ policy: { rules } }), {
-    message: 'Invalid scope "Global": expected one of project, global',
-  });
-  for (const state of ["Off", "", "toString"]) {
-    const policy = { rules: [{ state: state as "off" }] };
-    assert.throws(() => new Policy({ policy }), {
-      name: "TypeError",
-      message: `Invalid state "${state}": expected one of ${
-        STATE_NAMES.join(", ")
-      }`,
-    });
+  const cases: [rule: object, message: string][] = [
+    [
+      { state: "off", scope: "Global" },
+      'Invalid scope "Global": expected one of project, global',
+    ],
+    ...["Off", "", "toString"].map((state): [object, string] => [
+      { state },
+      `Invalid state "${state}": expected one of ${STATE_NAMES.join(", ")}`,
+    ]),
+  ];
+  for (const [rule, message] of cases) {
+    const policy = { rules: [rule as SkillPolicyRule] };
+    assert.throws(() => new Policy({ policy }), { name: "TypeError", message });
   }
 });
 
 Deno.test("Policy.listUnused() lists the rules that match nothing, but not those that a later one overrides", async () => {
-  const rules: SkillPolicyRule[] = [
+  const policy = await policyOf([
     { state: "off" },
     { skill: "git", state: "on" },
     { skill: "gti", state: "on" },
@@ -187,30 +179,27 @@ Deno.test("Policy.listUnused() lists the rules that match nothing, but not those
     { scope: "project", state: "off" },
     { skill: ["GIT", "pfd"], state: "on" },
     { skill: [], state: "on" },
-  ];
-  const policy = await policyOf(rules);
-  const listUnused = (...subjects: PolicySubject[]) =>
-    policy.listUnused(subjects).map(({ reason }) => reason);
-  const [misspelled, ...others] = listUnused(subject("/x"), subject("/y"));
-  assert.equal(misspelled, "rules[2] matches no skill");
+  ]);
+  const unusedFor = (subject: PolicySubject) =>
+    policy.listUnused([subject]).map(({ reason }) => reason);
   assert.deepEqual(
-    others,
-    [3, 4, 6].map((index) => `rules[${index}] matches no skill`),
+    unusedFor(subject()),
+    [2, 3, 4, 6].map((index) => `rules[${index}] matches no skill`),
   );
   // A directory without a valid skill may have several names.
-  const names = ["unknown", "gti"];
-  assert.ok(!listUnused({ ...subject("/x"), names }).includes(misspelled!));
+  const names = ["git", "gti"];
+  assert.equal(unusedFor({ ...subject(), names }).length, 3);
 });
 
 Deno.test("in the name of a rule, * stands for any text and ? for one character", async () => {
-  const long = "a".repeat(100);
   const cases: [skill: string | string[], hits: string[], others: string[]][] =
     [
-      ["*", ["git", ".git", "a/b", long], []],
+      ["*", ["git", ".git", "a/b", "a".repeat(100)], []],
       ["git", ["git", "GIT", " Git "], ["git2", "gi"]],
       ["*.*", [".net", "a.b", "a/b.c"], ["ab"]],
       ["a?c", ["abc", "a.c", "a/c", "a\u{1f600}c"], ["ac", "abbc"]],
       ["a*", ["a", "abc"], ["ba"]],
+      ["*ab?", ["aabc", "abab1"], ["ab"]],
       [["aws-*", "gcp"], ["aws-s3", "GCP"], ["azure", "gcp-run"]],
       ["über-*", ["ÜBER-x", "u\u0308ber-x"], ["uber-x"]],
       ["+(a|b)*", ["+(a|b)c"], ["ab", "a"]],
@@ -220,7 +209,7 @@ Deno.test("in the name of a rule, * stands for any text and ? for one character"
   for (const [skill, hits, others] of cases) {
     const policy = await policyOf([{ skill, state: "off" }]);
     const matching = [...hits, ...others]
-      .filter((name) => policy.decide(subject("/x", { name })).state === "off");
+      .filter((name) => policy.decide(subject({ name })).state === "off");
     assert.deepEqual(matching, hits, String(skill));
   }
 });
@@ -243,47 +232,45 @@ Deno.test("a rule matches everything in its folders: in the home folder, in the 
   for (const [dir, hits, others] of cases) {
     const policy = await policyOf([{ in: dir, state: "off" }]);
     const matching = [...hits, ...others]
-      .filter((path) => policy.decide(subject(path)).state === "off");
+      .filter((directory) =>
+        policy.decide(subject({ directory })).state === "off"
+      );
     assert.deepEqual(matching, hits, String(dir));
   }
 });
 
-Deno.test(
-  "a folder of a rule that is a link covers what its path lists, and its real folder",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const data = place.dir("data");
-    const link = place.link("data", "mine");
-    // The skills are links to elsewhere.
-    const realDirectory = "/store/git";
-    for (const dir of [data, link]) {
-      const skill = subject(join(dir, "git"), { realDirectory });
-      const state = await stateOf([{ in: link, state: "off" }], skill);
-      assert.equal(state, "off", dir);
-    }
-  },
-);
+/** The states of skills with each policy of `docs/policy.md`, in its order. */
+const DOCUMENTED: [skill: Properties, states: string[]][] = [
+  [
+    { scope: "project", directory: "/home/me/clone/.claude/skills/git" },
+    ["off", "pinned", "on", "off", "on"],
+  ],
+  [
+    { scope: "project", directory: "/home/me/code/app/.claude/skills/git" },
+    ["on", "pinned", "on", "off", "on"],
+  ],
+  [
+    { directory: "/home/me/.claude/skills/git" },
+    ["on", "pinned", "on", "on", "on"],
+  ],
+  [{ name: "aws-s3" }, ["on", "name-only", "on", "off", "off"]],
+  [{ name: "deploy" }, ["on", "on", "manual", "on", "off"]],
+];
 
 Deno.test("the policies in docs/policy.md do what the page says", async () => {
   using place = new Place();
   const blocks = read("docs/policy.md").matchAll(/```yaml\n(.*?)```/gs);
-  const states = await Array.fromAsync(blocks, async ([, text]) => {
+  const policies = await Array.fromAsync(blocks, ([, text]) => {
     const file = place.file("policy.yaml", text!);
-    const policy = await policyOf([], { policy: file });
-    return [
-      subject("/home/me/clone/.claude/skills/git", { scope: "project" }),
-      subject("/home/me/code/app/.claude/skills/git", { scope: "project" }),
-      subject("/home/me/.claude/skills/git"),
-      subject("/home/me/.claude/skills/aws-s3", { name: "aws-s3" }),
-      subject("/home/me/.claude/skills/deploy", { name: "deploy" }),
-    ].map((skill) => policy.decide(skill).state);
+    return policyOf([], { policy: file });
   });
-  assert.deepEqual(states, [
-    ["off", "on", "on", "on", "on"],
-    ["pinned", "pinned", "pinned", "name-only", "on"],
-    ["on", "on", "on", "on", "manual"],
-    ["off", "off", "on", "off", "on"],
-    ["on", "on", "on", "off", "off"],
-  ]);
+  for (const [skill, states] of DOCUMENTED) {
+    const decided = policies.map((it) => it.decide(subject(skill)).state);
+    assert.deepEqual(decided, states, JSON.stringify(skill));
+  }
+});
+
+Deno.test("docs/policy.md explains each state", () => {
+  const rows = read("docs/policy.md").matchAll(/^\| `([\w-]+)` +\|/gm);
+  assert.deepEqual(Array.from(rows, ([, state]) => state), STATE_NAMES);
 });

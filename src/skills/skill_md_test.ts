@@ -38,7 +38,7 @@ metadata:
   });
 });
 
-/** Texts, and the name and the beginning of the instructions that are read of them. */
+/** Texts, and the name and the beginning of the instructions in them. */
 const READ: [text: string, name: string, excerpt: string][] = [
   ["---\nname: a\ndescription: b\n---", "a", ""],
   ["---\nname: a\ndescription: b\n---\nText\n---\n", "a", "\nText\n---\n"],
@@ -49,56 +49,41 @@ const READ: [text: string, name: string, excerpt: string][] = [
     "\r\nText",
   ],
   ["---\nname: 日本語/& b\ndescription: b\n---\n", "日本語/& b", "\n"],
-  ["---\nname: ms-office:pdf\ndescription: b\n---\n", "ms-office:pdf", "\n"],
 ];
 
 Deno.test("readSkillMd() reads a byte order mark, any line breaks, and names with any characters", () => {
   for (const [text, name, excerpt] of READ) {
-    const { diagnostic, ...found } = read(text);
-    assert.deepEqual([diagnostic, found.name, found.excerpt], [
-      undefined,
-      name,
-      excerpt,
-    ], text);
+    const found = read(text);
+    assert.equal(found.diagnostic, undefined, text);
+    assert.deepEqual([found.name, found.excerpt], [name, excerpt], text);
   }
 });
 
-/** What is skipped, why, and at which line. */
+/** Texts that are skipped, why, and at which line. */
 const SKIPPED: [text: string, rule: string, line: number, reason: RegExp][] = [
   ["", "frontmatter-missing", 1, /does not begin with a line "---"/],
   ["# Hi\n", "frontmatter-missing", 1, /does not begin/],
   ["---\nname: a\ndescription: b\n", "frontmatter-missing", 1, /another/],
   ["---\n---\n", "name-missing", 1, /"name" is missing/],
   ["---\n- a\n---\n", "name-missing", 1, /"name" is missing/],
-  ["---\nname:\ndescription: b\n---\n", "name-missing", 2, /or is not text/],
+  ["---\nname:\ndescription: b\n---\n", "name-missing", 2, /is not text/],
+  ["---\ndescription: b\nname: '\u200b'\n---\n", "name-missing", 3, /"name"/],
   ["---\nname: a\ndescription: [b]\n---\n", "description-missing", 3, /text/],
   ["---\nname: a\ndescription: ' '\n---\n", "description-missing", 3, /text/],
-  [
-    "---\nname: a\ndescription: \u200b\n---\n",
-    "description-missing",
-    3,
-    /text/,
-  ],
   ["---\nname: a\n x: |\n---\n", "yaml", 3, /^the YAML is malformed: [a-z]/],
   ["---\nname: a\nname: b\n---\n", "yaml", 3, /duplicate/],
   ["---\nname: a\ndescription: b: c\n  d: e\n---\n", "yaml", 3, /malformed/],
-  [
-    `---\nname: ${"x".repeat(201)}\ndescription: b\n---\n`,
-    "name-malformed",
-    2,
-    /200 characters/,
-  ],
-  [
-    "---\ndescription: b\nname: '\u200b'\n---\n",
-    "name-missing",
-    3,
-    /"name" is missing/,
-  ],
   [
     "---\nname: Global:a\ndescription: b\n---\n",
     "name-malformed",
     2,
     /"global:"/,
+  ],
+  [
+    `---\nname: ${"x".repeat(201)}\ndescription: b\n---\n`,
+    "name-malformed",
+    2,
+    /200 characters/,
   ],
 ];
 
@@ -177,28 +162,23 @@ Deno.test("readSkillMd() reads a value that the parser refuses by itself as if i
   for (const [line, value] of REPAIRED) {
     for (const end of ["\n", "\r\n", "\r"]) {
       const yaml = `name: a\n${line}\ndescription: b\ntools: [Read] # x: y`;
-      const { frontmatter, isRepaired, diagnostic } = read(
-        `---\n${yaml}\n---\n`.replaceAll("\n", end),
-      );
-      const said = [isRepaired, diagnostic?.rule];
-      assert.deepEqual(said, [true, "yaml-repaired"], line);
-      assert.deepEqual([frontmatter!.license, frontmatter!.tools], [value, [
-        "Read",
-      ]]);
+      const found = read(`---\n${yaml}\n---\n`.replaceAll("\n", end));
+      assert.equal(found.isRepaired, true, line);
+      assert.equal(found.diagnostic!.rule, "yaml-repaired", line);
+      assert.equal(found.frontmatter!.license, value);
+      assert.deepEqual(found.frontmatter!.tools, ["Read"]);
     }
   }
 });
 
-Deno.test("readSkillMd() reads a number or a boolean that is a name or a description as it is written", () => {
+Deno.test("readSkillMd() reads a number or a boolean as it is written if it is the name or the description", () => {
   for (const value of ["123", "0x1F", "1e3", "1.10", "True", "-.inf"]) {
     for (const other of ["x: y", "x: y: z"]) {
       const { frontmatter, isRepaired } = readFields(
         `name: ${value} # x\ndescription: ${value}\n${other}`,
       );
-      assert.deepEqual(
-        [frontmatter!.name, frontmatter!.description, isRepaired],
-        [value, value, true],
-      );
+      const { name, description } = frontmatter!;
+      assert.deepEqual([name, description, isRepaired], [value, value, true]);
     }
   }
 });
@@ -219,41 +199,34 @@ Deno.test("readSkillMd() repairs nothing that the parser accepts", () => {
   }
 });
 
-/** A value of both flags, and whether the skill is hidden from the model, and from the user. */
-const FLAGS: [value: string, isHiddenFromModel: boolean, fromUser: boolean][] =
-  [
-    ["true", true, false],
-    ["Yes", true, false],
-    ["'on'", true, false],
-    ["false", false, true],
-    ["NO", false, true],
-    ["off # for now", false, true],
-    ["", true, true],
-    ["maybe", true, true],
-    ["[true]", true, true],
-    ["{}", true, true],
-  ];
+/** A value of both flags, and whether it hides the skill from the model, and from the user. */
+const FLAGS: [value: string, fromModel: boolean, fromUser: boolean][] = [
+  ["true", true, false],
+  ["Yes", true, false],
+  ["'on'", true, false],
+  ["false", false, true],
+  ["NO", false, true],
+  ["off # for now", false, true],
+  ["", true, true],
+  ["maybe", true, true],
+  ["[true]", true, true],
+];
 
 Deno.test("readSkillMd() reads two flags, and hides a skill whose flag is neither true nor false", () => {
+  const hiddenBy = (fields: string) => {
+    const found = readFields(`name: a\n${fields}`);
+    return [found.isHiddenFromModel, found.isHiddenFromUser];
+  };
   for (const [value, ...hidden] of FLAGS) {
     const flags =
       `disable-model-invocation: ${value}\nuser-invocable: ${value}`;
+    // The skill is served, repaired, or skipped.
     for (const other of ["description: b", "description: b: c", "license: b"]) {
-      const found = readFields(`name: a\n${other}\n${flags}`);
-      assert.deepEqual(
-        [found.isHiddenFromModel, found.isHiddenFromUser],
-        hidden,
-        value,
-      );
+      assert.deepEqual(hiddenBy(`${other}\n${flags}`), hidden, value);
     }
   }
-  const found = readFields(
-    "name: a\ndescription: b\nmetadata: {user-invocable: false}",
-  );
-  assert.deepEqual([found.isHiddenFromModel, found.isHiddenFromUser], [
-    false,
-    false,
-  ]);
+  const nested = "description: b\nmetadata: {user-invocable: false}";
+  assert.deepEqual(hiddenBy(nested), [false, false]);
 });
 
 Deno.test("readSkillMd() finds the name of a skipped file", () => {
@@ -263,26 +236,16 @@ Deno.test("readSkillMd() finds the name of a skipped file", () => {
   assert.equal(read("# a\n").name, undefined);
 });
 
-/** What makes a text that is malformed, again and again. */
-const REPEATED = {
-  fields: [
-    "a: b\n",
-    "a: b: c\n",
-    "a:\n",
-    "a: |\n",
-    "? a\n",
-    "name: ",
-    "name:\n",
-  ],
-  blanks: [" ", "\t", "\n", "\n\t"],
-  fences: ["\n---x", "\n--- ", "----\n"],
-  quotes: ["'", '"', "\\", 'a: "x\\'],
-  brackets: ["{a: ", "a: [] ", "[{", "[[]", "[a]"],
-  others: ["- ", "#", " #", "\u00e9", "a: : \u2028"],
-};
+/** What makes a text malformed, again and again. */
+const REPEATED = [
+  ["a: b\n", "a: b: c\n", "a:\n", "a: |\n", "? a\n", "name: ", "name:\n"],
+  [" ", "\t", "\n", "\n\t", "\n---x", "\n--- ", "----\n"],
+  ["'", '"', "\\", 'a: "x\\', "{a: ", "a: [] ", "[{", "[[]", "[a]"],
+  ["- ", "#", " #", "\u00e9", "a: : \u2028"],
+].flat();
 
-Deno.test("readSkillMd() takes linear time, and a repair keeps the text of any file", async () => {
-  for (const piece of Object.values(REPEATED).flat()) {
+Deno.test("readSkillMd() takes linear time", async () => {
+  for (const piece of REPEATED) {
     await assertLinearTime((length) => {
       const text = piece.repeat(length / piece.length);
       for (const start of ["---\n", "", "---\nx: y: ", "---\nname: "]) {
@@ -290,17 +253,17 @@ Deno.test("readSkillMd() takes linear time, and a repair keeps the text of any f
       }
     }, { length: 16_000, what: JSON.stringify(piece) });
   }
-  const pieces = Object.values(REPEATED).flat().filter((it) => !/\n/.test(it));
-  const texts = fc.array(fc.constantFrom("x", "Note:", ...pieces)).map((it) =>
-    it.join("")
-  );
+});
+
+Deno.test("quoteRefused() keeps the text of any value, except its quotes", () => {
+  const pieces = REPEATED.filter((it) => !it.includes("\n"));
+  const texts = fc.array(fc.constantFrom("x", "Note:", ...pieces))
+    .map((it) => it.join(""));
+  const withoutQuotes = (text: string) => text.replace(/["']/g, "");
   fc.assert(fc.property(texts, (text) => {
     const line = quoteRefused(`x: ${text}`);
     if (line === undefined) return;
     const { x } = parseSkillMd(`---\nname: a\ndescription: b\n${line}\n---\n`);
-    assert.equal(
-      String(x).replace(/["']/g, ""),
-      text.trim().replace(/["']/g, ""),
-    );
+    assert.equal(withoutQuotes(String(x)), withoutQuotes(text.trim()));
   }));
 });
