@@ -33,15 +33,17 @@ export function changedKeys(
   { served: a }: SkillCatalog,
   { served: b }: SkillCatalog,
 ): Set<string> {
+  const keys = new Set([...a.keys(), ...b.keys()]);
   return new Set(
-    [...a.keys(), ...b.keys()].filter((key) => !isSame(a.get(key), b.get(key))),
+    keys.values().filter((key) => !isSame(a.get(key), b.get(key))),
   );
 }
 
 /** Compares skills by their fields, except frontmatter, which changes only with the version. */
 function isSame(a: Skill | undefined, b: Skill | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  const fields = Object.keys({ ...a, ...b }) as (keyof Skill)[];
+  // All skills have the same fields.
+  const fields = Object.keys(a) as (keyof Skill)[];
   return fields.every((it) => it === "frontmatter" || a[it] === b[it]);
 }
 
