@@ -17,7 +17,7 @@ const MIN_TOKEN_LENGTH = 16;
 /** An optional name, and a token, which contains no colon. */
 const TOKEN = /^(?:([a-z0-9-]{1,32}):)?([\w.~+/-]+=*)$/;
 
-export interface Token {
+interface Token {
   readonly value: string;
   /** The name of its owner, for the log. */
   readonly name: string | undefined;

@@ -61,7 +61,7 @@ export interface FileScope {
 }
 
 /** The maximum number of segments in the path of a file. */
-export const MAX_FILE_DEPTH = 10;
+const MAX_FILE_DEPTH = 10;
 
 /** Dot names that templates and documents use, and that hold no secrets. */
 const SERVED_DOT_NAMES: ReadonlySet<string> = new Set([

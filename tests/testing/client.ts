@@ -22,7 +22,7 @@ import { Inbox, within } from "./waiting.ts";
  * own transport does not work here: it starts processes with Node's `child_process`,
  * and when Deno starts another Deno that way, it changes the permissions.
  */
-export function clientTransport(wire: Wire): Transport {
+function clientTransport(wire: Wire): Transport {
   const transport: Transport = {
     start: () => Promise.resolve(),
     send: (message) => wire.write(message),

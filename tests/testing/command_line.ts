@@ -42,7 +42,7 @@ export function settingsFor(...args: string[]): Settings {
 }
 
 /** Returns settings of a user with another home directory, or without one. */
-export function atHome(
+function atHome(
   { options: { homeDirectory: _, ...options }, ...settings }: Settings,
   home: string | undefined,
 ): Settings {

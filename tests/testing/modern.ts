@@ -3,7 +3,7 @@ import { nextId } from "./client.ts";
 import type { Reply, Wire } from "./server.ts";
 
 /** The key of the client's info in the metadata of a modern request. */
-export const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
+const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 
 /** The metadata of a modern request. */
 export const MODERN_META = {

@@ -17,7 +17,7 @@ export function read(page: string): string {
 }
 
 /** Lists the words of a text that are code. */
-export function listCode(text: string): string[] {
+function listCode(text: string): string[] {
   return Array.from(text.matchAll(/`([^`]+)`/g), ([, code]) => code!);
 }
 

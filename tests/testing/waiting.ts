@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
  * The default time limit for anything that a test awaits, in milliseconds. It
  * is much longer than necessary.
  */
-export const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
 /** Returns the value of a promise, or throws at the time limit. */
 export async function within<T>(
