@@ -1,3 +1,4 @@
+import { STATE_NAMES } from "./states.ts";
 import assert from "node:assert/strict";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -44,10 +45,12 @@ Deno.test("loadPolicy() returns the rules, each with its path", () => {
     assert.deepEqual(load(place.file("policy.yaml", text)).rules, rules);
   }
 });
+
 Deno.test("loadPolicy() reports everything that breaks the schema with its path, and malformed YAML with its line", () => {
   using place = new Place();
-  const states =
-    'Invalid option: expected one of "on"|"pinned"|"name-only"|"manual"|"off"';
+  const states = `Invalid option: expected one of ${
+    STATE_NAMES.map((state) => `"${state}"`).join("|")
+  }`;
   const odd = place.file(
     "odd.yaml",
     `rules:

@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, string | Uint8Array>> = {
   "Latin-1": Uint8Array.from(LATIN),
   "all off": "rules: [{ state: off }]",
   "project off": "rules: [{ scope: project, state: off }]",
-  "invalid rule": "rules: [{ state: of }]",
+  "invalid rule": "rules: [{ state: off, scop: project }]",
   "unused rules": UNUSED,
 };
 
