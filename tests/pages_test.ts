@@ -59,12 +59,11 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
   ],
   "it runs another program": [
     /^npx -y @modelcontextprotocol\/inspector /,
-    /^wine /,
   ],
   "it is the beginning of a command, or has a part to fill in": [
     /…/,
     /<old version>/,
-    /^(?:deno run --allow-read|docker run -i|npx skills add)$/,
+    /^(?:deno run --allow-read|docker run -i)$/,
   ],
   "it is not a command": [
     / [←→] /,
