@@ -160,7 +160,7 @@ const COMBINED: [args: string, text: RegExp, code: number][] = [
   ["--help --version --list", /^skill-server [^]*\nUsage:\n/, 0],
   ["--version --check", /^\d+\.\d+\.\d+\S*\n$/, 0],
   ["--list", /\nFound 1 skill: 1 error, /, 0],
-  ["--list --check", /^\.agent\/skills [^]*\nChecked 2 skills: /, 1],
+  ["--list --check", /^\S+\/skills \(project\)[^]*\nChecked 2 skills: /, 1],
   ["--list --json", /^\{\n/, 0],
   ["--check --json", /^\{\n/, 1],
 ];

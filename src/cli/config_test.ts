@@ -25,6 +25,7 @@ import { runServer } from "../../tests/testing/server.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { DEFAULT_DIRS } from "../skills/roots.ts";
 import { lacks } from "../../tests/testing/needs.ts";
 
 /** Returns the paths that Deno is allowed to read. */
@@ -173,7 +174,7 @@ Deno.test("--print-config lets Deno read the default folders of any project", as
   using place = new Place();
   const team = place.dir("project/team");
   const args = ["--skill-dir", "team"];
-  const usual = defaultDirs(place, ".agent", ".claude");
+  const usual = defaultDirs(place, ...DEFAULT_DIRS);
   // The home directory can be a project's directory later.
   for (const cwd of [place.project, place.home]) {
     const launch = await printedLaunch(place, { cwd });
