@@ -102,6 +102,25 @@ Deno.test("the server survives every message, answers every request, and sends w
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
+Deno.test("a subscription to something other than texts does not end the server", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const listen = {
+    notifications: { resourceSubscriptions: [{ toString: 1 }] },
+    _meta: MODERN_META,
+  };
+  await wire.write({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "subscriptions/listen",
+    params: listen,
+  });
+  const { error } = await wire.reply(1);
+  assert.equal(error!.code, -32602);
+  const { result } = await wire.ask(2, "tools/list", { _meta: MODERN_META });
+  assert.equal(result.tools.length, 1);
+});
+
 Deno.test("a result of more than 8 MiB as JSON is refused with advice", async () => {
   using place = new Place();
   // Each of these characters takes six in JSON.

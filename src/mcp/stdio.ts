@@ -95,7 +95,7 @@ export async function serveOnStdio(
   }, { transport });
   let code = 0;
   // Closing the handle ends the subscriptions of the client with a result.
-  receiveAll(transport, files).catch(({ message }: Error) => {
+  receiveAll(transport, files, service.ready).catch(({ message }: Error) => {
     log(`Cannot read stdin: ${message}; start the server from an MCP client`);
     code = 2;
   }).then(() => handle.close());
@@ -114,6 +114,7 @@ export async function serveOnStdio(
 async function receiveAll(
   transport: StdioTransport,
   files: SubscribedFiles,
+  ready: Promise<unknown>,
 ): Promise<void> {
   for await (const line of readLines()) {
     if (line.trim() === "") continue;
@@ -124,7 +125,11 @@ async function receiveAll(
       continue;
     }
     const uris = urisOf(incoming.message);
-    if (uris.length > 0) await files.subscribe(uris);
+    if (uris.length > 0) {
+      // Otherwise, the first scan would count as a change.
+      await ready;
+      await files.subscribe(uris);
+    }
     transport.receive(incoming.message);
   }
   await transport.waitForAnswers(GRACE_MS);
@@ -154,7 +159,9 @@ function urisOf(message: JSONRPCMessage): readonly string[] {
   if (!("method" in message) || message.method !== LISTEN) return [];
   const filter = message.params?.notifications;
   const uris = isObject(filter) ? filter.resourceSubscriptions : undefined;
-  return Array.isArray(uris) ? uris.map(String) : [];
+  return Array.isArray(uris)
+    ? uris.filter((uri) => typeof uri === "string")
+    : [];
 }
 
 /** Waits until Deno has written all output, or for a limited time if the client does not read. */
