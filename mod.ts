@@ -162,7 +162,6 @@ export type * from "./src/skills/types.ts";
  * @returns The catalog.
  * @throws {Error} If the path of a root or policy file is relative to an unknown
  *   directory.
- * @throws {TypeError} If a policy rule has an unknown state.
  */
 export async function scanSkillRoots(
   roots: readonly SkillRoot[],
@@ -857,7 +856,6 @@ export class SkillRegistry implements SkillSource {
    * @param options Limits, the policy, and settings for updates.
    * @throws {Error} If the path of a root or policy file is relative to an unknown
    *   directory.
-   * @throws {TypeError} If a policy rule has an unknown state.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     const { workingDirectory = currentDir(), watchDirs = true } = options;

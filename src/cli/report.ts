@@ -63,12 +63,14 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
   const found = listAll(catalog);
+  const roots = catalog.roots
+    .filter((it) => !isMissingOptionalRoot(it, settings));
   const entries = new Map(
     listEntries("host", catalog).map((entry) => [entry.skill, entry]),
   );
   const skills = await Array.fromAsync(
     found,
-    (skill) => inspect(skill, entries.get(skill), { registry, check }),
+    (skill) => inspect(skill, entries.get(skill), { registry, check, roots }),
   );
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
@@ -87,8 +89,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     version: config.version,
     checked: check ? checked.size : undefined,
     policy,
-    roots: catalog.roots.filter((it) => !isMissingOptionalRoot(it, settings))
-      .map(toReportedRoot),
+    roots: roots.map(toReportedRoot),
     skills: skills.map(({ reported }) => reported),
     diagnostics: diagnostics.filter(({ rule }) => !ignore.includes(rule))
       .map(addEvidence).map(toReported).toSorted((a, b) =>
@@ -222,7 +223,11 @@ function listChecked(
 async function inspect(
   skill: Skill,
   entry: SkillEntry | undefined,
-  { registry, check }: { registry: SkillSource; check: boolean },
+  { registry, check, roots }: {
+    registry: SkillSource;
+    check: boolean;
+    roots: readonly SkillRootReport[];
+  },
 ) {
   const { name, description, scope, directory, file, state, hiddenFrom } =
     skill;
@@ -236,7 +241,8 @@ async function inspect(
     loadedAs: entry?.name,
     description,
     scope,
-    root: skill.root.path,
+    // Two roots can have the same path, if only one of them is recursive.
+    root: roots.findIndex(({ root }) => root === skill.root),
     directory,
     file,
     state,

@@ -111,7 +111,7 @@ Deno.test("--json prints the report: the folders of the command line, their skil
     loadedAs: "global:csv",
     description: "About csv",
     scope: "global",
-    root: at("other"),
+    root: 1,
     directory: at("other", "csv"),
     file: at("other", "csv", "SKILL.md"),
     state: "on",

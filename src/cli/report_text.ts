@@ -50,13 +50,13 @@ function formatRoots(
       loadedAs,
       ...policyCells,
       files === undefined ? "" : count(files, "file"),
-      formatRemarks(skill, home),
+      formatRemarks(skill, roots[skill.root]!.path, home),
     ];
   });
   const lines = alignColumns(rows);
-  return roots.flatMap((root) => [
+  return roots.flatMap((root, position) => [
     formatRoot(root, home),
-    ...lines.filter((_, index) => skills[index]!.root === root.path),
+    ...lines.filter((_, index) => skills[index]!.root === position),
   ]);
 }
 
@@ -80,10 +80,10 @@ const RENAME =
 /** Adds what the name does not tell: the directory of a skill, and why it does not load. */
 function formatRemarks(
   skill: Report["skills"][number],
+  root: string,
   home: string | undefined,
 ): string {
-  const { name, loadedAs, state, root, directory, hiddenFrom, shadowedBy } =
-    skill;
+  const { name, loadedAs, state, directory, hiddenFrom, shadowedBy } = skill;
   const dir = relative(root, directory) || ".";
   const remarks: string[] = [];
   if (dir !== name) remarks.push(`in ${dir}`);

@@ -182,3 +182,15 @@ Deno.test("--list does not pad cells to the length of a long name, and ends with
   assert.match(problem!, /^~\/\.claude\/skills\/bad\/SKILL\.md:1: error/);
   assert.match(summary!, /^Found 2 skills: 1 error, 0 warnings\. /);
 });
+
+Deno.test("--list prints a skill once if two options name its folder", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills/more/deep", "far");
+  const args = ["--list", "--skill-dir", "~/.claude/skills"];
+  const { text } = await printedReport(place, ...args);
+  assert.match(
+    text,
+    /^~\/\.claude\/skills \(global\): 1 skill\n {2}git +1 file\n~\/\.claude\/skills \(global\): 2 skills, 1 of them listed above\n {2}far +1 file +in more\/deep\/far$/m,
+  );
+});

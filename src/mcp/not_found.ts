@@ -94,9 +94,9 @@ async function sortByMatch(
     indexSkills(entries.map(({ skill }) => skill));
   searches.set(catalog, search);
   // A search finds no short words that are misspelled.
-  const names = nearestWords(words, entries.map(({ skill }) => skill.name));
-  const near = entries.map(({ skill }) => skill)
-    .filter(({ name }) => names.includes(name));
+  const byName = new Map(entries.map(({ skill }) => [skill.name, skill]));
+  const near = nearestWords(words, byName.keys())
+    .map((name) => byName.get(name)!);
   const found = [...near, ...(await search)(words)];
   const best = (scope: SkillScope) =>
     found.filter((skill) => skill.scope === scope).slice(0, MAX_RESULTS);

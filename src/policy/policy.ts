@@ -13,7 +13,7 @@ import {
   dirname,
   resolvePath,
 } from "../fs/paths.ts";
-import { SCOPES, skillKey } from "../skills/names.ts";
+import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/project.ts";
 import type {
   ScanOptions,
@@ -21,9 +21,8 @@ import type {
   SkillScope,
   SkillState,
 } from "../skills/types.ts";
-import { requireChoice } from "../text.ts";
 import type { PolicyFile, PolicyIssue } from "./policy_file.ts";
-import { STATE_NAMES, STATES } from "./states.ts";
+import { STATES } from "./states.ts";
 
 /** A skill, or a directory with an invalid one, for the policy to decide on. */
 export interface PolicySubject {
@@ -55,7 +54,7 @@ export class Policy {
   #loaded: PolicyFile | undefined;
   #rules: readonly ActiveRule[] | undefined;
 
-  /** @throws {TypeError} If a policy object has an unknown state or scope. */
+  /** @throws {Error} If the path of the file is relative to an unknown directory. */
   constructor(options: ScanOptions) {
     const { policy } = options;
     this.#options = options;
@@ -63,11 +62,6 @@ export class Policy {
     if (typeof policy === "string") {
       this.file = resolvePath(policy, options);
       this.#base = { ...options, workingDirectory: dirname(this.file) };
-      return;
-    }
-    for (const { state, scope = SCOPES[0] } of policy?.rules ?? []) {
-      requireChoice("state", state, STATE_NAMES);
-      requireChoice("scope", scope, SCOPES);
     }
   }
 
@@ -93,11 +87,12 @@ export class Policy {
     project: Project,
   ): Promise<Pick<PolicyFile, "rules" | "issues">> {
     const { policy } = this.#options;
-    if (typeof policy === "object") return { rules: policy.rules, issues: [] };
-    if (this.file === undefined) return { rules: [], issues: [] };
-    // Loaded on demand, because only a policy file needs a schema.
-    const { loadPolicy } = await import("./policy_file.ts");
-    this.#loaded = loadPolicy(this.file, project, this.#loaded);
+    if (policy === undefined) return { rules: [], issues: [] };
+    // Loaded on demand, because only a policy needs a schema.
+    const { checkPolicy, loadPolicy } = await import("./policy_file.ts");
+    this.#loaded = this.file === undefined
+      ? this.#loaded ?? checkPolicy(policy)
+      : loadPolicy(this.file, project, this.#loaded);
     return this.#loaded;
   }
 

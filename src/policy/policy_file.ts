@@ -1,4 +1,4 @@
-/** Reads and validates a policy file. */
+/** Reads a policy file, and validates policies. */
 
 import * as z from "npm:zod@^4/mini";
 import type { Diagnostic } from "../diagnostics.ts";
@@ -76,15 +76,20 @@ const NO_FILE: PolicyIssue = {
   fix: "create it, or check the spelling of its path",
 };
 
-function parseRules(text: string): Omit<PolicyFile, "text"> {
+function parseRules(text: string): PolicyFile {
   let parsed: unknown;
   try {
     parsed = parseYaml(text);
   } catch (error) {
     return { rules: [], issues: [toYamlDiagnostic(error as Error)] };
   }
+  return checkPolicy(parsed);
+}
+
+/** Checks a policy against the schema. */
+export function checkPolicy(policy: unknown): PolicyFile {
   const { localeError } = z.locales.en();
-  const { data, error } = z.safeParse(POLICY, parsed, { error: localeError });
+  const { data, error } = z.safeParse(POLICY, policy, { error: localeError });
   if (error) return { rules: [], issues: error.issues.map(toIssue) };
   const rules = data.rules
     .map((rule, index) => ({ ...rule, path: `rules[${index}]` }));

@@ -62,7 +62,7 @@ Deno.test("Policy.decide() applies the last rule whose conditions all match", as
     assert.equal(decision.state, state, JSON.stringify(skill));
   }
   const { policyRule } = policy.decide(subject({ name: "pdf" }));
-  assert.equal(policyRule, rules[3]);
+  assert.equal(policyRule?.path, "rules[3]");
   const empty = await policyOf([]);
   assert.equal(empty.decide(subject()).state, "on");
 });
@@ -153,20 +153,17 @@ Deno.test("Policy.load() says which rule names a folder that cannot be resolved,
   assert.equal(policy.isUsable, true);
 });
 
-Deno.test("Policy throws for an unknown state or scope in an object, which would fail open", () => {
-  const cases: [rule: object, message: string][] = [
-    [
-      { state: "off", scope: "Global" },
-      'Invalid scope "Global": expected one of project, global',
-    ],
-    ...["Off", "", "toString"].map((state): [object, string] => [
-      { state },
-      `Invalid state "${state}": expected one of ${STATE_NAMES.join(", ")}`,
-    ]),
+Deno.test("Policy checks an object like a file, and is not usable until it is valid", async () => {
+  const cases: [rule: object, reason: RegExp][] = [
+    [{ state: "off", scope: "Global" }, /^rules\[0\]\.scope: Invalid option/],
+    [{ state: "Off" }, /^rules\[0\]\.state: Invalid option/],
+    [{ state: "off", in: "~/code/*" }, /^rules\[0\]\.in\[0\]: Wildcards/],
   ];
-  for (const [rule, message] of cases) {
-    const policy = { rules: [rule as SkillPolicyRule] };
-    assert.throws(() => new Policy({ policy }), { name: "TypeError", message });
+  for (const [rule, reason] of cases) {
+    const policy = new Policy({ policy: { rules: [rule as SkillPolicyRule] } });
+    const [diagnostic] = await policy.load(new Project({}));
+    assert.match(diagnostic!.reason, reason);
+    assert.equal(policy.isUsable, false);
   }
 });
 
