@@ -25,6 +25,8 @@ export interface ClientProfile {
   readonly keepsInstructionsTo: number;
   /** How many characters of a result its model sees whole. Infinity if that is unknown. */
   readonly keepsResultsTo: number;
+  /** Whether that is a number of bytes of UTF-8. */
+  readonly countsBytes?: boolean;
   /** The size of the largest result that it accepts, in bytes of JSON. */
   readonly maxResultSize?: number;
   /** The `_meta` that each tool needs. */
@@ -179,6 +181,7 @@ const TABLE = {
       measured: { lists: "1.18, 2026-11-22", results: "1.18.33, 2026-11-28" },
       keepsInstructionsTo: Infinity,
       keepsResultsTo: 51_200,
+      countsBytes: true,
       dropsEmbeddedResources: true,
     },
     ...OPENCODE,

@@ -65,11 +65,11 @@ function tableIn(heading: string): string[][] {
 }
 
 /** Says how much of a text a client keeps. */
-function kept(length: number): string {
+function kept(length: number, unit = "characters"): string {
   if (length === 0) return "not shown";
   return length === Infinity
     ? "whole"
-    : `first ${length.toLocaleString("en")} characters`;
+    : `first ${length.toLocaleString("en")} ${unit}`;
 }
 
 /** The row of a client in each table of the page, unless it has none. */
@@ -88,7 +88,10 @@ const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
       kept(cutsDescriptionsAt),
       kept(profile.keepsInstructionsTo),
       lists,
-      results === undefined ? "not measured" : kept(profile.keepsResultsTo),
+      results === undefined ? "not measured" : kept(
+        profile.keepsResultsTo,
+        profile.countsBytes ? "bytes" : undefined,
+      ),
       results ?? "",
     ];
   },

@@ -92,7 +92,11 @@ export async function loadWhole(
   return await loadForTool(
     name,
     context,
-    (loaded) => [loaded.text, ...listNotes(loaded, context)],
+    (loaded) => [
+      loaded.text,
+      ...noteLength(loaded, loaded.text, context),
+      ...noteRemoteFiles(loaded.skill, context.options),
+    ],
   );
 }
 
@@ -109,14 +113,16 @@ export function formatLoadedSkill(
 ): string {
   const { skill, text } = loaded;
   const directory = directoryOf(skill, context.options);
-  const lines = [
-    `Loading: ${skill.name}`,
-    `Base directory: ${escapeInvisible(directory)}`,
-    ...listNotes(loaded, context),
-  ];
+  const start = `Loading: ${skill.name}\nBase directory: ${
+    escapeInvisible(directory)
+  }`;
+  const notes = noteRemoteFiles(skill, context.options);
   const end = text.endsWith("\n") ? "" : "\n";
-  return `${lines.join("\n")}\n\n${text}` +
+  const rest = `\n\n${text}` +
     (input === "" ? "" : `${end}\nARGUMENTS: ${input}`);
+  const whole = [start, ...notes].join("\n") + rest;
+  const length = noteLength(loaded, whole, context);
+  return [start, ...length, ...notes].join("\n") + rest;
 }
 
 /** How the model refers to the directory of a skill: by its path or its URI. */
@@ -128,32 +134,39 @@ export function directoryOf(
 }
 
 /**
- * Tells the model how to read the rest: where the `SKILL.md` is, if the client is known to
- * cut it, and how to read the other files, if they are on another machine.
+ * Tells the model where to read the rest of a `SKILL.md`, if the client is known to cut
+ * the result.
  */
-function listNotes(
+function noteLength(
   { skill, text }: LoadedSkill,
-  { profile, options: { isRemote, toolset } }: RequestContext,
+  result: string,
+  { profile, options }: RequestContext,
 ): string[] {
-  const notes: string[] = [];
-  if (text.length > profile.keepsResultsTo) {
-    const place = isRemote
-      ? `the resource ${skillMdUri(skill)}`
-      : escapeInvisible(skill.file);
-    notes.push(
-      `Length: ${text.length} characters. If a part is cut out here, read it in ${place}`,
-    );
-  }
-  if (isRemote) {
-    const { read } = TOOL_NAMES[toolset];
-    const way = read === undefined
-      ? `as resources, ${skillFileUri(skill, "")}<path>`
-      : `with the tool ${read}`;
-    notes.push(
-      `The files of this skill are on the server and cannot run here: read them ${way}`,
-    );
-  }
-  return notes;
+  const size = profile.countsBytes
+    ? new TextEncoder().encode(result).length
+    : result.length;
+  if (size <= profile.keepsResultsTo) return [];
+  const place = options.isRemote
+    ? `the resource ${skillMdUri(skill)}`
+    : escapeInvisible(skill.file);
+  return [
+    `Length: ${text.length} characters. If a part is cut out here, read it in ${place}`,
+  ];
+}
+
+/** Tells the model how to read the other files of a skill, if they are on another machine. */
+function noteRemoteFiles(
+  skill: Skill,
+  { isRemote, toolset }: ToolOptions,
+): string[] {
+  if (!isRemote) return [];
+  const { read } = TOOL_NAMES[toolset];
+  const way = read === undefined
+    ? `as resources, ${skillFileUri(skill, "")}<path>`
+    : `with the tool ${read}`;
+  return [
+    `The files of this skill are on the server and cannot run here: read them ${way}`,
+  ];
 }
 
 /** Logs that a client loaded a skill, if `--log-loads` asks for it. */

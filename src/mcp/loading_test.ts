@@ -145,8 +145,11 @@ const CUTS = {
 Deno.test("clients learn the length and the place of a SKILL.md that is longer than they keep", async () => {
   for (const [client, limit] of Object.entries(CUTS)) {
     using place = new Place();
-    place.skill(SKILLS, "fits", skillMd("fits").padEnd(limit, "x"));
-    const text = skillMd("long").padEnd(limit + 1, "x");
+    const dir = join(place.path, SKILLS, "fits");
+    // The contract's lines before the text count, too.
+    const start = `Loading: fits\nBase directory: ${dir}\n\n`.length;
+    place.skill(SKILLS, "fits", skillMd("fits").padEnd(limit - start, "x"));
+    const text = skillMd("long").padEnd(limit - start + 1, "x");
     const file = join(place.skill(SKILLS, "long", text), "SKILL.md");
     using registry = await openSkills(place);
     for (const isRemote of [false, true]) {
@@ -156,14 +159,27 @@ Deno.test("clients learn the length and the place of a SKILL.md that is longer t
         return textOf(await call("skill", { name }));
       };
       const where = isRemote ? "the resource skill://long/SKILL.md" : file;
-      const line = `Length: ${
-        limit + 1
-      } characters. If a part is cut out here, read it in ${where}`;
+      const line =
+        `Length: ${text.length} characters. If a part is cut out here, read it in ${where}`;
       assert.ok((await load("long", client)).split("\n").includes(line));
-      assert.doesNotMatch(await load("fits", client), /^Length: /m);
+      if (!isRemote) {
+        assert.doesNotMatch(await load("fits", client), /^Length: /m);
+      }
       assert.doesNotMatch(await load("long", "some-client"), /^Length: /m);
     }
   }
+});
+
+Deno.test("OpenCode learns the length of a SKILL.md with more bytes than it keeps, and Gemini CLI counts characters", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "git", skillMd("git") + "é".repeat(30_000));
+  using registry = await openSkills(place);
+  const load = async (client: string) => {
+    const call = toolCaller(registry, { toolset: "skill" }, client);
+    return textOf(await call("skill", { name: "git" }));
+  };
+  assert.match(await load("opencode"), /^Length: 30\d{3} characters\./m);
+  assert.doesNotMatch(await load("gemini-cli-mcp-client"), /^Length: /m);
 });
 
 Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
