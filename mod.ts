@@ -1006,8 +1006,9 @@ export class SkillRegistry implements SkillSource {
   }
 
   /**
-   * Adds a listener, which is called after each refresh with visible changes. Returns a
-   * function that removes it.
+   * Adds a listener, which is called after each refresh with visible changes. It must not
+   * wait for another refresh, because that waits for the listener. Returns a function
+   * that removes it.
    */
   onChange(listener: SkillChangeListener): () => void {
     this.#listeners.add(listener);
@@ -1161,6 +1162,7 @@ type SdkContext = { signal: AbortSignal } | {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
+ * @returns A function that ends the updates, for a server that closes before the registry.
  * @throws {TypeError} If the server is not an `McpServer`, or the toolset or profile is
  *   unknown.
  * @throws {Error} If the server already has a tool of the same name.
@@ -1169,7 +1171,7 @@ export function registerSkillTools(
   server: SkillToolServer,
   registry: SkillRegistry,
   options: SkillToolOptions = {},
-): void {
+): () => void {
   if (!(isObject(server) && "registerTool" in server)) {
     throw new TypeError(
       "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
@@ -1182,7 +1184,7 @@ export function registerSkillTools(
     const view = { profile, catalog, options: toolOptions };
     return toEntry(tool, { ...view, describesParameters: false });
   };
-  for (const tool of listTools(toolOptions)) {
+  const updates = listTools(toolOptions).map((tool) => {
     const entry = describe(tool);
     const config = {
       ...entry,
@@ -1202,14 +1204,17 @@ export function registerSkillTools(
     const registered = server
       .registerTool(tool.name, config as never, call as never);
     let { description } = entry;
-    registry.onChange(() => {
+    return () => {
       const current = describe(tool).description!;
       // The SDK notifies clients of each update.
       if (current === description) return;
       description = current;
       registered.update({ description });
-    });
-  }
+    };
+  });
+  return registry.onChange(() => {
+    for (const update of updates) update();
+  });
 }
 
 /**

@@ -53,7 +53,7 @@ for (const version of [1, 2] as const) {
     using place = new Place();
     place.skill("skills", "git");
     const { registry, server, connect } = await open(place, version);
-    registerSkillTools(server, registry);
+    const end = registerSkillTools(server, registry);
     const client = await connect();
     const notifications = new Inbox<string>();
     client.setNotificationHandler(
@@ -81,6 +81,10 @@ for (const version of [1, 2] as const) {
     place.skill("skills", "pdf");
     await registry.refresh();
     await notifications.take(() => true, "the notification of the new list");
+    assert.match(await describe(), /<name>pdf<\/name>/);
+    end();
+    place.remove("skills/pdf");
+    await registry.refresh();
     assert.match(await describe(), /<name>pdf<\/name>/);
     await client.close();
     registry.close();

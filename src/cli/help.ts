@@ -35,7 +35,7 @@ Usage:
 Without DIR, it searches
 ${dirs}.
 With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
-Separate several with spaces or commas.
+Separate several folders with spaces or commas.
 
 Examples:
   ${command} --list

@@ -61,7 +61,7 @@ export function limitRequests(
     try {
       const timeout = AbortSignal.timeout(MAX_REQUEST_SECONDS * 1_000);
       const answer = pass(timeout).then(readWhole);
-      return await Promise.race([answer, refuseWhenAborted(timeout)]);
+      return await Promise.race([answer, answerWhenAborted(timeout)]);
     } finally {
       handled--;
     }
@@ -74,7 +74,7 @@ async function readWhole(response: Response): Promise<Response> {
   return new Response(await response.bytes(), response);
 }
 
-function refuseWhenAborted(signal: AbortSignal): Promise<Response> {
+function answerWhenAborted(signal: AbortSignal): Promise<Response> {
   const reason = `The request took longer than ${MAX_REQUEST_SECONDS} seconds`;
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(createRefusal(504, reason)));

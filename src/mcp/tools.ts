@@ -35,8 +35,8 @@ const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-// The small variant of zod has no messages.
-z.config(en());
+/** The messages of zod, whose small variant has none. Its global settings stay untouched. */
+const { localeError } = en();
 
 export const TOOL_HANDLERS: Handlers = {
   "tools/list": (_params, { registry: { catalog }, options, profile }) => ({
@@ -87,7 +87,9 @@ function parseInput(
 }
 
 /** Describes an invalid argument, unless the schema has its own message for it. */
-function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+function describeIssue(
+  issue: z.core.$ZodRawIssue,
+): ReturnType<typeof localeError> {
   if (issue.code === "unrecognized_keys") {
     return `there is no argument ${issue.keys.map(quote).join(" or ")}`;
   }
@@ -95,7 +97,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return `${argument} is missing`;
   return issue.code === "invalid_type"
     ? `${argument} must be a ${issue.expected}`
-    : undefined;
+    : localeError(issue);
 }
 
 export interface ToolView {

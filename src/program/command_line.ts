@@ -46,7 +46,7 @@ const PRINTING = {
   "check": {
     type: "boolean",
     help:
-      "check every skill, or only the skills in DIR (a folder, a file of a skill, or the name of a skill), and print how to fix them; exit with 1 if there are errors or no skills",
+      "check every skill, or only the skills in DIR (a folder, a file of a skill, or the name of a skill's folder), and print how to fix their problems; exit with 1 if there are errors or no skills",
   },
   "strict": {
     type: "boolean",
@@ -116,7 +116,8 @@ const SERVING = {
     type: "string",
     value: "NAME",
     choices: PROFILE_NAMES,
-    help: "treat every client like this one (default: by its name)",
+    help:
+      "treat every client like NAME (default: recognize each client by the name that it sends)",
   },
   "remote": {
     type: "boolean",
@@ -186,9 +187,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     for (const text of [value].flat()) {
-      if (typeof text === "string") rejectInvalid(name, text, option);
+      if (typeof text === "string") refuseInvalid(name, text, option);
     }
-    rejectAlone(name, option, values);
+    refuseAlone(name, option, values);
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError('Invalid DIR "": expected a folder');
@@ -227,7 +228,7 @@ function formatParseError(message: string): string {
 }
 
 /** @throws {UsageError} If an option has an invalid value. */
-function rejectInvalid(name: string, value: string, option: Option): void {
+function refuseInvalid(name: string, value: string, option: Option): void {
   const { choices, isValid = () => true } = option;
   const isGiven = value.trim() !== "";
   if (isGiven && (choices?.includes(value) ?? isValid(value))) return;
@@ -243,7 +244,7 @@ function expectationOf({ choices = [], expected }: Option): string {
 }
 
 /** @throws {UsageError} If an option needs another one. */
-function rejectAlone(
+function refuseAlone(
   name: string,
   { requires }: Option,
   values: CommandLine["values"],

@@ -115,7 +115,7 @@ function listReplacingDirs(
   return givenDirs(command, bases).flatMap((dir) => {
     const path = resolveGiven(dir, bases);
     if (check) return listCheckedDirs(path, searched);
-    rejectOptionName(dir, path);
+    refuseOptionName(dir, path);
     // The path of a SKILL.md stands for its directory.
     return [dirOf(path) ?? path];
   });
@@ -188,7 +188,7 @@ function skillAround(file: string): string | undefined {
 }
 
 /** @throws {UsageError} If a missing directory has the name of an option. */
-function rejectOptionName(dir: string, path: string): void {
+function refuseOptionName(dir: string, path: string): void {
   if (!Object.hasOwn(OPTIONS, dir) || isThere(path)) return;
   throw new UsageError(
     `Cannot find the folder ${quote(dir)}: did you mean --${dir}?`,

@@ -39,7 +39,7 @@ type Limit = (skill: Skill) => FieldDiagnostic | FieldDiagnostic[] | undefined;
 export const LIMITS: readonly Limit[] = [
   limitName,
   limitDescription,
-  refuseInvisible,
+  limitCharacters,
   limitJson,
   limitCompatibility,
   limitMetadata,
@@ -100,7 +100,7 @@ function limitDescription(
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function refuseInvisible({ frontmatter }: Skill): FieldDiagnostic[] {
+function limitCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
   return ["name", "description"].flatMap((field): FieldDiagnostic[] => {
     const [first] = listInvisible(String(frontmatter[field]));
     if (first === undefined) return [];
