@@ -79,7 +79,7 @@ async function loadSettings(): Promise<HttpSettings> {
 
 async function exit(reason: string): Promise<never> {
   log(reason);
-  await logged();
+  await wait(CLOSE_MS, logged());
   Deno.exit(2);
 }
 

@@ -15,6 +15,6 @@ export function addEvidence(diagnostic: Diagnostic): Diagnostic {
   const found = withDirsAbove(path).find(isThere);
   const part = found === path || found === undefined
     ? ""
-    : `, of which only ${quote(found)} exists`;
+    : ` (only ${quote(found)} of that path exists)`;
   return { ...diagnostic, reason: `${reason}: ${quote(target)}${part}` };
 }

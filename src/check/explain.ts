@@ -44,7 +44,7 @@ interface BrokenFile {
   readonly fields: readonly Field[];
 }
 
-/** Explains diagnostics of the reader. What they return replaces its words. */
+/** Explains diagnostics of the reader. The fields that an explanation returns replace theirs. */
 const EXPLANATIONS: Partial<
   Record<Rule, (file: BrokenFile) => Partial<DiagnosticDetails>[]>
 > = {

@@ -11,9 +11,9 @@ export class SkillFileError extends Error {
   readonly fix: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: Rule;
-  /** The target of a link that leads to a forbidden place. */
+  /** The target of a symlink that leads to a forbidden place. */
   readonly target: string | undefined;
-  /** Creates an error about a path, with the target if it is a link. */
+  /** Creates an error about a path, with the target if it is a symlink. */
   constructor(
     path: string,
     { rule, reason, fix }: Pick<DiagnosticDetails, "rule" | "reason" | "fix">,

@@ -23,9 +23,9 @@ export interface ClientProfile {
   readonly cutsDescriptionsAt?: number;
   /** How many characters of the server's instructions its model sees. */
   readonly keepsInstructionsTo: number;
-  /** How many characters of a result its model sees whole. Infinity if that is unknown. */
+  /** The length of a result that its model sees whole. Infinity if that is unknown. */
   readonly keepsResultsTo: number;
-  /** Whether that is a number of bytes of UTF-8. */
+  /** Whether that is in bytes of UTF-8, and not in characters. */
   readonly countsBytes?: boolean;
   /** The size of the largest result that it accepts, in bytes of JSON. */
   readonly maxResultSize?: number;

@@ -63,7 +63,7 @@ export function fitJsonList<Json extends object>(
 /**
  * Returns the entries that fit into a list: all entries unchanged, or else all names with
  * shortened descriptions, or else as many names as fit. If anything is cut, global
- * entries come first, and a project's names take no room from global descriptions.
+ * entries come first. If not all names fit, only global entries have descriptions.
  *
  * @param lengthOf Returns the length that an entry takes in the list.
  */

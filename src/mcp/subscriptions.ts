@@ -72,7 +72,7 @@ export class SubscribedFiles implements ScanSubscriber {
 
   async #look(): Promise<void> {
     const dirs = new Set<string>();
-    // Each skill is listed once, however many of its URIs are subscribed.
+    // A skill is listed once for all of its own URIs.
     const listed = new Map<Skill, SkillFiles>();
     for (const uri of [...this.#versions.keys()]) {
       const contents = await this.#list(uri, listed);

@@ -143,7 +143,7 @@ function limitCompatibility(
   return { rule: field, field, reason, fix };
 }
 
-/** In most cases, a version has no quotes. */
+/** The usual mistake is a version without quotes, which YAML reads as a number. */
 function limitMetadata(
   { frontmatter: { metadata = {} } }: Skill,
 ): FieldDiagnostic[] {

@@ -54,7 +54,7 @@ export const DEFAULT_DIRS = [".agent", ".claude"];
 
 const AGENTS_DIR = ".agents";
 
-/** All of these directories, in search order. The Claude Desktop bundle searches them. */
+/** The parents of all roots, in search order. The Claude Desktop bundle searches them. */
 export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
 
 /**
