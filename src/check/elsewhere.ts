@@ -28,8 +28,8 @@ import { listDirs } from "./near_misses.ts";
 
 /**
  * Where agents have a directory `skills`, in projects or in the home directory, according
- * to `npx skills` 1.7.4 and the vendors in November 2026. Some have
- * it in the project itself.
+ * to `npx skills` 1.7.4 and the vendors in November 2026. Some have it in the project
+ * itself.
  */
 const AGENT_DIRS =
   `. .adal .aider-desk .astrbot/data .augment .autohand .bob .cline
