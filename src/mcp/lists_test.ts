@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import type { Skill } from "../skills/types.ts";
 import type { SkillEntry } from "./entries.ts";
-import { fitEntries, fitList, formatLine } from "./lists.ts";
+import { EMPTY_CATALOG } from "../skills/catalog.ts";
+import {
+  fitEntries,
+  fitList,
+  formatAvailableSkills,
+  formatLine,
+} from "./lists.ts";
 
 /** Creates listed skills, by default with descriptions of 300 characters. */
 function listed(
@@ -89,4 +95,12 @@ Deno.test("fitEntries() leaves the room of short descriptions to the others", ()
   assert.equal(Math.min(...lengths), 30);
   const total = fitting.reduce((sum, entry) => sum + lengthOf(entry), 0);
   assert.ok(total <= 1_000 && total > 990, `${total}`);
+});
+
+Deno.test("formatAvailableSkills() has no element for a missing description", () => {
+  const [entry] = listed("git", 1, { length: 0 });
+  assert.equal(
+    formatAvailableSkills([entry!], EMPTY_CATALOG, () => "global"),
+    "<available_skills>\n<skill>\n<name>git0</name>\n<location>global</location>\n</skill>\n</available_skills>",
+  );
 });

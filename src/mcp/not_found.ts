@@ -9,7 +9,6 @@ import {
   type Diagnostic,
   formatDiagnostic,
   formatReason,
-  hasEffect,
 } from "../diagnostics.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { keysOf, skillKey } from "../skills/names.ts";
@@ -148,7 +147,7 @@ function listSkippedSkills(key: string, { skipped }: SkillCatalog): Cause[] {
   return skipped
     .filter((skill) => skill.isForModel && isNamed(skill))
     .map(({ diagnostics, scope, projectPath }) => ({
-      diagnostics: diagnostics.filter((it) => hasEffect(it, "skipped")),
+      diagnostics,
       scope,
       what: SKILL_OF_NAME,
       projectPath,
