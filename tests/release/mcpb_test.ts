@@ -121,7 +121,7 @@ Deno.test(
       assert.equal((await session.load("review")).isError, true);
     }
     const { env, ...launch } = clientConfig(place, dir, {
-      dirs: [join(place.path, "team")],
+      folders: [join(place.path, "team")],
       max_file_size: 2,
     });
     await using session = await Session.open(place, { launch, env });
