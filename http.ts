@@ -61,7 +61,7 @@ let isClosed = false;
 
 await ready;
 registry.watch();
-if (settings.canTokensChange) settings.access.tokens?.follow(log);
+settings.access.tokens?.follow(log);
 onEndSignal(end);
 
 /** The server in the form that `deno serve` expects. */

@@ -193,7 +193,8 @@ export function explainMissing(
 ): Diagnostic {
   const { file } = diagnostic;
   const name = basename(file);
-  const mayBeSkill = check && dirname(file) === options.workingDirectory;
+  const isHere = dirname(file) === options.workingDirectory;
+  const mayBeSkill = check && isHere;
   const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
   const names = [dirname(file), ...roots.map(({ path }) => path)]
     .flatMap((path) => listDir(path).dirs);
@@ -203,6 +204,6 @@ export function explainMissing(
     : diagnostic.reason;
   const fix = near === undefined
     ? diagnostic.fix
-    : `did you mean ${quote(near)}?`;
+    : `did you mean ${quote(isHere ? near : join(dirname(file), near))}?`;
   return { ...diagnostic, reason, fix };
 }

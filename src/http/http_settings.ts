@@ -15,8 +15,6 @@ import { readTokensFile, Tokens } from "./tokens.ts";
 
 export interface HttpSettings extends Settings {
   readonly access: AccessOptions;
-  /** Whether the tokens come from a file, which can change. */
-  readonly canTokensChange: boolean;
 }
 
 /**
@@ -47,7 +45,6 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
       tokens: createTokens(variables),
       hosts: parseHosts(variables.SKILL_SERVER_HOSTS),
     },
-    canTokensChange: variables.SKILL_SERVER_TOKENS_FILE !== undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The bearer tokens that clients can send, from a variable or a file. The server reads
- * the file again every second: a timer also notices what a watcher misses, such as a
- * file behind a symlink or on a network file system.
+ * them again every second: a timer also notices what a watcher misses, such as a file
+ * behind a symlink or on a network file system.
  */
 
 import { hash, timingSafeEqual } from "node:crypto";
@@ -92,17 +92,17 @@ export class Tokens {
 
   /** Reads the tokens again every second, and logs what changed. */
   follow(log: (line: string) => void): void {
-    let lastProblem = "";
+    let lastReason = "";
     setInterval(() => {
       try {
-        if (this.reload() || lastProblem !== "") {
+        if (this.reload() || lastReason !== "") {
           log(`Read ${count(this.#byValue.size, "token")} in ${this.#source}`);
         }
-        lastProblem = "";
+        lastReason = "";
       } catch (error) {
         const { message } = error as Error;
-        if (message === lastProblem) return;
-        lastProblem = message;
+        if (message === lastReason) return;
+        lastReason = message;
         log(`${message}; the last valid tokens stay in use`);
       }
     }, RELOAD_MS);

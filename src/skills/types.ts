@@ -201,7 +201,7 @@ export interface SkillRootReport {
   readonly realPath?: string | undefined;
   /** The number of skills in it, except skills that are off. */
   readonly skills: number;
-  /** How many of these skills are also in an earlier root, through a symlink. */
+  /** How many of these skills are also in an earlier root. */
   readonly repeated: number;
 }
 

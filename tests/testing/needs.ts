@@ -17,10 +17,6 @@ const NEEDS = {
     what: "links that can be created and followed",
     isMet: () => canLink("dir"),
   },
-  case: {
-    what: "file names that differ only in case",
-    isMet: () => !ignoresCase(),
-  },
   caseBlind: {
     what: "a file system that ignores the case of names",
     isMet: ignoresCase,
