@@ -5,9 +5,9 @@ import { join } from "../src/fs/paths.ts";
 import type { ClientName } from "../src/mcp/clients.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
-import { README } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
+import { read } from "./testing/pages.ts";
 import { runServer } from "./testing/server.ts";
 
 const NAMES = Array.from({ length: 14 }, (_, index) => `skill-${index}`).sort();
@@ -90,10 +90,12 @@ Deno.test("the rule that --print-config shows lists by name only the skills that
 });
 
 Deno.test(
-  "each link of the README shows the skills of one client to the other",
+  "each link in docs/clients.md shows the skills of one client to the other",
   { ignore: lacks("sh") || lacks("links") },
   async () => {
-    const commands = README.matchAll(/^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm);
+    const commands = read("docs/clients.md").matchAll(
+      /^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm,
+    );
     const links = [...commands];
     assert.equal(links.length, 2);
     for (const [, command, source] of links) {

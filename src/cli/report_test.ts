@@ -306,10 +306,12 @@ Deno.test(
   "the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins",
   { ignore: lacks("sh") || lacks("links") },
   async () => {
-    const [recipe] = /^npx -y deno\S+ run .*--check skills$/m.exec(
+    const [recipe] = /npx -y deno\S+ run .*--check skills$/m.exec(
       CHECK_PAGE,
     )!;
-    const [, plugins] = /end it with\s+`(--check .*)`/.exec(CHECK_PAGE)!;
+    const [, plugins] = /end the command with\s+`(--check .*)`/.exec(
+      CHECK_PAGE,
+    )!;
     using place = new Place();
     place.link(REPOSITORY, "project/skill-server");
     place.skill("project/skills", "git");

@@ -81,18 +81,18 @@ const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
     const key = Object.keys(fields).find((it) => it.startsWith("alwaysLoad"));
     const entry = key === undefined ? "immediately" : `with \`${key}\``;
     const { lists, results } = measured;
+    const versions = [lists, results].flatMap((it) => it?.split(",")[0] ?? []);
     return [
       title,
       `\`${profile.clientName}\``,
       searchesTools ? "after a search" : entry,
       kept(cutsDescriptionsAt),
       kept(profile.keepsInstructionsTo),
-      lists,
       results === undefined ? "not measured" : kept(
         profile.keepsResultsTo,
         profile.countsBytes ? "bytes" : undefined,
       ),
-      results ?? "",
+      [...new Set(versions)].join(", "),
     ];
   },
   "Clients that list skills": (name) => {
