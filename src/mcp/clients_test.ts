@@ -77,7 +77,7 @@ const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
   "What their models see": (name) => {
     const { title, profile, fields = {} } = CLIENTS[name];
     if (profile?.measured === undefined) return undefined;
-    const { measured, searchesTools, cutsDescriptionsAt = Infinity } = profile;
+    const { measured, searchesTools } = profile;
     const key = Object.keys(fields).find((it) => it.startsWith("alwaysLoad"));
     const entry = key === undefined ? "immediately" : `with \`${key}\``;
     const { lists, results } = measured;
@@ -86,7 +86,6 @@ const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
       title,
       `\`${profile.clientName}\``,
       searchesTools ? "after a search" : entry,
-      kept(cutsDescriptionsAt),
       kept(profile.keepsInstructionsTo),
       results === undefined ? "not measured" : kept(
         profile.keepsResultsTo,
