@@ -23,7 +23,6 @@ const RUN_BY: Readonly<Record<string, RegExp[]>> = {
   "src/cli/report_test.ts": [
     /^for skill in /,
     /^\[ \$# = 0 \]/,
-    /\|\n *jq '/,
   ],
   "tests/docs_test.ts": [/^curl -s http:\/\/127\.0\.0\.1:8000\/mcp /],
   "tests/first_contact_test.ts": [/^mkdir -p \S+ && ln -s /],

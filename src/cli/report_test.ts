@@ -330,29 +330,3 @@ Deno.test(
     }
   },
 );
-
-Deno.test(
-  "the recipe in docs/check.md turns problems into SARIF, with relative paths",
-  { ignore: lacks("sh") || lacks("jq") },
-  async () => {
-    const [recipe] = /^skill-server --check --json skills \|\n[^]*?\.sarif$/m
-      .exec(CHECK_PAGE)!;
-    using place = new Place();
-    place.file("project/skills/a b/SKILL.md", skillMd("a", "Use: a"));
-    place.file("project/skills/pdf.zip", "archive");
-    await runRecipe(place, recipe);
-    const file = join(place.project, "skills.sarif");
-    const { version, runs } = JSON.parse(Deno.readTextFileSync(file));
-    assert.equal(version, "2.1.0");
-    // deno-lint-ignore no-explicit-any -- a result as SARIF defines it
-    const results = runs[0].results.map(({ ruleId, level, locations }: any) => {
-      const { artifactLocation, region } = locations[0].physicalLocation;
-      return [ruleId, level, artifactLocation.uri, region.startLine];
-    });
-    assert.deepEqual(results, [
-      ["name-folder", "error", "skills/a%20b/SKILL.md", 2],
-      ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],
-      ["archive", "warning", "skills/pdf.zip", 1],
-    ]);
-  },
-);
