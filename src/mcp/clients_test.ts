@@ -74,7 +74,7 @@ function kept(length: number, unit = "characters"): string {
 
 /** The row of a client in each table of the page, unless it has none. */
 const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
-  "What their models see": (name) => {
+  "What models see": (name) => {
     const { title, profile, fields = {} } = CLIENTS[name];
     if (profile?.measured === undefined) return undefined;
     const { measured, searchesTools } = profile;

@@ -240,18 +240,18 @@ Deno.test("a rule matches everything in its folders: in the home folder, in the 
 const DOCUMENTED: [skill: Properties, states: string[]][] = [
   [
     { scope: "project", directory: "/home/me/clone/.claude/skills/git" },
-    ["off", "pinned", "on", "off", "on"],
+    ["off", "pinned", "off", "on"],
   ],
   [
     { scope: "project", directory: "/home/me/code/app/.claude/skills/git" },
-    ["on", "pinned", "on", "off", "on"],
+    ["on", "pinned", "off", "on"],
   ],
   [
     { directory: "/home/me/.claude/skills/git" },
-    ["on", "pinned", "on", "on", "on"],
+    ["on", "pinned", "on", "on"],
   ],
-  [{ name: "aws-s3" }, ["on", "name-only", "on", "off", "off"]],
-  [{ name: "deploy" }, ["on", "on", "manual", "on", "off"]],
+  [{ name: "aws-s3" }, ["on", "name-only", "off", "off"]],
+  [{ name: "deploy" }, ["on", "on", "on", "off"]],
 ];
 
 Deno.test("the policies in docs/policy.md do what the page says", async () => {

@@ -46,7 +46,7 @@ const PRINTING = {
   "check": {
     type: "boolean",
     help:
-      "check every skill, or only the skills in DIR (a folder, a file of a skill, or the name of a skill's folder), and print how to fix their problems; exit with 1 if there are errors or no skills",
+      "check every skill, or only those in DIR, and print how to fix the problems; exit with 1 if there are errors or no skills",
   },
   "strict": {
     type: "boolean",
@@ -79,7 +79,7 @@ const PRINTING = {
     type: "string",
     value: "CLIENT",
     choices: CLIENT_NAMES,
-    help: "print the configuration for an MCP client",
+    help: "print the configuration for an MCP client, and say where to put it",
   },
   "help": { type: "boolean", short: "h", help: "show this help" },
   "version": { type: "boolean", short: "V", help: "show the version" },
@@ -122,7 +122,7 @@ const SERVING = {
   "remote": {
     type: "boolean",
     help:
-      "send URIs instead of paths, and run no commands, for clients that cannot open files on this machine, for example because the server runs in a container",
+      "send URIs instead of paths, and run no commands, for clients that cannot open the files of this machine or container",
   },
   "refresh": {
     type: "string",
