@@ -1,5 +1,6 @@
 /** Creates the results of tools, and measures results, because clients limit their size. */
 
+import { Buffer } from "node:buffer";
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { quote } from "../text.ts";
 import type { ClientProfile } from "./clients.ts";
@@ -20,7 +21,7 @@ export function maxToolResultSize(
 
 /** Returns the size of a value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
-  return new TextEncoder().encode(JSON.stringify(value)).length;
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /**
