@@ -34,8 +34,8 @@ import { createService } from "./src/mcp/server.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
-import { count, log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
+import { count, log, logged } from "./src/text.ts";
 
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";

@@ -64,14 +64,15 @@ import {
   readLocated,
   versionOf,
 } from "./src/fs/read.ts";
-import { listEntries, walk } from "./src/fs/walk.ts";
+import { listDirEntries, walk } from "./src/fs/walk.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
-import type { SkillToolOptions } from "./src/mcp/options.ts";
 import { profileFor } from "./src/mcp/clients.ts";
+import type { SkillToolOptions } from "./src/mcp/options.ts";
 import { resolve, resolveName } from "./src/mcp/resolve.ts";
-import { callTool, toEntry } from "./src/mcp/tools.ts";
+import { callTool, toTool } from "./src/mcp/tools.ts";
 import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";
+import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
 import {
@@ -82,12 +83,11 @@ import {
 } from "./src/skills/catalog.ts";
 import {
   digestFile,
-  type FileScope,
+  type FileAccess,
   isInsideSkill,
   listFiles,
   readSkillFile,
 } from "./src/skills/files.ts";
-import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
 import { pluginOf, servedKey, skillKey } from "./src/skills/names.ts";
 import {
   byScope,
@@ -110,6 +110,7 @@ import {
   tooManyDirs,
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
+import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
 import type {
   BaseDirs,
   ScanOptions,
@@ -134,7 +135,6 @@ import type {
   SkillViewer,
   SkippedSkill,
 } from "./src/skills/types.ts";
-import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
 import { inTurns, SharedTask, wait } from "./src/tasks.ts";
 import { isObject, log, withoutInvisible } from "./src/text.ts";
 
@@ -489,7 +489,7 @@ function listDirs(
   { dir, realDir, depth, outer, skillMd }: EnteredDir,
   root: SkillRoot,
 ): Dir[] {
-  return listEntries(dir)
+  return listDirEntries(dir)
     .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
     .filter(({ name }) => !root.recursive || !UNSEARCHED_NAMES.has(name))
     .map(({ name, isSymlink }) => ({
@@ -897,7 +897,7 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     options: SkillFilesOptions = {},
   ): Promise<SkillFiles> {
-    return await listFiles(this.#scopeOf(skill, options), options.maxEntries);
+    return await listFiles(this.#accessTo(skill, options), options.maxEntries);
   }
 
   /**
@@ -913,7 +913,7 @@ export class SkillRegistry implements SkillSource {
     path: string,
     viewer?: SkillViewer,
   ): Promise<SkillFileContent> {
-    return await readSkillFile(path, this.#scopeOf(skill, viewer));
+    return await readSkillFile(path, this.#accessTo(skill, viewer));
   }
 
   /**
@@ -928,10 +928,10 @@ export class SkillRegistry implements SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }> {
-    return await digestFile(file, this.#scopeOf(skill), this.#digests);
+    return await digestFile(file, this.#accessTo(skill), this.#digests);
   }
 
-  #scopeOf(skill: Skill, { forModel = false }: SkillViewer = {}): FileScope {
+  #accessTo(skill: Skill, { forModel = false }: SkillViewer = {}): FileAccess {
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
@@ -1182,7 +1182,7 @@ export function registerSkillTools(
   const describe = (tool: SkillTool) => {
     const { catalog } = registry;
     const view = { profile, catalog, options: toolOptions };
-    return toEntry(tool, { ...view, describesParameters: false });
+    return toTool(tool, { ...view, describesParameters: false });
   };
   const updates = listTools(toolOptions).map((tool) => {
     const entry = describe(tool);

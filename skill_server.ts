@@ -6,6 +6,9 @@
 import { SkillRegistry } from "./mod.ts";
 import { createService } from "./src/mcp/server.ts";
 import { serveOnStdio } from "./src/mcp/stdio.ts";
+import { SubscribedFiles } from "./src/mcp/subscriptions.ts";
+import { findNoShellReason } from "./src/mcp/toolsets/shell.ts";
+import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
 import {
   findTerminalOption,
   parseCommandLine,
@@ -18,11 +21,8 @@ import {
   type Settings,
 } from "./src/program/settings.ts";
 import type { SkillRegistryOptions } from "./src/skills/types.ts";
-import { log, logged } from "./src/text.ts";
 import { wait } from "./src/tasks.ts";
-import { SubscribedFiles } from "./src/mcp/subscriptions.ts";
-import { findNoShellReason } from "./src/mcp/toolsets/shell.ts";
-import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
+import { log, logged } from "./src/text.ts";
 
 /** The time between the first scan and the start of watching, in milliseconds. */
 const WATCH_DELAY_MS = 250;

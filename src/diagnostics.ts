@@ -12,60 +12,8 @@ import { oneLine, quote } from "./text.ts";
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
-/** The ID of a rule in `docs/check.md`. */
-export type Rule =
-  | "folder-missing"
-  | "not-a-folder"
-  | "file-name"
-  | "loose-file"
-  | "link-text"
-  | "skill-md-missing"
-  | "frontmatter-missing"
-  | "utf-8"
-  | "yaml"
-  | "name-missing"
-  | "name-malformed"
-  | "description-missing"
-  | "too-large"
-  | "not-a-file"
-  | "link-outside"
-  | "link-broken"
-  | "permission"
-  | "too-many"
-  | "file-missing"
-  | "inaccessible"
-  | "yaml-repaired"
-  | "name-characters"
-  | "name-length"
-  | "description-length"
-  | "hidden-characters"
-  | "compatibility"
-  | "metadata"
-  | "frontmatter-json"
-  | "size"
-  | "unreadable"
-  | "policy"
-  | "policy-unused"
-  | "no-skills"
-  | "name-folder"
-  | "flags"
-  | "field-misspelled"
-  | "invisible-characters"
-  | "description-comment"
-  | "description-tag"
-  | "allowed-tools"
-  | "long"
-  | "broken-link"
-  | "encoding"
-  | "script-crlf"
-  | "file-case"
-  | "name-twice"
-  | "not-served"
-  | "not-searched"
-  | "archive";
-
 /** The effect of breaking each rule, by its ID. */
-export const RULES: Readonly<Record<Rule, Effect>> = {
+export const RULES = {
   "folder-missing": "skipped",
   "not-a-folder": "skipped",
   "file-name": "skipped",
@@ -115,7 +63,10 @@ export const RULES: Readonly<Record<Rule, Effect>> = {
   "not-served": "warning",
   "not-searched": "warning",
   "archive": "warning",
-};
+} as const satisfies Readonly<Record<string, Effect>>;
+
+/** The ID of a rule in `docs/check.md`. */
+export type Rule = keyof typeof RULES;
 
 /** Names the rule and the line for the model, without quoting the file. */
 export function formatReason({ rule, line }: DiagnosticDetails): string {

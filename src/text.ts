@@ -1,10 +1,5 @@
 /** Logging, quoting, cleaning, comparing, and serializing text. */
 
-/** The maximum size of pending log lines in bytes. Further lines are dropped. */
-const MAX_UNLOGGED_SIZE = 16 * 1024 * 1024;
-
-let unloggedSize = 0;
-
 let logging: Promise<unknown> = Promise.resolve();
 
 /**
@@ -15,10 +10,7 @@ let logging: Promise<unknown> = Promise.resolve();
 export function log(sentence: string): void {
   const line = LOG_PREFIX + escapeCommands(oneLine(sentence));
   const bytes = new TextEncoder().encode(`${line}\n`);
-  if (unloggedSize + bytes.length > MAX_UNLOGGED_SIZE) return;
-  unloggedSize += bytes.length;
-  logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {})
-    .then(() => unloggedSize -= bytes.length);
+  logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
 }
 
 const LOG_PREFIX = "skill-server: ";

@@ -24,7 +24,7 @@ import { DEFAULT_DIRS, SHARED_DIRS } from "../skills/roots.ts";
 import { isSkillDir } from "../skills/skill_file.ts";
 import type { Skill, SkillCatalog, SkillRoot } from "../skills/types.ts";
 import { count } from "../text.ts";
-import { listDirs } from "./near_misses.ts";
+import { listSubdirs } from "./near_misses.ts";
 
 /**
  * Where agents have a directory `skills`, in projects or in the home directory, according
@@ -174,8 +174,8 @@ function listDirsAbove(): string[] {
 
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
-  const outer = listDirs(currentDir() ?? "");
-  const packages = [...outer, ...outer.flatMap(listDirs)].slice(0, MAX_DIRS);
+  const outer = listSubdirs(currentDir() ?? "");
+  const packages = [...outer, ...outer.flatMap(listSubdirs)].slice(0, MAX_DIRS);
   return packages.flatMap((dir) =>
     SHARED_DIRS.map((name) => join(dir, name, "skills"))
   ).map((path) => {
@@ -188,7 +188,7 @@ function listPackages(settings: Settings): Place[] {
 function listBeside(settings: Settings): Place[] {
   return listBases(settings).flatMap(({ shown, pathOf }) =>
     DEFAULT_DIRS.flatMap((name) => {
-      const dirs = listDirs(pathOf(name))
+      const dirs = listSubdirs(pathOf(name))
         .filter((path) => basename(path) !== "skills");
       return dirs.map((path) => {
         const what = isSkillDir(path) ? "it" : "its skills";

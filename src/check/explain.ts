@@ -50,8 +50,8 @@ const EXPLANATIONS: Partial<
 > = {
   "utf-8": ({ text }) => [explainEncoding(text)],
   "frontmatter-missing": ({ text }) => explainStart(text),
-  "name-missing": explainMissing,
-  "description-missing": explainMissing,
+  "name-missing": explainFields,
+  "description-missing": explainFields,
   "name-malformed": explainName,
   "yaml": explainYaml,
   "yaml-repaired": explainYaml,
@@ -78,7 +78,7 @@ export function explain(
 }
 
 /** Lists all required fields that are missing, misspelled, or not text. */
-function explainMissing(file: BrokenFile): DiagnosticDetails[] {
+function explainFields(file: BrokenFile): DiagnosticDetails[] {
   const read = attempt(() => readFields(file.yaml).fields) ?? {};
   const missing = REQUIRED_FIELDS.filter((name) => !isText(read[name]));
   const fieldOf = (name: string) =>

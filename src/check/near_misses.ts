@@ -71,10 +71,10 @@ export function listNearMisses(
       const isForSkills = isNamedSkills(dir) ||
         (groups.includes(dir) && isNamedSkills(dirname(dir)));
       const files = listDir(dir).files.map((name) => join(dir, name));
-      const inside = listDirs(dir)
+      const inside = listSubdirs(dir)
         .filter((path) => !skills.includes(path) && !groups.includes(path));
       return [
-        ...files.flatMap((file) => checkFile(file, isForSkills)),
+        ...files.flatMap((file) => checkLooseFile(file, isForSkills)),
         ...(isForSkills ? inside : [dir, ...inside]).flatMap(checkDir),
       ];
     });
@@ -93,7 +93,7 @@ function listDir(path: string): { files: string[]; dirs: string[] } {
 }
 
 /** Lists the paths of the directories in a directory. */
-export function listDirs(path: string): string[] {
+export function listSubdirs(path: string): string[] {
   return listDir(path).dirs.map((name) => join(path, name));
 }
 
@@ -103,7 +103,7 @@ export function listDirs(path: string): string[] {
  * @param isForSkills Whether its directory is for skills. Others, such as a project,
  *   hold all kinds of files.
  */
-export function checkFile(path: string, isForSkills = true): Diagnostic[] {
+export function checkLooseFile(path: string, isForSkills = true): Diagnostic[] {
   const found = findNearMiss(path, isForSkills);
   return found === undefined ? [] : [{ file: path, ...found }];
 }
@@ -113,7 +113,7 @@ function findNearMiss(
   isForSkills: boolean,
 ): DiagnosticDetails | undefined {
   const name = basename(path);
-  if (!name.includes(".")) return findLinkText(name, readStart(path));
+  if (!name.includes(".")) return findLinkText(name, readText(path));
   if (!isForSkills) return undefined;
   if (ARCHIVE_NAME.test(name)) return ARCHIVE;
   const isLoose = LIKE_SKILL_MD.test(name) ||
@@ -129,7 +129,7 @@ function isMisnamed(path: string): boolean {
 }
 
 function hasFrontmatter(path: string): boolean {
-  return SKILL_FRONTMATTER.test(readStart(path));
+  return SKILL_FRONTMATTER.test(readText(path));
 }
 
 /** Reports a directory without a `SKILL.md` that should be a skill, or what is misnamed in it. */
@@ -154,7 +154,7 @@ function checkDir(dir: string): Diagnostic[] {
 
 /** Whether there is a skill in a directory, up to four levels below it. */
 function holdsSkill(dir: string, depth = 4): boolean {
-  return listDirs(dir).some((path) =>
+  return listSubdirs(dir).some((path) =>
     isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
   );
 }
@@ -176,7 +176,7 @@ export function findLinkText(
 }
 
 /** Returns the beginning of a regular file, or empty text for anything else. */
-function readStart(path: string): string {
+function readText(path: string): string {
   return new TextDecoder().decode(readHead(path));
 }
 
@@ -187,7 +187,7 @@ export function readHead(path: string): Uint8Array {
 }
 
 /** Suggests a folder or a skill of almost the same name instead of a missing directory. */
-export function explainMissing(
+export function explainMissingDir(
   diagnostic: Diagnostic,
   { options, values: { agents, check } }: Settings,
 ): Diagnostic {

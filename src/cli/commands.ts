@@ -5,6 +5,7 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { formatDiagnostic, isError } from "../diagnostics.ts";
+import { type ClientName, OTHER_CLIENTS } from "../mcp/clients.ts";
 import { type CommandLine, UsageError } from "../program/command_line.ts";
 import {
   createSettings,
@@ -14,7 +15,6 @@ import {
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
-import { type ClientName, OTHER_CLIENTS } from "../mcp/clients.ts";
 import { createClientConfig, withClientOptions } from "./config.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";

@@ -3,13 +3,13 @@
  * MCP client sees before it calls a tool.
  */
 
-import type { SkillCatalog } from "../skills/types.ts";
-import { count } from "../text.ts";
-import type { ToolOptions } from "../mcp/options.ts";
 import { OTHER_CLIENTS, profileOfOption } from "../mcp/clients.ts";
 import { listEntries } from "../mcp/entries.ts";
-import { listToolEntries, type ToolView } from "../mcp/tools.ts";
 import { createInstructions } from "../mcp/instructions.ts";
+import type { ToolOptions } from "../mcp/options.ts";
+import { listToolEntries, type ToolView } from "../mcp/tools.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { count } from "../text.ts";
 import { formatJson, withoutCommands } from "./print.ts";
 
 interface ModelViewOptions extends ToolOptions {

@@ -3,15 +3,22 @@
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
 import { listElsewhere } from "../check/elsewhere.ts";
+import { addEvidence } from "../check/evidence.ts";
 import { explain } from "../check/explain.ts";
 import {
-  checkFile,
-  explainMissing,
+  checkLooseFile,
+  explainMissingDir,
   listNearMisses,
   readHead,
 } from "../check/near_misses.ts";
-import { addEvidence } from "../check/evidence.ts";
 import { checkSkill, checkTogether } from "../check/rules.ts";
+import {
+  type Diagnostic,
+  type DiagnosticDetails,
+  isError,
+  type ReportedDiagnostic,
+  RULES,
+} from "../diagnostics.ts";
 import {
   currentDir,
   dirname,
@@ -20,17 +27,10 @@ import {
   realPathOf,
   relative,
 } from "../fs/paths.ts";
+import { listEntries, type SkillEntry } from "../mcp/entries.ts";
 import { isOff } from "../policy/states.ts";
-import {
-  type Diagnostic,
-  type DiagnosticDetails,
-  isError,
-  type ReportedDiagnostic,
-  RULES,
-} from "../diagnostics.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { listEntries, type SkillEntry } from "../mcp/entries.ts";
 import { totalSize } from "../skills/limits.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
@@ -102,10 +102,12 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
 function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
   const { rule, file } = diagnostic;
   const { check = false } = settings.values;
-  if (rule === "folder-missing") return [explainMissing(diagnostic, settings)];
+  if (rule === "folder-missing") {
+    return [explainMissingDir(diagnostic, settings)];
+  }
   if (rule === "not-a-folder" && check) {
     const among = isNamedSkills(dirname(file));
-    return among ? checkFile(file) : [diagnostic];
+    return among ? checkLooseFile(file) : [diagnostic];
   }
   const bytes = dirOf(file) === undefined ? new Uint8Array() : readHead(file);
   if (bytes.length === 0) return [diagnostic];

@@ -4,9 +4,9 @@
  * Actions, diagnostics are annotations.
  */
 
+import { hasEffect, isError } from "../diagnostics.ts";
 import { dirname, join, relative } from "../fs/paths.ts";
 import { isOff, STATES } from "../policy/states.ts";
-import { hasEffect, isError } from "../diagnostics.ts";
 import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { byCodeUnits, count } from "../text.ts";

@@ -1,6 +1,6 @@
 /**
  * Walks directories breadth first, in a fixed order, up to a limit. The scan uses it
- * for roots, the file list for skills, and the checks for near misses.
+ * for roots, and the file list for skills.
  */
 
 import { inTurns } from "../tasks.ts";
@@ -20,7 +20,7 @@ export function walk<Entry>(
 }
 
 /** Lists the entries of a directory, sorted by name. */
-export function listEntries(dir: string): Deno.DirEntry[] {
+export function listDirEntries(dir: string): Deno.DirEntry[] {
   const byName = new Map<string, Deno.DirEntry>();
   for (const entry of Deno.readDirSync(dir)) byName.set(entry.name, entry);
   // Sorting strings is faster than sorting objects with a comparator.

@@ -1,10 +1,10 @@
 /** Completes the names of skills, and the paths of their files. */
 
-import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import type { SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { globalFirst, listEntries } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";
+import { type Handlers, invalidParams, type Params } from "./requests.ts";
 
 const MAX_COMPLETIONS = 100;
 

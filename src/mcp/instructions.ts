@@ -1,8 +1,8 @@
 /** The server's instructions for the model. */
 
 import type { SkillCatalog } from "../skills/types.ts";
-import { TOOL_NAMES, type Toolset } from "./options.ts";
 import { summarizeSkills } from "./lists.ts";
+import { TOOL_NAMES, type Toolset } from "./options.ts";
 
 /**
  * Creates the server's instructions: what the skills are about, how to use

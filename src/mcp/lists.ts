@@ -72,17 +72,20 @@ export function fitEntries(
   limit: number,
   lengthOf: (entry: SkillEntry) => number,
 ): readonly SkillEntry[] {
-  const sizeOf = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
-  if (sizeOf(entries) <= limit) return entries;
+  const lengthOfAll = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
+  if (lengthOfAll(entries) <= limit) return entries;
   const ordered = globalFirst(entries);
   const names = ordered.map(withoutDescription);
-  const room = limit - sizeOf(names);
+  const room = limit - lengthOfAll(names);
   if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
   const own = ordered.filter(isGlobal);
   if (own.length > 0 && own.length < ordered.length) {
     const fitting = fitEntries(own, limit, lengthOf);
     const rest = ordered.slice(own.length);
-    return [...fitting, ...fitEntries(rest, limit - sizeOf(fitting), lengthOf)];
+    return [
+      ...fitting,
+      ...fitEntries(rest, limit - lengthOfAll(fitting), lengthOf),
+    ];
   }
   let size = 0;
   const end = names.findIndex((name) => {

@@ -307,14 +307,19 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
   }
 });
 
-Deno.test("--log-loads logs each skill that a client loads, and nothing else logs it", async () => {
+Deno.test("--log-loads logs each skill whose SKILL.md a client gets, and nothing else logs it", async () => {
   using place = filesPlace();
   const use = async (args: string[]) => {
-    await using session = await Session.open(place, { args });
+    await using session = await Session.open(place, {
+      args: ["--tools", "skilljack", ...args],
+    });
     await session.load("git");
     await session.load("none");
+    await session.call("skill-resource", { skill: "git", path: "SKILL.md" });
+    await session.call("skill-resource", { skill: "git", path: "logo.png" });
     await session.client.getPrompt({ name: "hidden" });
     await session.client.readResource({ uri: "skill://git/SKILL.md" });
+    await session.client.readResource({ uri: "skill://git/" });
     await session.client.readResource({ uri: "skill://git/logo.png" });
     return await session.end();
   };
@@ -323,7 +328,9 @@ Deno.test("--log-loads logs each skill that a client loads, and nothing else log
   );
   assert.deepEqual(lines, [
     'skill-server: TIME "test" loaded the global skill "git" with a tool',
+    'skill-server: TIME "test" loaded the global skill "git" with a tool',
     'skill-server: TIME "test" loaded the global skill "hidden" as a prompt',
+    'skill-server: TIME "test" loaded the global skill "git" as a resource',
     'skill-server: TIME "test" loaded the global skill "git" as a resource',
   ]);
   assert.deepEqual(await use([]), []);

@@ -4,12 +4,12 @@
  * words, so that no stranger speaks to the model here.
  */
 
-import { basename, dirname } from "../fs/paths.ts";
 import {
   type Diagnostic,
   formatDiagnostic,
   formatReason,
 } from "../diagnostics.ts";
+import { basename, dirname } from "../fs/paths.ts";
 import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { keysOf, skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
@@ -22,14 +22,14 @@ import type {
 } from "../skills/types.ts";
 import { nearestWords, oneLine, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
-import type { ToolOptions } from "./options.ts";
-import { indexSkills } from "./search.ts";
 import {
   findEmptyListReason,
   findNoSkillsReason,
   formatLine,
   formatMore,
 } from "./lists.ts";
+import type { ToolOptions } from "./options.ts";
+import { indexSkills } from "./search.ts";
 
 const MAX_SHOWN_NAME_LENGTH = 200;
 
@@ -49,7 +49,7 @@ export async function answerUnknownName(
   options: ToolOptions,
 ): Promise<string> {
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
-  const reasons = explainMissing(name, catalog, options);
+  const reasons = explainUnknownName(name, catalog, options);
   const notFound = `Skill '${shown}' not found.`;
   const advice = reasons.length === 0 ? findEmptyListReason(catalog) ?? [] : [];
   const start = [reasons, notFound, advice, "Available skills:"].flat()
@@ -108,7 +108,7 @@ async function sortByMatch(
 }
 
 /** Explains why a name loads no skill, as far as the model may know. */
-function explainMissing(
+function explainUnknownName(
   name: string,
   catalog: SkillCatalog,
   { isRemote = false }: ToolOptions,

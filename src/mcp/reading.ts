@@ -3,14 +3,14 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import { mediaTypeOfName, resourceContents } from "../fs/media_types.ts";
 import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { splitPath } from "../skills/files.ts";
 import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote } from "../text.ts";
-import { FOR_MODEL } from "./loading.ts";
+import { FOR_MODEL, logLoad } from "./loading.ts";
+import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { ToolOptions } from "./options.ts";
 import type { RequestContext } from "./requests.ts";
 import {
@@ -88,8 +88,9 @@ export async function readPath(
 export async function readContent(
   path: string,
   skill: Skill,
-  { registry, options, profile }: RequestContext,
+  context: RequestContext,
 ): Promise<Content> {
+  const { registry, options, profile } = context;
   const file = await registry.readFile(skill, path, FOR_MODEL);
   if (
     file.text === undefined && mediaTypeOfName(file.path)?.startsWith("text/")
@@ -106,6 +107,7 @@ export async function readContent(
     : { type: "text", text: file.text };
   const place = options.isRemote ? uri : join(skill.directory, path);
   requireAccepted(content, { name: file.path, place }, profile);
+  if (file.path === SKILL_MD) logLoad(skill, "with a tool", context);
   return content;
 }
 

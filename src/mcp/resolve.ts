@@ -69,13 +69,16 @@ export function resolveName(
 
 /**
  * Returns the skill that a `skill://` URI means, and the path in the skill. The path is
- * `undefined` for the skill itself, and empty for the collection of its files.
+ * `undefined` for the skill itself, and empty for the collection of its files. Ignores
+ * what models add: a fragment, and a second slash before the path.
  */
 export function resolveUri(
   uri: string,
   catalog: NamedSkills,
 ): { skill: Skill; path: string | undefined } | undefined {
-  const { name, path } = parseSkillUri(uri) ?? {};
+  const plain = uri.replace(/#.*$/s, "")
+    .replace(/^(skill:\/\/[^/]+\/)\//, "$1");
+  const { name, path } = parseSkillUri(plain) ?? {};
   if (name === undefined || (path ?? "").length > MAX_LENGTHS.path) {
     return undefined;
   }

@@ -5,12 +5,12 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { resourceContents } from "../fs/media_types.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { listEntries } from "./entries.ts";
 import { logLoad } from "./loading.ts";
+import { resourceContents } from "./media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { readAsMeant, readTogether } from "./reading.ts";
 import {
@@ -75,27 +75,21 @@ async function readResource(
   context: RequestContext,
 ): Promise<ReadResourceResult["contents"]> {
   const { registry } = context;
-  const { skill, path = SKILL_MD } =
-    resolveUri(withoutFragment(uri), registry.catalog) ??
-      requireResource(uri, registry);
-  if (path !== "") {
-    const file = await readAsMeant(
-      path,
-      (meant) => registry.readFile(skill, meant),
-    );
+  const { skill, path = SKILL_MD } = requireResource(uri, registry);
+  const read = async (path: string, uri: string) => {
+    const file = await registry.readFile(skill, path);
     if (file.path === SKILL_MD) logLoad(skill, "as a resource", context);
-    return [resourceContents(uri, file)];
+    return resourceContents(uri, file);
+  };
+  if (path !== "") {
+    return [await readAsMeant(path, (meant) => read(meant, uri))];
   }
   const { files } = await registry.listFiles(skill);
-  return await readTogether(files, MAX_RESULT_SIZE, async ({ path }) => {
-    const file = await registry.readFile(skill, path);
-    return resourceContents(skillFileUri(skill, path), file);
-  });
-}
-
-/** Removes what models add to a URI: a fragment, and a second slash before the path. */
-function withoutFragment(uri: string): string {
-  return uri.replace(/#.*$/s, "").replace(/^(skill:\/\/[^/]+\/)\//, "$1");
+  return await readTogether(
+    files,
+    MAX_RESULT_SIZE,
+    ({ path }) => read(path, skillFileUri(skill, path)),
+  );
 }
 
 /** @throws {Error} The JSON-RPC error "invalid params" if there is no such skill. */

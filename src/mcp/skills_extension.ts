@@ -8,7 +8,6 @@
 
 import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { DiagnosticDetails } from "../diagnostics.ts";
-import { mediaTypeOfName } from "../fs/media_types.ts";
 import { sha256 } from "../skills/files.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
@@ -17,6 +16,7 @@ import type { Skill, SkillSource } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote, stringifyJson } from "../text.ts";
 import { listEntries } from "./entries.ts";
+import { mediaTypeOfName } from "./media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { resolveUri } from "./resolve.ts";

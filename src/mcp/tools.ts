@@ -109,10 +109,10 @@ export interface ToolView {
 }
 
 export function listToolEntries(view: ToolView): Tool[] {
-  return listTools(view.options).map((tool) => toEntry(tool, view));
+  return listTools(view.options).map((tool) => toTool(tool, view));
 }
 
-export function toEntry(tool: SkillTool, view: ToolView): Tool {
+export function toTool(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
   const { description, parameter } = describeTool(tool, view);
   const inputSchema = toJsonSchema(input);

@@ -5,8 +5,8 @@
  */
 
 import { withDirsAbove } from "../fs/paths.ts";
-import { strictest } from "./states.ts";
 import type { SkillHiding } from "../skills/types.ts";
+import { strictest } from "./states.ts";
 
 export class HiddenDirs {
   readonly #hidden = new Map<string, SkillHiding>();

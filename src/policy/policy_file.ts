@@ -7,8 +7,8 @@ import { dirname, resolvePath } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
-import type { SkillPolicyRule } from "../skills/types.ts";
 import { parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
+import type { SkillPolicyRule } from "../skills/types.ts";
 import { STATE_NAMES } from "./states.ts";
 
 /** A condition: one string, or a list of strings. */

@@ -5,10 +5,10 @@
 
 import { parseArgs } from "node:util";
 import { RULES } from "../diagnostics.ts";
-import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import { nearestWords, quote } from "../text.ts";
 import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
+import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import { nearestWords, quote } from "../text.ts";
 
 /** An option, as `parseArgs` of `node:util` takes it, and its documentation. */
 export interface Option {

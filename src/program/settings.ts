@@ -17,6 +17,7 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../fs/read.ts";
+import type { ToolOptions, Toolset } from "../mcp/options.ts";
 import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,
@@ -31,7 +32,6 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
-import type { ToolOptions, Toolset } from "../mcp/options.ts";
 import { type CommandLine, OPTIONS, UsageError } from "./command_line.ts";
 
 export interface Settings {

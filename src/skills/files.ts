@@ -37,7 +37,7 @@ import {
   requireReadable,
   versionOf,
 } from "../fs/read.ts";
-import { listEntries, walk } from "../fs/walk.ts";
+import { listDirEntries, walk } from "../fs/walk.ts";
 import { byCodeUnits, MAX_LENGTHS } from "../text.ts";
 import { SKILL_MD } from "./names.ts";
 import type {
@@ -49,7 +49,7 @@ import type {
 } from "./types.ts";
 
 /** A skill, and the conditions under which its files are served. */
-export interface FileScope {
+export interface FileAccess {
   readonly skill: Pick<Skill, "directory" | "realDirectory" | "file">;
   /** The real paths of other directories that symlinks may lead into. */
   readonly trusted: readonly string[];
@@ -153,10 +153,10 @@ interface Entry {
  * @param maxEntries The maximum number of entries to visit.
  */
 export async function listFiles(
-  scope: FileScope,
+  access: FileAccess,
   maxEntries: number = MAX_ENTRIES,
 ): Promise<SkillFiles> {
-  const { skill, describe } = scope;
+  const { skill, describe } = access;
   const files: SkillFile[] = [];
   const dirs: string[] = [];
   const skipped: Diagnostic[] = [];
@@ -175,7 +175,7 @@ export async function listFiles(
   for await (const entry of walk(queue, maxEntries)) {
     const { path, file, above } = entry;
     try {
-      const found = findEntry(entry, scope);
+      const found = findEntry(entry, access);
       if (found === undefined) continue;
       if (found.status.isDirectory) {
         if (above.length >= MAX_FILE_DEPTH) {
@@ -184,7 +184,7 @@ export async function listFiles(
         enter(path, `${file}/`, [found.realPath, ...above]);
         continue;
       }
-      requireReadable(found, scope.maxFileSize);
+      requireReadable(found, access.maxFileSize);
       files.push({
         path: path === skill.file ? SKILL_MD : file,
         size: found.status.size,
@@ -213,7 +213,7 @@ function listVisible(
   prefix: string,
   above: readonly string[],
 ): Entry[] {
-  return listEntries(dir).filter(({ name }) => isVisible(name))
+  return listDirEntries(dir).filter(({ name }) => isVisible(name))
     .map(({ name, isSymlink }) => ({
       name,
       path: childPath(dir, name),
@@ -231,22 +231,22 @@ function listVisible(
  */
 function findEntry(
   { name, path, isSymlink, above }: Entry,
-  scope: FileScope,
+  access: FileAccess,
 ): Located | undefined {
-  const found = isSymlink ? locateInSkill(path, scope) : {
+  const found = isSymlink ? locateInSkill(path, access) : {
     path,
     realPath: childPath(above[0]!, name),
     status: Deno.statSync(path),
   };
   const { realPath } = found;
-  return scope.isHidden(realPath) || above.includes(realPath)
+  return access.isHidden(realPath) || above.includes(realPath)
     ? undefined
     : found;
 }
 
 /** @throws {SkillFileError} If the path leads outside the skill. */
-function locateInSkill(path: string, scope: FileScope): Located {
-  const { skill: { realDirectory }, trusted } = scope;
+function locateInSkill(path: string, access: FileAccess): Located {
+  const { skill: { realDirectory }, trusted } = access;
   return locate(
     path,
     (realPath) => isInsideSkill(realPath, realDirectory, trusted),
@@ -264,20 +264,20 @@ function locateInSkill(path: string, scope: FileScope): Located {
  */
 export function readSkillFile(
   path: string,
-  scope: FileScope,
+  access: FileAccess,
 ): SkillFileContent {
-  return read(path, scope).content;
+  return read(path, access).content;
 }
 
 function read(
   path: string,
-  scope: FileScope,
+  access: FileAccess,
 ): { content: SkillFileContent; status: Deno.FileInfo } {
   try {
     const names = splitPath(path);
     if (!names?.every(isVisible)) throw new Deno.errors.NotFound();
-    const file = locateByName(names, scope);
-    const bytes = readLocated(file, { maxFileSize: scope.maxFileSize });
+    const file = locateByName(names, access);
+    const bytes = readLocated(file, { maxFileSize: access.maxFileSize });
     const content = {
       path: names.join("/"),
       size: bytes.length,
@@ -290,7 +290,7 @@ function read(
     // A file outside the skill must be indistinguishable from a missing one.
     const isMissing = isAbsence(error) ||
       (error instanceof SkillFileError && error.rule === LINK_OUTSIDE.rule);
-    if (!isMissing) throw new SkillFileError(path, scope.describe(error));
+    if (!isMissing) throw new SkillFileError(path, access.describe(error));
     throw new SkillFileError(path, pointsOutside(path) ? LEADS_OUT : NOT_THERE);
   }
 }
@@ -301,13 +301,13 @@ function read(
  *
  * @throws {Error} If the skill has no such file.
  */
-function locateByName(names: readonly string[], scope: FileScope): Located {
-  const { skill, isHidden } = scope;
+function locateByName(names: readonly string[], access: FileAccess): Located {
+  const { skill, isHidden } = access;
   const isMain = names.join("/") === SKILL_MD;
   const above = [skill.realDirectory];
-  let found = locateInSkill(skill.directory, scope);
+  let found = locateInSkill(skill.directory, access);
   for (const name of isMain ? [basename(skill.file)] : names) {
-    found = locateInSkill(childPath(found.path, name), scope);
+    found = locateInSkill(childPath(found.path, name), access);
     const { realPath } = found;
     if (isHidden(realPath) || above.includes(realPath)) {
       throw new Deno.errors.NotFound();
@@ -334,15 +334,15 @@ const MAX_DIGESTS = 100_000;
  */
 export function digestFile(
   { path, version, size }: SkillFile,
-  scope: FileScope,
+  access: FileAccess,
   known: Map<string, string>,
 ): { digest: string; size: number } {
   // A JavaScript number cannot represent every inode, so versions alone can collide.
   const keyOf = (version: string) =>
-    `${version}:${childPath(scope.skill.realDirectory, path)}`;
+    `${version}:${childPath(access.skill.realDirectory, path)}`;
   const digest = known.get(keyOf(version));
   if (digest !== undefined) return { digest, size };
-  const { content, status } = read(path, scope);
+  const { content, status } = read(path, access);
   const current = sha256(content.bytes);
   if (known.size >= MAX_DIGESTS) known.clear();
   if (isSettled(status)) known.set(keyOf(content.version), current);

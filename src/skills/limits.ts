@@ -5,8 +5,8 @@
  * @see {@link https://agentskills.io/specification}
  */
 
-import { join } from "../fs/paths.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
+import { join } from "../fs/paths.ts";
 import { isObject, listInvisible, quote, withoutInvisible } from "../text.ts";
 import { REPAIRED } from "./skill_md.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";

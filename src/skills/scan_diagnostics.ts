@@ -1,8 +1,8 @@
 /** Diagnostics of the scan, and the options of the program that help. */
 
+import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { diagnosticOf, SkillFileError } from "../fs/errors.ts";
 import { isAtOrBelow } from "../fs/paths.ts";
-import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
 import type { SkillScope } from "./types.ts";
 
 export const LINK_OUT_OF_PROJECT: DiagnosticDetails = {

@@ -17,7 +17,7 @@ export const HEAD_SIZE = 16 * 1024;
 const EXCERPT_SIZE = 800;
 
 /** The maximum length of a clean name, in characters. */
-const MAX_NAME_LENGTH = 200;
+const MAX_SERVED_NAME_LENGTH = 200;
 
 /** What a `SKILL.md` says. */
 export interface SkillMd {
@@ -212,8 +212,8 @@ function findRefusal(
   }
   // Cleaning empties a name that is far too long.
   const name = cleanName(fields.name as string);
-  const reason = name === "" || name.length > MAX_NAME_LENGTH
-    ? `the name has more than ${MAX_NAME_LENGTH} characters`
+  const reason = name === "" || name.length > MAX_SERVED_NAME_LENGTH
+    ? `the name has more than ${MAX_SERVED_NAME_LENGTH} characters`
     : isScoped(name)
     ? 'the name begins with "project:" or "global:", which are reserved for scopes'
     : undefined;
@@ -253,7 +253,9 @@ function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
   const [, written = ""] = /^name:(.*)$/m.exec(text) ?? [];
   const name = oneLine(written).replace(/^(["'])(.*)\1$/, "$2");
   return {
-    name: name === "" || name.length > MAX_NAME_LENGTH ? undefined : name,
+    name: name === "" || name.length > MAX_SERVED_NAME_LENGTH
+      ? undefined
+      : name,
     excerpt: "",
     isRepaired: false,
     isHiddenFromModel: false,

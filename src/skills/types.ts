@@ -1,6 +1,5 @@
 /** The public data types: roots, skills, policies, and catalogs. */
 
-import type { BaseDirs } from "../fs/paths.ts";
 import type {
   Diagnostic,
   DiagnosticDetails,
@@ -8,6 +7,7 @@ import type {
   ReportedDiagnostic,
   Rule,
 } from "../diagnostics.ts";
+import type { BaseDirs } from "../fs/paths.ts";
 
 export type { BaseDirs };
 export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };

@@ -7,8 +7,8 @@
 
 import { attempt } from "../../attempt.ts";
 import { isWindows } from "../../fs/paths.ts";
-import { oneLine } from "../../text.ts";
 import { wait } from "../../tasks.ts";
+import { oneLine } from "../../text.ts";
 
 /** The time limit for a shell command of a model, in seconds. */
 export const SHELL_TIMEOUT = 60;
