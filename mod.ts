@@ -111,10 +111,10 @@ import {
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
 import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
+import type { ScanSubscriber } from "./src/skills/source.ts";
 import type {
   BaseDirs,
   ScanOptions,
-  ScanSubscriber,
   ShadowedSkill,
   Skill,
   SkillCatalog,
@@ -130,7 +130,6 @@ import type {
   SkillRoot,
   SkillRootReport,
   SkillScope,
-  SkillSource,
   SkillState,
   SkillViewer,
   SkippedSkill,
@@ -828,7 +827,7 @@ function toSkill(decided: Decided): Skill {
  * Keeps a catalog of the skills in some roots up to date, and gives access to their
  * files.
  */
-export class SkillRegistry implements SkillSource {
+export class SkillRegistry {
   readonly #roots: readonly SkillRoot[];
   readonly #policy: Policy;
   readonly #options: SkillRegistryOptions;

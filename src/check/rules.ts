@@ -15,7 +15,8 @@ import {
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { findYaml } from "../skills/skill_md.ts";
-import type { Skill, SkillFiles, SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { Skill, SkillFiles } from "../skills/types.ts";
 import { count, listInvisible, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
 import {

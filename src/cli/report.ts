@@ -34,12 +34,12 @@ import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
+import type { SkillSource } from "../skills/source.ts";
 import type {
   Skill,
   SkillCatalog,
   SkillRegistryOptions,
   SkillRootReport,
-  SkillSource,
 } from "../skills/types.ts";
 import { byCodeUnits } from "../text.ts";
 

@@ -1,6 +1,6 @@
 /** Completes the names of skills, and the paths of their files. */
 
-import type { SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
 import { quote } from "../text.ts";
 import { globalFirst, listEntries } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";

@@ -3,7 +3,8 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { isForModel } from "../policy/states.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
-import type { Skill, SkillFileContent, SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import type { RequestContext } from "./requests.ts";

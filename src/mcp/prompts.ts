@@ -5,7 +5,8 @@ import type {
   Prompt,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { SKILL_MD, skillMdUri } from "../skills/names.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import { listEntries, maySee, type SkillEntry } from "./entries.ts";
 import {

@@ -8,7 +8,7 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import type { SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
 import type { ClientProfile } from "./clients.ts";
 import type { ToolOptions } from "./options.ts";
 

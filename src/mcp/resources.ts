@@ -6,7 +6,8 @@ import type {
   ResourceTemplateType,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
-import type { Skill, SkillCatalog, SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { listEntries } from "./entries.ts";
 import { logLoad } from "./loading.ts";

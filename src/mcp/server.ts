@@ -16,7 +16,8 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import config from "../../deno.json" with { type: "json" };
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
-import type { SkillRegistryOptions, SkillSource } from "../skills/types.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { SkillRegistryOptions } from "../skills/types.ts";
 import { profileFor } from "./clients.ts";
 import { COMPLETION_HANDLERS } from "./completion.ts";
 import { createInstructions } from "./instructions.ts";

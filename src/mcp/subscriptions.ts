@@ -3,13 +3,8 @@
 import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { SKILL_MD } from "../skills/names.ts";
-import type {
-  ScanSubscriber,
-  Skill,
-  SkillFile,
-  SkillFiles,
-  SkillSource,
-} from "../skills/types.ts";
+import type { ScanSubscriber, SkillSource } from "../skills/source.ts";
+import type { Skill, SkillFile, SkillFiles } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
 import type { Handlers } from "./requests.ts";
 import { resolveUri } from "./resolve.ts";

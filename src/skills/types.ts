@@ -293,14 +293,6 @@ export interface SkillRootOptions extends BaseDirs {
 /** Receives the changes after a refresh. If it returns a promise, the refresh waits for it. */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** @ignore Reacts to scans and chooses directories to watch. */
-export interface ScanSubscriber {
-  /** Called with the catalog after a scan, whether or not anything changed. */
-  onScan(catalog: SkillCatalog): void;
-  /** Lists directories to watch before others, by their real paths. */
-  listDirsToWatch(): readonly string[];
-}
-
 /** The viewer of a skill's files. */
 export interface SkillViewer {
   /** Whether the viewer is the model, so that some nested skills are hidden. Default: `false`. */
@@ -311,25 +303,4 @@ export interface SkillViewer {
 export interface SkillFilesOptions extends SkillViewer {
   /** The maximum number of entries to visit. Default: 20,000. */
   readonly maxEntries?: number | undefined;
-}
-
-/** @ignore The part of `SkillRegistry` that the views use. */
-export interface SkillSource {
-  readonly catalog: SkillCatalog;
-  find(name: string): Skill | undefined;
-  listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
-  readFile(
-    skill: Skill,
-    path: string,
-    viewer?: SkillViewer,
-  ): Promise<SkillFileContent>;
-  digest(
-    skill: Skill,
-    file: SkillFile,
-  ): Promise<{ digest: string; size: number }>;
-  listUnusedRules(): Diagnostic[];
-  refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
-  onChange(listener: SkillChangeListener): () => void;
-  addSubscriber(subscriber: ScanSubscriber): void;
-  watchDirs(): void;
 }

@@ -1,0 +1,42 @@
+/** The parts of a registry that only this program uses. */
+
+import type {
+  Diagnostic,
+  Skill,
+  SkillCatalog,
+  SkillChangeListener,
+  SkillFile,
+  SkillFileContent,
+  SkillFiles,
+  SkillFilesOptions,
+  SkillViewer,
+} from "./types.ts";
+
+/** The part of `SkillRegistry` that the views use. */
+export interface SkillSource {
+  readonly catalog: SkillCatalog;
+  find(name: string): Skill | undefined;
+  listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
+  readFile(
+    skill: Skill,
+    path: string,
+    viewer?: SkillViewer,
+  ): Promise<SkillFileContent>;
+  digest(
+    skill: Skill,
+    file: SkillFile,
+  ): Promise<{ digest: string; size: number }>;
+  listUnusedRules(): Diagnostic[];
+  refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
+  onChange(listener: SkillChangeListener): () => void;
+  addSubscriber(subscriber: ScanSubscriber): void;
+  watchDirs(): void;
+}
+
+/** Reacts to scans and chooses directories to watch. */
+export interface ScanSubscriber {
+  /** Called with the catalog after a scan, whether or not anything changed. */
+  onScan(catalog: SkillCatalog): void;
+  /** Lists directories to watch before others, by their real paths. */
+  listDirsToWatch(): readonly string[];
+}
