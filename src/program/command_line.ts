@@ -110,14 +110,14 @@ const SERVING = {
     value: "SET",
     choices: TOOLSET_NAMES,
     help:
-      "the tools for the model: skill, skilljack, reference, or agentskills (default: skill)",
+      "which tools the model gets: skill, skilljack, reference, or agentskills (default: skill)",
   },
   "profile": {
     type: "string",
     value: "NAME",
     choices: PROFILE_NAMES,
     help:
-      "treat every client like NAME (default: recognize each client by the name that it sends)",
+      "treat every client like the client NAME (default: recognize each client by the name that it sends)",
   },
   "remote": {
     type: "boolean",
@@ -144,7 +144,7 @@ const SERVING = {
   "auto-install-deps": {
     type: "boolean",
     help:
-      'with --tools agentskills: before a shell command that contains "py", install the packages that Python files import (requires sh and pipreqs)',
+      'with --tools agentskills: before a shell command that contains "py", install the packages that Python files of the skill import (requires sh and pipreqs)',
   },
 } as const satisfies Readonly<Record<string, Option>>;
 
