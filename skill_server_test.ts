@@ -5,12 +5,15 @@ import { join } from "./src/fs/paths.ts";
 import { Session } from "./tests/testing/client.ts";
 import { REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
-import { lacks } from "./tests/testing/needs.ts";
+import { needs } from "./tests/testing/needs.ts";
 import {
   runScript,
   serverCommand,
   serverScript,
 } from "./tests/testing/server.ts";
+
+const withTerminal = needs("terminal");
+const withSh = needs("sh");
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -254,9 +257,7 @@ Deno.test("skill and the log say why a skill was skipped, where, and how to fix 
   }
 });
 
-Deno.test("server in a terminal says what it waits for", {
-  ignore: lacks("terminal"),
-}, async () => {
+withTerminal.test("server in a terminal says what it waits for", async () => {
   using place = new Place();
   const [, options] = serverCommand(place);
   const child = new Deno.Command("script", {
@@ -278,17 +279,13 @@ Deno.test("server in a terminal says what it waits for", {
   assert.match(text, /^skill-server: This is an MCP server, .* add --help /);
 });
 
-Deno.test(
-  "server says why it cannot read stdin, how to start it, and exits with 2",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    const script = `${serverScript(place)} < .`;
-    const { code, stderr } = await runScript(place, script);
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
-    );
-  },
-);
+withSh.test("server says why it cannot read stdin, how to start it, and exits with 2", async () => {
+  using place = new Place();
+  const script = `${serverScript(place)} < .`;
+  const { code, stderr } = await runScript(place, script);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
+  );
+});

@@ -4,8 +4,10 @@ import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { runServer } from "./testing/server.ts";
+
+const withLinks = needs("links");
 
 /** Returns the names of the skills that the server finds, and what it logs. */
 async function listed(
@@ -39,30 +41,26 @@ Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in 
   assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
 });
 
-Deno.test(
-  "a variable that names a folder of the project, or none, stands for nothing",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "home");
-    place.skill("project/own/skills", "theirs");
-    place.link(join(place.project, "own"), "outside");
-    const dirs = [
-      join(place.project, "own"),
-      join(place.path, "outside"),
-      "own",
-    ];
-    for (const dir of dirs) {
-      const env = { CLAUDE_CONFIG_DIR: dir };
-      const { names, stderr } = await listed(place, env);
-      assert.deepEqual(names, ["home"]);
-      assert.equal(
-        stderr,
-        `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside the project\n`,
-      );
-    }
-  },
-);
+withLinks.test("a variable that names a folder of the project, or none, stands for nothing", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "home");
+  place.skill("project/own/skills", "theirs");
+  place.link(join(place.project, "own"), "outside");
+  const dirs = [
+    join(place.project, "own"),
+    join(place.path, "outside"),
+    "own",
+  ];
+  for (const dir of dirs) {
+    const env = { CLAUDE_CONFIG_DIR: dir };
+    const { names, stderr } = await listed(place, env);
+    assert.deepEqual(names, ["home"]);
+    assert.equal(
+      stderr,
+      `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside the project\n`,
+    );
+  }
+});
 
 Deno.test("the entry for Claude Code follows CLAUDE_CONFIG_DIR, and a server started by it finds the same skills", async () => {
   using place = new Place();

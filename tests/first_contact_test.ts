@@ -7,8 +7,11 @@ import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import { README } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { runServer } from "./testing/server.ts";
+
+const withLinks = needs("links");
+const withShAndLinks = needs("sh", "links");
 
 const NAMES = Array.from({ length: 14 }, (_, index) => `skill-${index}`).sort();
 
@@ -42,29 +45,25 @@ const ADVISED: readonly [ClientName, ...string[]][] = [
   ["opencode", ".claude/skills", ".agents/skills"],
 ];
 
-Deno.test(
-  "--print-config prints the same entry whatever .agents/skills holds, and the model sees what an installer linked once",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const before = await printedLaunch(place, {}, "claude-desktop");
-    assert.deepEqual(serverArgs(before), ["--agents", "--tools=skilljack"]);
-    for (const name of NAMES) {
-      place.skill("home/.agents/skills", name);
-      place.link(
-        `../../.agents/skills/${name}`,
-        `home/.claude/skills/${name}`,
-      );
-    }
-    place.skill("project/.agents/skills", "clone");
-    const launch = await printedLaunch(place, {}, "claude-desktop");
-    assert.deepEqual(serverArgs(launch), serverArgs(before));
-    assert.deepEqual(await shownBy(place, "claude-desktop"), [
-      "clone",
-      ...NAMES,
-    ]);
-  },
-);
+withLinks.test("--print-config prints the same entry whatever .agents/skills holds, and the model sees what an installer linked once", async () => {
+  using place = new Place();
+  const before = await printedLaunch(place, {}, "claude-desktop");
+  assert.deepEqual(serverArgs(before), ["--agents", "--tools=skilljack"]);
+  for (const name of NAMES) {
+    place.skill("home/.agents/skills", name);
+    place.link(
+      `../../.agents/skills/${name}`,
+      `home/.claude/skills/${name}`,
+    );
+  }
+  place.skill("project/.agents/skills", "clone");
+  const launch = await printedLaunch(place, {}, "claude-desktop");
+  assert.deepEqual(serverArgs(launch), serverArgs(before));
+  assert.deepEqual(await shownBy(place, "claude-desktop"), [
+    "clone",
+    ...NAMES,
+  ]);
+});
 
 Deno.test("the rule that --print-config shows lists by name only the skills that the client describes itself", async () => {
   for (const [client, ...dirs] of ADVISED) {
@@ -89,26 +88,22 @@ Deno.test("the rule that --print-config shows lists by name only the skills that
   }
 });
 
-Deno.test(
-  "each link of the README shows the skills of one client to the other",
-  { ignore: lacks("sh") || lacks("links") },
-  async () => {
-    const commands = README.matchAll(/^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm);
-    const links = [...commands];
-    assert.equal(links.length, 2);
-    for (const [, command, source] of links) {
-      using place = new Place();
-      place.skill(source!.replace("~", "home"), "git");
-      const { success } = await new Deno.Command("sh", {
-        args: ["-c", command!],
-        env: { HOME: place.home },
-      }).output();
-      assert.ok(success, command);
-      for (const dir of [".claude/skills", ".agents/skills"]) {
-        const path = join(place.home, dir);
-        const { stdout } = await runServer(place, { args: ["--list", path] });
-        assert.match(stdout, /^ {2}git +1 file/m);
-      }
+withShAndLinks.test("each link of the README shows the skills of one client to the other", async () => {
+  const commands = README.matchAll(/^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm);
+  const links = [...commands];
+  assert.equal(links.length, 2);
+  for (const [, command, source] of links) {
+    using place = new Place();
+    place.skill(source!.replace("~", "home"), "git");
+    const { success } = await new Deno.Command("sh", {
+      args: ["-c", command!],
+      env: { HOME: place.home },
+    }).output();
+    assert.ok(success, command);
+    for (const dir of [".claude/skills", ".agents/skills"]) {
+      const path = join(place.home, dir);
+      const { stdout } = await runServer(place, { args: ["--list", path] });
+      assert.match(stdout, /^ {2}git +1 file/m);
     }
-  },
-);
+  }
+});

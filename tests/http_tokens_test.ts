@@ -8,9 +8,11 @@ import {
   HttpServer,
   modernClient,
 } from "./testing/http.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { runServer } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
+
+const withLinks = needs("links");
 
 const ALICE = "alice-has-a-secret-token";
 const BOB = "bob-has-another-secret-token";
@@ -48,38 +50,32 @@ async function listen(server: HttpServer, token: string) {
   return { client, closed: subscription.closed };
 }
 
-Deno.test(
-  "removing a token ends its listeners and no others, even if only a link to the folder changes",
-  {
-    ignore: lacks("links"),
-  },
-  async () => {
-    using place = filesPlace();
-    // As Kubernetes mounts secrets.
-    place.file("tokens/..1/list", `alice:${ALICE}, bob:${BOB}`);
-    place.link("..1", "tokens/..data");
-    const file = place.link("..data/list", "tokens/list");
-    await using server = await HttpServer.start(place, withTokens(place, file));
-    const [alice, bob] = [
-      await listen(server, ALICE),
-      await listen(server, BOB),
-    ];
-    place.file("tokens/..2/list", `bob:${BOB}`);
-    place.link("..2", "tokens/..next");
-    const data = join(place.path, "tokens/..data");
-    Deno.renameSync(join(place.path, "tokens/..next"), data);
-    await within(alice.closed, "the listener of the removed token to end");
-    assert.equal(await statusFor(server, ALICE), 401);
-    const changed = Promise.withResolvers<void>();
-    bob.client.setNotificationHandler(
-      "notifications/tools/list_changed",
-      () => changed.resolve(),
-    );
-    place.skill("home/.claude/skills", "new");
-    await within(changed.promise, "the notification for the other token");
-    await bob.client.close();
-  },
-);
+withLinks.test("removing a token ends its listeners and no others, even if only a link to the folder changes", async () => {
+  using place = filesPlace();
+  // As Kubernetes mounts secrets.
+  place.file("tokens/..1/list", `alice:${ALICE}, bob:${BOB}`);
+  place.link("..1", "tokens/..data");
+  const file = place.link("..data/list", "tokens/list");
+  await using server = await HttpServer.start(place, withTokens(place, file));
+  const [alice, bob] = [
+    await listen(server, ALICE),
+    await listen(server, BOB),
+  ];
+  place.file("tokens/..2/list", `bob:${BOB}`);
+  place.link("..2", "tokens/..next");
+  const data = join(place.path, "tokens/..data");
+  Deno.renameSync(join(place.path, "tokens/..next"), data);
+  await within(alice.closed, "the listener of the removed token to end");
+  assert.equal(await statusFor(server, ALICE), 401);
+  const changed = Promise.withResolvers<void>();
+  bob.client.setNotificationHandler(
+    "notifications/tools/list_changed",
+    () => changed.resolve(),
+  );
+  place.skill("home/.claude/skills", "new");
+  await within(changed.promise, "the notification for the other token");
+  await bob.client.close();
+});
 
 Deno.test("the last valid tokens stay while the file is invalid or missing, and each reason is logged once", async () => {
   using place = filesPlace();

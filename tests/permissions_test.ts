@@ -5,8 +5,10 @@ import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { onWindows, runServer, type ServerOptions } from "./testing/server.ts";
+
+const withLinks = needs("links");
 
 /** A start in a place with the project's skill `git` and the user's skill `pdf`. */
 interface Start {
@@ -131,37 +133,29 @@ Deno.test("server over HTTP obeys a policy beside the skills with only the permi
   assert.deepEqual(names, ["skill", "git"]);
 });
 
-Deno.test(
-  "server serves a root that is a link even if Deno has permission only for the link",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("dotfiles", "git");
-    const link = place.link(
-      join(place.path, "dotfiles"),
-      "home/.claude/skills",
-    );
-    const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
-    await using session = await Session.open(place, { flags });
-    assert.deepEqual(await session.names(), ["git"]);
-    assert.match((await session.load("git")).text, /^Loading: git\n/);
-  },
-);
+withLinks.test("server serves a root that is a link even if Deno has permission only for the link", async () => {
+  using place = new Place();
+  place.skill("dotfiles", "git");
+  const link = place.link(
+    join(place.path, "dotfiles"),
+    "home/.claude/skills",
+  );
+  const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.match((await session.load("git")).text, /^Loading: git\n/);
+});
 
-Deno.test(
-  "server treats the home folder's skills as global even if it runs in that folder",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
-    place.link(place.project, "home-link");
-    for (const HOME of [place.project, join(place.path, "home-link")]) {
-      await using session = await Session.open(place, { env: { HOME } });
-      assert.deepEqual(await session.names(), ["git"]);
-      assert.match(await session.description(), /<location>global</);
-    }
-  },
-);
+withLinks.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
+  using place = new Place();
+  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
+  place.link(place.project, "home-link");
+  for (const HOME of [place.project, join(place.path, "home-link")]) {
+    await using session = await Session.open(place, { env: { HOME } });
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.match(await session.description(), /<location>global</);
+  }
+});
 
 Deno.test("the home folder on Windows is USERPROFILE, even if a shell sets HOME", async () => {
   using place = new Place();

@@ -1,10 +1,14 @@
 // How the server on stdio ends, and how it behaves if its output is closed or full.
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { serverCommand, spawnServer, Wire } from "./testing/server.ts";
 import { ping } from "./testing/client.ts";
 import { eventually, within } from "./testing/waiting.ts";
+
+const withLinks = needs("links");
+const withSignals = needs("signals");
+const withSh = needs("sh");
 
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();
@@ -27,34 +31,26 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   assert.equal(wire.stderr, "");
 });
 
-Deno.test(
-  "server exits at once when its client disconnects during the first scan",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    for (let i = 0; i < 2_500; i++) {
-      place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
-    }
-    await using wire = new Wire(place);
-    assert.equal((await wire.endInput()).code, 0);
-    // The scan logs problems only at its end.
-    assert.equal(wire.stderr, "");
-  },
-);
+withLinks.test("server exits at once when its client disconnects during the first scan", async () => {
+  using place = new Place();
+  for (let i = 0; i < 2_500; i++) {
+    place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
+  }
+  await using wire = new Wire(place);
+  assert.equal((await wire.endInput()).code, 0);
+  // The scan logs problems only at its end.
+  assert.equal(wire.stderr, "");
+});
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
-  Deno.test(
-    `server exits with 0 on ${signal}`,
-    { ignore: lacks("signals") },
-    async () => {
-      using place = new Place();
-      await using wire = await Wire.open(place);
-      await wire.ask(1, "tools/list");
-      wire.process.kill(signal);
-      assert.equal((await wire.ended).code, 0);
-      assert.equal(wire.stderr, "");
-    },
-  );
+  withSignals.test(`server exits with 0 on ${signal}`, async () => {
+    using place = new Place();
+    await using wire = await Wire.open(place);
+    await wire.ask(1, "tools/list");
+    wire.process.kill(signal);
+    assert.equal((await wire.ended).code, 0);
+    assert.equal(wire.stderr, "");
+  });
 }
 
 Deno.test("server exits quietly when its output is closed", async () => {
@@ -108,23 +104,19 @@ Deno.test("server keeps serving if its client does not read stderr", async () =>
   assert.equal((await server.status).code, 0);
 });
 
-Deno.test(
-  "server keeps serving if stderr is closed",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    place.skill("home/.claude/skills", "bad", "no frontmatter");
-    const [command, { args, cwd, env }] = serverCommand(place);
-    const request = JSON.stringify({ ...ping(1), method: "tools/list" });
-    const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
-    const { code, stdout } = await new Deno.Command("sh", {
-      args: ["-c", script, "sh", String(command), ...args!],
-      cwd,
-      env,
-    }).output();
-    assert.equal(code, 0);
-    const reply = JSON.parse(new TextDecoder().decode(stdout));
-    assert.match(reply.result.tools[0].description, /<name>git</);
-  },
-);
+withSh.test("server keeps serving if stderr is closed", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  const [command, { args, cwd, env }] = serverCommand(place);
+  const request = JSON.stringify({ ...ping(1), method: "tools/list" });
+  const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
+  const { code, stdout } = await new Deno.Command("sh", {
+    args: ["-c", script, "sh", String(command), ...args!],
+    cwd,
+    env,
+  }).output();
+  assert.equal(code, 0);
+  const reply = JSON.parse(new TextDecoder().decode(stdout));
+  assert.match(reply.result.tools[0].description, /<name>git</);
+});

@@ -8,8 +8,10 @@ import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { type Entry, pages } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
+
+const withLinks = needs("links");
 
 interface State {
   fields?: string;
@@ -297,20 +299,16 @@ const READS_FILES = TOOLSET_NAMES
   .filter((toolset) => TOOL_NAMES[toolset].read !== undefined);
 
 for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
-  Deno.test({
-    name: `each state of a skill shows it to the right viewers: ${title}`,
-    ignore: lacks("links"),
-    fn: async (test) => {
-      // The resources do not depend on the toolset.
-      const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
-      for (const [name, state] of Object.entries(STATES)) {
-        for (const toolset of toolsets) {
-          await test.step(
-            `${name}, ${toolset}`,
-            () => check(arrangement, state, toolset),
-          );
-        }
+  withLinks.test(`each state of a skill shows it to the right viewers: ${title}`, async (test) => {
+    // The resources do not depend on the toolset.
+    const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
+    for (const [name, state] of Object.entries(STATES)) {
+      for (const toolset of toolsets) {
+        await test.step(
+          `${name}, ${toolset}`,
+          () => check(arrangement, state, toolset),
+        );
       }
-    },
+    }
   });
 }

@@ -4,9 +4,11 @@ import { join } from "../src/fs/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { runServer, Wire } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";
+
+const onWindows = needs("windows");
 
 /** Paths that Windows reads as a file of the skill, or as one outside of it. */
 function otherSpellings(skill: string): string[] {
@@ -67,76 +69,66 @@ function createPlace(): Place {
   return place;
 }
 
-Deno.test(
-  "a path that Windows reads as another file is not there, in any view",
-  { ignore: lacks("windows") },
-  async () => {
-    using place = createPlace();
-    const skill = join(place.home, ".claude", "skills", "git");
-    const paths = otherSpellings(skill);
-    await using wire = await Wire.open(place);
-    const entry = (await listSkills(wire)).find(({ uri }) =>
-      uri.includes("git")
-    );
-    assert.deepEqual(entry!.resources.map(({ uri }) => uri), [
-      "skill://git/SKILL.md",
-      "skill://git/docs/help.md",
-      "skill://git/documentation/help.md",
-    ]);
-    await verify(wire, entry!);
+onWindows.test("a path that Windows reads as another file is not there, in any view", async () => {
+  using place = createPlace();
+  const skill = join(place.home, ".claude", "skills", "git");
+  const paths = otherSpellings(skill);
+  await using wire = await Wire.open(place);
+  const entry = (await listSkills(wire)).find(({ uri }) => uri.includes("git"));
+  assert.deepEqual(entry!.resources.map(({ uri }) => uri), [
+    "skill://git/SKILL.md",
+    "skill://git/docs/help.md",
+    "skill://git/documentation/help.md",
+  ]);
+  await verify(wire, entry!);
+  for (const path of paths) {
+    const encoded = path.split("/").map(encodeURIComponent).join("/");
+    const uri = `skill://git/${encoded}`;
+    for (const method of METHODS) {
+      const { error } = await wire.ask(nextId(), method, { uri });
+      // To this client, a missing resource has a code of its own.
+      const isMissing = [-32602, -32002].includes(error?.code ?? 0);
+      assert.ok(isMissing, `${method} ${uri}`);
+    }
+  }
+  for (const toolset of ["skilljack", "agentskills"] as const) {
+    const args = ["--tools", toolset];
+    await using session = await Session.open(place, { args });
+    const read = (path: string) => {
+      const { name, arguments: input } = callFor(toolset, "git", path);
+      return session.text(name, input);
+    };
+    assert.equal((await read("docs\\help.md")).text, "Help");
+    assert.equal((await read(join(skill, "docs", "help.md"))).text, "Help");
     for (const path of paths) {
-      const encoded = path.split("/").map(encodeURIComponent).join("/");
-      const uri = `skill://git/${encoded}`;
-      for (const method of METHODS) {
-        const { error } = await wire.ask(nextId(), method, { uri });
-        // To this client, a missing resource has a code of its own.
-        const isMissing = [-32602, -32002].includes(error?.code ?? 0);
-        assert.ok(isMissing, `${method} ${uri}`);
-      }
+      const { text, isError } = await read(path);
+      assert.ok(
+        isError && !text.includes(SECRET),
+        `${toolset} ${path}: ${text}`,
+      );
     }
-    for (const toolset of ["skilljack", "agentskills"] as const) {
-      const args = ["--tools", toolset];
-      await using session = await Session.open(place, { args });
-      const read = (path: string) => {
-        const { name, arguments: input } = callFor(toolset, "git", path);
-        return session.text(name, input);
-      };
-      assert.equal((await read("docs\\help.md")).text, "Help");
-      assert.equal((await read(join(skill, "docs", "help.md"))).text, "Help");
-      for (const path of paths) {
-        const { text, isError } = await read(path);
-        assert.ok(
-          isError && !text.includes(SECRET),
-          `${toolset} ${path}: ${text}`,
-        );
-      }
-    }
-  },
-);
+  }
+});
 
-Deno.test(
-  "the server works in a home folder whose name has a blank and an umlaut, on Windows",
-  { ignore: lacks("windows") },
-  async () => {
-    using place = new Place();
-    const home = place.dir("J\u00fcrgen M\u00fcller");
-    place.skill(
-      "J\u00fcrgen M\u00fcller/.claude/skills",
-      "git",
-      skillMd("git"),
-    );
-    const env = { HOME: home, USERPROFILE: home };
-    await using session = await Session.open(place, { env });
-    assert.deepEqual(await session.names(), ["git"]);
-    assert.equal((await session.load("git")).isError, false);
-    const { stdout } = await runServer(place, {
-      env,
-      args: ["--print-config", "cursor"],
-    });
-    const { command, args } = JSON.parse(stdout).mcpServers.skills;
-    assert.ok(args.some((arg: string) => arg.includes(home)), args.join("\n"));
-    const launch = { command, args };
-    await using printed = await Session.open(place, { env, launch });
-    assert.deepEqual(await printed.names(), ["git"]);
-  },
-);
+onWindows.test("the server works in a home folder whose name has a blank and an umlaut, on Windows", async () => {
+  using place = new Place();
+  const home = place.dir("J\u00fcrgen M\u00fcller");
+  place.skill(
+    "J\u00fcrgen M\u00fcller/.claude/skills",
+    "git",
+    skillMd("git"),
+  );
+  const env = { HOME: home, USERPROFILE: home };
+  await using session = await Session.open(place, { env });
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.equal((await session.load("git")).isError, false);
+  const { stdout } = await runServer(place, {
+    env,
+    args: ["--print-config", "cursor"],
+  });
+  const { command, args } = JSON.parse(stdout).mcpServers.skills;
+  assert.ok(args.some((arg: string) => arg.includes(home)), args.join("\n"));
+  const launch = { command, args };
+  await using printed = await Session.open(place, { env, launch });
+  assert.deepEqual(await printed.names(), ["git"]);
+});

@@ -5,10 +5,13 @@ import {
   serverScript,
 } from "../../tests/testing/server.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { LocalServer } from "../../tests/testing/local_server.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { join } from "../fs/paths.ts";
+
+const withLinks = needs("links");
+const withShAndNames = needs("sh", "names");
 
 /** Lists the hints about directories that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
@@ -47,25 +50,21 @@ Deno.test("--list searches at most 1,000 folders of a project", async () => {
   assert.deepEqual(fixes.map((fix) => fix.includes("~")), [true]);
 });
 
-Deno.test(
-  "--list counts each link to a skill in a folder of --agents, and the skills behind links to other folders",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    for (let index = 0; index < 25; index++) {
-      place.skill("store", `skill-${index}`);
-      place.skill(`collections/${index}/more`, `deep-${index}`);
-      const links = "home/.agents/skills";
-      place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
-      place.link(`../../../collections/${index}`, `${links}/all-${index}`);
-    }
-    const agents = join("~", ".agents", "skills");
-    assert.deepEqual(await hintsIn(place), [
-      "it has 25 skills, but is not searched; add --agents",
-      `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
-    ]);
-  },
-);
+withLinks.test("--list counts each link to a skill in a folder of --agents, and the skills behind links to other folders", async () => {
+  using place = new Place();
+  for (let index = 0; index < 25; index++) {
+    place.skill("store", `skill-${index}`);
+    place.skill(`collections/${index}/more`, `deep-${index}`);
+    const links = "home/.agents/skills";
+    place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
+    place.link(`../../../collections/${index}`, `${links}/all-${index}`);
+  }
+  const agents = join("~", ".agents", "skills");
+  assert.deepEqual(await hintsIn(place), [
+    "it has 25 skills, but is not searched; add --agents",
+    `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
+  ]);
+});
 
 Deno.test("a running server reads only its own folders", async () => {
   using place = new Place();
@@ -89,21 +88,17 @@ Deno.test("a running server reads only its own folders", async () => {
   assert.deepEqual([...others], []);
 });
 
-Deno.test(
-  "a shell runs nothing of a folder's name in a hint, and following it serves the skill",
-  { ignore: lacks("sh") || lacks("names") },
-  async () => {
-    const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
-    for (const name of names) {
-      using place = new Place();
-      place.skill(`home/.claude/skills/${name}/more`, "deep");
-      const [fix] = await hintsIn(place);
-      const [, option] = /\badd (.*)$/.exec(fix!)!;
-      const script = `${serverScript(place, "--list")} ${option}`;
-      const { stdout } = await runScript(place, script);
-      assert.match(stdout, /^ {2}deep +1 file/m, name);
-      const left = [...Deno.readDirSync(place.project)];
-      assert.deepEqual(left, [], name);
-    }
-  },
-);
+withShAndNames.test("a shell runs nothing of a folder's name in a hint, and following it serves the skill", async () => {
+  const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
+  for (const name of names) {
+    using place = new Place();
+    place.skill(`home/.claude/skills/${name}/more`, "deep");
+    const [fix] = await hintsIn(place);
+    const [, option] = /\badd (.*)$/.exec(fix!)!;
+    const script = `${serverScript(place, "--list")} ${option}`;
+    const { stdout } = await runScript(place, script);
+    assert.match(stdout, /^ {2}deep +1 file/m, name);
+    const left = [...Deno.readDirSync(place.project)];
+    assert.deepEqual(left, [], name);
+  }
+});

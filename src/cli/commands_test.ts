@@ -7,7 +7,7 @@ import {
   MOD,
   REPOSITORY,
 } from "../../tests/testing/environment.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { printedReport } from "../../tests/testing/report.ts";
 import {
   runScript,
@@ -17,6 +17,9 @@ import {
 import { dirname, join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
+
+const withSh = needs("sh");
+const withProc = needs("proc");
 
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
@@ -31,62 +34,52 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-Deno.test(
-  "the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    place.skill("project/.claude/skills", "here");
-    place.file("project/package.json", "{}");
-    const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
-    place.file("project/deno.json", JSON.stringify({ imports }));
-    place.file("project/evil.ts", 'console.log("evil");');
-    const program = place.file(
-      "project/node_modules/.bin/deno",
-      "#!/bin/sh\necho evil\n",
-    );
-    Deno.chmodSync(program, 0o755);
-    const { stdout: help } = await runServer(place, { args: ["--help"] });
-    const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
-    const root = join(place.path, "installed");
-    const install = await new Deno.Command(Deno.execPath(), {
-      args: ["task", "install"],
-      cwd: REPOSITORY,
-      env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
-    }).output();
-    assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
-    const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
-    const installed = `PATH='${dirs}':$PATH skill-server --list`;
-    for (const command of [printed, installed]) {
-      const { stdout, stderr } = await runScript(place, command);
-      assert.equal(stderr, "");
-      assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
-      assert.doesNotMatch(stdout, /evil/);
-    }
-  },
-);
+withSh.test("the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "here");
+  place.file("project/package.json", "{}");
+  const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
+  place.file("project/deno.json", JSON.stringify({ imports }));
+  place.file("project/evil.ts", 'console.log("evil");');
+  const program = place.file(
+    "project/node_modules/.bin/deno",
+    "#!/bin/sh\necho evil\n",
+  );
+  Deno.chmodSync(program, 0o755);
+  const { stdout: help } = await runServer(place, { args: ["--help"] });
+  const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
+  const root = join(place.path, "installed");
+  const install = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "install"],
+    cwd: REPOSITORY,
+    env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
+  }).output();
+  assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
+  const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
+  const installed = `PATH='${dirs}':$PATH skill-server --list`;
+  for (const command of [printed, installed]) {
+    const { stdout, stderr } = await runScript(place, command);
+    assert.equal(stderr, "");
+    assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
+    assert.doesNotMatch(stdout, /evil/);
+  }
+});
 
-Deno.test(
-  "--print-config prints the entry to stdout, and then its notes and a command to stderr",
-  {
-    ignore: lacks("sh"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const args = ["--print-config", "claude-code"];
-    const { stdout, stderr } = await runServer(place, { args });
-    assert.ok(parseEntry(stdout).alwaysLoad);
-    const notes = stderr.trim().split("\n\n");
-    assert.match(
-      notes[0]!,
-      /^Add this to the configuration of Claude Code in /,
-    );
-    assert.match(notes.at(-1)!, /^claude mcp add-json /);
-    const both = await runScript(place, `${serverScript(place, ...args)} 2>&1`);
-    assert.equal(both.stdout, stdout + stderr);
-  },
-);
+withSh.test("--print-config prints the entry to stdout, and then its notes and a command to stderr", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const args = ["--print-config", "claude-code"];
+  const { stdout, stderr } = await runServer(place, { args });
+  assert.ok(parseEntry(stdout).alwaysLoad);
+  const notes = stderr.trim().split("\n\n");
+  assert.match(
+    notes[0]!,
+    /^Add this to the configuration of Claude Code in /,
+  );
+  assert.match(notes.at(-1)!, /^claude mcp add-json /);
+  const both = await runScript(place, `${serverScript(place, ...args)} 2>&1`);
+  assert.equal(both.stdout, stdout + stderr);
+});
 
 Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
   using place = new Place();
@@ -120,17 +113,13 @@ Deno.test("--list --as searches the folders that the entry has, and no other one
   );
 });
 
-Deno.test(
-  "--check exits with 2 if it cannot write, even if there are errors",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = new Place();
-    const script = `${serverScript(place, "--check")} >/dev/full`;
-    const { code, stderr } = await runScript(place, script);
-    assert.equal(code, 2);
-    assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
-  },
-);
+withProc.test("--check exits with 2 if it cannot write, even if there are errors", async () => {
+  using place = new Place();
+  const script = `${serverScript(place, "--check")} >/dev/full`;
+  const { code, stderr } = await runScript(place, script);
+  assert.equal(code, 2);
+  assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
+});
 
 Deno.test("--check fails because of errors, with --strict also because of warnings, and --ignore leaves out the problems of a rule", async () => {
   using place = new Place();

@@ -26,7 +26,10 @@ import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { DEFAULT_DIRS } from "../skills/roots.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { lacks, needs } from "../../tests/testing/needs.ts";
+
+const withSh = needs("sh");
+const withLinks = needs("links");
 
 /** Returns the paths that Deno is allowed to read. */
 function readableIn({ args }: Launch): string[] {
@@ -82,35 +85,31 @@ async function argumentsOf(command: string, place: Place): Promise<string[]> {
   return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
 }
 
-Deno.test(
-  "--print-config prints the client's own command, which adds the same entry",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    // Every shell must quote this name.
-    const dir = place.dir("a  $HOME & `b` * !c é #~");
-    for (const client of CLIENT_NAMES) {
-      if (CLIENTS[client].command === undefined) continue;
-      const { text, notes } = configFor(client, { args: ["--skill-dir", dir] });
-      const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
-      const words = await argumentsOf(printed!, place);
-      const last = words.at(-1)!;
-      const { command, args } = parseLaunch(text);
-      if (client === "vscode") {
-        assert.deepEqual(JSON.parse(last), {
-          name: "skills",
-          ...parseEntry(text),
-        });
-      } else if (client === "claude-code") {
-        assert.deepEqual(JSON.parse(last), parseEntry(text));
-      } else {
-        const start = words.indexOf("skills") + 1;
-        const added = words.slice(start).filter((word) => word !== "--");
-        assert.deepEqual(added, [command, ...args]);
-      }
+withSh.test("--print-config prints the client's own command, which adds the same entry", async () => {
+  using place = new Place();
+  // Every shell must quote this name.
+  const dir = place.dir("a  $HOME & `b` * !c é #~");
+  for (const client of CLIENT_NAMES) {
+    if (CLIENTS[client].command === undefined) continue;
+    const { text, notes } = configFor(client, { args: ["--skill-dir", dir] });
+    const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
+    const words = await argumentsOf(printed!, place);
+    const last = words.at(-1)!;
+    const { command, args } = parseLaunch(text);
+    if (client === "vscode") {
+      assert.deepEqual(JSON.parse(last), {
+        name: "skills",
+        ...parseEntry(text),
+      });
+    } else if (client === "claude-code") {
+      assert.deepEqual(JSON.parse(last), parseEntry(text));
+    } else {
+      const start = words.indexOf("skills") + 1;
+      const added = words.slice(start).filter((word) => word !== "--");
+      assert.deepEqual(added, [command, ...args]);
     }
-  },
-);
+  }
+});
 
 Deno.test(
   "--print-config prints no command that a shell could change, and none on Windows",
@@ -216,84 +215,76 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
   });
 });
 
-Deno.test(
-  "createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name",
-  { ignore: lacks("links") },
-  () => {
-    using place = new Place();
-    const { home, path, project } = place;
-    const [store, rules] = [place.dir("store"), place.dir("home/rules")];
-    const link = place.link("store", "link");
-    place.link("/", "to-root");
-    place.link("home", "to-home");
-    place.dir("home/.ssh");
-    const packages = place.dir("project/packages");
-    const keys = place.link(join(home, ".ssh"), "project/keys");
-    const all = place.link(home, "project/all");
-    const inside = place.link("packages", "project/inside");
-    const text = 'rules: [{ in: "~/rules", state: off }]';
-    const policy = place.file("policy.yaml", text);
-    const readFor = (...args: string[]) => {
-      const settings = settingsFor(...args);
-      const options = { ...settings.options, workingDirectory: project };
-      return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
-    };
-    const readable: [args: string[], paths: string[]][] = [
-      [[link, "--policy", policy], [link, policy, rules, store]],
-      [[keys], [keys]],
-      [[all], [all]],
-      [[inside], [inside, packages]],
-      [[home], [home]],
-      [[join(home, "rules")], [rules]],
-      [[link, "--trust-links", "/"], [link, "/", store]],
-    ];
-    for (const [args, paths] of readable) {
-      assert.deepEqual(readFor(...args), paths);
-    }
-    const refused = [
-      [join(path, "to-root")],
-      ["--skill-dir", join(path, "to-home")],
-      ["--trust-links", join(path, "to-root")],
-    ];
-    for (const args of refused) {
-      assertMisuse(
-        () => readFor(...args),
-        /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/,
-      );
-    }
+withLinks.test("createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name", () => {
+  using place = new Place();
+  const { home, path, project } = place;
+  const [store, rules] = [place.dir("store"), place.dir("home/rules")];
+  const link = place.link("store", "link");
+  place.link("/", "to-root");
+  place.link("home", "to-home");
+  place.dir("home/.ssh");
+  const packages = place.dir("project/packages");
+  const keys = place.link(join(home, ".ssh"), "project/keys");
+  const all = place.link(home, "project/all");
+  const inside = place.link("packages", "project/inside");
+  const text = 'rules: [{ in: "~/rules", state: off }]';
+  const policy = place.file("policy.yaml", text);
+  const readFor = (...args: string[]) => {
+    const settings = settingsFor(...args);
+    const options = { ...settings.options, workingDirectory: project };
+    return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
+  };
+  const readable: [args: string[], paths: string[]][] = [
+    [[link, "--policy", policy], [link, policy, rules, store]],
+    [[keys], [keys]],
+    [[all], [all]],
+    [[inside], [inside, packages]],
+    [[home], [home]],
+    [[join(home, "rules")], [rules]],
+    [[link, "--trust-links", "/"], [link, "/", store]],
+  ];
+  for (const [args, paths] of readable) {
+    assert.deepEqual(readFor(...args), paths);
+  }
+  const refused = [
+    [join(path, "to-root")],
+    ["--skill-dir", join(path, "to-home")],
+    ["--trust-links", join(path, "to-root")],
+  ];
+  for (const args of refused) {
     assertMisuse(
-      () => readFor("--skill-dir", join(path, "a,b")),
-      /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/,
+      () => readFor(...args),
+      /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/,
     );
-  },
-);
+  }
+  assertMisuse(
+    () => readFor("--skill-dir", join(path, "a,b")),
+    /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/,
+  );
+});
 
-Deno.test(
-  "--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const { home, project } = place;
-    const executable = Deno.realPathSync(Deno.execPath());
-    const name = basename(executable);
-    for (const dir of ["home/bin", "project/bin", "outside"]) {
-      place.link(executable, `${dir}/${name}`);
-    }
-    place.link("project/bin", "inside");
-    place.link("../outside", "project/out");
-    const commandFor = async (...dirs: string[]) => {
-      const PATH = dirs.join(isWindows ? ";" : ":");
-      const launch = await printedLaunch(place, { env: { PATH } });
-      return launch.command;
-    };
-    const inside = [join(project, "bin"), join(project, "out"), "bin"];
-    inside.push(join(place.path, "inside"));
-    const own = join(home, "bin");
-    const other = join(place.path, "outside");
-    assert.equal(await commandFor(...inside, own, other), join(own, name));
-    assert.equal(await commandFor(...inside), Deno.execPath());
-  },
-);
+withLinks.test("--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project", async () => {
+  using place = new Place();
+  const { home, project } = place;
+  const executable = Deno.realPathSync(Deno.execPath());
+  const name = basename(executable);
+  for (const dir of ["home/bin", "project/bin", "outside"]) {
+    place.link(executable, `${dir}/${name}`);
+  }
+  place.link("project/bin", "inside");
+  place.link("../outside", "project/out");
+  const commandFor = async (...dirs: string[]) => {
+    const PATH = dirs.join(isWindows ? ";" : ":");
+    const launch = await printedLaunch(place, { env: { PATH } });
+    return launch.command;
+  };
+  const inside = [join(project, "bin"), join(project, "out"), "bin"];
+  inside.push(join(place.path, "inside"));
+  const own = join(home, "bin");
+  const other = join(place.path, "outside");
+  assert.equal(await commandFor(...inside, own, other), join(own, name));
+  assert.equal(await commandFor(...inside), Deno.execPath());
+});
 
 Deno.test("--print-config says when to print the entry again", () => {
   const notesFor = (program: Partial<Program>) =>
@@ -348,15 +339,11 @@ function printAll(): string {
   ].join("\n");
 }
 
-Deno.test(
-  "--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)",
-  { ignore: lacks("sh") },
-  () => {
-    const file = join(REPOSITORY, "tests", "golden", "clients.txt");
-    if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
-    assert.equal(printAll(), read("tests/golden/clients.txt"));
-  },
-);
+withSh.test("--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)", () => {
+  const file = join(REPOSITORY, "tests", "golden", "clients.txt");
+  if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
+  assert.equal(printAll(), read("tests/golden/clients.txt"));
+});
 
 Deno.test("docs/http.md shows the file and the entry of each client but Claude Desktop for a remote server", () => {
   const rows = read("docs/http.md").split("\n")
@@ -381,16 +368,12 @@ Deno.test("docs/http.md shows the file and the entry of each client but Claude D
   }
 });
 
-Deno.test("docs/clients.md shows the entry for Claude Code", {
-  ignore: lacks("sh"),
-}, () => {
+withSh.test("docs/clients.md shows the entry for Claude Code", () => {
   const { text } = configFor("claude-code");
   assert.ok(read("docs/clients.md").includes(`\`\`\`json\n${text}\`\`\`\n`));
 });
 
-Deno.test("the links in docs/clients.md add what --print-config prints", {
-  ignore: lacks("sh"),
-}, () => {
+withSh.test("the links in docs/clients.md add what --print-config prints", () => {
   const settings = { ...settingsFor(), home: "${userHome}" };
   const program = { ...PROGRAM, executable: "deno" };
   const launch = createLaunch(program, settings);

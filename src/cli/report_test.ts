@@ -14,13 +14,18 @@ import {
   reportPlace,
 } from "../../tests/testing/report.ts";
 import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
 import {
   runScript,
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
+
+const withNames = needs("names");
+const withShAndGit = needs("sh", "git");
+const withShAndLinks = needs("sh", "links");
+const withShAndJq = needs("sh", "jq");
 
 Deno.test("--list shows the state of each skill and the rule that decides it, and --check prints its problems with their fixes", async () => {
   using place = reportPlace();
@@ -159,36 +164,31 @@ Deno.test("--list keeps GitHub Actions from running commands in the text of a sk
   }
 });
 
-Deno.test({
-  name:
-    "no name of a folder adds a line to what is printed, or controls the terminal",
-  ignore: lacks("names"),
-  fn: async () => {
-    using place = new Place();
-    const dir = "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y";
-    const searched = join(place.home, ".claude/skills", dir);
-    place.skill(`home/.claude/skills/${dir}`, "git", "no frontmatter");
-    place.skill(`home/.claude/skills/${dir}/more`, "pdf");
-    const prints = [
-      ["--list"],
-      ["--check"],
-      ["--list", "--json"],
-      ["--list", "--as", "claude-desktop"],
-      ["--print-config", "codex"],
-    ];
-    for (const print of prints) {
-      for (const GITHUB_ACTIONS of ["true", "false"]) {
-        const { stdout, stderr } = await runServer(place, {
-          args: [searched, ...print],
-          env: { GITHUB_ACTIONS },
-        });
-        const printed = stdout + stderr;
-        assert.match(printed, /skills.a\\u001b\[2J\\u009b31m\\u202e\\u007f\\/);
-        assert.doesNotMatch(printed, /[^\P{Cc}\n]|\u202e/u);
-        assert.doesNotMatch(printed, /^(?:::error::x|skill-server: y)/m);
-      }
+withNames.test("no name of a folder adds a line to what is printed, or controls the terminal", async () => {
+  using place = new Place();
+  const dir = "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y";
+  const searched = join(place.home, ".claude/skills", dir);
+  place.skill(`home/.claude/skills/${dir}`, "git", "no frontmatter");
+  place.skill(`home/.claude/skills/${dir}/more`, "pdf");
+  const prints = [
+    ["--list"],
+    ["--check"],
+    ["--list", "--json"],
+    ["--list", "--as", "claude-desktop"],
+    ["--print-config", "codex"],
+  ];
+  for (const print of prints) {
+    for (const GITHUB_ACTIONS of ["true", "false"]) {
+      const { stdout, stderr } = await runServer(place, {
+        args: [searched, ...print],
+        env: { GITHUB_ACTIONS },
+      });
+      const printed = stdout + stderr;
+      assert.match(printed, /skills.a\\u001b\[2J\\u009b31m\\u202e\\u007f\\/);
+      assert.doesNotMatch(printed, /[^\P{Cc}\n]|\u202e/u);
+      assert.doesNotMatch(printed, /^(?:::error::x|skill-server: y)/m);
     }
-  },
+  }
 });
 
 Deno.test("--check reports a file that can be listed but not read, as an error that keeps the skill out of skills/list", async () => {
@@ -239,118 +239,106 @@ function runRecipe(place: Place, recipe: string) {
   return runScript(place, script);
 }
 
-Deno.test(
-  "the recipe in docs/check.md checks only the skills that changed, and what changed beside them",
-  { ignore: lacks("sh") || lacks("git") },
-  async () => {
-    const [recipe] = /^for skill in [^]*? --check "\$@"$/m.exec(CHECK_PAGE)!;
-    using place = new Place();
-    const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
-    const git = (...args: string[]) =>
-      runSync("git", "-C", place.project, ...author, ...args);
-    place.skill("project/skills", "same", "no frontmatter");
-    place.skill("project/skills", "[a-z] b");
-    place.file("project/skills/[a-z] b/notes.md", "Notes");
-    place.skill("project/skills", "gone", "no frontmatter");
-    git("init", "--initial-branch=main");
+withShAndGit.test("the recipe in docs/check.md checks only the skills that changed, and what changed beside them", async () => {
+  const [recipe] = /^for skill in [^]*? --check "\$@"$/m.exec(CHECK_PAGE)!;
+  using place = new Place();
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+  const git = (...args: string[]) =>
+    runSync("git", "-C", place.project, ...author, ...args);
+  place.skill("project/skills", "same", "no frontmatter");
+  place.skill("project/skills", "[a-z] b");
+  place.file("project/skills/[a-z] b/notes.md", "Notes");
+  place.skill("project/skills", "gone", "no frontmatter");
+  git("init", "--initial-branch=main");
+  git("add", ".");
+  git("commit", "-m", "first");
+  /** Changes since the main branch, the exit code, and what the recipe prints. */
+  const changes: [change: () => void, code: number, text: RegExp][] = [
+    [() => {}, 0, /^$/],
+    [() => place.remove("project/skills/gone"), 0, /^$/],
+    [
+      () => place.file("project/skills/README.md", "About these skills"),
+      0,
+      /^Checked 0 skills\n$/,
+    ],
+    [
+      () => place.skill("project/skills", "new"),
+      0,
+      /^Checked 1 skill: no problems\n$/,
+    ],
+    [
+      () => place.file("project/skills/[a-z] b/more.md", "More"),
+      1,
+      /\nChecked 1 skill: 3 errors, 0 warnings\n$/,
+    ],
+    [
+      () => place.file("project/skills/loose.md", skillMd("loose")),
+      1,
+      /^skills\/loose\.md: error\[loose-file\]/,
+    ],
+    [
+      () => place.skill("project/skills", "[a-z] b", "no frontmatter"),
+      1,
+      /SKILL\.md:1: error\[frontmatter-missing\]/,
+    ],
+    [
+      () => place.remove("project/skills/[a-z] b/SKILL.md"),
+      1,
+      /b: error\[skill-md-missing\]: .* has no "SKILL\.md"/,
+    ],
+  ];
+  for (const [change, code, text] of changes) {
+    git("switch", "--force-create", "change", "main");
+    change();
     git("add", ".");
-    git("commit", "-m", "first");
-    /** Changes since the main branch, the exit code, and what the recipe prints. */
-    const changes: [change: () => void, code: number, text: RegExp][] = [
-      [() => {}, 0, /^$/],
-      [() => place.remove("project/skills/gone"), 0, /^$/],
-      [
-        () => place.file("project/skills/README.md", "About these skills"),
-        0,
-        /^Checked 0 skills\n$/,
-      ],
-      [
-        () => place.skill("project/skills", "new"),
-        0,
-        /^Checked 1 skill: no problems\n$/,
-      ],
-      [
-        () => place.file("project/skills/[a-z] b/more.md", "More"),
-        1,
-        /\nChecked 1 skill: 3 errors, 0 warnings\n$/,
-      ],
-      [
-        () => place.file("project/skills/loose.md", skillMd("loose")),
-        1,
-        /^skills\/loose\.md: error\[loose-file\]/,
-      ],
-      [
-        () => place.skill("project/skills", "[a-z] b", "no frontmatter"),
-        1,
-        /SKILL\.md:1: error\[frontmatter-missing\]/,
-      ],
-      [
-        () => place.remove("project/skills/[a-z] b/SKILL.md"),
-        1,
-        /b: error\[skill-md-missing\]: .* has no "SKILL\.md"/,
-      ],
-    ];
-    for (const [change, code, text] of changes) {
-      git("switch", "--force-create", "change", "main");
-      change();
-      git("add", ".");
-      git("commit", "--allow-empty", "-m", "change");
-      const checked = await runRecipe(place, recipe);
-      assert.match(checked.stdout, text);
-      assert.equal(checked.code, code);
-    }
-  },
-);
+    git("commit", "--allow-empty", "-m", "change");
+    const checked = await runRecipe(place, recipe);
+    assert.match(checked.stdout, text);
+    assert.equal(checked.code, code);
+  }
+});
 
-Deno.test(
-  "the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins",
-  { ignore: lacks("sh") || lacks("links") },
-  async () => {
-    const [recipe] = /^npx -y deno\S+ run .*--check skills$/m.exec(
-      CHECK_PAGE,
-    )!;
-    const [, plugins] = /end it with\s+`(--check .*)`/.exec(CHECK_PAGE)!;
-    using place = new Place();
-    place.link(REPOSITORY, "project/skill-server");
-    place.skill("project/skills", "git");
-    place.skill("project/plugins/a/skills", "pdf");
-    place.skill("project/plugins/b/skills", "csv");
-    for (
-      const [end, count] of [["--check skills", 1], [plugins!, 2]] as const
-    ) {
-      const script = recipe.replace(/^npx -y deno\S+/, `'${Deno.execPath()}'`)
-        .replace("--check skills", end);
-      const { stdout } = await runScript(place, script);
-      assert.match(
-        stdout,
-        new RegExp(`^Checked ${count} skills?: no problems`),
-      );
-    }
-  },
-);
+withShAndLinks.test("the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins", async () => {
+  const [recipe] = /^npx -y deno\S+ run .*--check skills$/m.exec(
+    CHECK_PAGE,
+  )!;
+  const [, plugins] = /end it with\s+`(--check .*)`/.exec(CHECK_PAGE)!;
+  using place = new Place();
+  place.link(REPOSITORY, "project/skill-server");
+  place.skill("project/skills", "git");
+  place.skill("project/plugins/a/skills", "pdf");
+  place.skill("project/plugins/b/skills", "csv");
+  for (
+    const [end, count] of [["--check skills", 1], [plugins!, 2]] as const
+  ) {
+    const script = recipe.replace(/^npx -y deno\S+/, `'${Deno.execPath()}'`)
+      .replace("--check skills", end);
+    const { stdout } = await runScript(place, script);
+    assert.match(
+      stdout,
+      new RegExp(`^Checked ${count} skills?: no problems`),
+    );
+  }
+});
 
-Deno.test(
-  "the recipe in docs/check.md turns problems into SARIF, with relative paths",
-  { ignore: lacks("sh") || lacks("jq") },
-  async () => {
-    const [recipe] = /^skill-server --check --json skills \|\n[^]*?\.sarif$/m
-      .exec(CHECK_PAGE)!;
-    using place = new Place();
-    place.file("project/skills/a b/SKILL.md", skillMd("a", "Use: a"));
-    place.file("project/skills/pdf.zip", "archive");
-    await runRecipe(place, recipe);
-    const file = join(place.project, "skills.sarif");
-    const { version, runs } = JSON.parse(Deno.readTextFileSync(file));
-    assert.equal(version, "2.1.0");
-    // deno-lint-ignore no-explicit-any -- a result as SARIF defines it
-    const results = runs[0].results.map(({ ruleId, level, locations }: any) => {
-      const { artifactLocation, region } = locations[0].physicalLocation;
-      return [ruleId, level, artifactLocation.uri, region.startLine];
-    });
-    assert.deepEqual(results, [
-      ["name-folder", "error", "skills/a%20b/SKILL.md", 2],
-      ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],
-      ["archive", "warning", "skills/pdf.zip", 1],
-    ]);
-  },
-);
+withShAndJq.test("the recipe in docs/check.md turns problems into SARIF, with relative paths", async () => {
+  const [recipe] = /^skill-server --check --json skills \|\n[^]*?\.sarif$/m
+    .exec(CHECK_PAGE)!;
+  using place = new Place();
+  place.file("project/skills/a b/SKILL.md", skillMd("a", "Use: a"));
+  place.file("project/skills/pdf.zip", "archive");
+  await runRecipe(place, recipe);
+  const file = join(place.project, "skills.sarif");
+  const { version, runs } = JSON.parse(Deno.readTextFileSync(file));
+  assert.equal(version, "2.1.0");
+  // deno-lint-ignore no-explicit-any -- a result as SARIF defines it
+  const results = runs[0].results.map(({ ruleId, level, locations }: any) => {
+    const { artifactLocation, region } = locations[0].physicalLocation;
+    return [ruleId, level, artifactLocation.uri, region.startLine];
+  });
+  assert.deepEqual(results, [
+    ["name-folder", "error", "skills/a%20b/SKILL.md", 2],
+    ["yaml-repaired", "error", "skills/a%20b/SKILL.md", 3],
+    ["archive", "warning", "skills/pdf.zip", 1],
+  ]);
+});

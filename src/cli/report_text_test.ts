@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { join } from "../fs/paths.ts";
 import type { Report } from "./report.ts";
 import { formatReport } from "./report_text.ts";
+
+const withLinks = needs("links");
 
 Deno.test("--list shows roots, skills, and problems with their fixes", async () => {
   using place = reportPlace();
@@ -150,25 +152,21 @@ Deno.test("formatReport() puts errors before warnings, and leaves each in their 
   assert.deepEqual(positions, ["a:20", "b", "b:9", "b:10", "a"]);
 });
 
-Deno.test(
-  "--list counts the skills that an earlier folder lists, too",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const git = place.skill("home/.claude/skills", "git");
-    place.skill("home/.agents/skills", "own");
-    place.link(git, "home/.agents/skills/git");
-    place.link(join(git, ".."), "project/.agents/skills");
-    const args = ["--trust-links=~", "--agents"];
-    const { text } = await printedReport(place, "--list", ...args);
-    assert.ok(text.includes(`~/.claude/skills (global): 1 skill
+withLinks.test("--list counts the skills that an earlier folder lists, too", async () => {
+  using place = new Place();
+  const git = place.skill("home/.claude/skills", "git");
+  place.skill("home/.agents/skills", "own");
+  place.link(git, "home/.agents/skills/git");
+  place.link(join(git, ".."), "project/.agents/skills");
+  const args = ["--trust-links=~", "--agents"];
+  const { text } = await printedReport(place, "--list", ...args);
+  assert.ok(text.includes(`~/.claude/skills (global): 1 skill
   git  1 file
 .agents/skills (global): 1 skill, all of them listed above
 ~/.agents/skills (global): 2 skills, 1 of them listed above
   own  1 file
 `));
-  },
-);
+});
 
 Deno.test("--list does not pad cells to the length of a long name, and ends with the problems", async () => {
   using place = new Place();

@@ -7,7 +7,7 @@ import {
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import {
   callFor,
@@ -18,6 +18,8 @@ import {
 import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
 import type { ToolOptions } from "./options.ts";
+
+const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
 
@@ -218,74 +220,65 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.deepEqual([beside, isError], [part, undefined]);
 });
 
-Deno.test(
-  "skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill",
-  { ignore: lacks("links") },
-  async () => {
-    using place = filesPlace();
-    const git = `${SKILLS}/git`;
-    const outside = place.file("outside.txt", "outside");
-    place.link(outside, `${git}/data/there.txt`);
-    place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
-    const large = new Uint8Array(2 ** 20 + 1);
-    place.file(`${git}/references/large.bin`, large);
-    using registry = await openSkills(place);
-    const read = resourceCaller(registry);
-    const note =
-      'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
-    for (const path of ["", "references"]) {
-      const text = textOf(await read(path));
-      assert.ok(text.endsWith(note), text);
-      assert.doesNotMatch(text, /there|nowhere/);
-    }
-    assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
-    const isDir = /^Cannot read "data": it is a folder/;
-    assert.match(textOf(await read("data")), isDir);
-    for (const path of ["none.md", ".env"]) {
-      assert.match(textOf(await read(path)), /the skill serves no such file/);
-    }
-    const outsider = await read("../../../../outside.txt");
-    assert.match(textOf(outsider), /the path leads outside the skill/);
-    assert.equal((await read("a.md", "hidden")).isError, true);
-  },
-);
+withLinks.test("skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill", async () => {
+  using place = filesPlace();
+  const git = `${SKILLS}/git`;
+  const outside = place.file("outside.txt", "outside");
+  place.link(outside, `${git}/data/there.txt`);
+  place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
+  const large = new Uint8Array(2 ** 20 + 1);
+  place.file(`${git}/references/large.bin`, large);
+  using registry = await openSkills(place);
+  const read = resourceCaller(registry);
+  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
+  for (const path of ["", "references"]) {
+    const text = textOf(await read(path));
+    assert.ok(text.endsWith(note), text);
+    assert.doesNotMatch(text, /there|nowhere/);
+  }
+  assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
+  const isDir = /^Cannot read "data": it is a folder/;
+  assert.match(textOf(await read("data")), isDir);
+  for (const path of ["none.md", ".env"]) {
+    assert.match(textOf(await read(path)), /the skill serves no such file/);
+  }
+  const outsider = await read("../../../../outside.txt");
+  assert.match(textOf(outsider), /the path leads outside the skill/);
+  assert.equal((await read("a.md", "hidden")).isError, true);
+});
 
-Deno.test(
-  "tools accept absolute paths in the skill and URIs of its files",
-  { ignore: lacks("links") },
-  async () => {
-    using place = filesPlace();
-    const linked = place.skill("elsewhere", "linked");
-    place.file("elsewhere/linked/100%.md", "# A");
-    place.link(linked, `${SKILLS}/linked`);
-    using registry = await openSkills(place);
-    const skills = join(place.path, SKILLS);
-    const paths = [
-      join(skills, "linked", "100%.md"),
-      join(linked, "100%.md"),
-      join(skills, "git", "..", "linked", "100%.md"),
-      "skill://linked/100%25.md",
-    ];
-    for (
-      const [toolset, tool, skill, path] of [
-        ["skilljack", "skill-resource", "skill", "path"],
-        ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
-      ] as const
-    ) {
-      const call = toolCaller(registry, { toolset });
-      const read = (name: string, file: string) =>
-        call(tool, { [skill]: name, [path]: file });
-      for (const path of paths) {
-        assert.equal(textOf(await read("linked", path)), "# A", path);
-        const { content, isError } = await read("git", path);
-        assert.match(JSON.stringify(content), /the skill serves no such file/);
-        assert.ok(isError);
-      }
-      const main = join(skills, "linked", "SKILL.md");
-      assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+withLinks.test("tools accept absolute paths in the skill and URIs of its files", async () => {
+  using place = filesPlace();
+  const linked = place.skill("elsewhere", "linked");
+  place.file("elsewhere/linked/100%.md", "# A");
+  place.link(linked, `${SKILLS}/linked`);
+  using registry = await openSkills(place);
+  const skills = join(place.path, SKILLS);
+  const paths = [
+    join(skills, "linked", "100%.md"),
+    join(linked, "100%.md"),
+    join(skills, "git", "..", "linked", "100%.md"),
+    "skill://linked/100%25.md",
+  ];
+  for (
+    const [toolset, tool, skill, path] of [
+      ["skilljack", "skill-resource", "skill", "path"],
+      ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+    ] as const
+  ) {
+    const call = toolCaller(registry, { toolset });
+    const read = (name: string, file: string) =>
+      call(tool, { [skill]: name, [path]: file });
+    for (const path of paths) {
+      assert.equal(textOf(await read("linked", path)), "# A", path);
+      const { content, isError } = await read("git", path);
+      assert.match(JSON.stringify(content), /the skill serves no such file/);
+      assert.ok(isError);
     }
-  },
-);
+    const main = join(skills, "linked", "SKILL.md");
+    assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+  }
+});
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
   using place = new Place();

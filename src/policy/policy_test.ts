@@ -6,8 +6,10 @@ import { STATE_NAMES } from "./states.ts";
 import { Project } from "../skills/project.ts";
 import { formatDiagnostic } from "../diagnostics.ts";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+
+const withLinks = needs("links");
 
 /** A skill for a policy to decide on: `git` of the user's, if nothing else is given. */
 interface Properties {
@@ -67,44 +69,40 @@ Deno.test("Policy.decide() applies the last rule whose conditions all match", as
   assert.equal(empty.decide(subject()).state, "on");
 });
 
-Deno.test(
-  "Policy.decide() follows links in the folders of rules, but none of the project out of it",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const data = place.dir("data", "work");
-    place.dir("data", "work", "p");
-    place.link(data, "home/code");
-    place.link(data, "project/code");
-    const project = new Project({ workingDirectory: place.project });
-    const policy = new Policy({
-      homeDirectory: place.home,
-      workingDirectory: place.project,
-      policy: {
-        rules: [
-          { in: "~/code", state: "off" },
-          { in: "~/code/p", state: "pinned" },
-          { in: "code", state: "manual" },
-        ],
-      },
-    });
-    await policy.load(project);
-    const stateIn = (directory: string, realDirectory = directory) =>
-      policy.decide(subject({ directory, realDirectory })).state;
-    assert.equal(stateIn(data), "off");
-    assert.equal(stateIn(join(data, "git")), "off");
-    assert.equal(stateIn(join(data, "p", "git")), "pinned");
-    // The skill itself is a link to elsewhere.
-    const store = "/store/git";
-    assert.equal(stateIn(join(data, "git"), store), "off");
-    assert.equal(stateIn(join(place.home, "code", "git"), store), "off");
-    place.remove("home/code");
-    await policy.load(project);
-    assert.equal(stateIn(join(data, "git")), "on");
-    // The project's link names only what its path lists.
-    assert.equal(stateIn(join(place.project, "code", "git")), "manual");
-  },
-);
+withLinks.test("Policy.decide() follows links in the folders of rules, but none of the project out of it", async () => {
+  using place = new Place();
+  const data = place.dir("data", "work");
+  place.dir("data", "work", "p");
+  place.link(data, "home/code");
+  place.link(data, "project/code");
+  const project = new Project({ workingDirectory: place.project });
+  const policy = new Policy({
+    homeDirectory: place.home,
+    workingDirectory: place.project,
+    policy: {
+      rules: [
+        { in: "~/code", state: "off" },
+        { in: "~/code/p", state: "pinned" },
+        { in: "code", state: "manual" },
+      ],
+    },
+  });
+  await policy.load(project);
+  const stateIn = (directory: string, realDirectory = directory) =>
+    policy.decide(subject({ directory, realDirectory })).state;
+  assert.equal(stateIn(data), "off");
+  assert.equal(stateIn(join(data, "git")), "off");
+  assert.equal(stateIn(join(data, "p", "git")), "pinned");
+  // The skill itself is a link to elsewhere.
+  const store = "/store/git";
+  assert.equal(stateIn(join(data, "git"), store), "off");
+  assert.equal(stateIn(join(place.home, "code", "git"), store), "off");
+  place.remove("home/code");
+  await policy.load(project);
+  assert.equal(stateIn(join(data, "git")), "on");
+  // The project's link names only what its path lists.
+  assert.equal(stateIn(join(place.project, "code", "git")), "manual");
+});
 
 Deno.test("Policy.decide() does not let links evade rules or benefit from them", async () => {
   const policy = await policyOf([

@@ -86,6 +86,13 @@ export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
   return needs.some((name) => !answers.get(name));
 }
 
+/** Returns what registers a test, which is ignored if the system lacks anything that it needs. */
+export function needs(
+  ...names: Parameters<typeof lacks>
+): { test: (name: string, fn: Deno.TestDefinition["fn"]) => void } {
+  return { test: lacks(...names) ? Deno.test.ignore : Deno.test };
+}
+
 function canLink(type: "dir" | "junction"): boolean {
   using place = new Place();
   const target = join(place.file("folder/file", "text"), "..");
