@@ -37,22 +37,21 @@ Deno.test("a server does not start with invalid settings, or without a token if 
   using place = filesPlace();
   const noToken =
     /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/;
-  for (
-    const [options, message] of [
-      [{ host: "0.0.0.0" }, noToken],
-      [{ host: "[::]" }, noToken],
-      [
-        { env: { SKILL_SERVER_TOKEN: "alice:short" } },
-        /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
-      ],
-      [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
-      [
-        { args: ["--tools", "skilljack", "--port", "9001"] },
-        /^skill-server: Cannot use --port after the module: .* write it before the module/,
-      ],
-      [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
-    ] as [HttpOptions, RegExp][]
-  ) {
+  const cases = [
+    [{ host: "0.0.0.0" }, noToken],
+    [{ host: "[::]" }, noToken],
+    [
+      { env: { SKILL_SERVER_TOKEN: "alice:short" } },
+      /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
+    ],
+    [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
+    [
+      { args: ["--tools", "skilljack", "--port", "9001"] },
+      /^skill-server: Cannot use --port after the module: .* write it before the module/,
+    ],
+    [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
+  ] as [HttpOptions, RegExp][];
+  for (const [options, message] of cases) {
     const { code, stderr } = await runServer(place, httpCommand(options));
     assert.equal(code, 2);
     assert.match(stderr, message);
@@ -77,18 +76,17 @@ Deno.test("a request with another host or HTTP method, or with a body that is no
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
   await using server = await HttpServer.start(place, { env });
-  for (
-    const [methods, path, host, status] of [
-      [["GET", "HEAD"], "/", undefined, 200],
-      [["GET"], "/", "skills.example.com", 200],
-      [["GET", "POST"], "/", "evil.example.com", 403],
-      [["GET", "POST"], "/mcp", "localhost.evil.example.com", 403],
-      [["GET", "DELETE", "OPTIONS", "TRACE"], "/mcp", undefined, 405],
-      [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
-      [["POST"], "/mcp", undefined, 400],
-      [["GET"], "/other", undefined, 404],
-    ] as const
-  ) {
+  const cases = [
+    [["GET", "HEAD"], "/", undefined, 200],
+    [["GET"], "/", "skills.example.com", 200],
+    [["GET", "POST"], "/", "evil.example.com", 403],
+    [["GET", "POST"], "/mcp", "localhost.evil.example.com", 403],
+    [["GET", "DELETE", "OPTIONS", "TRACE"], "/mcp", undefined, 405],
+    [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
+    [["POST"], "/mcp", undefined, 400],
+    [["GET"], "/other", undefined, 404],
+  ] as const;
+  for (const [methods, path, host, status] of cases) {
     for (const method of methods) {
       const got = await statusOf(server, { method, path, host });
       assert.equal(got, status, `${method} ${path} ${host}`);

@@ -115,14 +115,13 @@ Deno.test("a server does not start without a valid token in its file, or with bo
   const dir = place.dir("tokens");
   place.file("secret", ALICE);
   place.file("tokens/short", `bob:${BOB}\nalice:short`);
-  for (
-    const [name, reason] of [
-      ["none", /there is no such file; create it with one token /],
-      [".", /it is a folder; /],
-      ["../secret", /Deno is not allowed to read it; add it to /],
-      ["short", /token 2 has fewer than 16 /],
-    ] as const
-  ) {
+  const cases = [
+    ["none", /there is no such file; create it with one token /],
+    [".", /it is a folder; /],
+    ["../secret", /Deno is not allowed to read it; add it to /],
+    ["short", /token 2 has fewer than 16 /],
+  ] as const;
+  for (const [name, reason] of cases) {
     const file = join(dir, name);
     const options = withTokens(place, join(dir, "any"));
     const env = { SKILL_SERVER_TOKENS_FILE: file };

@@ -97,13 +97,12 @@ Deno.test("every page of a list follows from a cursor that is accepted, however 
   const uri = `skill://${encodeURIComponent(`${"\u6f22".repeat(190)} 0`)}/${
     "a".repeat(200)
   }`;
-  for (
-    const [method, expected, params] of [
-      ["resources/list", 2 * count],
-      ["prompts/list", count + 1],
-      ["resources/directory/read", count, { uri }],
-    ] as const
-  ) {
+  const cases = [
+    ["resources/list", 2 * count],
+    ["prompts/list", count + 1],
+    ["resources/directory/read", count, { uri }],
+  ] as const;
+  for (const [method, expected, params] of cases) {
     const entries = (await pages(wire, method, params))
       .flatMap(({ resources, prompts }) => resources ?? prompts);
     const ids = new Set(entries.map(({ uri, name }) => uri ?? name));

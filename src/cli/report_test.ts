@@ -308,9 +308,8 @@ withShAndLinks.test("the recipe in docs/check.md for a second checkout needs no 
   place.skill("project/skills", "git");
   place.skill("project/plugins/a/skills", "pdf");
   place.skill("project/plugins/b/skills", "csv");
-  for (
-    const [end, count] of [["--check skills", 1], [plugins!, 2]] as const
-  ) {
+  const cases = [["--check skills", 1], [plugins!, 2]] as const;
+  for (const [end, count] of cases) {
     const script = recipe.replace(/^npx -y deno\S+/, `'${Deno.execPath()}'`)
       .replace("--check skills", end);
     const { stdout } = await runScript(place, script);

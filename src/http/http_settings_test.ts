@@ -22,12 +22,11 @@ Deno.test("createHttpSettings() reads SKILL_SERVER_ARGS if the command line is e
   const variables = {
     SKILL_SERVER_ARGS: "\n--refresh  2 --skill-dir /three /four\t",
   };
-  for (
-    const [args, refresh, dirs] of [
-      [[], "2", ["four", "three"]],
-      [["--refresh=3", "/one"], "3", ["one"]],
-    ] as const
-  ) {
+  const cases = [
+    [[], "2", ["four", "three"]],
+    [["--refresh=3", "/one"], "3", ["one"]],
+  ] as const;
+  for (const [args, refresh, dirs] of cases) {
     const { values, roots, options } = create(variables, [...args]);
     assert.equal(values.refresh, refresh);
     assert.deepEqual([options.allowShell, options.isRemote], [false, true]);
@@ -39,20 +38,19 @@ Deno.test("createHttpSettings() reads SKILL_SERVER_ARGS if the command line is e
 
 Deno.test("createHttpSettings() refuses a setting that is invalid or does not apply to HTTP", () => {
   const hosts = /Invalid SKILL_SERVER_HOSTS ".*": expected host names/;
-  for (
-    const [variables, message] of [
-      [{ SKILL_SERVER_ARGS: "--check" }, /Cannot use --check over HTTP/],
-      [{ SKILL_SERVER_ARGS: "--skill-dir 'a'" }, /Invalid SKILL_SERVER_ARGS/],
-      [{ SKILL_SERVER_ARGS: '--policy="/a b"' }, /Invalid SKILL_SERVER_ARGS/],
-      [
-        { SKILL_SERVER_ARGS: "--policy" },
-        /--policy requires a value: expected the path of a file/,
-      ],
-      [{ SKILL_SERVER_HOSTS: " , " }, hosts],
-      [{ SKILL_SERVER_HOSTS: "*.example.com" }, hosts],
-      [{ SKILL_SERVER_HOSTS: "a.example.com,https://b.example.com" }, hosts],
-    ] as [Record<string, string>, RegExp][]
-  ) {
+  const cases = [
+    [{ SKILL_SERVER_ARGS: "--check" }, /Cannot use --check over HTTP/],
+    [{ SKILL_SERVER_ARGS: "--skill-dir 'a'" }, /Invalid SKILL_SERVER_ARGS/],
+    [{ SKILL_SERVER_ARGS: '--policy="/a b"' }, /Invalid SKILL_SERVER_ARGS/],
+    [
+      { SKILL_SERVER_ARGS: "--policy" },
+      /--policy requires a value: expected the path of a file/,
+    ],
+    [{ SKILL_SERVER_HOSTS: " , " }, hosts],
+    [{ SKILL_SERVER_HOSTS: "*.example.com" }, hosts],
+    [{ SKILL_SERVER_HOSTS: "a.example.com,https://b.example.com" }, hosts],
+  ] as [Record<string, string>, RegExp][];
+  for (const [variables, message] of cases) {
     assert.throws(
       () => create(variables),
       (error) => error instanceof UsageError && message.test(error.message),

@@ -24,24 +24,23 @@ Deno.test("parseTokens() refuses tokens that are malformed, short, or repeated, 
     new RegExp(`^token ${index} must be TOKEN or NAME:TOKEN, .*; create each `);
   const short = (index: number) =>
     new RegExp(`^token ${index} has fewer than 16 characters; create each `);
-  for (
-    const [text, message] of [
-      ["", none],
-      [" ,\n", none],
-      [`#${TOKEN}`, none],
-      ["secret secret secret", short(1)],
-      [`Alice:${TOKEN}`, malformed(1)],
-      [`:${TOKEN}`, malformed(1)],
-      [`${TOKEN} alice:`, malformed(2)],
-      [`${"a".repeat(33)}:${TOKEN}`, malformed(1)],
-      [`a:b:${TOKEN}`, malformed(1)],
-      [`s\0e\0c\0r\0e\0t`, malformed(1)],
-      ["secret-secret-s", short(1)],
-      [`${TOKEN},bob:secret`, short(2)],
-      [`${TOKEN}\n#secret\nsecret,b:secret`, short(2)],
-      [`alice:${TOKEN},bob:${TOKEN}`, /^a token occurs twice; create each /],
-    ] as const
-  ) {
+  const cases = [
+    ["", none],
+    [" ,\n", none],
+    [`#${TOKEN}`, none],
+    ["secret secret secret", short(1)],
+    [`Alice:${TOKEN}`, malformed(1)],
+    [`:${TOKEN}`, malformed(1)],
+    [`${TOKEN} alice:`, malformed(2)],
+    [`${"a".repeat(33)}:${TOKEN}`, malformed(1)],
+    [`a:b:${TOKEN}`, malformed(1)],
+    [`s\0e\0c\0r\0e\0t`, malformed(1)],
+    ["secret-secret-s", short(1)],
+    [`${TOKEN},bob:secret`, short(2)],
+    [`${TOKEN}\n#secret\nsecret,b:secret`, short(2)],
+    [`alice:${TOKEN},bob:${TOKEN}`, /^a token occurs twice; create each /],
+  ] as const;
+  for (const [text, message] of cases) {
     assert.throws(
       () => parseTokens(text),
       ({ message: said }: Error) =>

@@ -37,19 +37,18 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
 Deno.test("profileFor() returns the profile that --profile names, or else that of the client, with or without the server's name appended", () => {
   const gemini = CLIENTS["gemini-cli"].profile;
   const claude = CLIENTS["claude-code"].profile;
-  for (
-    const [client, profile, expected] of [
-      ["gemini-cli-mcp-client-skills", undefined, gemini],
-      ["claude-code", undefined, claude],
-      ["claude-codex", undefined, DEFAULT_PROFILE],
-      ["CLAUDE-CODE", undefined, DEFAULT_PROFILE],
-      [undefined, undefined, DEFAULT_PROFILE],
-      ["claude-code", "default", DEFAULT_PROFILE],
-      ["some-client", "claude-code", claude],
-      // Older clients over HTTP do not say who they are.
-      [undefined, "claude-code", claude],
-    ] as const
-  ) {
+  const cases = [
+    ["gemini-cli-mcp-client-skills", undefined, gemini],
+    ["claude-code", undefined, claude],
+    ["claude-codex", undefined, DEFAULT_PROFILE],
+    ["CLAUDE-CODE", undefined, DEFAULT_PROFILE],
+    [undefined, undefined, DEFAULT_PROFILE],
+    ["claude-code", "default", DEFAULT_PROFILE],
+    ["some-client", "claude-code", claude],
+    // Older clients over HTTP do not say who they are.
+    [undefined, "claude-code", claude],
+  ] as const;
+  for (const [client, profile, expected] of cases) {
     assert.equal(profileFor(client, { profile }), expected, client);
   }
 });

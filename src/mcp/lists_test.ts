@@ -43,16 +43,15 @@ Deno.test("fitList() fills the room with descriptions of one length", () => {
 
 Deno.test("fitList() gives room to names, then to descriptions of pinned skills, then to others of at least 20 characters", () => {
   const skills = [...listed("pin", 2, { state: "pinned" }), ...listed("s", 50)];
-  for (
-    const [limit, pinned, others] of [
-      [50_000, [300], [300]],
-      [8_000, [300], [138]],
-      [2_100, [300], [20]],
-      [2_050, [300], [0]],
-      [600, [105], [0]],
-      [410, [0], [0]],
-    ] as const
-  ) {
+  const cases = [
+    [50_000, [300], [300]],
+    [8_000, [300], [138]],
+    [2_100, [300], [20]],
+    [2_050, [300], [0]],
+    [600, [105], [0]],
+    [410, [0], [0]],
+  ] as const;
+  for (const [limit, pinned, others] of cases) {
     const list = fitList(skills, limit);
     assert.ok(list.length <= limit);
     assert.equal(list.match(/^- /gm)!.length, 52, `${limit}`);

@@ -64,19 +64,18 @@ Deno.test("a call scans first only if that can help: at once if the skill change
   const stay = () => {};
   const flag = "disable-model-invocation: true\n";
   const unknown = /^Skill 'git' not found/;
-  for (
-    const [change, path, expected, scans] of [
-      [stay, "SKILL.md", /Work with git/, []],
-      [stay, "none.md", /the skill serves no such file/, []],
-      [write(skillMd("git", "Changed")), "SKILL.md", /Changed/, [0]],
-      [move, "notes.md", /^notes$/, [0]],
-      [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
-      [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
-      [write("no frontmatter"), "SKILL.md", /^Skipped /, [0]],
-      [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [100]],
-      [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
-    ] as const
-  ) {
+  const cases = [
+    [stay, "SKILL.md", /Work with git/, []],
+    [stay, "none.md", /the skill serves no such file/, []],
+    [write(skillMd("git", "Changed")), "SKILL.md", /Changed/, [0]],
+    [move, "notes.md", /^notes$/, [0]],
+    [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
+    [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
+    [write("no frontmatter"), "SKILL.md", /^Skipped /, [0]],
+    [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [100]],
+    [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
+  ] as const;
+  for (const [change, path, expected, scans] of cases) {
     change();
     assert.match(textOf(await read(path)), expected);
     assert.deepEqual(intervals.splice(0), scans, `${expected}`);
@@ -101,14 +100,13 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
   const logo = join(dir, "logo.png");
   const size =
     /^Cannot return ".*": as JSON, it has 1[02]\d{5} bytes, and the client accepts 1000000; open "(.*)" in another way$/;
-  for (
-    const [toolset, isRemote, path, place] of [
-      ["skill", false, undefined, main],
-      ["reference", true, undefined, "skill://git/SKILL.md"],
-      ["skilljack", false, "logo.png", logo],
-      ["agentskills", true, "logo.png", "skill://git/logo.png"],
-    ] as const
-  ) {
+  const cases = [
+    ["skill", false, undefined, main],
+    ["reference", true, undefined, "skill://git/SKILL.md"],
+    ["skilljack", false, "logo.png", logo],
+    ["agentskills", true, "logo.png", "skill://git/logo.png"],
+  ] as const;
+  for (const [toolset, isRemote, path, place] of cases) {
     const options = { toolset, isRemote };
     const accepted = await read("some-client", options, path);
     assert.equal(accepted.isError, undefined);
@@ -260,12 +258,11 @@ withLinks.test("tools accept absolute paths in the skill and URIs of its files",
     join(skills, "git", "..", "linked", "100%.md"),
     "skill://linked/100%25.md",
   ];
-  for (
-    const [toolset, tool, skill, path] of [
-      ["skilljack", "skill-resource", "skill", "path"],
-      ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
-    ] as const
-  ) {
+  const cases = [
+    ["skilljack", "skill-resource", "skill", "path"],
+    ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+  ] as const;
+  for (const [toolset, tool, skill, path] of cases) {
     const call = toolCaller(registry, { toolset });
     const read = (name: string, file: string) =>
       call(tool, { [skill]: name, [path]: file });
@@ -284,12 +281,11 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git"));
   using registry = await openSkills(place);
-  for (
-    const [toolset, way] of [
-      ["skill", "as resources, skill://git/<path>"],
-      ["skilljack", "with the tool skill-resource"],
-    ] as const
-  ) {
+  const cases = [
+    ["skill", "as resources, skill://git/<path>"],
+    ["skilljack", "with the tool skill-resource"],
+  ] as const;
+  for (const [toolset, way] of cases) {
     const load = async (isRemote: boolean) =>
       textOf(await loadGit(registry, { toolset, isRemote }));
     const line =

@@ -52,33 +52,32 @@ withLinks.test("the answer says why a skill is skipped, about a project's in the
     join(skills, "both", "SKILL.md")
   }" (line 1): the field "description" is missing`;
   const gone = `Skipped "${join(skills, "gone")}": it is a link to a missing`;
-  for (
-    const [name, expected] of [
-      ["theirs", sentence(" (.claude/skills/theirs/SKILL.md)")],
-      ["declared", sentence(" (.claude/skills/theirs/SKILL.md)")],
-      ["odd", sentence("")],
-      // What skips it is named, and nothing that was repaired.
-      ["repaired", sentence(" (.claude/skills/repaired/SKILL.md)")],
-      // The user chose the directory, but the project holds it.
-      ["deeper", sentence(" (deep/skills/deeper/SKILL.md)")],
-      [
-        "quoted",
-        sentence(
-          " (.claude/skills/quoted/SKILL.md)",
-          "name-missing (line 1)",
-        ),
-      ],
-      ["dangling", sentence(" (.claude/skills/dangling)", "link-broken")],
-      ["both", both],
-      ["global:both", both],
-      ["project:both", sentence(" (.claude/skills/both/SKILL.md)")],
-      ["gone", gone],
-      ["project:gone", ""],
-      ["flagged", ""],
-      ["manual", ""],
-      ["off", ""],
-    ] as const
-  ) {
+  const cases = [
+    ["theirs", sentence(" (.claude/skills/theirs/SKILL.md)")],
+    ["declared", sentence(" (.claude/skills/theirs/SKILL.md)")],
+    ["odd", sentence("")],
+    // What skips it is named, and nothing that was repaired.
+    ["repaired", sentence(" (.claude/skills/repaired/SKILL.md)")],
+    // The user chose the directory, but the project holds it.
+    ["deeper", sentence(" (deep/skills/deeper/SKILL.md)")],
+    [
+      "quoted",
+      sentence(
+        " (.claude/skills/quoted/SKILL.md)",
+        "name-missing (line 1)",
+      ),
+    ],
+    ["dangling", sentence(" (.claude/skills/dangling)", "link-broken")],
+    ["both", both],
+    ["global:both", both],
+    ["project:both", sentence(" (.claude/skills/both/SKILL.md)")],
+    ["gone", gone],
+    ["project:gone", ""],
+    ["flagged", ""],
+    ["manual", ""],
+    ["off", ""],
+  ] as const;
+  for (const [name, expected] of cases) {
     const { text } = await session.load(name);
     const [start = ""] = text.split(`Skill '${name}' not found.`);
     const [reason = "", ...rest] = start.trimEnd().split("\n");

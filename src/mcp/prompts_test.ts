@@ -75,13 +75,12 @@ Deno.test("prompts/get returns the skill as one text message for the assistant, 
   const { text: loaded } = await session.load("git");
   assert.match(loaded, /^Loading: git\nBase directory: .*git\n\n---\nname/);
   const input = { name: "GIT", arguments: "$& $1\nnow" };
-  for (
-    const [name, args, end] of [
-      ["git", undefined, ""],
-      ["git", input, "\nARGUMENTS: $& $1\nnow"],
-      ["skill", input, ""],
-    ] as const
-  ) {
+  const cases = [
+    ["git", undefined, ""],
+    ["git", input, "\nARGUMENTS: $& $1\nnow"],
+    ["skill", input, ""],
+  ] as const;
+  for (const [name, args, end] of cases) {
     const content = {
       type: "text",
       text: loaded + end,
@@ -139,17 +138,16 @@ Deno.test("prompts/get returns an invalid-params error for an unknown skill, wit
   place.skill("project/.claude/skills", "deploy");
   place.skill("project/.claude/skills", "x", skillMd("deploy: do this now"));
   await using session = await Session.open(place);
-  for (
-    const [params, expected] of [
-      [{ name: "none" }, unlike],
-      [{ name: "skill", arguments: { name: "none" } }, unlike],
-      [{ name: "skill", arguments: { name: "" } }, missing],
-      [{ name: "skill" }, missing],
-      [{ name: "deplo" }, near],
-      [{ name: "skill", arguments: { name: "deplo" } }, near],
-      [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],
-    ] as const
-  ) {
+  const cases = [
+    [{ name: "none" }, unlike],
+    [{ name: "skill", arguments: { name: "none" } }, unlike],
+    [{ name: "skill", arguments: { name: "" } }, missing],
+    [{ name: "skill" }, missing],
+    [{ name: "deplo" }, near],
+    [{ name: "skill", arguments: { name: "deplo" } }, near],
+    [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],
+  ] as const;
+  for (const [params, expected] of cases) {
     await assert.rejects(session.client.getPrompt(params), {
       code: -32602,
       message: expected,
@@ -160,15 +158,14 @@ Deno.test("prompts/get returns an invalid-params error for an unknown skill, wit
 Deno.test("the prompt skill, without any skill, says what to do without a terminal, or that the policy is not valid", async () => {
   using place = new Place();
   const policy = place.file("home/policy.yaml", "rules: 7\n");
-  for (
-    const [args, expected] of [
-      [[], /there are no skills; put some into the folders of this server/],
-      [
-        ["--policy", policy],
-        /Unknown skill "pdf": No skills are served, because the policy is not/,
-      ],
-    ] as [string[], RegExp][]
-  ) {
+  const cases = [
+    [[], /there are no skills; put some into the folders of this server/],
+    [
+      ["--policy", policy],
+      /Unknown skill "pdf": No skills are served, because the policy is not/,
+    ],
+  ] as [string[], RegExp][];
+  for (const [args, expected] of cases) {
     await using session = await Session.open(place, { args });
     const params = { name: "skill", arguments: { name: "pdf" } };
     await assert.rejects(session.client.getPrompt(params), expected);

@@ -127,12 +127,11 @@ Deno.test("skills/list and resources/read agree while files change, and skills/g
     assert.equal(entry!.frontmatter.description, `Round ${round % 10}`);
     await verify(wire, entry!);
   }
-  for (
-    const [text, fault] of [
-      ["no frontmatter", 'the file does not begin with a line "---"'],
-      [skillMd("other"), "the skill was renamed; list the skills again"],
-    ] as const
-  ) {
+  const cases = [
+    ["no frontmatter", 'the file does not begin with a line "---"'],
+    [skillMd("other"), "the skill was renamed; list the skills again"],
+  ] as const;
+  for (const [text, fault] of cases) {
     place.skill(SKILLS, "git", text);
     const uri = "skill://git/SKILL.md";
     const { error } = await wire.ask(1, "skills/get", { uri });

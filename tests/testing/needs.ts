@@ -88,7 +88,7 @@ export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
 
 /** Returns what registers a test, which is ignored if the system lacks anything that it needs. */
 export function needs(
-  ...names: Parameters<typeof lacks>
+  ...names: readonly (keyof typeof NEEDS)[]
 ): { test: (name: string, fn: Deno.TestDefinition["fn"]) => void } {
   return { test: lacks(...names) ? Deno.test.ignore : Deno.test };
 }

@@ -79,17 +79,16 @@ withSh.test("run_shell_command_op declares its effects, runs in the directory of
 
 withProc.test("runShellCommand() returns the output, 256 KiB of each stream at most, and the exit code, and does not wait for input", async () => {
   using place = new Place();
-  for (
-    const [command, expected] of [
-      ["exit 3", "\n\n[exit code 3]"],
-      ["cat", "\n"],
-      ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
-      [
-        "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
-        `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
-      ],
-    ] as const
-  ) {
+  const cases = [
+    ["exit 3", "\n\n[exit code 3]"],
+    ["cat", "\n"],
+    ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
+    [
+      "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
+      `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
+    ],
+  ] as const;
+  for (const [command, expected] of cases) {
     const result = await runIn(place.path, command);
     assert.deepEqual(result, { text: expected, isError: false });
   }
@@ -180,12 +179,11 @@ withSh.test("run_shell_command_op works while a variable of the dynamic linker i
   using place = filesPlace();
   const env = { LD_LIBRARY_PATH: place.path, OTHER: "other" };
   const command = 'echo "$LD_LIBRARY_PATH,$OTHER"';
-  for (
-    const [flag, expected] of [
-      ["--allow-run=/bin/sh", ",other"],
-      ["--allow-run", `${place.path},other`],
-    ] as const
-  ) {
+  const cases = [
+    ["--allow-run=/bin/sh", ",other"],
+    ["--allow-run", `${place.path},other`],
+  ] as const;
+  for (const [flag, expected] of cases) {
     const options = { ...shellOptions(flag), env };
     const { text, isError } = await run(place, command, options);
     assert.deepEqual([text.trim(), isError], [expected, false]);

@@ -75,16 +75,15 @@ withLinks.test("--tools reference serves nothing that a link leads to outside it
   place.link(place.skill("home/dotfiles", "out"), "home/.claude/skills/out");
   place.file("home/dotfiles/notes.md", "notes");
   const target = join(place.home, "dotfiles");
-  for (
-    const [args, expected] of [
-      [["--tools", "reference"], ["mine", "within"]],
-      [
-        ["--tools", "reference", "--trust-links", target],
-        ["mine", "out", "within"],
-      ],
-      [[], ["mine", "out", "within"]],
-    ]
-  ) {
+  const cases = [
+    [["--tools", "reference"], ["mine", "within"]],
+    [
+      ["--tools", "reference", "--trust-links", target],
+      ["mine", "out", "within"],
+    ],
+    [[], ["mine", "out", "within"]],
+  ];
+  for (const [args, expected] of cases) {
     await using session = await Session.open(place, { args });
     const { resources } = await session.client.listResources();
     const names = resources.map(({ name }) => name)
