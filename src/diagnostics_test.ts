@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  type Diagnostic,
-  formatDiagnostic,
-  isError,
-  type Rule,
-} from "./diagnostics.ts";
+import { type Diagnostic, formatDiagnostic, type Rule } from "./diagnostics.ts";
 
 /** Creates a problem with a file `a`. */
 function diagnosticWith(
@@ -40,13 +35,5 @@ Deno.test("formatDiagnostic() writes one sentence, whatever the file is called",
   assert.equal(
     formatDiagnostic(diagnostic),
     `Skipped "${file}": it has two lines; write: name: a`,
-  );
-});
-
-Deno.test("isError() is true unless the effect is a warning", () => {
-  const rules: Rule[] = ["yaml", "size", "flags", "long"];
-  assert.deepEqual(
-    rules.map((rule) => isError(diagnosticWith(rule))),
-    [true, true, true, false],
   );
 });

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
 import { Place, replaced, skillMd } from "./testing/folders.ts";
-import { skillKey } from "../src/skills/names.ts";
 import { needs } from "./testing/needs.ts";
 import { openRegistry, root } from "./testing/registry.ts";
 
@@ -51,30 +50,6 @@ Deno.test("scanSkillRoots() returns the skills directly in a root, sorted by nam
     plugin: basename(place.path),
     prefix: undefined,
   });
-});
-
-Deno.test("scanSkillRoots() keeps the first 800 bytes after the frontmatter for searching", async () => {
-  using place = new Place();
-  const path = join(place.path, "skills");
-  const excerpts: [name: string, start: string, excerpt: string][] = [
-    ["short", skillMd("short"), "\n\n# short\n"],
-    [
-      "long",
-      `${skillMd("long")}${"x".repeat(5_000)}`,
-      `\n\n# long\n${"x".repeat(791)}`,
-    ],
-    ["none", "---\nname: none\ndescription: d\n---", ""],
-    [
-      "late",
-      `---\nname: late\ndescription: ${"d".repeat(3_000)}\n---\nbody`,
-      "\nbody",
-    ],
-  ];
-  for (const [name, text] of excerpts) place.skill("skills", name, text);
-  const { skills } = await scanSkillRoots([root(path)]);
-  for (const [name, , excerpt] of excerpts) {
-    assert.equal(skills.get(name)!.excerpt, excerpt);
-  }
 });
 
 Deno.test("a skill.md is served as SKILL.md", async () => {
@@ -190,19 +165,4 @@ Deno.test("scanSkillRoots() finds the same skills for any order of directory ent
   const expected = await scan();
   using _reversed = replaced(Deno, { readDirSync: readBackwards });
   assert.deepEqual(await scan(), expected);
-});
-
-Deno.test("scanSkillRoots() finds skills with names that look like paths or prototypes", async () => {
-  using place = new Place();
-  const odd = ["__proto__", "constructor", "../up", "CON", "a\\b", "İ"];
-  odd.forEach((name, index) =>
-    place.skill(
-      "skills",
-      `s${index}`,
-      `---\nname: ${JSON.stringify(name)}\ndescription: x\n---\n`,
-    )
-  );
-  const { skills } = await scanSkillRoots([root(join(place.path, "skills"))]);
-  for (const name of odd) assert.equal(skills.get(skillKey(name))?.name, name);
-  assert.equal(skills.size, odd.length);
 });

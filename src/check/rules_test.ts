@@ -4,8 +4,7 @@ import { needs } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { join, relative } from "../fs/paths.ts";
-import type { Skill } from "../skills/types.ts";
-import { checkSkill, checkTogether } from "./rules.ts";
+import { checkSkill } from "./rules.ts";
 
 const withModes = needs("modes");
 
@@ -40,20 +39,6 @@ withModes.test("--check reports files and folders without read permission", asyn
     "error unreadable shut: you have no permission to read it",
     'warning broken-link shut/SKILL.md:7: the link "y.md" does not lead to a file that the skill serves',
   ]);
-});
-
-Deno.test("checkTogether() compares names without their case, and names the first skill", () => {
-  const skills = ["git", "pdf", "GIT", "git"].map((name, index) => ({
-    name,
-    file: `${index}/SKILL.md`,
-  })) as Skill[];
-  assert.deepEqual(
-    checkTogether(skills).map(({ file, reason }) => [file, reason]),
-    [
-      ["2/SKILL.md", '"0/SKILL.md" has the same name, "GIT"'],
-      ["3/SKILL.md", '"0/SKILL.md" has the same name, "git"'],
-    ],
-  );
 });
 
 Deno.test("checkSkill() reports files that it can no longer read", async () => {

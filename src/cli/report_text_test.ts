@@ -116,42 +116,6 @@ Checked 0 skills: 1 error, 1 warning`,
   );
 });
 
-/** What was found, and the last line of the report. */
-const SUMMARIES: [found: Partial<Report>, summary: string][] = [
-  [{}, "Found 0 skills"],
-  [{ diagnostics: [DIAGNOSTIC] }, "Found 0 skills: 1 error, 0 warnings"],
-  [{ checked: 0 }, "Checked 0 skills"],
-  [{ checked: 1 }, "Checked 1 skill: no problems"],
-  [
-    { checked: 2, diagnostics: [DIAGNOSTIC, DIAGNOSTIC] },
-    "Checked 2 skills: 2 errors, 0 warnings",
-  ],
-];
-
-Deno.test("formatReport() ends with a summary, which calls nothing clean that was not checked", () => {
-  for (const [found, summary] of SUMMARIES) {
-    const report = { ...EMPTY_REPORT, ...found };
-    const lines = formatReport(report, settingsFor("--list"));
-    assert.equal(lines.at(-1), summary);
-  }
-});
-
-Deno.test("formatReport() puts errors before warnings, and leaves each in their order", () => {
-  const at = (name: string, line?: number) => {
-    return { ...DIAGNOSTIC, file: join(Deno.cwd(), name), line };
-  };
-  const warning = { ...at("a"), severity: "warning" } as const;
-  const diagnostics = [warning, at("a", 20), at("b"), at("b", 9), at("b", 10)];
-  const lines = withVariables(
-    { GITHUB_ACTIONS: "false" },
-    () => formatReport({ ...EMPTY_REPORT, diagnostics }, settingsFor("--list")),
-  );
-  const positions = lines.flatMap((line) =>
-    /^(\S+): (?:error|warning)\[/.exec(line)?.[1] ?? []
-  );
-  assert.deepEqual(positions, ["a:20", "b", "b:9", "b:10", "a"]);
-});
-
 withLinks.test("--list counts the skills that an earlier folder lists, too", async () => {
   using place = new Place();
   const git = place.skill("home/.claude/skills", "git");
@@ -179,16 +143,4 @@ Deno.test("--list does not pad cells to the length of a long name, and ends with
   assert.equal(heading, "Problems (1)");
   assert.match(problem!, /^~\/\.claude\/skills\/bad\/SKILL\.md:1: error/);
   assert.match(summary!, /^Found 2 skills: 1 error, 0 warnings\. /);
-});
-
-Deno.test("--list prints a skill once if two options name its folder", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  place.skill("home/.claude/skills/more/deep", "far");
-  const args = ["--list", "--skill-dir", "~/.claude/skills"];
-  const { text } = await printedReport(place, ...args);
-  assert.match(
-    text,
-    /^~\/\.claude\/skills \(global\): 1 skill\n {2}git +1 file\n~\/\.claude\/skills \(global\): 2 skills, 1 of them listed above\n {2}far +1 file +in more\/deep\/far$/m,
-  );
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { UsageError } from "../program/command_line.ts";
-import { parseTokens, Tokens } from "./tokens.ts";
+import { parseTokens } from "./tokens.ts";
 
 /** A token of the minimum length. */
 const TOKEN = "0123456789abcdef";
@@ -48,20 +47,4 @@ Deno.test("parseTokens() refuses tokens that are malformed, short, or repeated, 
       text,
     );
   }
-});
-
-Deno.test("Tokens.reload() keeps the tokens that stay, and aborts those that are removed", () => {
-  let text = `alice:${TOKEN}1,bob:${TOKEN}2`;
-  const tokens = new Tokens("the test", () => text);
-  const [alice, bob] = ["1", "2"].map((end) => tokens.find(TOKEN + end));
-  assert.equal(tokens.reload(), false);
-  text = `robert:${TOKEN}2`;
-  assert.equal(tokens.reload(), true);
-  assert.ok(alice!.removal.signal.aborted && !bob!.removal.signal.aborted);
-  assert.equal(tokens.find(`${TOKEN}1`), undefined);
-  assert.equal(tokens.find(`${TOKEN}2`)!.name, "robert");
-  text = "";
-  assert.throws(() => tokens.reload(), UsageError);
-  assert.equal(tokens.find(`${TOKEN}2`)!.name, "robert");
-  assert.ok(!bob!.removal.signal.aborted);
 });

@@ -31,16 +31,6 @@ function lengthsIn(list: string, start: string): number[] {
   return [...new Set(lengths)];
 }
 
-Deno.test("fitList() fills the room with descriptions of one length", () => {
-  for (const count of [200, 300, 400, 800]) {
-    const list = fitList(listed("s", count));
-    assert.ok(list.length <= 36_000);
-    assert.ok(list.length >= 0.95 * 36_000, `${count}: ${list.length}`);
-    assert.equal(list.match(/^- /gm)!.length, count);
-    assert.equal(lengthsIn(list, "s").length, 1);
-  }
-});
-
 Deno.test("fitList() gives room to names, then to descriptions of pinned skills, then to others of at least 20 characters", () => {
   const skills = [...listed("pin", 2, { state: "pinned" }), ...listed("s", 50)];
   const cases = [

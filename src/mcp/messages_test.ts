@@ -8,17 +8,6 @@ const request = (params: unknown) => ({
   params,
 });
 
-Deno.test("readMessage() reads requests, notifications, and responses as they are", () => {
-  const messages = [
-    request({ name: "skill", arguments: { name: "git" }, _meta: { a: null } }),
-    { jsonrpc: "2.0", method: "notifications/initialized" },
-    { jsonrpc: "2.0", id: 1, result: {} },
-  ];
-  for (const message of messages) {
-    assert.deepEqual(readMessage(JSON.stringify(message)), { message });
-  }
-});
-
 Deno.test("readMessage() takes null for absent params, arguments, and cursors", () => {
   const { params: _params, ...bare } = request(null);
   const cases = [

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
-import { openRegistry } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
-import { SubscribedFiles } from "./subscriptions.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();
@@ -69,19 +67,4 @@ Deno.test("resources/subscribe refuses unknown URIs", async () => {
     const { error } = await wire.ask(1, "resources/subscribe", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
   }
-});
-
-Deno.test("SubscribedFiles asks for other folders to watch if a subscription needs some, and only then", async () => {
-  using place = filesPlace();
-  using registry = await openRegistry(join(place.home, ".claude", "skills"));
-  let requests = 0;
-  registry.watchDirs = () => requests++;
-  const files = new SubscribedFiles(registry);
-  const subscribe = async (uri: string) => {
-    await files.subscribe([uri]);
-    return requests;
-  };
-  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
-  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
-  assert.equal(await subscribe("skill://hidden/a.md"), 2);
 });

@@ -87,15 +87,6 @@ rule: []
   }
 });
 
-Deno.test("loadPolicy() returns the same policy until the text changes", () => {
-  using place = new Place();
-  const file = place.file("policy.yaml", "rules: [{ state: manual }]");
-  const first = load(file);
-  assert.equal(load(file, first), first);
-  place.file("policy.yaml", "rules: [{ state: off }]");
-  assert.equal(load(file, first).rules[0]!.state, "off");
-});
-
 Deno.test("loadPolicy() accepts only a regular file that it can read, and follows no symlink of the project out of it", () => {
   using place = new Place();
   assert.deepEqual(issuesIn(place.dir("folder")), ["it is a folder"]);

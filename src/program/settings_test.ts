@@ -95,26 +95,6 @@ Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB, which ha
   }
 });
 
-Deno.test("createSettings() warns of an unknown home folder if the server would search it", () => {
-  using place = new Place();
-  const dir = place.dir("a");
-  const warningsFor = (...args: string[]) => settingsWith({}, ...args).warnings;
-  assert.match(warningsFor().join(), /^Cannot determine the home folder/);
-  assert.deepEqual(warningsFor(dir), []);
-  assert.equal(warningsFor(dir, "--agents").length, 1);
-});
-
-Deno.test("createSettings() checks the innermost skill that a file is in", () => {
-  using place = new Place();
-  place.skill("skills", "pdf");
-  const nested = place.skill("skills/pdf/examples", "nested");
-  place.file("skills/pdf/examples/nested/a.txt", "");
-  const loose = place.file("skills/loose.md", "");
-  const checked = (file: string) => settingsIn(place, ["--check", file]).dirs;
-  assert.deepEqual(checked("/skills/pdf/examples/nested/a.txt"), [nested]);
-  assert.deepEqual(checked("/skills/loose.md"), [loose]);
-});
-
 /** Returns a value of an option other than its default, if it has one. */
 function unusualValue({ type, choices, isValid }: Option): string | undefined {
   if (type === "boolean") return undefined;

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { resolveSkillRoots, type SkillRootOptions } from "../../mod.ts";
 import { README } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
-import { onWindows } from "../../tests/testing/server.ts";
 import { resolve } from "../fs/paths.ts";
 import { DEFAULT_DIRS } from "./roots.ts";
 
@@ -87,26 +85,6 @@ Deno.test("resolveSkillRoots() requires the given folders to exist, except the d
       .map(({ path }) => path),
     [resolve("/opt"), mine],
   );
-});
-
-Deno.test("resolveSkillRoots() supports drive letters and both slashes on Windows", async () => {
-  using place = new Place();
-  const program = String.raw`
-    const places = { workingDirectory: "C:\\code\\app", homeDirectory: "C:\\Users\\me" };
-    const recursiveDirs = ["D:\\skills", "c:/code/app/team", "..\\other", "~\\own", "\\\\host\\share"];
-    const roots = mod.resolveSkillRoots({ ...places, recursiveDirs });
-    console.log(JSON.stringify(roots.map(({ scope, path }) => scope + " " + path)));`;
-  assert.deepEqual(await onWindows(place, program), [
-    "project C:\\code\\app\\.agent\\skills",
-    "global C:\\Users\\me\\.agent\\skills",
-    "project C:\\code\\app\\.claude\\skills",
-    "global C:\\Users\\me\\.claude\\skills",
-    "global D:\\skills",
-    "global c:\\code\\app\\team",
-    "global C:\\code\\other",
-    "global C:\\Users\\me\\own",
-    "global \\\\host\\share\\",
-  ]);
 });
 
 Deno.test("the README lists the default folders in their order", () => {

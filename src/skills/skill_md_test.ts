@@ -48,6 +48,12 @@ const READ: [text: string, name: string, excerpt: string][] = [
     "a",
     "\r\nText",
   ],
+  // Searches read the first 800 bytes.
+  [
+    `---\nname: a\ndescription: b\n---\n${"é".repeat(500)}`,
+    "a",
+    `\n${"é".repeat(399)}\ufffd`,
+  ],
   ["---\nname: 日本語/& b\ndescription: b\n---\n", "日本語/& b", "\n"],
 ];
 
