@@ -1,8 +1,7 @@
 // No regular expression of the source takes more than linear time, whatever the text.
 import assert from "node:assert/strict";
 import { analyse } from "npm:scslre@^0.3";
-import { read } from "./testing/pages.ts";
-import { MODULES } from "./testing/sources.ts";
+import { MODULES, read } from "./testing/pages.ts";
 
 /** Expressions that the analysis reports although they are fast, each with the reason. */
 const FAST = new Map([

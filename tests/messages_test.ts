@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { filesPlace, Place } from "./testing/folders.ts";
 import { METHODS as HANDLED } from "../src/mcp/requests.ts";
-import { MODERN_META } from "./testing/modern.ts";
-import { Wire } from "./testing/server.ts";
+import { MODERN_META, Wire } from "./testing/server.ts";
 import { ping } from "./testing/client.ts";
 import { eventually } from "./testing/waiting.ts";
 

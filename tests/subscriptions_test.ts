@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { filesPlace } from "./testing/folders.ts";
-import { MODERN_META } from "./testing/modern.ts";
 import { needs } from "./testing/needs.ts";
-import { Wire } from "./testing/server.ts";
+import { MODERN_META, Wire } from "./testing/server.ts";
 
 const withSignals = needs("signals");
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { basename, isWindows, join, resolve } from "../fs/paths.ts";
 import { CLIENT_NAMES, CLIENTS } from "../mcp/clients.ts";
 import { ALLOW_SHELL } from "../mcp/toolsets/shell.ts";
+import { UsageError } from "../program/command_line.ts";
 import type { Program } from "../program/running_program.ts";
 import { quote } from "../text.ts";
 import {
@@ -11,9 +12,7 @@ import {
   type Launch,
 } from "./config.ts";
 import {
-  assertMisuse,
   configFor,
-  NPX_PROGRAM,
   parseEntry,
   parseLaunch,
   printedLaunch,
@@ -246,21 +245,22 @@ withLinks.test("createLaunch() lets Deno read where the user's links lead, but n
   for (const [args, paths] of readable) {
     assert.deepEqual(readFor(...args), paths);
   }
-  const refused = [
-    [join(path, "to-root")],
-    ["--skill-dir", join(path, "to-home")],
-    ["--trust-links", join(path, "to-root")],
+  const tooMuch =
+    /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/;
+  const comma =
+    /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/;
+  const refused: [args: string[], reason: RegExp][] = [
+    [[join(path, "to-root")], tooMuch],
+    [["--skill-dir", join(path, "to-home")], tooMuch],
+    [["--trust-links", join(path, "to-root")], tooMuch],
+    [["--skill-dir", join(path, "a,b")], comma],
   ];
-  for (const args of refused) {
-    assertMisuse(
+  for (const [args, reason] of refused) {
+    assert.throws(
       () => readFor(...args),
-      /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/,
+      (error) => error instanceof UsageError && reason.test(error.message),
     );
   }
-  assertMisuse(
-    () => readFor("--skill-dir", join(path, "a,b")),
-    /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/,
-  );
 });
 
 withLinks.test("--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project", async () => {
@@ -322,6 +322,10 @@ function printDifference(client: string, program: Program): string {
 
 /** Returns what is printed for each client, and what differs on other systems. */
 function printAll(): string {
+  const npx: Program = {
+    ...PROGRAM,
+    executable: "/home/me/.npm/_npx/0123/node_modules/deno/deno",
+  };
   const windows: Program = {
     ...PROGRAM,
     executable: String.raw`C:\Users\Jörg Müller\.deno\bin\deno.exe`,
@@ -330,7 +334,7 @@ function printAll(): string {
   return [
     ...CLIENT_NAMES.map((name) => print(name)),
     "# With a Deno that npx downloaded, these lines differ\n",
-    printDifference("cursor", NPX_PROGRAM),
+    printDifference("cursor", npx),
     "# On Windows, these lines differ\n",
     ...["claude-code", "codex", "cursor", "vscode"]
       .map((name) => printDifference(name, windows)),

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
-import { askModern, metaOf } from "../../tests/testing/modern.ts";
-import { Wire } from "../../tests/testing/server.ts";
+import { metaOf, Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 
 const ANNOTATIONS = { audience: ["assistant"], priority: 1 };
@@ -101,9 +100,9 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
     const args = ["--tools", "skilljack", ...options];
     await using wire = new Wire(place, { args });
     // Only the prompts of the toolset skill have arguments.
-    const params = { name: "git", arguments: { arguments: "now" } };
-    const meta = metaOf(name);
-    const { result } = await askModern(wire, "prompts/get", params, meta);
+    const input = { arguments: "now" };
+    const params = { name: "git", arguments: input, _meta: metaOf(name) };
+    const { result } = await wire.ask(1, "prompts/get", params);
     return result.messages[0].content;
   };
   const text = skillMd("git", "Work with git");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { skillUri } from "../../mod.ts";
 import { listSkills, verify } from "../../tests/testing/client.ts";
-import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
@@ -22,7 +21,7 @@ function hardPlace(): Place {
   place.file(`${skill}/binary.bin`, new Uint8Array([0, 1, 0xff, 0xfe]));
   place.file(`${skill}/latin1.txt`, new Uint8Array([0x67, 0x72, 0xfc, 0xdf]));
   place.file(`${skill}/bom.md`, "\ufeffWith a mark\r\n");
-  for (const name of ["a b", `a#${ODD}`, "100%", "größe 🎉", "a+b&c=d"]) {
+  for (const name of ["a b", "a#", "100%", "größe 🎉", "a+b&c=d"]) {
     place.file(`${skill}/${name}/${name}.md`, name);
   }
   place.file(`${skill}/nested/SKILL.md`, skillMd("nested"));
@@ -56,7 +55,7 @@ Deno.test("skills/list and skills/get return each skill's frontmatter, and the d
       "SKILL.md",
       "a%20b/a%20b.md",
       "a%2Bb%26c%3Dd/a%2Bb%26c%3Dd.md",
-      `a%23${ENCODED_ODD}/a%23${ENCODED_ODD}.md`,
+      "a%23/a%23.md",
       "binary.bin",
       "bom.md",
       "empty.txt",

@@ -18,7 +18,7 @@ import {
 import { Place, runSync } from "../testing/folders.ts";
 import { needs } from "../testing/needs.ts";
 import { runServer } from "../testing/server.ts";
-import { MODULES } from "../testing/sources.ts";
+import { MODULES } from "../testing/pages.ts";
 
 const withJunctions = needs("junctions");
 const withBundler = needs("bundler");

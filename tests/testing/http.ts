@@ -7,9 +7,9 @@ import {
 import { attempt } from "../../src/attempt.ts";
 import { nextId } from "./client.ts";
 import { HTTP, IMPORTS } from "./environment.ts";
-import { MODERN_META } from "./modern.ts";
 import {
   linesOf,
+  MODERN_META,
   type Reply,
   serverCommand,
   type ServerDirs,

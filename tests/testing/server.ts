@@ -119,6 +119,17 @@ export interface Reply {
   error?: { code: number; message: string; data?: unknown };
 }
 
+/** The metadata of a request of the modern era, from the client of a name. */
+export function metaOf(name: string): Record<string, unknown> {
+  return {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name, version: "1.0.0" },
+  };
+}
+
+export const MODERN_META = metaOf("test");
+
 /** A server that replies to requests. */
 export type Asking = Pick<Wire, "ask">;
 
