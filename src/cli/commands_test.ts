@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { parseEntry, parseLaunch } from "../../tests/testing/command_line.ts";
+import { parseEntry } from "../../tests/testing/command_line.ts";
 import {
   environment,
   MOD,
   REPOSITORY,
 } from "../../tests/testing/environment.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import { printedReport } from "../../tests/testing/report.ts";
 import {
   runScript,
   runServer,
@@ -121,58 +120,34 @@ withProc.test("--check exits with 2 if it cannot write, even if there are errors
   assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
 });
 
-Deno.test("--check fails because of errors, with --strict also because of warnings, and --ignore leaves out the problems of a rule", async () => {
-  using place = new Place();
-  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
-  place.skill("project/other", "git-2", skillMd("git") + "[a](a.md)");
-  const both = ["--ignore=name-folder", "--ignore=broken-link"];
-  const cases: [args: string[], code: number, summary: string][] = [
-    [["skills"], 0, "Checked 1 skill: 0 errors, 1 warning"],
-    [["skills", "--strict"], 1, "Checked 1 skill: 0 errors, 1 warning"],
-    [["other"], 1, "Checked 1 skill: 1 error, 1 warning"],
-    [
-      ["other", "--ignore", "name-folder"],
-      0,
-      "Checked 1 skill: 0 errors, 1 warning",
-    ],
-    [["other", "--strict", ...both], 0, "Checked 1 skill: no problems"],
-  ];
-  for (const [args, code, summary] of cases) {
-    const printed = await printedReport(place, "--check", ...args);
-    const [last] = printed.text.trim().split("\n").slice(-1);
-    assert.deepEqual([printed.code, last], [code, summary], args.join(" "));
-  }
-});
-
-/** Options that are given together, what is printed, and the exit code. */
-const COMBINED: [args: string, text: RegExp, code: number][] = [
-  ["--help --version --list", /^skill-server [^]*\nUsage:\n/, 0],
-  ["--version --check", /^\d+\.\d+\.\d+\S*\n$/, 0],
-  ["--list", /\nFound 1 skill: 1 error, /, 0],
-  ["--list --check", /^\S+\/skills \(project\)[^]*\nChecked 2 skills: /, 1],
-  ["--list --json", /^\{\n/, 0],
-  ["--check --json", /^\{\n/, 1],
+/** Options that are given together, the exit code, and what is printed. */
+const RUNS: [args: string, code: number, text: RegExp][] = [
+  ["--help --version --list", 0, /^skill-server [^]*\nUsage:\n/],
+  ["--version --check", 0, /^\d+\.\d+\.\d+\S*\n$/],
+  ["--list", 0, /\nFound 1 skill: 1 error, /],
+  ["--list --check", 1, /^\S+\/skills \(project\)[^]*\nChecked 2 skills: /],
+  ["--list --json", 0, /^\{\n/],
+  ["--check --json", 1, /^\{\n/],
+  ["--check skills", 0, /^Checked 1 skill: 0 errors, 1 warning$/m],
+  ["--check skills --strict", 1, /^Checked 1 skill: 0 errors, 1 warning$/m],
+  ["--check other", 1, /^Checked 1 skill: 1 error, 1 warning$/m],
+  ["--check other --ignore name-folder", 0, /: 0 errors, 1 warning$/m],
+  [
+    "--check other --strict --ignore=name-folder --ignore=broken-link",
+    0,
+    /^Checked 1 skill: no problems\n$/,
+  ],
 ];
 
-Deno.test("runCommand() does what the options ask for, and only --check fails because of a skill", async () => {
+Deno.test("the options say what to print, and only --check fails: because of errors, with --strict also because of warnings, unless --ignore leaves out their rule", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
-  for (const [options, text, code] of COMBINED) {
-    const printed = await runServer(place, { args: options.split(" ") });
-    assert.match(printed.stdout, text);
-    assert.equal(printed.code, code, options);
-  }
-});
-
-Deno.test("--print-config escapes commands of Azure Pipelines in paths", async () => {
-  using place = new Place();
-  const dir = place.dir("##vso[task.complete]x");
-  for (const client of ["cursor", "codex"]) {
-    const args = ["--print-config", client, dir];
-    const { code, stdout, stderr } = await runServer(place, { args });
-    assert.equal(code, 0, stderr);
-    assert.doesNotMatch(stdout + stderr, /##vso/);
-    assert.ok(parseLaunch(stdout).args.includes(dir), stdout);
+  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
+  place.skill("project/other", "git-2", skillMd("git") + "[a](a.md)");
+  for (const [args, code, text] of RUNS) {
+    const printed = await runServer(place, { args: args.split(" ") });
+    assert.match(printed.stdout, text, args);
+    assert.equal(printed.code, code, args);
   }
 });

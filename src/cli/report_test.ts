@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "../fs/paths.ts";
 import { createReport } from "./report.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import type { Settings } from "../program/settings.ts";
-import { settingsFor } from "../../tests/testing/command_line.ts";
+import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import {
   diagnosticsIn,
@@ -24,7 +24,6 @@ import {
 
 const withNames = needs("names");
 const withShAndGit = needs("sh", "git");
-const withShAndLinks = needs("sh", "links");
 const withShAndJq = needs("sh", "jq");
 
 Deno.test("--list shows the state of each skill and the rule that decides it, and --check prints its problems with their fixes", async () => {
@@ -39,13 +38,9 @@ Deno.test("--list shows the state of each skill and the rule that decides it, an
   );
   const policy = ["--policy", "~/policy.yaml"];
   const list = await printedReport(place, "--list", ...policy);
-  assert.match(list.text, /^\.claude\/skills .*\n {2}git +on +1 file$/m);
+  assert.match(list.text, /^ {2}git +on +1 file$/m);
   assert.match(list.text, /^ {2}pdf +pinned +rules\[1\] +2 files/m);
   assert.match(list.text, /^ {2}Übersicht +off +rules\[0\]$/m);
-  assert.match(
-    list.text,
-    /^Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings\. To look/m,
-  );
   const first = join(place.path, "project/.claude/skills/git/SKILL.md")
     .replaceAll("\\", "/");
   assert.deepEqual(await printedReport(place, "--check", ...policy), {
@@ -65,11 +60,6 @@ name: git-2
 Checked 5 skills: 2 errors, 2 warnings
 `,
   });
-  // Nothing is left to check.
-  place.file("home/policy.yaml", "rules: [{ state: off }]");
-  const off = await printedReport(place, "--check", ...policy);
-  assert.equal(off.code, 1);
-  assert.match(off.text, /error\[no-skills\][^]*\nChecked 0 skills: 1 error/);
 });
 
 Deno.test("checkSkills() returns what --check prints, with the options of the library", async () => {
@@ -166,7 +156,8 @@ Deno.test("--list keeps GitHub Actions from running commands in the text of a sk
 
 withNames.test("no name of a folder adds a line to what is printed, or controls the terminal", async () => {
   using place = new Place();
-  const dir = "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y";
+  const dir =
+    "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y##vso[x]";
   const searched = join(place.home, ".claude/skills", dir);
   place.skill(`home/.claude/skills/${dir}`, "git", "no frontmatter");
   place.skill(`home/.claude/skills/${dir}/more`, "pdf");
@@ -186,7 +177,9 @@ withNames.test("no name of a folder adds a line to what is printed, or controls 
       const printed = stdout + stderr;
       assert.match(printed, /skills.a\\u001b\[2J\\u009b31m\\u202e\\u007f\\/);
       assert.doesNotMatch(printed, /[^\P{Cc}\n]|\u202e/u);
-      assert.doesNotMatch(printed, /^(?:::error::x|skill-server: y)/m);
+      assert.doesNotMatch(printed, /^(?:::error::x|skill-server: y)|##vso/m);
+      if (!print.includes("codex")) continue;
+      assert.ok(parseLaunch(stdout).args.includes(searched), stdout);
     }
   }
 });
@@ -295,28 +288,6 @@ withShAndGit.test("the recipe in docs/check.md checks only the skills that chang
     const checked = await runRecipe(place, recipe);
     assert.match(checked.stdout, text);
     assert.equal(checked.code, code);
-  }
-});
-
-withShAndLinks.test("the recipe in docs/check.md for a second checkout needs no registry of modules, and checks plugins", async () => {
-  const [recipe] = /^npx -y deno\S+ run .*--check skills$/m.exec(
-    CHECK_PAGE,
-  )!;
-  const [, plugins] = /end it with\s+`(--check .*)`/.exec(CHECK_PAGE)!;
-  using place = new Place();
-  place.link(REPOSITORY, "project/skill-server");
-  place.skill("project/skills", "git");
-  place.skill("project/plugins/a/skills", "pdf");
-  place.skill("project/plugins/b/skills", "csv");
-  const cases = [["--check skills", 1], [plugins!, 2]] as const;
-  for (const [end, count] of cases) {
-    const script = recipe.replace(/^npx -y deno\S+/, `'${Deno.execPath()}'`)
-      .replace("--check skills", end);
-    const { stdout } = await runScript(place, script);
-    assert.match(
-      stdout,
-      new RegExp(`^Checked ${count} skills?: no problems`),
-    );
   }
 });
 
