@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
+import { printedLaunch } from "./testing/command_line.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
@@ -154,6 +155,19 @@ withLinks.test("server treats the home folder's skills as global even if it runs
     await using session = await Session.open(place, { env: { HOME } });
     assert.deepEqual(await session.names(), ["git"]);
     assert.match(await session.description(), /<location>global</);
+  }
+});
+
+Deno.test("the server and the entry that it prints work in a home folder whose name has a blank and an umlaut", async () => {
+  using place = new Place();
+  const home = place.dir("J\u00fcrgen M\u00fcller");
+  place.skill("J\u00fcrgen M\u00fcller/.claude/skills", "git");
+  const env = { HOME: home, USERPROFILE: home };
+  const launch = await printedLaunch(place, { env });
+  for (const options of [{ env }, { env, launch }]) {
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.equal((await session.load("git")).isError, false);
   }
 });
 

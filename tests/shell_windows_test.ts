@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { filesPlace, type Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { attempt } from "../src/attempt.ts";
 import { isThere, join } from "../src/fs/paths.ts";
 
-const ignore = lacks("cmd");
+const withCmd = needs("cmd");
 
 const TOOL = "run_shell_command_op";
 
@@ -41,53 +41,34 @@ async function waitForExit(place: Place): Promise<void> {
   await eventually(() => attempt(remove) === true, "the processes to exit");
 }
 
-Deno.test(`${TOOL} exists on Windows only if Deno is allowed to run cmd`, {
-  ignore,
-}, async () => {
+withCmd.test(`${TOOL} runs a command in the skill's directory with cmd as it is written`, async () => {
   using place = filesPlace();
-  for (const run of ["--allow-run", "--allow-run=cmd"]) {
-    await using session = await Session.open(place, shellOptions(run));
-    const { tools } = await session.client.listTools();
-    assert.equal(tools.at(-1)!.name, TOOL);
+  await using session = await Session.open(place, shellOptions());
+  const words = `"${Deno.execPath()}" eval "console.log(Deno.args)" "a b" c`;
+  const results: [command: string, text: string | RegExp][] = [
+    ["cd", `${skillDir(place)}\n\n`],
+    ['echo "a  b" c', '"a  b" c\n\n'],
+    ["echo one& echo two", "one\ntwo\n\n"],
+    ["echo ^& 100%", "& 100%\n\n"],
+    ["echo oops>&2", "\noops\n"],
+    ["type references\\API.md", "# API\n"],
+    ["exit 3", "\n\n[exit code 3]"],
+    ["no-such-command", /\[exit code (?:1|9009)\]$/],
+    [words, '[ "a b", "c" ]\n\n'],
+    [
+      "echo one\necho two",
+      "Cannot run the command: cmd runs only one line; join the lines with &&",
+    ],
+    // The command has no input, so it does not wait.
+    ["findstr x", /\[exit code 1\]$/],
+  ];
+  for (const [command, expected] of results) {
+    const { text } = await session.text(TOOL, { skill_name: "git", command });
+    const printed = text.replaceAll("\r\n", "\n");
+    if (typeof expected === "string") assert.equal(printed, expected);
+    else assert.match(printed, expected);
   }
-  const args = ["--tools", "agentskills"];
-  await using session = await Session.open(place, { args });
-  const { tools } = await session.client.listTools();
-  assert.ok(!tools.some(({ name }) => name === TOOL));
 });
-
-Deno.test(
-  `${TOOL} runs a command in the skill's directory with cmd as it is written`,
-  { ignore },
-  async () => {
-    using place = filesPlace();
-    await using session = await Session.open(place, shellOptions());
-    const words = `"${Deno.execPath()}" eval "console.log(Deno.args)" "a b" c`;
-    const results: [command: string, text: string | RegExp][] = [
-      ["cd", `${skillDir(place)}\n\n`],
-      ['echo "a  b" c', '"a  b" c\n\n'],
-      ["echo one& echo two", "one\ntwo\n\n"],
-      ["echo ^& 100%", "& 100%\n\n"],
-      ["echo oops>&2", "\noops\n"],
-      ["type references\\API.md", "# API\n"],
-      ["exit 3", "\n\n[exit code 3]"],
-      ["no-such-command", /\[exit code (?:1|9009)\]$/],
-      [words, '[ "a b", "c" ]\n\n'],
-      [
-        "echo one\necho two",
-        "Cannot run the command: cmd runs only one line; join the lines with &&",
-      ],
-      // The command has no input, so it does not wait.
-      ["findstr x", /\[exit code 1\]$/],
-    ];
-    for (const [command, expected] of results) {
-      const { text } = await session.text(TOOL, { skill_name: "git", command });
-      const printed = text.replaceAll("\r\n", "\n");
-      if (typeof expected === "string") assert.equal(printed, expected);
-      else assert.match(printed, expected);
-    }
-  },
-);
 
 const ENDS: Record<string, (wire: Wire) => unknown> = {
   "it is cancelled": (wire) =>
@@ -100,24 +81,18 @@ const ENDS: Record<string, (wire: Wire) => unknown> = {
 };
 
 for (const [when, end] of Object.entries(ENDS)) {
-  Deno.test(
-    `${TOOL} ends the processes of a command on Windows when ${when}, and runs no other taskkill`,
-    {
-      ignore,
-    },
-    async () => {
-      using place = filesPlace();
-      for (const name of ["taskkill.bat", "taskkill.cmd"]) {
-        place.file(`project/${name}`, "@echo > pwned\r\n");
-      }
-      await using wire = await Wire.open(place, shellOptions());
-      const input = { skill_name: "git", command: LONG };
-      const params = { name: TOOL, arguments: input };
-      await wire.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-      await waitForStart(place);
-      await end(wire);
-      await waitForExit(place);
-      assert.ok(!isThere(join(place.project, "pwned")));
-    },
-  );
+  withCmd.test(`${TOOL} ends the processes of a command on Windows when ${when}, and runs no other taskkill`, async () => {
+    using place = filesPlace();
+    for (const name of ["taskkill.bat", "taskkill.cmd"]) {
+      place.file(`project/${name}`, "@echo > pwned\r\n");
+    }
+    await using wire = await Wire.open(place, shellOptions());
+    const input = { skill_name: "git", command: LONG };
+    const params = { name: TOOL, arguments: input };
+    await wire.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    await waitForStart(place);
+    await end(wire);
+    await waitForExit(place);
+    assert.ok(!isThere(join(place.project, "pwned")));
+  });
 }
