@@ -111,7 +111,9 @@ Important:
 
 Deno.test("skill returns the exact text of a skill, and ignores the case of names", async () => {
   using place = new Place();
-  const text = "\ufeff---\r\nname: Café\r\ndescription: d\r\n---\r\nBody ä\n";
+  // Placeholders of other programs stay.
+  const body = "Run ${CLAUDE_SKILL_DIR}/ä.sh $ARGUMENTS\n";
+  const text = `\ufeff---\r\nname: Café\r\ndescription: d\r\n---\r\n${body}`;
   const directory = place.skill("project/.claude/skills", "cafe", text);
   await using session = await Session.open(place);
   for (const name of ["Café", "café", "CAFE\u0301"]) {

@@ -11,7 +11,6 @@ import {
 } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
-import { Wire } from "./testing/server.ts";
 import { Inbox } from "./testing/waiting.ts";
 
 const withLinks = needs("links");
@@ -269,23 +268,9 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
   );
 });
 
-Deno.test("a skill that is added to a group is noticed by watching", async () => {
+withLinks.test("watching finds new skills and changes in them, also in a group, and after a folder becomes a link to itself", async () => {
   using place = new Place();
-  place.skill("home/.claude/skills/eng", "tdd");
-  await using wire = await Wire.open(place, { args: ["--refresh", "0"] });
-  place.skill("home/.claude/skills/eng", "review");
-  await wire.lines.take(
-    (line) => line.includes("prompts/list_changed"),
-    "a change",
-  );
-  const { result: { prompts } } = await wire.ask(1, "prompts/list");
-  const names = prompts.map(({ name }: { name: string }) => name);
-  assert.deepEqual(names, ["skill", "review", "tdd"]);
-});
-
-withLinks.test("watching finds new skills and changes in them, also after a folder becomes a link to itself", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
+  place.skill("skills/eng", "tdd");
   const linked = place.dir("linked");
   using registry = new SkillRegistry(
     [root(place.dir("skills")), root(linked)],
@@ -297,10 +282,11 @@ withLinks.test("watching finds new skills and changes in them, also after a fold
   registry.onChange(({ keys }) => keys.forEach((key) => found.put(key)));
   place.remove("linked");
   place.link("linked", "linked");
-  for (const name of ["one", "two"]) {
-    place.skill("skills", name);
+  const cases = [["skills", "one"], ["skills", "two"], ["skills/eng", "deep"]];
+  for (const [dir = "", name = ""] of cases) {
+    place.skill(dir, name);
     await found.take((key) => key === name, `the skill ${name}`);
-    place.skill("skills", name, skillMd(name, "Changed"));
+    place.skill(dir, name, skillMd(name, "Changed"));
     await found.take((key) => key === name, `the change of ${name}`);
   }
 });

@@ -23,8 +23,6 @@ interface Scan {
   readonly trusted?: string;
   /** Whether a policy turns the project's skills off. */
   readonly isProjectOff?: boolean;
-  /** The directory that the server runs in. Default: the project directory. */
-  readonly workingDirectory?: "home";
   /** The skills that have their names, each with its directory. */
   readonly found: string;
   /** What is reported, each with its rule. */
@@ -413,25 +411,12 @@ const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
       },
     ],
   }],
-  "never treats the home folder as a project, even when it becomes a link": [{
-    files: "home/skills/b/",
-    roots: "home/skills",
-    workingDirectory: "home",
-    found: "b home/skills/b",
-    steps: [
-      {
-        rename: ["home", "moved"],
-        add: "home -> moved, moved/skills/a/",
-        found: "a home/skills/a, b home/skills/b",
-      },
-    ],
-  }],
 };
 
 /** Returns the roots and the options of a row. */
 function argumentsOf(
   place: Place,
-  { roots, trusted, isProjectOff, workingDirectory }: Scan,
+  { roots, trusted, isProjectOff }: Scan,
 ): Parameters<typeof scanSkillRoots> {
   const all = roots.split(", ").flatMap((it) => {
     const [dir = "", kind = ""] = it.split(":");
@@ -442,7 +427,7 @@ function argumentsOf(
   });
   const off = { scope: "project", state: "off" } as const;
   return [all, {
-    workingDirectory: place[workingDirectory ?? "project"],
+    workingDirectory: place.project,
     homeDirectory: place.home,
     trustLinks: trusted === undefined ? [] : [join(place.path, trusted)],
     policy: { rules: isProjectOff ? [off] : [] },

@@ -35,16 +35,6 @@ function resourceCaller(registry: SkillRegistry) {
     call("skill-resource", { skill, path });
 }
 
-Deno.test("the text of a skill is served as it is, with the placeholders of other programs", async () => {
-  using place = new Place();
-  const body = "Run ${CLAUDE_SKILL_DIR}/a.sh $ARGUMENTS\r\n";
-  place.skill(SKILLS, "git", skillMd("git") + body);
-  using registry = await openSkills(place);
-  const load = toolCaller(registry, { toolset: "skill" });
-  const { content: [text] } = await load("skill", { name: "git" });
-  assert.ok(text?.type === "text" && text.text.endsWith(body));
-});
-
 Deno.test("a call scans first only if that can help: at once if the skill changed, or after other scans if its name is unknown", async () => {
   using place = filesPlace();
   using registry = await openSkills(place);

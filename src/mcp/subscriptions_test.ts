@@ -43,6 +43,17 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   await expectUpdates(uris.other, uris.all);
 });
 
+Deno.test("resources/subscribe reports that another skill takes the name in a URI", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const uri = "skill://git/SKILL.md";
+  await session.client.subscribeResource({ uri });
+  place.skill("project/.claude/skills", "git");
+  await session.updated(uri);
+  place.remove("project/.claude/skills/git");
+  await session.updated(uri);
+});
+
 Deno.test("resources/unsubscribe ends the subscription", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
