@@ -3,11 +3,15 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
-import { REPOSITORY } from "./testing/environment.ts";
+import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
+import { record } from "../tools/record.ts";
 import { Place } from "./testing/folders.ts";
+import { needs } from "./testing/needs.ts";
 import { HttpServer } from "./testing/http.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Wire } from "./testing/server.ts";
+
+const withSh = needs("sh");
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): string[] {
@@ -80,5 +84,16 @@ Deno.test("the command of curl in docs/protocol.md gets the skills over HTTP", a
   assert.deepEqual(
     result.skills.map(({ uri }: { uri: string }) => uri),
     ["skill://git/SKILL.md"],
+  );
+});
+
+withSh.test("docs/terminal.svg shows what --list and --check print", async () => {
+  // Deno finds its cache by the home directory, which is another one there.
+  Deno.env.set("DENO_DIR", environment.DENO_DIR);
+  const file = join(REPOSITORY, "docs", "terminal.svg");
+  assert.equal(
+    await record(IMPORTS),
+    Deno.readTextFileSync(file),
+    "Run deno task record",
   );
 });

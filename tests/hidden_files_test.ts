@@ -2,50 +2,17 @@
 // matter. The states of a policy are a table in who_sees_what_test.ts.
 
 import assert from "node:assert/strict";
-import { SkillFileError, SkillRegistry } from "../mod.ts";
+import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
-import { openRegistry, root } from "./testing/registry.ts";
+import { root } from "./testing/registry.ts";
 
 const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
-
-withLinks.test("a path reads a file in the skill, also through its links, and nothing outside of it", async () => {
-  using place = new Place();
-  const key = place.file("secret/key.txt", "secret");
-  place.skill("skills", "other", `${skillMd("other")}secret`);
-  place.skill("skills", "git");
-  place.file("skills/git/docs/a.md", "inside");
-  place.link("../../secret", "skills/git/out");
-  place.link(key, "skills/git/docs/key.md");
-  place.link("docs", "skills/git/in");
-  using registry = await openRegistry(join(place.path, "skills"));
-  const git = registry.find("git")!;
-  for (const path of ["docs/a.md", "in/a.md"]) {
-    assert.equal((await registry.readFile(git, path)).text, "inside", path);
-  }
-  const outside = [
-    "out/key.txt",
-    "docs/key.md",
-    "in/key.md",
-    "../other/SKILL.md",
-    "docs/../../other/SKILL.md",
-    "in/../../../secret/key.txt",
-    key,
-    "docs",
-    "a.md/x",
-    "\0",
-    "~",
-    "",
-  ];
-  for (const path of outside) {
-    await assert.rejects(registry.readFile(git, path), SkillFileError, path);
-  }
-});
 
 withLinks.test("a link in a hidden skill is hidden too, even if it leads to a file that is not", async () => {
   using place = new Place();

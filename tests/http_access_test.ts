@@ -44,12 +44,10 @@ Deno.test("a server does not start with invalid settings, or without a token if 
       { env: { SKILL_SERVER_TOKEN: "alice:short" } },
       /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
     ],
-    [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
     [
       { args: ["--tools", "skilljack", "--port", "9001"] },
       /^skill-server: Cannot use --port after the module: .* write it before the module/,
     ],
-    [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
   ] as [HttpOptions, RegExp][];
   for (const [options, message] of cases) {
     const { code, stderr } = await runServer(place, httpCommand(options));

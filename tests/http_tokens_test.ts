@@ -9,7 +9,7 @@ import {
   modernClient,
 } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
-import { runServer } from "./testing/server.ts";
+import { message, runServer } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
 
 const withLinks = needs("links");
@@ -28,7 +28,7 @@ function withTokens(place: Place, file: string): HttpOptions {
 }
 
 async function statusFor(server: HttpServer, token: string): Promise<number> {
-  const request = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  const request = message(1, "tools/list");
   const authorization = `Bearer ${token}`;
   const response = await server.fetch(request, { authorization });
   await response.body?.cancel();

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
-import { serverCommand, spawnServer, Wire } from "./testing/server.ts";
-import { ping } from "./testing/client.ts";
+import { message, serverCommand, spawnServer, Wire } from "./testing/server.ts";
 import { eventually, within } from "./testing/waiting.ts";
 
 const withLinks = needs("links");
@@ -14,12 +13,10 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using wire = await Wire.open(place);
-  const call = (id: number) => ({
-    jsonrpc: "2.0",
-    id,
-    method: "tools/call",
-    params: { name: "skill", arguments: { name: id % 50 ? "git" : "none" } },
-  });
+  const call = (id: number) => {
+    const input = { name: id % 50 ? "git" : "none" };
+    return message(id, "tools/call", { name: "skill", arguments: input });
+  };
   const expected = Array.from({ length: 2_000 }, (_, index) => index + 1);
   await wire.write(
     expected.map((id) => `${JSON.stringify(call(id))}\n`).join(""),
@@ -59,7 +56,7 @@ Deno.test("server exits quietly when its output is closed", async () => {
   const stdin = server.stdin.getWriter();
   const stdout = server.stdout.getReader();
   const line = (id: number) =>
-    new TextEncoder().encode(`${JSON.stringify(ping(id))}\n`);
+    new TextEncoder().encode(`${JSON.stringify(message(id, "ping"))}\n`);
   await stdin.write(line(1));
   await within(stdout.read(), "the first reply");
   await stdout.cancel();
@@ -92,7 +89,7 @@ Deno.test("server keeps serving if its client does not read stderr", async () =>
   place.skill("home/.claude/skills", "git");
   const server = spawnServer(place);
   const stdin = server.stdin.getWriter();
-  const request = { ...ping(1), method: "tools/list" };
+  const request = message(1, "tools/list");
   await stdin.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
   const stdout = server.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const { value } = await within(stdout.read(), "the reply");
@@ -109,7 +106,7 @@ withSh.test("server keeps serving if stderr is closed", async () => {
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   const [command, { args, cwd, env }] = serverCommand(place);
-  const request = JSON.stringify({ ...ping(1), method: "tools/list" });
+  const request = JSON.stringify(message(1, "tools/list"));
   const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
   const { code, stdout } = await new Deno.Command("sh", {
     args: ["-c", script, "sh", String(command), ...args!],

@@ -1,24 +1,28 @@
 // A cloned project is a stranger: its skills push out none of the user's own, and
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
-import { type SkillCatalog, SkillRegistry } from "../mod.ts";
-import { join } from "../src/fs/paths.ts";
+import { scanSkillRoots, type SkillCatalog, SkillRegistry } from "../mod.ts";
+import { basename, join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES, profileOfOption } from "../src/mcp/clients.ts";
 import { createInstructions } from "../src/mcp/instructions.ts";
 import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { listToolEntries } from "../src/mcp/tools.ts";
-import { toolsets } from "./testing/client.ts";
+import { nextId, toolsets } from "./testing/client.ts";
+import { printedLaunch } from "./testing/command_line.ts";
 import { README } from "./testing/environment.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { needs } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
-import { loadGit, textOf, toolCaller } from "./testing/tools.ts";
+import { callFor, loadGit, textOf, toolCaller } from "./testing/tools.ts";
 
 const withNames = needs("names");
 const withLinks = needs("links");
+
+/** What no clone may show. */
+const SECRET = "the user's secret";
 
 const OWN = Array.from({ length: 10 }, (_, index) => `own-${index}`);
 
@@ -250,4 +254,81 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);
+});
+
+withLinks.test("a clone's trusted folder that becomes a link to the home folder shows nothing in that", async () => {
+  using place = new Place();
+  place.dir("project", "shared");
+  const key = place.file("home/.ssh/key", SECRET);
+  place.file("home/.ssh/SKILL.md", skillMd("keys", SECRET));
+  const args = ["--trust-links", "shared"];
+  const launch = await printedLaunch(place, { args });
+  // The clone changes after the entry was printed.
+  place.remove("project/shared");
+  place.link(place.home, "project/shared");
+  place.skill("project/.claude/skills", "evil");
+  place.link(key, `project/.claude/skills/evil/key`);
+  place.link("../../../shared/.ssh/key", `project/.claude/skills/evil/key2`);
+  place.link("../../shared/.ssh", `project/.claude/skills/keys`);
+  await using wire = await Wire.open(place, { launch });
+  await using http = await HttpServer.start(place, { args });
+  const requests: [method: string, params: object][] = [
+    ["tools/call", callFor("skill", "keys")],
+    ["skills/list", {}],
+    ...["key", "key2", ""].map((file): [string, object] => [
+      "resources/read",
+      { uri: `skill://evil/${file}` },
+    ]),
+  ];
+  const servers = [
+    (...request: [string, object]) => wire.ask(nextId(), ...request),
+    (...request: [string, object]) => http.ask(...request),
+  ];
+  for (const ask of servers) {
+    const loaded = await ask("tools/call", callFor("skill", "evil"));
+    assert.match(JSON.stringify(loaded), /Loading: evil/);
+    for (const request of requests) {
+      const shown = JSON.stringify(await ask(...request));
+      assert.ok(!shown.includes(SECRET), shown);
+    }
+  }
+});
+
+withLinks.test("a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem, as does one that cannot be resolved", async () => {
+  using place = new Place();
+  place.skill("home/.agent/skills", "git", skillMd("git", "Mine"));
+  place.dir("project", ".agent");
+  place.link("/", "project/vendor");
+  place.link(join(place.path, "home/.agent/skills"), "project/vendor2");
+  place.link(join(place.path, "home/.agent/skills"), "project/.agent/skills");
+  const denied = place.dir("denied");
+  using _disk = new DiskSpy((path, operation) =>
+    path === denied && operation === "realPathSync"
+      ? new Deno.errors.NotCapable("Requires read access")
+      : undefined
+  );
+  const vendor = join(place.project, "vendor");
+  const roots = [
+    root(join(place.project, ".agent", "skills"), { scope: "project" }),
+    root(join(place.path, "home/.agent/skills")),
+  ];
+  const { skills, diagnostics } = await scanSkillRoots(roots, {
+    workingDirectory: place.project,
+    homeDirectory: place.home,
+    trustLinks: [vendor, denied, join(place.project, "missing")],
+    policy: { rules: [{ in: "vendor2", state: "off" }] },
+  });
+  assert.deepEqual(
+    Array.from(skills.values(), ({ name, state }) => [name, state]),
+    [["git", "on"]],
+  );
+  assert.deepEqual(
+    diagnostics.map(({ file, rule }) => [basename(file), rule]),
+    [
+      ["vendor", "link-outside"],
+      ["denied", "permission"],
+      ["vendor2", "link-outside"],
+      ["skills", "link-outside"],
+    ],
+  );
 });

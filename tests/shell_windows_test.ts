@@ -4,7 +4,7 @@ import { Session } from "./testing/client.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { filesPlace, type Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
-import { Wire } from "./testing/server.ts";
+import { message, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 import { attempt } from "../src/attempt.ts";
 import { isThere, join } from "../src/fs/paths.ts";
@@ -72,11 +72,7 @@ withCmd.test(`${TOOL} runs a command in the skill's directory with cmd as it is 
 
 const ENDS: Record<string, (wire: Wire) => unknown> = {
   "it is cancelled": (wire) =>
-    wire.write({
-      jsonrpc: "2.0",
-      method: "notifications/cancelled",
-      params: { requestId: 1 },
-    }),
+    wire.write(message(undefined, "notifications/cancelled", { requestId: 1 })),
   "the input of the server ends": (wire) => wire.endInput(),
 };
 
@@ -89,7 +85,7 @@ for (const [when, end] of Object.entries(ENDS)) {
     await using wire = await Wire.open(place, shellOptions());
     const input = { skill_name: "git", command: LONG };
     const params = { name: TOOL, arguments: input };
-    await wire.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    await wire.write(message(1, "tools/call", params));
     await waitForStart(place);
     await end(wire);
     await waitForExit(place);

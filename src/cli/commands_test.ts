@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { parseEntry } from "../../tests/testing/command_line.ts";
 import {
   environment,
   MOD,
@@ -62,22 +61,6 @@ withSh.test("the commands that --help prints and deno task install installs list
     assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
     assert.doesNotMatch(stdout, /evil/);
   }
-});
-
-withSh.test("--print-config prints the entry to stdout, and then its notes and a command to stderr", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  const args = ["--print-config", "claude-code"];
-  const { stdout, stderr } = await runServer(place, { args });
-  assert.ok(parseEntry(stdout).alwaysLoad);
-  const notes = stderr.trim().split("\n\n");
-  assert.match(
-    notes[0]!,
-    /^Add this to the configuration of Claude Code in /,
-  );
-  assert.match(notes.at(-1)!, /^claude mcp add-json /);
-  const both = await runScript(place, `${serverScript(place, ...args)} 2>&1`);
-  assert.equal(both.stdout, stdout + stderr);
 });
 
 Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {

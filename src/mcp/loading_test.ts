@@ -8,6 +8,7 @@ import {
   modernClient,
 } from "../../tests/testing/http.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { message } from "../../tests/testing/server.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import {
   callFor,
@@ -214,6 +215,7 @@ withLinks.test("skill-resource names what is left out of a list or a folder, and
   const outside = place.file("outside.txt", "outside");
   place.link(outside, `${git}/data/there.txt`);
   place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
+  place.link("references/deep", `${git}/inside`);
   const large = new Uint8Array(2 ** 20 + 1);
   place.file(`${git}/references/large.bin`, large);
   using registry = await openSkills(place);
@@ -328,8 +330,7 @@ Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, a
   await client.callTool(GIT_CALL);
   await client.close();
   await takeLine('"test" at alice');
-  const method = "tools/call";
-  const legacy = { jsonrpc: "2.0", id: 1, method, params: GIT_CALL };
+  const legacy = message(1, "tools/call", GIT_CALL);
   const authorization = `Bearer ${tokens.bob}`;
   await (await server.fetch(legacy, { authorization })).text();
   await takeLine("an unnamed client at bob");

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
-import { Wire } from "../../tests/testing/server.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { message, MODERN_META, Wire } from "../../tests/testing/server.ts";
+
+const withSignals = needs("signals");
 import { join } from "../fs/paths.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
@@ -79,3 +82,28 @@ Deno.test("resources/subscribe refuses unknown URIs", async () => {
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
   }
 });
+
+for (const end of ["the end of its input", "SIGTERM"]) {
+  withSignals.test(`subscriptions/listen acknowledges what the server supports, and ends with a result when the server exits after ${end}`, async () => {
+    using place = filesPlace();
+    await using wire = new Wire(place);
+    const notifications = {
+      toolsListChanged: true,
+      promptsListChanged: false,
+      somethingElse: true,
+    };
+    const params = { _meta: MODERN_META, notifications };
+    await wire.write(message("a", "subscriptions/listen", params));
+    const take = async (what: string) =>
+      JSON.parse(await wire.lines.take(() => true, what));
+    const acknowledgment = await take("the acknowledgment");
+    assert.match(acknowledgment.method, /\/acknowledged$/);
+    const honored = acknowledgment.params.notifications;
+    assert.deepEqual(honored, { toolsListChanged: true });
+    if (end === "SIGTERM") wire.process.kill("SIGTERM");
+    const { code } = await (end === "SIGTERM" ? wire.ended : wire.endInput());
+    assert.equal(code, 0);
+    const { id, result } = await take("the result");
+    assert.deepEqual([id, result.resultType], ["a", "complete"]);
+  });
+}

@@ -151,20 +151,6 @@ Deno.test("Policy.load() says which rule names a folder that cannot be resolved,
   assert.equal(policy.isUsable, true);
 });
 
-Deno.test("Policy checks an object like a file, and is not usable until it is valid", async () => {
-  const cases: [rule: object, reason: RegExp][] = [
-    [{ state: "off", scope: "Global" }, /^rules\[0\]\.scope: Invalid option/],
-    [{ state: "Off" }, /^rules\[0\]\.state: Invalid option/],
-    [{ state: "off", in: "~/code/*" }, /^rules\[0\]\.in\[0\]: Wildcards/],
-  ];
-  for (const [rule, reason] of cases) {
-    const policy = new Policy({ policy: { rules: [rule as SkillPolicyRule] } });
-    const [diagnostic] = await policy.load(new Project({}));
-    assert.match(diagnostic!.reason, reason);
-    assert.equal(policy.isUsable, false);
-  }
-});
-
 Deno.test("Policy.listUnused() lists the rules that match nothing, but not those that a later one overrides", async () => {
   const policy = await policyOf([
     { state: "off" },

@@ -3,7 +3,7 @@ import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
 import { filesPlace, Place } from "../../../tests/testing/folders.ts";
 import { needs } from "../../../tests/testing/needs.ts";
-import { Wire } from "../../../tests/testing/server.ts";
+import { message, Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
 import { attempt } from "../../attempt.ts";
 import { basename, join } from "../../fs/paths.ts";
@@ -101,22 +101,22 @@ const STARTS = {
   "set -m": "bash -c 'set -m; (echo $BASHPID > pid; sleep 100) & wait'",
 };
 
-const CALLS = Object.entries(STARTS).map(([skill_name, command], index) => ({
-  jsonrpc: "2.0",
-  id: index,
-  method: "tools/call",
-  params: { name: "run_shell_command_op", arguments: { skill_name, command } },
-}));
+const CALLS = Object.entries(STARTS).map((names, id) => {
+  const [skill_name, command] = names;
+  const input = { skill_name, command };
+  return message(id, "tools/call", {
+    name: "run_shell_command_op",
+    arguments: input,
+  });
+});
 
 /** What ends the commands, in each case all of them. */
 const ENDS: Record<string, (wire: Wire) => unknown> = {
   "a cancellation": (wire) =>
     wire.write(
-      ...CALLS.map(({ id }) => ({
-        jsonrpc: "2.0",
-        method: "notifications/cancelled",
-        params: { requestId: id },
-      })),
+      ...CALLS.map((_, requestId) =>
+        message(undefined, "notifications/cancelled", { requestId })
+      ),
     ),
   "the end of the server's input": (wire) => wire.endInput(),
   "SIGTERM": (wire) => wire.process.kill("SIGTERM"),
