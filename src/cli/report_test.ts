@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
-import { checkSkills, SkillFileError } from "../../mod.ts";
+import { checkSkills } from "../../mod.ts";
 import { basename, dirname, join, resolve } from "../fs/paths.ts";
-import { createReport } from "./report.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
-import type { Settings } from "../program/settings.ts";
-import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
+import { parseLaunch } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import {
   diagnosticsIn,
-  openSkills,
   printedReport,
   reportPlace,
 } from "../../tests/testing/report.ts";
@@ -182,35 +179,6 @@ withNames.test("no name of a folder adds a line to what is printed, or controls 
       assert.ok(parseLaunch(stdout).args.includes(searched), stdout);
     }
   }
-});
-
-Deno.test("--check reports a file that can be listed but not read, as an error that keeps the skill out of skills/list", async () => {
-  using place = new Place();
-  place.skill("skills", "locked");
-  const key = place.file("skills/locked/key.md", "");
-  const locked = {
-    rule: "inaccessible",
-    reason: "it is locked",
-    fix: "unlock",
-  } as const;
-  const openLocked = (settings: Settings) => {
-    const registry = openSkills(settings);
-    const readFile = registry.readFile.bind(registry);
-    registry.readFile = (skill, path) => {
-      if (path !== "key.md") return readFile(skill, path);
-      throw new SkillFileError(path, locked);
-    };
-    return registry;
-  };
-  const reported = async (option: string) => {
-    const settings = settingsFor(option, join(place.path, "skills"));
-    return (await createReport(settings, openLocked)).diagnostics;
-  };
-  assert.deepEqual(await reported("--list"), []);
-  const diagnostic = { ...locked, rule: "unreadable", file: key };
-  assert.deepEqual(await reported("--check"), [
-    { ...diagnostic, severity: "error", effect: "unlisted" },
-  ]);
 });
 
 Deno.test("--check reports each skill in testdata/invalid", async () => {

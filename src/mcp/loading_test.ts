@@ -232,6 +232,8 @@ withLinks.test("skill-resource names what is left out of a list or a folder, and
   for (const path of ["none.md", ".env"]) {
     assert.match(textOf(await read(path)), /the skill serves no such file/);
   }
+  assert.equal(textOf(await read("inside/more.md")), "# More");
+  assert.equal((await read("data/there.txt")).isError, true);
   const outsider = await read("../../../../outside.txt");
   assert.match(textOf(outsider), /the path leads outside the skill/);
   assert.equal((await read("a.md", "hidden")).isError, true);

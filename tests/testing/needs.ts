@@ -21,10 +21,6 @@ const NEEDS = {
     what: "a file system that ignores the case of names",
     isMet: ignoresCase,
   },
-  modes: {
-    what: "file permissions that apply to this user",
-    isMet: () => !isWindows && Deno.uid() !== 0,
-  },
   names: {
     what: "file names with any characters",
     isMet: () => !isWindows,
