@@ -90,11 +90,6 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
         found: "pdf mine/invoice",
       },
     ],
-  "prefers SKILL.md to skill.md": [{
-    files: "skills/b/skill.md=lower, skills/b/SKILL.md=upper",
-    roots: "skills",
-    found: "upper skills/b",
-  }],
   "reports a root that is a file, but not one that is missing": [{
     files: "file, skills/git/",
     roots: "none, file, skills",
@@ -221,13 +216,6 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics:
         "home/skills/private link-outside, project/root link-outside",
     }],
-  "follows no link out of a project in a searched folder": [{
-    files: `secret/keys/, project/.claude/skills/theirs/,
-        project/.claude/skills/keys -> secret/keys`,
-    roots: "project:deep",
-    found: "theirs project/.claude/skills/theirs",
-    diagnostics: "project/.claude/skills/keys link-outside",
-  }],
   "follows links in groups as in roots, and links to groups": [
     {
       files: `home/skills/team -> home/store/team, home/store/team/git/,
@@ -399,18 +387,6 @@ const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
       ],
     },
   ],
-  "searches a folder that was a link into the project": [{
-    files: "project/skills/d/, linked -> project",
-    roots: "linked:confined, linked/skills:confined",
-    found: "d linked/skills/d",
-    steps: [
-      {
-        remove: "linked",
-        add: "linked/c/, linked/skills/a/",
-        found: "a linked/skills/a, c linked/c",
-      },
-    ],
-  }],
 };
 
 /** Returns the roots and the options of a row. */

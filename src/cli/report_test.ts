@@ -238,11 +238,6 @@ withShAndGit.test("the recipe in docs/check.md checks only the skills that chang
       /^skills\/loose\.md: error\[loose-file\]/,
     ],
     [
-      () => place.skill("project/skills", "[a-z] b", "no frontmatter"),
-      1,
-      /SKILL\.md:1: error\[frontmatter-missing\]/,
-    ],
-    [
       () => place.remove("project/skills/[a-z] b/SKILL.md"),
       1,
       /b: error\[skill-md-missing\]: .* has no "SKILL\.md"/,

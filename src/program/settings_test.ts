@@ -31,28 +31,6 @@ function settingsIn(
   return settingsWith(all, ...absolute);
 }
 
-Deno.test("createSettings() replaces the default roots by the given folders only", () => {
-  using place = new Place();
-  const rootsFor = (...args: string[]) =>
-    settingsIn(place, args).roots.map(({ path, recursive }) =>
-      `${path}${recursive ? " and below" : ""}`
-    );
-  const usual = rootsFor();
-  assert.ok(usual.includes(join(place.home, ".claude", "skills")));
-  const deep = `${join(place.home, "a")} and below`;
-  const more = rootsFor("--skill-dir=~/a", "--agents");
-  assert.deepEqual(more.slice(0, usual.length), usual);
-  assert.equal(more.at(-1), deep);
-  const given = ["a", "a/.claude/skills", "a/skills"]
-    .map((dir) => join(place.path, dir));
-  assert.deepEqual(rootsFor("/a", "--skill-dir=~/a"), [...given, deep]);
-  // agentskills searches every folder deep, and each of them once.
-  assert.deepEqual(
-    rootsFor("--tools=agentskills", "/a", "--skill-dir", "/a"),
-    given.map((path) => `${path} and below`),
-  );
-});
-
 Deno.test("createSettings() takes folders from the command line, or else from SKILLS_DIR, or from both for skilljack", () => {
   using place = new Place();
   const [a, b, comma] = [

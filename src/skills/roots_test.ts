@@ -27,10 +27,6 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
   ],
   "no roots in an unknown working directory": [{ homeDirectory }, HOME],
   "no roots in an unknown home folder": [{ workingDirectory }, PROJECT],
-  "global roots if the home folder is the working directory": [
-    { homeDirectory, workingDirectory: homeDirectory },
-    HOME,
-  ],
   "no default roots if there are folders": [{ ...places, dirs: [] }, []],
   "a folder that is passed twice as a plain and as a recursive root": [
     { dirs: ["/opt"], recursiveDirs: ["/opt", "/opt"] },
