@@ -6,7 +6,7 @@ import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
-import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";
+import { diskError, DiskSpy, Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 
@@ -61,24 +61,6 @@ Deno.test("the files of a folder that the scan could not list are hidden until a
   await registry.refresh();
   const inner = await registry.readFile(skill, "group/inner/SKILL.md");
   assert.match(inner.text!, /About inner/);
-});
-
-Deno.test("no skill can take the prefix of a scope", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "global", skillMd("global", "Theirs"));
-  place.skill("project/.claude/skills/global", "git");
-  place.skill("project/.claude/skills", "x", skillMd("global:git", "Theirs"));
-  place.skill(SKILLS, "git", skillMd("git", "My own"));
-  await using session = await Session.open(place);
-  const { contents } = await session.client.readResource({
-    uri: "skill://global%3Agit/SKILL.md",
-  });
-  assert.match((contents[0] as { text: string }).text, /My own/);
-  assert.match((await session.load("global:git")).text, /My own/);
-  const { resources } = await session.client.listResources();
-  assert.ok(
-    resources.some(({ uri }) => uri === "skill://global/SKILL.md"),
-  );
 });
 
 withLinks.test("under printed permissions, a change behind a linked root is noticed", async () => {

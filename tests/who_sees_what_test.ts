@@ -77,12 +77,6 @@ const SKILLS = "home/.claude/skills";
 
 const ARRANGEMENTS: Record<string, Arrangement> = {
   "side by side": { inner: `${SKILLS}/inner`, outer: `${SKILLS}/outer` },
-  "nested, found by the same root": {
-    inner: `${SKILLS}/outer/deep/inner`,
-    outer: `${SKILLS}/outer`,
-    shared: "deep/inner/more.md",
-    args: ["home/nothing", "--skill-dir", SKILLS],
-  },
   "nested, the outer root first": {
     inner: `${SKILLS}/outer/inner`,
     outer: `${SKILLS}/outer`,

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
-import { openRegistry } from "../../tests/testing/registry.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
-import { join, relative } from "../fs/paths.ts";
-import { checkSkill } from "./rules.ts";
+import { relative } from "../fs/paths.ts";
 
 Deno.test("--check reports files and folders that cannot be read, and --list does not look at them", async () => {
   using place = new Place();
@@ -28,18 +26,5 @@ Deno.test("--check reports files and folders that cannot be read, and --list doe
     "unlisted unreadable locked/key.md: you have no permission to read it",
     "warning not-served locked/keys: you have no permission to read it",
     "unlisted unreadable shut: you have no permission to read it",
-  ]);
-});
-
-Deno.test("checkSkill() reports files that it can no longer read", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  using registry = await openRegistry(join(place.path, "skills"));
-  const skill = registry.find("git")!;
-  const contents = await registry.listFiles(skill);
-  place.remove("skills/git");
-  const diagnostics = await checkSkill(skill, { registry, contents });
-  assert.deepEqual(diagnostics.map(({ rule, file }) => [rule, file]), [
-    ["unreadable", skill.file],
   ]);
 });

@@ -191,7 +191,7 @@ Deno.test("--print-config says which folders of the entry do not exist", async (
   assert.ok(stderr.startsWith(start), stderr);
 });
 
-Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
+Deno.test("createLaunch() starts Deno with its permissions and import map", () => {
   const dir = resolve("/a/skills");
   const launchOf = (program: Partial<Program>) =>
     createLaunch({ ...PROGRAM, ...program }, settingsFor(dir));
@@ -206,11 +206,6 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
       PROGRAM.mainModule,
       dir,
     ],
-  });
-  const executable = { executable: "/opt/server", mainModule: undefined };
-  assert.deepEqual(launchOf(executable), {
-    command: "/opt/server",
-    args: [dir],
   });
 });
 

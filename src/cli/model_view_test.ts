@@ -74,7 +74,7 @@ const firstLine = (text: string) => [text.split("\n")[0]!];
 /** Clients, options, the part of the instructions that the model sees, and what is shown. */
 const VIEWS: [string, args: string[], (text: string) => string[], string][] = [
   ["default", [], nothing, "20 skills, toolset skill"],
-  ["claude-code", [], (text) => [text], "20 skills, toolset skill"],
+  ["claude-code", [], (text) => [text], "21 skills, toolset skill"],
   ["claude-desktop", [], nothing, "21 skills, toolset skilljack"],
   ["codex", [], firstLine, "21 skills, toolset skill"],
   ["codex", ["--profile", "default"], firstLine, "21 skills, toolset skill"],
@@ -110,10 +110,7 @@ for (const [client, args, shown, summary] of VIEWS) {
         `\n\n${title}: ${text.length} characters, about ${tokens} tokens\n`;
       assert.ok(report.includes(head + text.replaceAll(/^/gm, "  ")), head);
     }
-    assert.match(
-      report,
-      /^What the model sees in .* \(\d+ skills, toolset \w+/,
-    );
+    assert.match(report, new RegExp(`^What the model sees in .*\\(${summary}`));
     assert.match(report, /\nTotal: \d+ characters, about \d+ tokens \(estim/);
   });
 }

@@ -79,9 +79,6 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
   const dir = place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
   // In base64, it is larger than 1 MB.
   place.file(`${SKILLS}/git/logo.png`, new Uint8Array(800_000).fill(0xff));
-  for (const name of ["a.txt", "b.txt"]) {
-    place.file(`${SKILLS}/git/docs/${name}`, "x".repeat(600_000));
-  }
   using registry = await openSkills(place);
   const read = async (client: string, options: ToolOptions, path?: string) => {
     const { name, arguments: input } = callFor(options.toolset, "git", path);
@@ -106,21 +103,6 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
     ) ?? [];
     assert.equal(`"${where}"`, quote(place));
   }
-  const options = { toolset: "skilljack" } as const;
-  for (
-    const [client, path] of [["some-client", "docs"], [
-      "claude-ai",
-      "docs/a.txt",
-    ]] as const
-  ) {
-    assert.equal((await read(client, options, path)).isError, undefined);
-  }
-  const docs = await read("claude-ai", options, "docs");
-  assert.equal(docs.isError, true);
-  assert.match(
-    textOf(docs),
-    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
-  );
 });
 
 /** How many characters of a result the clients keep that are known to cut it. */

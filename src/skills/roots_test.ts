@@ -69,20 +69,6 @@ for (const [name, [options, expected]] of Object.entries(CASES)) {
   });
 }
 
-Deno.test("resolveSkillRoots() requires the given folders to exist, except the default ones, and only they can be skills", () => {
-  const mine = resolve("/home/me/.agents/skills");
-  const roots = resolveSkillRoots({ ...places, dirs: ["/opt", mine] });
-  assert.deepEqual(
-    roots.filter(({ mustExist }) => mustExist).map(({ path }) => path),
-    [resolve("/opt")],
-  );
-  assert.deepEqual(
-    roots.filter(({ includesItself }) => includesItself)
-      .map(({ path }) => path),
-    [resolve("/opt"), mine],
-  );
-});
-
 Deno.test("the README lists the default folders in their order", () => {
   const rows = README.matchAll(/^\| \d +\| `([^`]+)` +\|.*\| always +\|$/gm);
   assert.deepEqual(
