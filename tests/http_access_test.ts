@@ -51,6 +51,10 @@ Deno.test("a server does not start with invalid settings, or without a token if 
       /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
     ],
     [
+      { permissions: ["--allow-read"] },
+      /^skill-server: Cannot read the settings in the environment: /,
+    ],
+    [
       { args: ["--tools", "skilljack", "--port", "9001"] },
       /^skill-server: Cannot use --port after the module: .* write it before the module/,
     ],

@@ -145,11 +145,6 @@ Deno.test("every name in a list loads its skill, with characters of XML, with 20
   const list = tools[0]!.description!;
   assert.match(list, /\n- project:R&D: Theirs 1\n/);
   assert.match(list, /\n- <b>: Mine 1\n/);
-  // The form that lists as XML have, too.
-  for (const name of ["R&amp;D", "global:R&amp;D"]) {
-    const { text } = await session.text("read_skill", { name });
-    assert.match(text, name === "R&amp;D" ? /Theirs 1/ : /Mine 0/);
-  }
   const { prompts: [, ...prompts] } = await session.client.listPrompts();
   assert.equal(prompts.length, 7);
   for (const { name, description } of prompts) {

@@ -307,23 +307,6 @@ interface Rescan extends Scan {
 }
 
 const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
-  "finds new skills, and a skill that a removed one shadowed": [{
-    files: "project/skills/git/, home/skills/git/",
-    roots: "project/skills, home/skills",
-    found: "git project/skills/git",
-    steps: [
-      {
-        add: "home/skills/pdf/",
-        found: "git project/skills/git, pdf home/skills/pdf",
-      },
-      {
-        remove: "project/skills/git",
-        found: "git home/skills/git, pdf home/skills/pdf",
-      },
-      { remove: "home/skills", found: "" },
-      { add: "home/skills/new/", found: "new home/skills/new" },
-    ],
-  }],
   "reads a SKILL.md that changed, broke, was removed, or took the place of skill.md":
     [{
       files: "skills/git/skill.md=lower",

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { HttpServer } from "../../tests/testing/http.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { join } from "../fs/paths.ts";
 
@@ -101,22 +100,6 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
     /^The server skips part of a folder of skills in the project \(\.claude\/skills\): too-many\. .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
-});
-
-Deno.test("over HTTP, the answer about a skipped skill has no path", async () => {
-  using place = new Place();
-  place.skill(HOME, "mine", incomplete("mine"));
-  place.skill(PROJECT, "theirs", incomplete("theirs"));
-  await using server = await HttpServer.start(place);
-  for (const [name, where] of [["mine", ""], ["theirs", " in the project"]]) {
-    const params = { name: "skill", arguments: { name } };
-    const { result } = await server.ask("tools/call", params);
-    const { text } = result.content[0];
-    const sentence =
-      `The server skips a skill with this name${where}: description-missing (line 1).`;
-    assert.ok(text.startsWith(sentence), text);
-    assert.ok(!text.includes(place.path));
-  }
 });
 
 Deno.test("the answer lists the best matches first, then global skills, ends within 8,000 characters, and has no hidden skill", async () => {

@@ -90,6 +90,7 @@ const unlisted: [name: string, reason: string, text: string][] = [
   ["cycle", "JSON cannot represent", skillMd("cycle", "d\nfield: &a [*a]")],
   ["many", "the skill has more than 512 files", skillMd("many")],
   ["wide", "2048 files and folders", skillMd("wide")],
+  ["heavy", "or 16 MiB", skillMd("heavy")],
 ];
 
 Deno.test("skills/list omits skills that hosts cannot load, and skills/get says why", async () => {
@@ -98,8 +99,13 @@ Deno.test("skills/list omits skills that hosts cannot load, and skills/get says 
   for (const [name, , text] of unlisted) {
     place.file(`${SKILLS}/${name}/SKILL.md`, text);
   }
+  // With its SKILL.md, this one has as many as hosts accept.
+  for (let i = 0; i < 511; i++) place.file(`${SKILLS}/good/${i}`, "x");
+  for (let i = 0; i < 1_536; i++) place.dir(`${SKILLS}/good/d${i}`);
   for (let i = 0; i < 512; i++) place.file(`${SKILLS}/many/${i}`, "x");
   for (let i = 0; i < 2_048; i++) place.dir(`${SKILLS}/wide/${i}`);
+  const large = new Uint8Array(2 ** 20);
+  for (let i = 0; i < 16; i++) place.file(`${SKILLS}/heavy/${i}`, large);
   await using wire = await Wire.open(place);
   const entries = await listSkills(wire);
   assert.deepEqual(entries.map(({ uri }) => uri), ["skill://good/SKILL.md"]);
