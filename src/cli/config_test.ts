@@ -25,7 +25,7 @@ import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { DEFAULT_DIRS } from "../skills/roots.ts";
-import { lacks, needs } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 
 const withSh = needs("sh");
 const withLinks = needs("links");
@@ -110,12 +110,9 @@ withSh.test("--print-config prints the client's own command, which adds the same
   }
 });
 
-Deno.test(
+// The paths are not those of Windows.
+withSh.test(
   "--print-config prints no command that a shell could change, and none on Windows",
-  {
-    // The paths are not those of Windows.
-    ignore: lacks("sh"),
-  },
   () => {
     const printsCommand = (dir: string, program = PROGRAM) => {
       const args = ["--skill-dir", dir];

@@ -249,7 +249,7 @@ async function waitUntilFree(place: Place): Promise<void> {
   await eventually(() => attempt(remove) === true, "the processes to exit");
 }
 
-withCmd.test(`run_shell_command_op runs a command in the skill's directory with cmd as it is written`, async () => {
+withCmd.test("run_shell_command_op runs a command in the skill's directory with cmd as it is written", async () => {
   using place = filesPlace();
   await using session = await Session.open(
     place,
@@ -281,14 +281,9 @@ withCmd.test(`run_shell_command_op runs a command in the skill's directory with 
   }
 });
 
-const ENDS_ON_WINDOWS: Record<string, (wire: Wire) => unknown> = {
-  "it is cancelled": (wire) =>
-    wire.write(message(undefined, "notifications/cancelled", { requestId: 1 })),
-  "the input of the server ends": (wire) => wire.endInput(),
-};
-
-for (const [when, end] of Object.entries(ENDS_ON_WINDOWS)) {
-  withCmd.test(`run_shell_command_op ends the processes of a command on Windows when ${when}, and runs no other taskkill`, async () => {
+for (const [what, end] of Object.entries(ENDS)) {
+  if (what === "SIGTERM") continue;
+  withCmd.test(`run_shell_command_op kills everything that a command started on Windows at ${what}, and runs no other taskkill`, async () => {
     using place = filesPlace();
     for (const name of ["taskkill.bat", "taskkill.cmd"]) {
       place.file(`project/${name}`, "@echo > pwned\r\n");
@@ -296,7 +291,7 @@ for (const [when, end] of Object.entries(ENDS_ON_WINDOWS)) {
     await using wire = await Wire.open(place, shellOptions("--allow-run=cmd"));
     const input = { skill_name: "git", command: LONG };
     const params = { name: "run_shell_command_op", arguments: input };
-    await wire.write(message(1, "tools/call", params));
+    await wire.write(message(0, "tools/call", params));
     await waitForStart(place);
     await end(wire);
     await waitUntilFree(place);
