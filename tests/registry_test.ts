@@ -37,12 +37,14 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   using place = new Place();
   place.skill("skills", "one");
   using registry = open(place);
-  const first = registry.refresh();
-  place.skill("skills", "two");
-  const [second, third] = [registry.refresh(), registry.refresh()];
-  await first;
-  assert.deepEqual(names(await second), ["one", "two"]);
-  assert.equal(await second, await third);
+  for (const found of [["one", "two"], ["one", "two", "zip"]]) {
+    const first = registry.refresh();
+    place.skill("skills", found.at(-1)!);
+    const [second, third] = [registry.refresh(), registry.refresh()];
+    await first;
+    assert.deepEqual(names(await second), found);
+    assert.equal(await second, await third);
+  }
 });
 
 Deno.test("SkillRegistry.refresh() waits until the last scan is old enough", async () => {

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
-import { Place, replaced, skillMd } from "./testing/folders.ts";
+import { DiskSpy, Place, replaced, skillMd } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
-import { openRegistry, root } from "./testing/registry.ts";
+import { names, openRegistry, root } from "./testing/registry.ts";
 
 const withLinks = needs("links");
 
@@ -139,6 +139,33 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       ],
     );
   }
+});
+
+Deno.test("a scan reads the new skills of a project for two seconds, and the next scan those that wait", async () => {
+  using place = new Place();
+  for (const index of [0, 1, 2, 3, 4]) {
+    place.skill("project/skills", `p${index}`);
+    place.skill("home/skills", `h${index}`);
+  }
+  let now = Date.now();
+  using _clock = replaced(Date, { now: () => now });
+  using _disk = new DiskSpy((_path, operation) => {
+    if (operation === "openSync") now += 1_000;
+    return undefined;
+  });
+  const project = root(join(place.project, "skills"), { scope: "project" });
+  const roots = [project, root(join(place.home, "skills"))];
+  using registry = new SkillRegistry(roots, { log: () => {} });
+  const first = await registry.refresh();
+  const mine = ["h0", "h1", "h2", "h3", "h4"];
+  assert.deepEqual(names(first), [...mine, "p0", "p1", "p2"]);
+  assert.deepEqual(
+    first.diagnostics.map(({ file, rule }) => [file, rule]),
+    [[project.path, "too-many"]],
+  );
+  const second = await registry.refresh();
+  assert.deepEqual(names(second), [...mine, "p0", "p1", "p2", "p3", "p4"]);
+  assert.deepEqual(second.diagnostics, []);
 });
 
 Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {

@@ -181,6 +181,7 @@ Deno.test("in the name of a rule, * stands for any text and ? for one character"
       ["a?c", ["abc", "a.c", "a/c", "a\u{1f600}c"], ["ac", "abbc"]],
       ["a*", ["a", "abc"], ["ba"]],
       ["*ab?", ["aabc", "abab1"], ["ab"]],
+      ["ab*bc", ["abbc", "abcbc"], ["abc"]],
       [["aws-*", "gcp"], ["aws-s3", "GCP"], ["azure", "gcp-run"]],
       ["über-*", ["ÜBER-x", "u\u0308ber-x"], ["uber-x"]],
       ["+(a|b)*", ["+(a|b)c"], ["ab", "a"]],
