@@ -16,15 +16,13 @@ import { Inbox } from "./testing/waiting.ts";
 const withLinks = needs("links");
 
 /** Opens a registry of the directory `skills` that logs nothing. */
-function open(place: Place, options: SkillRegistryOptions = {}): SkillRegistry {
-  const dir = place.dir("skills");
-  return new SkillRegistry([root(dir)], { log: () => {}, ...options });
-}
-
-/** Opens a registry that searches the directory `skills` deep. */
-function openDeep(place: Place): SkillRegistry {
-  const skills = root(place.dir("skills"), { recursive: true });
-  return new SkillRegistry([skills], { log: () => {} });
+function open(
+  place: Place,
+  options: SkillRegistryOptions = {},
+  recursive = false,
+): SkillRegistry {
+  const skills = root(place.dir("skills"), { recursive });
+  return new SkillRegistry([skills], { log: () => {}, ...options });
 }
 
 /** Sets the clock to a time when no file has changed recently. */
@@ -140,7 +138,7 @@ for (const [operation, path] of FAULTS) {
   Deno.test(`the last result stays while ${operation} of ${where} fails temporarily, with a diagnostic`, async () => {
     using place = new Place();
     const dir = createSkills(place);
-    using registry = openDeep(place);
+    using registry = open(place, {}, true);
     const before = await registry.refresh();
     {
       using _disk = new DiskSpy((failing, called) =>
@@ -169,7 +167,7 @@ for (const [operation, path] of FAULTS) {
 Deno.test("a directory or file that cannot be read at all is removed", async () => {
   using place = new Place();
   const dir = createSkills(place);
-  using registry = openDeep(place);
+  using registry = open(place, {}, true);
   await registry.refresh();
   using _disk = new DiskSpy((path) =>
     path === join(dir, "git/SKILL.md")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { root } from "../../tests/testing/registry.ts";
 import {
@@ -24,7 +24,11 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   assert.equal(firstLine(), `${start}: the tool list_skills lists them.`);
   await registry.refresh();
   assert.equal(firstLine(), `${start}. There are none yet.`);
-  for (const name of ["pdf", "git"]) place.skill("skills", name);
+  place.skill("skills", "pdf");
+  place.skill("skills", "odd", skillMd("R&D"));
+  await registry.refresh();
+  assert.equal(firstLine(), `${start}: 2 in total, such as pdf`);
+  place.skill("skills", "odd", skillMd("git"));
   await registry.refresh();
   assert.equal(firstLine(), `${start}: git, pdf.`);
   for (let i = 0; i < 300; i++) place.skill("skills", `aws-service-${i}`);

@@ -7,7 +7,7 @@ import { join } from "../../fs/paths.ts";
 const withLinks = needs("links");
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
-  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
+  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only, and names them if another is called`, async () => {
     using place = filesPlace();
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
@@ -19,6 +19,10 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
       assert.equal(inputSchema.type, "object");
       assert.ok(!description!.includes("hidden"));
     }
+    const names = expected.map((name) => `"${name}"`).join(", ");
+    const which = expected.length === 1 ? "the tool" : "one of the tools";
+    const message = new RegExp(`Unknown tool "x": call ${which} ${names}$`);
+    await assert.rejects(session.call("x"), message);
   });
 }
 
