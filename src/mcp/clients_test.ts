@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/folders.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { root } from "../../tests/testing/registry.ts";
 import {
@@ -16,8 +16,10 @@ const PAGE = "docs/clients.md";
 
 Deno.test("createInstructions() summarizes the skills in a first line of at most 250 characters", async () => {
   using place = new Place();
-  const dir = place.dir("skills");
-  using registry = new SkillRegistry([root(dir)]);
+  const dirs = [place.dir("skills"), place.dir("project", "skills")];
+  const options = { workingDirectory: place.project };
+  const roots = dirs.map((dir) => root(dir));
+  using registry = new SkillRegistry(roots, options);
   const firstLine = () =>
     createInstructions("reference", registry.catalog).split("\n")[0]!;
   const start = "Instructions for tasks (skills)";
@@ -25,10 +27,12 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   await registry.refresh();
   assert.equal(firstLine(), `${start}. There are none yet.`);
   place.skill("skills", "pdf");
-  place.skill("skills", "odd", skillMd("R&D"));
+  // It names no skill of a project.
+  place.skill("project/skills", "theirs");
   await registry.refresh();
   assert.equal(firstLine(), `${start}: 2 in total, such as pdf`);
-  place.skill("skills", "odd", skillMd("git"));
+  place.remove("project/skills/theirs");
+  place.skill("skills", "git");
   await registry.refresh();
   assert.equal(firstLine(), `${start}: git, pdf.`);
   for (let i = 0; i < 300; i++) place.skill("skills", `aws-service-${i}`);
