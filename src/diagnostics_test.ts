@@ -16,7 +16,6 @@ Deno.test("formatDiagnostic() begins with what follows from the problem, and nam
       'Skipped "a" (line 3): it is odd; fix it',
     ],
     [diagnosticWith("size"), 'Check "a": it is odd; fix it'],
-    [diagnosticWith("flags"), 'Check "a": it is odd; fix it'],
     [diagnosticWith("long"), 'Check "a": it is odd; fix it'],
     [diagnosticWith("policy"), 'Cannot use the policy "a": it is odd; fix it'],
   ];

@@ -82,20 +82,6 @@ for (const [when, { options, names, log }] of Object.entries(STARTS)) {
   });
 }
 
-Deno.test("server reports that a tool cannot run the shell only if Deno is not allowed to", async () => {
-  using place = new Place();
-  const args = ["--tools", "agentskills"];
-  const read = ["--allow-read", "--allow-env"];
-  const refused = flagsWith(...read);
-  await using session = await Session.open(place, { args, flags: refused });
-  const lack = "The tool run_shell_command_op is unavailable: Deno has no";
-  await session.stderr.take((line) => line.includes(lack), "the reason");
-  const allowed = flagsWith(...read, "--allow-run");
-  await using other = await Session.open(place, { args, flags: allowed });
-  await other.client.listTools();
-  assert.deepEqual(await other.end(), []);
-});
-
 Deno.test("server reports neither a trusted folder that Deno may not read, nor an unknown home folder whose skills it would not serve", async () => {
   using place = new Place();
   const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");

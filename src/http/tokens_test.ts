@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseTokens } from "./tokens.ts";
+import { parseTokens, Tokens } from "./tokens.ts";
 
 /** A token of the minimum length. */
 const TOKEN = "0123456789abcdef";
@@ -47,4 +47,21 @@ Deno.test("parseTokens() refuses tokens that are malformed, short, or repeated, 
       text,
     );
   }
+});
+
+Deno.test("Tokens.reload() keeps the tokens that stay, and aborts those that are removed", () => {
+  let text = `alice:${TOKEN}1,bob:${TOKEN}2`;
+  const tokens = new Tokens("the test", () => text);
+  const [alice, bob] = ["1", "2"].map((end) => tokens.find(TOKEN + end)!);
+  assert.equal(tokens.reload(), false);
+  text = `robert:${TOKEN}2`;
+  assert.equal(tokens.reload(), true);
+  assert.equal(tokens.find(`${TOKEN}2`)!.name, "robert");
+  assert.deepEqual([alice, bob].map((it) => it!.removal.signal.aborted), [
+    true,
+    false,
+  ]);
+  text = TOKEN;
+  tokens.reload();
+  assert.ok(bob!.removal.signal.aborted);
 });

@@ -151,6 +151,14 @@ Deno.test("Policy.load() says which rule names a folder that cannot be resolved,
   assert.equal(policy.isUsable, true);
 });
 
+Deno.test("Policy checks an object like a file, and is not usable until it is valid", async () => {
+  const rules = [{ state: "Off" } as unknown as SkillPolicyRule];
+  const policy = new Policy({ policy: { rules } });
+  const [diagnostic] = await policy.load(new Project({}));
+  assert.match(diagnostic!.reason, /^rules\[0\]\.state: Invalid option/);
+  assert.equal(policy.isUsable, false);
+});
+
 Deno.test("Policy.listUnused() lists the rules that match nothing, but not those that a later one overrides", async () => {
   const policy = await policyOf([
     { state: "off" },

@@ -31,19 +31,19 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
   "a folder that is passed twice as a plain and as a recursive root": [
     { dirs: ["/opt"], recursiveDirs: ["/opt", "/opt"] },
     [
-      "global /opt",
+      "global /opt itself",
       "global /opt/.claude/skills",
       "global /opt/skills",
-      "global /opt and below",
+      "global /opt itself and below",
     ],
   ],
   "the given folders and two subfolders of each": [
     { ...places, dirs: ["more", "~/mine"] },
     [
-      "global /project/more",
+      "global /project/more itself",
       "global /project/more/.claude/skills",
       "global /project/more/skills",
-      "global /home/me/mine",
+      "global /home/me/mine itself",
       "global /home/me/mine/.claude/skills",
       "global /home/me/mine/skills",
     ],
@@ -53,18 +53,20 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     [
       ...PROJECT,
       "project /project/.agents/skills",
-      "global /opt/all and below",
+      "global /opt/all itself and below",
     ],
   ],
 };
 
 for (const [name, [options, expected]] of Object.entries(CASES)) {
   Deno.test(`resolveSkillRoots() returns ${name}`, () => {
-    const roots = resolveSkillRoots(options).map(({ path, scope, recursive }) =>
-      `${scope} ${path.replace(/^[a-z]:/i, "").replaceAll("\\", "/")}${
-        recursive ? " and below" : ""
-      }`
-    );
+    const roots = resolveSkillRoots(options).map((root) => {
+      const path = root.path.replace(/^[a-z]:/i, "").replaceAll("\\", "/");
+      const itself = root.includesItself ? " itself" : "";
+      return `${root.scope} ${path}${itself}${
+        root.recursive ? " and below" : ""
+      }`;
+    });
     assert.deepEqual(roots, expected);
   });
 }

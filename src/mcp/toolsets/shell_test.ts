@@ -76,6 +76,7 @@ withSh.test("run_shell_command_op declares its effects, runs in the directory of
   assert.equal(left.text, "started\n\n");
   const hidden = await session.text(...shell("true", "hidden"));
   assert.equal(hidden.isError, true);
+  assert.deepEqual(await session.end(), []);
 });
 
 withProc.test("runShellCommand() returns the output, 256 KiB of each stream at most, and the exit code, and does not wait for input", async () => {
