@@ -130,13 +130,7 @@ Deno.test("skill reports an unknown skill and lists the available ones, but no s
   place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   await using session = await Session.open(place);
-  const names = [
-    "nonexistent",
-    "../../../etc/passwd",
-    "git/notes.md",
-    "skills",
-  ];
-  for (const name of names) {
+  for (const name of ["nonexistent", "../../../etc/passwd", "git/notes.md"]) {
     assert.deepEqual(await session.load(name), {
       text: `Skill '${name}' not found.
 

@@ -8,6 +8,7 @@ import {
   listInvisible,
   log,
   logged,
+  nearestWords,
   oneLine,
   quote,
   stringifyJson,
@@ -133,6 +134,21 @@ Deno.test("listInvisible() ignores characters that emoji and joining scripts nee
   ];
   for (const [text, ...listed] of cases) {
     assert.deepEqual(listInvisible(text), listed);
+  }
+});
+
+Deno.test("nearestWords() finds words with a common prefix or few different letters", () => {
+  const cases: [word: string, words: string[], nearest: string[]][] = [
+    ["of", ["on", "off"], ["off", "on"]],
+    ["gti", ["pdf", "git"], ["git"]],
+    ["Scop", ["state", "scope"], ["scope"]],
+    ["name", ["manual", "name-only"], ["name-only"]],
+    ["disabled", ["on", "off"], []],
+    ["", ["on", "a"], []],
+    ["x", ["y"], []],
+  ];
+  for (const [word, words, nearest] of cases) {
+    assert.deepEqual(nearestWords(word, words), nearest, word);
   }
 });
 

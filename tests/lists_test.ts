@@ -157,26 +157,12 @@ Deno.test("in lists, a description counts up to 1,024 characters, and in skills/
   place.skill(HOME, "git", skillMd("git", description));
   place.skill(HOME, "fits", skillMd("fits", "é".repeat(1_024)));
   const shown = "😀".repeat(1_021) + "...";
-  for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
+  for (const toolset of Object.keys(toolsets) as Toolset[]) {
     await using session = await openWith(place, toolset);
-    const { client } = session;
-    const { prompts } = await client.listPrompts();
-    const { resources } = await client.listResources();
-    const lists: unknown[] = [
-      prompts[0],
-      prompts.slice(1),
-      resources,
-      toolset === "agentskills"
-        ? await session.call("load_skill_metadata_op")
-        : await client.listTools(),
-    ];
-    if (toolset === "reference") lists.push(await session.call("list_skills"));
-    for (const list of lists) {
-      const text = JSON.stringify(list);
-      assert.ok(
-        text.includes(shown) && !text.includes(`😀${shown}`),
-        text.slice(0, 300),
-      );
+    const forModel = await toolListsOf(session, toolset);
+    for (const text of [...forModel, ...await otherListsOf(session)]) {
+      const isCut = text.includes(shown) && !text.includes(`😀${shown}`);
+      assert.ok(isCut, text.slice(0, 300));
       assert.ok(text.includes("é".repeat(1_024)));
     }
   }

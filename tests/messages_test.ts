@@ -103,11 +103,9 @@ Deno.test("the server survives every message, answers every request, and sends w
 Deno.test("a subscription to something other than texts does not end the server", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
-  const listen = {
-    notifications: { resourceSubscriptions: [{ toString: 1 }] },
-    _meta: MODERN_META,
-  };
-  const { error } = await wire.ask(1, "subscriptions/listen", listen);
+  const notifications = { resourceSubscriptions: [{ toString: 1 }] };
+  const params = { notifications, _meta: MODERN_META };
+  const { error } = await wire.ask(1, "subscriptions/listen", params);
   assert.equal(error!.code, -32602);
   const { result } = await wire.ask(2, "tools/list", { _meta: MODERN_META });
   assert.equal(result.tools.length, 1);

@@ -188,7 +188,7 @@ Deno.test("--print-config says which folders of the entry do not exist", async (
   assert.ok(stderr.startsWith(start), stderr);
 });
 
-Deno.test("createLaunch() starts Deno with its permissions and import map", () => {
+Deno.test("createLaunch() starts Deno with its permissions and import map, or an executable", () => {
   const dir = resolve("/a/skills");
   const launchOf = (program: Partial<Program>) =>
     createLaunch({ ...PROGRAM, ...program }, settingsFor(dir));
@@ -204,6 +204,9 @@ Deno.test("createLaunch() starts Deno with its permissions and import map", () =
       dir,
     ],
   });
+  const executable = { executable: "/opt/server", mainModule: undefined };
+  const launch = { command: "/opt/server", args: [dir] };
+  assert.deepEqual(launchOf(executable), launch);
 });
 
 withLinks.test("createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name", () => {

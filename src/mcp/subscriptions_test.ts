@@ -87,11 +87,7 @@ for (const end of ["the end of its input", "SIGTERM"]) {
   withSignals.test(`subscriptions/listen acknowledges what the server supports, and ends with a result when the server exits after ${end}`, async () => {
     using place = filesPlace();
     await using wire = new Wire(place);
-    const notifications = {
-      toolsListChanged: true,
-      promptsListChanged: false,
-      somethingElse: true,
-    };
+    const notifications = { toolsListChanged: true, somethingElse: true };
     const params = { _meta: MODERN_META, notifications };
     await wire.write(message("a", "subscriptions/listen", params));
     const take = async (what: string) =>
