@@ -5,12 +5,15 @@ import { join } from "./src/fs/paths.ts";
 import { Session } from "./tests/testing/client.ts";
 import { REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
-import { lacks } from "./tests/testing/needs.ts";
+import { needs } from "./tests/testing/needs.ts";
 import {
   runScript,
   serverCommand,
   serverScript,
 } from "./tests/testing/server.ts";
+
+const withTerminal = needs("terminal");
+const withSh = needs("sh");
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -108,7 +111,9 @@ Important:
 
 Deno.test("skill returns the exact text of a skill, and ignores the case of names", async () => {
   using place = new Place();
-  const text = "\ufeff---\r\nname: Café\r\ndescription: d\r\n---\r\nBody ä\n";
+  // Placeholders of other programs stay.
+  const body = "Run ${CLAUDE_SKILL_DIR}/ä.sh $ARGUMENTS\n";
+  const text = `\ufeff---\r\nname: Café\r\ndescription: d\r\n---\r\n${body}`;
   const directory = place.skill("project/.claude/skills", "cafe", text);
   await using session = await Session.open(place);
   for (const name of ["Café", "café", "CAFE\u0301"]) {
@@ -125,16 +130,7 @@ Deno.test("skill reports an unknown skill and lists the available ones, but no s
   place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
   place.skill("home/.claude/skills", "bad", "no frontmatter");
   await using session = await Session.open(place);
-  const names = [
-    "nonexistent",
-    "../../../etc/passwd",
-    ".ssh/id_rsa",
-    "git/notes.md",
-    "skills",
-    "skill.md",
-    ".claude",
-  ];
-  for (const name of names) {
+  for (const name of ["nonexistent", "../../../etc/passwd", "git/notes.md"]) {
     assert.deepEqual(await session.load(name), {
       text: `Skill '${name}' not found.
 
@@ -254,9 +250,7 @@ Deno.test("skill and the log say why a skill was skipped, where, and how to fix 
   }
 });
 
-Deno.test("server in a terminal says what it waits for", {
-  ignore: lacks("terminal"),
-}, async () => {
+withTerminal.test("server in a terminal says what it waits for", async () => {
   using place = new Place();
   const [, options] = serverCommand(place);
   const child = new Deno.Command("script", {
@@ -278,17 +272,13 @@ Deno.test("server in a terminal says what it waits for", {
   assert.match(text, /^skill-server: This is an MCP server, .* add --help /);
 });
 
-Deno.test(
-  "server says why it cannot read stdin, how to start it, and exits with 2",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    const script = `${serverScript(place)} < .`;
-    const { code, stderr } = await runScript(place, script);
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
-    );
-  },
-);
+withSh.test("server says why it cannot read stdin, how to start it, and exits with 2", async () => {
+  using place = new Place();
+  const script = `${serverScript(place)} < .`;
+  const { code, stderr } = await runScript(place, script);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
+  );
+});

@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  type Diagnostic,
-  formatDiagnostic,
-  isError,
-  type Rule,
-} from "./diagnostics.ts";
+import { type Diagnostic, formatDiagnostic, type Rule } from "./diagnostics.ts";
 
 /** Creates a problem with a file `a`. */
 function diagnosticWith(
@@ -21,7 +16,6 @@ Deno.test("formatDiagnostic() begins with what follows from the problem, and nam
       'Skipped "a" (line 3): it is odd; fix it',
     ],
     [diagnosticWith("size"), 'Check "a": it is odd; fix it'],
-    [diagnosticWith("flags"), 'Check "a": it is odd; fix it'],
     [diagnosticWith("long"), 'Check "a": it is odd; fix it'],
     [diagnosticWith("policy"), 'Cannot use the policy "a": it is odd; fix it'],
   ];
@@ -40,13 +34,5 @@ Deno.test("formatDiagnostic() writes one sentence, whatever the file is called",
   assert.equal(
     formatDiagnostic(diagnostic),
     `Skipped "${file}": it has two lines; write: name: a`,
-  );
-});
-
-Deno.test("isError() is true unless the effect is a warning", () => {
-  const rules: Rule[] = ["yaml", "size", "flags", "long"];
-  assert.deepEqual(
-    rules.map((rule) => isError(diagnosticWith(rule))),
-    [true, true, true, false],
   );
 });

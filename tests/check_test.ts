@@ -2,23 +2,23 @@
 // of a SKILL.md, and tests/golden/check_folders.txt is about directories.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
-import { join } from "../src/fs/paths.ts";
 import {
   type Effect,
   type ReportedDiagnostic,
   type Rule,
   RULES,
 } from "../src/diagnostics.ts";
-import { validName } from "../src/skills/limits.ts";
+import { join } from "../src/fs/paths.ts";
 import { EXTENSION_HANDLERS } from "../src/mcp/skills_extension.ts";
-import { contextOf } from "./testing/tools.ts";
+import { validName } from "../src/skills/limits.ts";
+import { createEntries } from "./testing/entries.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
-import { createEntries } from "./testing/entries.ts";
 import { root } from "./testing/registry.ts";
 import { diagnosticsIn, printedReport } from "./testing/report.ts";
 import { runServer, type ServerDirs } from "./testing/server.ts";
+import { contextOf } from "./testing/tools.ts";
 
 /** Reads the rows of a table: lines at the left margin, and the lines indented below them. */
 function readRows(name: string): { head: string[]; lines: string[] }[] {

@@ -3,12 +3,15 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
-import { REPOSITORY } from "./testing/environment.ts";
+import { record } from "../tools/record.ts";
+import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
-import { MODERN_META } from "./testing/modern.ts";
+import { needs } from "./testing/needs.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Wire } from "./testing/server.ts";
+
+const withSh = needs("sh");
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): string[] {
@@ -84,44 +87,13 @@ Deno.test("the command of curl in docs/protocol.md gets the skills over HTTP", a
   );
 });
 
-Deno.test("each header that docs/protocol.md asks for is needed in its era, and has the status that it says", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  await using server = await HttpServer.start(place);
-  const [modern, legacy] = ["2026-07-28", "2025-11-25"];
-  const send = async (era: string, wrong?: string) => {
-    const isModern = era === modern;
-    const _meta = isModern ? MODERN_META : undefined;
-    const params = { name: "git", _meta };
-    const message = { jsonrpc: "2.0", id: 1, method: "prompts/get", params };
-    const headers = new Headers({
-      "Content-Type": "application/json",
-      "Accept": "application/json, text/event-stream",
-    });
-    if (isModern) {
-      headers.set("MCP-Protocol-Version", modern);
-      headers.set("Mcp-Method", "prompts/get");
-      headers.set("Mcp-Name", "git");
-    }
-    // fetch() itself sends these two if they are missing.
-    if (wrong === "Content-Type") headers.set(wrong, "text/plain");
-    else if (wrong === "Accept") headers.set(wrong, "application/json");
-    else if (wrong !== undefined) headers.delete(wrong);
-    const body = JSON.stringify(message);
-    const response = await fetch(server.url, { method: "POST", headers, body });
-    await response.body?.cancel();
-    return [response.status, response.headers.get("Content-Type")];
-  };
-  assert.deepEqual(await send(modern), [200, "application/json"]);
-  assert.deepEqual(await send(legacy), [200, "text/event-stream"]);
-  const rows = [
-    ...PROTOCOL.matchAll(/^\| `([\w-]+)[^|]*\| (\S+) +\| status (\d+) +\|$/gm),
-  ];
-  assert.equal(rows.length, 5);
-  for (const [, header, eras, status] of rows) {
-    for (const era of eras === "both" ? [modern, legacy] : [eras!]) {
-      assert.equal((await send(era, header))[0], Number(status), header);
-    }
-  }
-  assert.equal((await send(modern, "Accept"))[0], 200);
+withSh.test("docs/terminal.svg shows what --list and --check print", async () => {
+  // Deno finds its cache by the home directory, which is another one there.
+  Deno.env.set("DENO_DIR", environment.DENO_DIR);
+  const file = join(REPOSITORY, "docs", "terminal.svg");
+  assert.equal(
+    await record(IMPORTS),
+    Deno.readTextFileSync(file),
+    "Run deno task record",
+  );
 });

@@ -1,4 +1,5 @@
-// Someone who has skills finds them by --print-config. What it prints is in
+// Someone who has skills finds them by --print-config, also where CLAUDE_CONFIG_DIR moves
+// them. What it prints is in
 // tests/golden/clients.txt, and what --list says of directories in check_folders.txt.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
@@ -6,9 +7,12 @@ import type { ClientName } from "../src/mcp/clients.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { read } from "./testing/pages.ts";
 import { runServer } from "./testing/server.ts";
+
+const withLinks = needs("links");
+const withShAndLinks = needs("sh", "links");
 
 const NAMES = Array.from({ length: 14 }, (_, index) => `skill-${index}`).sort();
 
@@ -42,29 +46,25 @@ const ADVISED: readonly [ClientName, ...string[]][] = [
   ["opencode", ".claude/skills", ".agents/skills"],
 ];
 
-Deno.test(
-  "--print-config prints the same entry whatever .agents/skills holds, and the model sees what an installer linked once",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const before = await printedLaunch(place, {}, "claude-desktop");
-    assert.deepEqual(serverArgs(before), ["--agents", "--tools=skilljack"]);
-    for (const name of NAMES) {
-      place.skill("home/.agents/skills", name);
-      place.link(
-        `../../.agents/skills/${name}`,
-        `home/.claude/skills/${name}`,
-      );
-    }
-    place.skill("project/.agents/skills", "clone");
-    const launch = await printedLaunch(place, {}, "claude-desktop");
-    assert.deepEqual(serverArgs(launch), serverArgs(before));
-    assert.deepEqual(await shownBy(place, "claude-desktop"), [
-      "clone",
-      ...NAMES,
-    ]);
-  },
-);
+withLinks.test("--print-config prints the same entry whatever .agents/skills holds, and the model sees what an installer linked once", async () => {
+  using place = new Place();
+  const before = await printedLaunch(place, {}, "claude-desktop");
+  assert.deepEqual(serverArgs(before), ["--agents", "--tools=skilljack"]);
+  for (const name of NAMES) {
+    place.skill("home/.agents/skills", name);
+    place.link(
+      `../../.agents/skills/${name}`,
+      `home/.claude/skills/${name}`,
+    );
+  }
+  place.skill("project/.agents/skills", "clone");
+  const launch = await printedLaunch(place, {}, "claude-desktop");
+  assert.deepEqual(serverArgs(launch), serverArgs(before));
+  assert.deepEqual(await shownBy(place, "claude-desktop"), [
+    "clone",
+    ...NAMES,
+  ]);
+});
 
 Deno.test("the rule that --print-config shows lists by name only the skills that the client describes itself", async () => {
   for (const [client, ...dirs] of ADVISED) {
@@ -89,28 +89,97 @@ Deno.test("the rule that --print-config shows lists by name only the skills that
   }
 });
 
-Deno.test(
-  "each link in docs/clients.md shows the skills of one client to the other",
-  { ignore: lacks("sh") || lacks("links") },
-  async () => {
-    const commands = read("docs/clients.md").matchAll(
-      /^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm,
-    );
-    const links = [...commands];
-    assert.equal(links.length, 2);
-    for (const [, command, source] of links) {
-      using place = new Place();
-      place.skill(source!.replace("~", "home"), "git");
-      const { success } = await new Deno.Command("sh", {
-        args: ["-c", command!],
-        env: { HOME: place.home },
-      }).output();
-      assert.ok(success, command);
-      for (const dir of [".claude/skills", ".agents/skills"]) {
-        const path = join(place.home, dir);
-        const { stdout } = await runServer(place, { args: ["--list", path] });
-        assert.match(stdout, /^ {2}git +1 file/m);
-      }
+withShAndLinks.test("each link in docs/clients.md shows the skills of one client to the other", async () => {
+  const commands = read("docs/clients.md").matchAll(
+    /^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm,
+  );
+  const links = [...commands];
+  assert.equal(links.length, 2);
+  for (const [, command, source] of links) {
+    using place = new Place();
+    place.skill(source!.replace("~", "home"), "git");
+    const { success } = await new Deno.Command("sh", {
+      args: ["-c", command!],
+      env: { HOME: place.home },
+    }).output();
+    assert.ok(success, command);
+    for (const dir of [".claude/skills", ".agents/skills"]) {
+      const path = join(place.home, dir);
+      const { stdout } = await runServer(place, { args: ["--list", path] });
+      assert.match(stdout, /^ {2}git +1 file/m);
     }
-  },
-);
+  }
+});
+
+/** Returns the names of the skills that the server finds, and what it logs. */
+async function listed(
+  place: Place,
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ names: string[]; stderr: string; diagnostics: string[] }> {
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--list", "--json", ...args],
+    env,
+  });
+  const { skills, diagnostics } = JSON.parse(stdout);
+  return {
+    names: skills.map(({ name }: { name: string }) => name),
+    stderr,
+    diagnostics: diagnostics.map(({ fix }: { fix: string }) => fix),
+  };
+}
+
+Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in hints", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "home");
+  place.skill("project/.claude/skills", "project");
+  place.skill("moved/skills", "moved");
+  place.skill("moved/plugins/cache/market/tools/skills", "plugin");
+  const env = { CLAUDE_CONFIG_DIR: join(place.path, "moved") };
+  const { names, stderr, diagnostics } = await listed(place, env);
+  assert.deepEqual([names, stderr], [["moved", "project"], ""]);
+  assert.equal(diagnostics.length, 1);
+  assert.match(diagnostics[0]!, /^Claude Code serves them itself/);
+  assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
+});
+
+withLinks.test("a variable that names a folder of the project, or none, stands for nothing", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "home");
+  place.skill("project/own/skills", "theirs");
+  place.link(join(place.project, "own"), "outside");
+  const dirs = [
+    join(place.project, "own"),
+    join(place.path, "outside"),
+    "own",
+  ];
+  for (const dir of dirs) {
+    const env = { CLAUDE_CONFIG_DIR: dir };
+    const { names, stderr } = await listed(place, env);
+    assert.deepEqual(names, ["home"]);
+    assert.equal(
+      stderr,
+      `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside the project\n`,
+    );
+  }
+});
+
+Deno.test("the entry for Claude Code follows CLAUDE_CONFIG_DIR, and a server started by it finds the same skills", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "moved");
+  const moved = join(place.path, "moved");
+  const env = { CLAUDE_CONFIG_DIR: moved };
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--print-config", "claude-code"],
+    env,
+  });
+  const own = join(moved, "skills");
+  assert.ok(stderr.includes(`"${join(moved, ".claude.json")}"`));
+  assert.ok(stderr.includes(`skills in ${own} itself`));
+  const { skills: { args, ...entry } } = JSON.parse(stdout).mcpServers;
+  assert.deepEqual(entry.env, env);
+  assert.match(args[2], new RegExp(`,${own}(,|$)`));
+  const launch = await printedLaunch(place, { env }, "claude-code");
+  await using session = await Session.open(place, { launch, env: entry.env });
+  assert.match((await session.load("moved")).text, /^Loading: moved/);
+});

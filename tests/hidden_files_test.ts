@@ -2,76 +2,37 @@
 // matter. The states of a policy are a table in who_sees_what_test.ts.
 
 import assert from "node:assert/strict";
-import { SkillFileError, SkillRegistry } from "../mod.ts";
+import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
-import { diskError, DiskSpy, Place, skillMd } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
-import { openRegistry, root } from "./testing/registry.ts";
+import { diskError, DiskSpy, Place } from "./testing/folders.ts";
+import { needs } from "./testing/needs.ts";
+import { root } from "./testing/registry.ts";
+
+const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
 
-Deno.test(
-  "a path reads a file in the skill, also through its links, and nothing outside of it",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const key = place.file("secret/key.txt", "secret");
-    place.skill("skills", "other", `${skillMd("other")}secret`);
-    place.skill("skills", "git");
-    place.file("skills/git/docs/a.md", "inside");
-    place.link("../../secret", "skills/git/out");
-    place.link(key, "skills/git/docs/key.md");
-    place.link("docs", "skills/git/in");
-    using registry = await openRegistry(join(place.path, "skills"));
-    const git = registry.find("git")!;
-    for (const path of ["docs/a.md", "in/a.md"]) {
-      assert.equal((await registry.readFile(git, path)).text, "inside", path);
-    }
-    const outside = [
-      "out/key.txt",
-      "docs/key.md",
-      "in/key.md",
-      "../other/SKILL.md",
-      "docs/../../other/SKILL.md",
-      "in/../../../secret/key.txt",
-      key,
-      "docs",
-      "a.md/x",
-      "\0",
-      "~",
-      "",
-    ];
-    for (const path of outside) {
-      await assert.rejects(registry.readFile(git, path), SkillFileError, path);
-    }
-  },
-);
-
-Deno.test(
-  "a link in a hidden skill is hidden too, even if it leads to a file that is not",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill(SKILLS, "outer");
-    place.file(`${SKILLS}/outer/docs/notes.md`, "notes");
-    place.skill(`${SKILLS}/outer`, "inner");
-    place.link("../docs", `${SKILLS}/outer/inner/docs`);
-    place.link("inner", `${SKILLS}/outer/alias`);
-    const skills = root(join(place.path, SKILLS), { recursive: true });
-    const rules = [{ skill: "inner", state: "off" } as const];
-    using registry = new SkillRegistry([skills], { policy: { rules } });
-    await registry.refresh();
-    const skill = registry.find("outer")!;
-    const { text } = await registry.readFile(skill, "docs/notes.md");
-    assert.equal(text, "notes");
-    for (const dir of ["inner", "alias"]) {
-      const reading = registry.readFile(skill, `${dir}/docs/notes.md`);
-      await assert.rejects(reading, /the skill serves no such file/);
-    }
-  },
-);
+withLinks.test("a link in a hidden skill is hidden too, even if it leads to a file that is not", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "outer");
+  place.file(`${SKILLS}/outer/docs/notes.md`, "notes");
+  place.skill(`${SKILLS}/outer`, "inner");
+  place.link("../docs", `${SKILLS}/outer/inner/docs`);
+  place.link("inner", `${SKILLS}/outer/alias`);
+  const skills = root(join(place.path, SKILLS), { recursive: true });
+  const rules = [{ skill: "inner", state: "off" } as const];
+  using registry = new SkillRegistry([skills], { policy: { rules } });
+  await registry.refresh();
+  const skill = registry.find("outer")!;
+  const { text } = await registry.readFile(skill, "docs/notes.md");
+  assert.equal(text, "notes");
+  for (const dir of ["inner", "alias"]) {
+    const reading = registry.readFile(skill, `${dir}/docs/notes.md`);
+    await assert.rejects(reading, /the skill serves no such file/);
+  }
+});
 
 Deno.test("the files of a folder that the scan could not list are hidden until a scan can list it", async () => {
   using place = new Place();
@@ -102,37 +63,15 @@ Deno.test("the files of a folder that the scan could not list are hidden until a
   assert.match(inner.text!, /About inner/);
 });
 
-Deno.test("no skill can take the prefix of a scope", async () => {
+withLinks.test("under printed permissions, a change behind a linked root is noticed", async () => {
   using place = new Place();
-  place.skill("project/.claude/skills", "global", skillMd("global", "Theirs"));
-  place.skill("project/.claude/skills/global", "git");
-  place.skill("project/.claude/skills", "x", skillMd("global:git", "Theirs"));
-  place.skill(SKILLS, "git", skillMd("git", "My own"));
-  await using session = await Session.open(place);
-  const { contents } = await session.client.readResource({
-    uri: "skill://global%3Agit/SKILL.md",
-  });
-  assert.match((contents[0] as { text: string }).text, /My own/);
-  assert.match((await session.load("global:git")).text, /My own/);
-  const { resources } = await session.client.listResources();
-  assert.ok(
-    resources.some(({ uri }) => uri === "skill://global/SKILL.md"),
-  );
+  place.skill("data/skills", "git");
+  place.dir("home", ".claude");
+  place.link(join(place.path, "data", "skills"), "home/.claude/skills");
+  const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual(await session.names(), ["git"]);
+  place.skill("data/skills", "pdf");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["git", "pdf"]);
 });
-
-Deno.test(
-  "under printed permissions, a change behind a linked root is noticed",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("data/skills", "git");
-    place.dir("home", ".claude");
-    place.link(join(place.path, "data", "skills"), "home/.claude/skills");
-    const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
-    await using session = await Session.open(place, { launch });
-    assert.deepEqual(await session.names(), ["git"]);
-    place.skill("data/skills", "pdf");
-    await session.listChanged();
-    assert.deepEqual(await session.names(), ["git", "pdf"]);
-  },
-);

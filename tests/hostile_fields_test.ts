@@ -5,10 +5,10 @@ import { KNOWN_FIELDS } from "../src/check/fields.ts";
 import { TOOL_NAMES } from "../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
+import { LocalServer } from "./testing/local_server.ts";
 import { runServer } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
 import { eventually } from "./testing/waiting.ts";
-import { LocalServer } from "./testing/local_server.ts";
 
 /** What each field contains: lines, tags, escapes, commands, and much of it. */
 const HOSTILE = [

@@ -1,6 +1,8 @@
-// Whom the process over HTTP refuses, and with which settings it does not start.
+// Whom the process over HTTP refuses, with which settings it does not start, and what
+// happens when a file of tokens changes.
 import assert from "node:assert/strict";
-import { filesPlace } from "./testing/folders.ts";
+import { dirname, join } from "../src/fs/paths.ts";
+import { filesPlace, type Place } from "./testing/folders.ts";
 import {
   httpCommand,
   type HttpOptions,
@@ -9,7 +11,11 @@ import {
   modernClient,
   TOKEN,
 } from "./testing/http.ts";
-import { runServer } from "./testing/server.ts";
+import { needs } from "./testing/needs.ts";
+import { message, runServer } from "./testing/server.ts";
+import { within } from "./testing/waiting.ts";
+
+const withLinks = needs("links");
 
 Deno.test("a client without the token learns nothing about the skills", async () => {
   using place = filesPlace();
@@ -37,22 +43,23 @@ Deno.test("a server does not start with invalid settings, or without a token if 
   using place = filesPlace();
   const noToken =
     /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/;
-  for (
-    const [options, message] of [
-      [{ host: "0.0.0.0" }, noToken],
-      [{ host: "[::]" }, noToken],
-      [
-        { env: { SKILL_SERVER_TOKEN: "alice:short" } },
-        /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
-      ],
-      [{ args: ["--check"] }, /^skill-server: Cannot use --check over HTTP/],
-      [
-        { args: ["--tools", "skilljack", "--port", "9001"] },
-        /^skill-server: Cannot use --port after the module: .* write it before the module/,
-      ],
-      [{ permissions: ["--allow-read"] }, /^skill-server: Cannot read the /],
-    ] as [HttpOptions, RegExp][]
-  ) {
+  const cases = [
+    [{ host: "0.0.0.0" }, noToken],
+    [{ host: "[::]" }, noToken],
+    [
+      { env: { SKILL_SERVER_TOKEN: "alice:short" } },
+      /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
+    ],
+    [
+      { permissions: ["--allow-read"] },
+      /^skill-server: Cannot read the settings in the environment: /,
+    ],
+    [
+      { args: ["--tools", "skilljack", "--port", "9001"] },
+      /^skill-server: Cannot use --port after the module: .* write it before the module/,
+    ],
+  ] as [HttpOptions, RegExp][];
+  for (const [options, message] of cases) {
     const { code, stderr } = await runServer(place, httpCommand(options));
     assert.equal(code, 2);
     assert.match(stderr, message);
@@ -77,27 +84,22 @@ Deno.test("a request with another host or HTTP method, or with a body that is no
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
   await using server = await HttpServer.start(place, { env });
-  for (
-    const [methods, path, host, status] of [
-      [["GET", "HEAD"], "/", undefined, 200],
-      [["GET"], "/", "skills.example.com", 200],
-      [["GET", "POST"], "/", "evil.example.com", 403],
-      [["GET", "POST"], "/mcp", "localhost.evil.example.com", 403],
-      [["GET", "DELETE", "OPTIONS", "TRACE"], "/mcp", undefined, 405],
-      [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
-      [["POST"], "/mcp", undefined, 400],
-      [["GET"], "/other", undefined, 404],
-    ] as const
-  ) {
+  const cases = [
+    [["GET", "HEAD"], "/", undefined, 200],
+    [["GET"], "/", "skills.example.com", 200],
+    [["GET", "POST"], "/", "evil.example.com", 403],
+    [["GET", "POST"], "/mcp", "localhost.evil.example.com", 403],
+    [["GET", "DELETE", "OPTIONS", "TRACE"], "/mcp", undefined, 405],
+    [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
+    [["POST"], "/mcp", undefined, 400],
+    [["GET"], "/other", undefined, 404],
+  ] as const;
+  for (const [methods, path, host, status] of cases) {
     for (const method of methods) {
       const got = await statusOf(server, { method, path, host });
       assert.equal(got, status, `${method} ${path} ${host}`);
     }
   }
-  const large = { ...modern("tools/list"), padding: "x".repeat(2 ** 20) };
-  const refused = await server.fetch(large);
-  assert.equal(refused.status, 413);
-  assert.match(await refused.text(), /at most 1048576 bytes/);
   const { headers, body } = await server.fetch(undefined);
   assert.equal(headers.get("allow"), "POST");
   await body?.cancel();
@@ -122,4 +124,134 @@ Deno.test("an aborted upload leaves nothing in the log", async () => {
   await server.end();
   await server[Symbol.asyncDispose]();
   assert.deepEqual(server.stderr.takeAll(), []);
+});
+
+const ALICE = "alice-has-a-secret-token";
+const BOB = "bob-has-another-secret-token";
+
+/** Returns options for a server that may read the skills and the folder of the tokens, no more. */
+function withTokens(place: Place, file: string): HttpOptions {
+  const dirs = [place.project, place.home, dirname(file)];
+  return {
+    env: { SKILL_SERVER_TOKENS_FILE: file },
+    permissions: [`--allow-read=${dirs}`, "--allow-env"],
+    host: "0.0.0.0",
+  };
+}
+
+async function statusFor(server: HttpServer, token: string): Promise<number> {
+  const request = message(1, "tools/list");
+  const authorization = `Bearer ${token}`;
+  const response = await server.fetch(request, { authorization });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Waits for the line that the server logs when it has read the changed file. */
+async function reloaded(server: HttpServer, count: string): Promise<void> {
+  await server.stderr.take(
+    (line) => line.includes(`Read ${count} in "`),
+    "the server to read the tokens again",
+  );
+}
+
+async function listen(server: HttpServer, token: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  const client = await modernClient(server, { headers });
+  const subscription = await client.listen({ toolsListChanged: true });
+  return { client, closed: subscription.closed };
+}
+
+withLinks.test("removing a token ends its listeners and no others, even if only a link to the folder changes", async () => {
+  using place = filesPlace();
+  // As Kubernetes mounts secrets.
+  place.file("tokens/..1/list", `alice:${ALICE}, bob:${BOB}`);
+  place.link("..1", "tokens/..data");
+  const file = place.link("..data/list", "tokens/list");
+  await using server = await HttpServer.start(place, withTokens(place, file));
+  const [alice, bob] = [
+    await listen(server, ALICE),
+    await listen(server, BOB),
+  ];
+  place.file("tokens/..2/list", `bob:${BOB}`);
+  place.link("..2", "tokens/..next");
+  const data = join(place.path, "tokens/..data");
+  Deno.renameSync(join(place.path, "tokens/..next"), data);
+  await within(alice.closed, "the listener of the removed token to end");
+  assert.equal(await statusFor(server, ALICE), 401);
+  const changed = Promise.withResolvers<void>();
+  bob.client.setNotificationHandler(
+    "notifications/tools/list_changed",
+    () => changed.resolve(),
+  );
+  place.skill("home/.claude/skills", "new");
+  await within(changed.promise, "the notification for the other token");
+  await bob.client.close();
+});
+
+Deno.test("the last valid tokens stay while the file is invalid or missing, and each reason is logged once", async () => {
+  using place = filesPlace();
+  const file = place.file("tokens/list", ALICE);
+  await using server = await HttpServer.start(place, withTokens(place, file));
+  const logged = async (reason: RegExp) => {
+    const line = await server.stderr.take(
+      (line) => line.includes("Cannot use the tokens"),
+      "the server to refuse the file",
+    );
+    assert.match(line, reason);
+    assert.ok(line.includes(file), line);
+    assert.match(line, /; the last valid tokens stay in use$/);
+    assert.equal(await statusFor(server, ALICE), 200);
+    assert.equal(await statusFor(server, ""), 401);
+  };
+  place.replace("tokens/list", "");
+  await logged(/it contains no token; create each token with "openssl/);
+  place.remove("tokens/list");
+  await logged(/there is no such file; /);
+  place.replace("tokens/list", `${BOB}\nshort`);
+  await logged(/token 2 has fewer than 16 characters; /);
+  assert.equal(await statusFor(server, BOB), 401);
+  place.replace("tokens/list", ALICE);
+  await reloaded(server, "1 token");
+  place.replace("tokens/list", BOB);
+  await reloaded(server, "1 token");
+  assert.equal(await statusFor(server, ALICE), 401);
+  assert.deepEqual(
+    server.stderr.takeAll().filter((line) => line.includes("tokens stay")),
+    [],
+  );
+});
+
+Deno.test("a server does not start without a valid token in its file, or with both variables", async () => {
+  using place = filesPlace();
+  const dir = place.dir("tokens");
+  place.file("secret", ALICE);
+  place.file("tokens/short", `bob:${BOB}\nalice:short`);
+  const cases = [
+    ["none", /there is no such file; create it with one token /],
+    [".", /it is a folder; /],
+    ["../secret", /Deno is not allowed to read it; add it to /],
+    ["short", /token 2 has fewer than 16 /],
+  ] as const;
+  for (const [name, reason] of cases) {
+    const file = join(dir, name);
+    const options = withTokens(place, join(dir, "any"));
+    const env = { SKILL_SERVER_TOKENS_FILE: file };
+    const command = httpCommand({ ...options, env });
+    const { code, stderr } = await runServer(place, command);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, reason);
+    assert.ok(stderr.includes(`Cannot use the tokens in "${file}": `), stderr);
+    assert.ok(!stderr.includes(ALICE) && !stderr.includes(BOB));
+  }
+  const env = {
+    SKILL_SERVER_TOKEN: BOB,
+    SKILL_SERVER_TOKENS_FILE: join(dir, "short"),
+  };
+  const { code, stderr } = await runServer(place, httpCommand({ env }));
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /SKILL_SERVER_TOKEN and SKILL_SERVER_TOKENS_FILE are both set; unset one/,
+  );
 });

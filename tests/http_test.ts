@@ -10,10 +10,12 @@ import { toolsets } from "./testing/client.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import type { Reply } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
 import { within } from "./testing/waiting.ts";
+
+const withSignals = needs("signals");
 
 Deno.test("a legacy client is served over HTTP", async () => {
   using place = filesPlace();
@@ -33,8 +35,6 @@ Deno.test("a legacy client is served over HTTP", async () => {
   assert.deepEqual(tools.map(({ name }) => name), ["skill"]);
   const { content } = await client.callTool(GIT_CALL);
   assert.match((content as { text: string }[])[0]!.text, /^Loading: git\n/);
-  const { prompts } = await client.listPrompts();
-  assert.ok(prompts.some(({ name }) => name === "git"));
   const uri = "skill://git/references/API.md";
   const { contents } = await client.readResource({ uri });
   const mimeType = "text/markdown";
@@ -134,9 +134,7 @@ Deno.test("over HTTP, tools take no absolute path, not even that of a skill's fi
   }
 });
 
-Deno.test("a terminated server closes its streams and exits", {
-  ignore: lacks("signals"),
-}, async () => {
+withSignals.test("a terminated server closes its streams and exits", async () => {
   for (const flags of [[], ["--parallel"]]) {
     using place = filesPlace();
     await using server = await HttpServer.start(place, { flags });
@@ -149,26 +147,20 @@ Deno.test("a terminated server closes its streams and exits", {
   }
 });
 
-Deno.test(
-  "the task serve accepts a port, options, and folders in any order, and ends its server",
-  {
-    ignore: lacks("signals"),
-  },
-  async () => {
-    using place = filesPlace();
-    const dir = join(place.home, ".claude/skills");
-    const task = ["task", "--config", join(REPOSITORY, "deno.json"), "serve"];
-    const args = ["--tools=skilljack", dir, "--port", "0", "--host=127.0.0.1"];
-    const command = [Deno.execPath(), ...task, ...args];
-    await using server = await HttpServer.start(place, { command });
-    const { result } = await server.ask("tools/list");
-    const ended = await server.end();
-    assert.notEqual(new URL(server.url).port, "8000");
-    assert.match(JSON.stringify(result.tools), /"skill-resource"/);
-    assert.equal(ended.code, 0);
-    await assert.rejects(fetch(server.url), TypeError);
-  },
-);
+withSignals.test("the task serve accepts a port, options, and folders in any order, and ends its server", async () => {
+  using place = filesPlace();
+  const dir = join(place.home, ".claude/skills");
+  const task = ["task", "--config", join(REPOSITORY, "deno.json"), "serve"];
+  const args = ["--tools=skilljack", dir, "--port", "0", "--host=127.0.0.1"];
+  const command = [Deno.execPath(), ...task, ...args];
+  await using server = await HttpServer.start(place, { command });
+  const { result } = await server.ask("tools/list");
+  const ended = await server.end();
+  assert.notEqual(new URL(server.url).port, "8000");
+  assert.match(JSON.stringify(result.tools), /"skill-resource"/);
+  assert.equal(ended.code, 0);
+  await assert.rejects(fetch(server.url), TypeError);
+});
 
 Deno.test("clients over HTTP get URIs instead of the server's paths", async () => {
   using place = filesPlace();
@@ -198,6 +190,8 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
     for (const reply of await Promise.all(replies)) {
       const text = JSON.stringify(reply);
       assert.ok(!text.includes(place.path), text);
+      if (!text.includes("Skill 'broken' not found")) continue;
+      assert.match(text, /skips a skill with this name: description-missing/);
     }
   }
 });

@@ -1,8 +1,7 @@
 // Which modules import, and load, which others.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
-import { read } from "./testing/pages.ts";
-import { listModules } from "./testing/sources.ts";
+import { listModules, read } from "./testing/pages.ts";
 
 /** The directories of `src/`: a module imports from its own and from those before it. */
 const ORDER = [

@@ -1,12 +1,12 @@
 // What every list of skills has in common, with a server as a client sees it.
 import assert from "node:assert/strict";
+import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import {
   listSkills as listEntries,
   pages,
   Session,
   toolsets,
 } from "./testing/client.ts";
-import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { Wire } from "./testing/server.ts";
 
@@ -80,8 +80,6 @@ for (const toolset of Object.keys(toolsets) as Toolset[]) {
     }
     const { messages } = await session.client.getPrompt({ name: "quiet" });
     assert.match(JSON.stringify(messages), /About quiet/);
-    const [line] = session.client.getInstructions()!.split("\n");
-    assert.match(line!, /: 4 in total, such as delta, quiet$/);
   });
 }
 
@@ -97,13 +95,12 @@ Deno.test("every page of a list follows from a cursor that is accepted, however 
   const uri = `skill://${encodeURIComponent(`${"\u6f22".repeat(190)} 0`)}/${
     "a".repeat(200)
   }`;
-  for (
-    const [method, expected, params] of [
-      ["resources/list", 2 * count],
-      ["prompts/list", count + 1],
-      ["resources/directory/read", count, { uri }],
-    ] as const
-  ) {
+  const cases = [
+    ["resources/list", 2 * count],
+    ["prompts/list", count + 1],
+    ["resources/directory/read", count, { uri }],
+  ] as const;
+  for (const [method, expected, params] of cases) {
     const entries = (await pages(wire, method, params))
       .flatMap(({ resources, prompts }) => resources ?? prompts);
     const ids = new Set(entries.map(({ uri, name }) => uri ?? name));
@@ -146,11 +143,6 @@ Deno.test("every name in a list loads its skill, with characters of XML, with 20
   const list = tools[0]!.description!;
   assert.match(list, /\n- project:R&D: Theirs 1\n/);
   assert.match(list, /\n- <b>: Mine 1\n/);
-  // The form that lists as XML have, too.
-  for (const name of ["R&amp;D", "global:R&amp;D"]) {
-    const { text } = await session.text("read_skill", { name });
-    assert.match(text, name === "R&amp;D" ? /Theirs 1/ : /Mine 0/);
-  }
   const { prompts: [, ...prompts] } = await session.client.listPrompts();
   assert.equal(prompts.length, 7);
   for (const { name, description } of prompts) {
@@ -165,26 +157,12 @@ Deno.test("in lists, a description counts up to 1,024 characters, and in skills/
   place.skill(HOME, "git", skillMd("git", description));
   place.skill(HOME, "fits", skillMd("fits", "é".repeat(1_024)));
   const shown = "😀".repeat(1_021) + "...";
-  for (const toolset of ["skill", "skilljack", "reference", "agentskills"]) {
+  for (const toolset of Object.keys(toolsets) as Toolset[]) {
     await using session = await openWith(place, toolset);
-    const { client } = session;
-    const { prompts } = await client.listPrompts();
-    const { resources } = await client.listResources();
-    const lists: unknown[] = [
-      prompts[0],
-      prompts.slice(1),
-      resources,
-      toolset === "agentskills"
-        ? await session.call("load_skill_metadata_op")
-        : await client.listTools(),
-    ];
-    if (toolset === "reference") lists.push(await session.call("list_skills"));
-    for (const list of lists) {
-      const text = JSON.stringify(list);
-      assert.ok(
-        text.includes(shown) && !text.includes(`😀${shown}`),
-        text.slice(0, 300),
-      );
+    const forModel = await toolListsOf(session, toolset);
+    for (const text of [...forModel, ...await otherListsOf(session)]) {
+      const isCut = text.includes(shown) && !text.includes(`😀${shown}`);
+      assert.ok(isCut, text.slice(0, 300));
       assert.ok(text.includes("é".repeat(1_024)));
     }
   }

@@ -56,16 +56,15 @@ Deno.test("resources/read reads a URI as it is meant, and returns the URI that w
   await using wire = await Wire.open(place);
   const read = async (uri: string) =>
     await wire.ask(1, "resources/read", { uri });
-  for (
-    const [path, file] of [
-      ["docs/a%20b.md", "docs/a b.md"],
-      ["docs/a%20b.md#usage", "docs/a b.md"],
-      ["docs/a%2520b.md", "docs/a b.md"],
-      ["/docs/a%20b.md", "docs/a b.md"],
-      ["docs%5Ca%20b.md", "docs/a b.md"],
-      ["c%2520d.md", "c%20d.md"],
-    ]
-  ) {
+  const cases = [
+    ["docs/a%20b.md", "docs/a b.md"],
+    ["docs/a%20b.md#usage", "docs/a b.md"],
+    ["docs/a%2520b.md", "docs/a b.md"],
+    ["/docs/a%20b.md", "docs/a b.md"],
+    ["docs%5Ca%20b.md", "docs/a b.md"],
+    ["c%2520d.md", "c%20d.md"],
+  ];
+  for (const [path, file] of cases) {
     const uri = `skill://git/${path}`;
     const { result } = await read(uri);
     const [{ uri: returned, text }] = result.contents;

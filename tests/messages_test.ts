@@ -1,11 +1,9 @@
 // Any message on stdio, however odd or long: each request gets one reply that fits.
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { filesPlace, Place } from "./testing/folders.ts";
 import { METHODS as HANDLED } from "../src/mcp/requests.ts";
-import { MODERN_META } from "./testing/modern.ts";
-import { Wire } from "./testing/server.ts";
-import { ping } from "./testing/client.ts";
+import { filesPlace, Place } from "./testing/folders.ts";
+import { message, MODERN_META, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 
 /** Every method whose request is answered at once, and some unknown ones. */
@@ -80,10 +78,10 @@ Deno.test("the server survives every message, answers every request, and sends w
     '{"__proto__":{"jsonrpc":"2.0","id":-5,"method":"ping"}}',
     `[${"[".repeat(100_000)}`,
     `{"jsonrpc":"2.0","method":"x","params":{"a":${deep}}}`,
-    `[${JSON.stringify(ping(-5))}]`,
+    `[${JSON.stringify(message(-5, "ping"))}]`,
   ];
   const params = { uri: { toString: 1 } };
-  await wire.write({ ...ping("odd"), method: "resources/unsubscribe", params });
+  await wire.write(message("odd", "resources/unsubscribe", params));
   await wire.write(...requests, ...others.map((line) => `${line}\n`));
   const expected = ["odd", ...requests.map(({ id }) => id)];
   const counts = new Map<unknown, number>();
@@ -105,17 +103,9 @@ Deno.test("the server survives every message, answers every request, and sends w
 Deno.test("a subscription to something other than texts does not end the server", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
-  const listen = {
-    notifications: { resourceSubscriptions: [{ toString: 1 }] },
-    _meta: MODERN_META,
-  };
-  await wire.write({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "subscriptions/listen",
-    params: listen,
-  });
-  const { error } = await wire.reply(1);
+  const notifications = { resourceSubscriptions: [{ toString: 1 }] };
+  const params = { notifications, _meta: MODERN_META };
+  const { error } = await wire.ask(1, "subscriptions/listen", params);
   assert.equal(error!.code, -32602);
   const { result } = await wire.ask(2, "tools/list", { _meta: MODERN_META });
   assert.equal(result.tools.length, 1);

@@ -150,56 +150,27 @@ function known(answers: Answers): [string, string | undefined][] {
     .sort(([a], [b]) => a < b ? -1 : 1);
 }
 
-/** The params of a client's first request, without which it gets no notifications. */
-const INITIALIZE = {
-  protocolVersion: "2025-11-25",
-  capabilities: {},
-  clientInfo: { name: "naming", version: "1" },
-};
-
-/** Returns the URIs of which a client learns, after a scan, that they changed. */
-async function change(server: LocalServer): Promise<Set<string>> {
-  server.notifications.length = 0;
-  await server.registry.refresh();
-  // Another subscription begins once the files of the others were compared.
-  await server.ask(0, "resources/subscribe", { uri: "skill://" });
-  const updates = server.notifications
-    .filter(({ method }) => /updated/.test(method));
-  return new Set(updates.map(({ params }) => params!.uri!));
-}
-
 Deno.test("the table of kinds has each state of a policy", () => {
   assert.deepEqual(STATE_NAMES.filter((state) => !(state in KINDS)), []);
 });
 
-/** Checks whose skill has the name, and that subscribers learn of it if the project's goes. */
+/** Checks whose skill has the name, in each view. */
 async function checkName(
-  { project, global }: Kinds,
+  kinds: Kinds,
   order: readonly Owner[],
 ): Promise<void> {
   using place = new Place();
-  write(place, { project, global });
+  write(place, kinds);
   using server = await open(place, order);
-  const kinds: Kinds = {
-    project: project?.state === "off" ? undefined : project,
-    global: global?.state === "off" ? undefined : global,
-  };
-  assert.deepEqual(known(await ask(server)), known(expect(kinds, order)));
-  const holder = holderOf(kinds, order);
-  if (holder === undefined) return;
-  const uri = "skill://deploy/SKILL.md";
-  await server.ask(0, "initialize", INITIALIZE);
-  await server.ask(0, "resources/subscribe", { uri });
-  if (project !== undefined) place.remove(`${DIRS.project}/deploy`);
-  const updated = await change(server);
-  assert.deepEqual([...updated], holder === "project" ? [uri] : []);
-  const rest = { ...kinds, project: undefined };
-  assert.deepEqual(known(await ask(server)), known(expect(rest, order)));
+  const served = (kind?: Kind) => kind?.state === "off" ? undefined : kind;
+  const { project, global } = kinds;
+  const expected = { project: served(project), global: served(global) };
+  assert.deepEqual(known(await ask(server)), known(expect(expected, order)));
 }
 
-for (
-  const order of [["project", "global"], ["global", "project"]] as Owner[][]
-) {
+const ORDERS: Owner[][] = [["project", "global"], ["global", "project"]];
+
+for (const order of ORDERS) {
   Deno.test(`each view agrees whose skill has a name, in each state, with the folder of the ${order[0]} first`, async (test) => {
     for (const [projectKind, project] of Object.entries(KINDS)) {
       for (const [globalKind, global] of Object.entries(KINDS)) {

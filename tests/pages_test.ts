@@ -11,10 +11,12 @@ import {
   REPOSITORY,
 } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { listCommands, PAGES } from "./testing/pages.ts";
 import { linesOf } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
+
+const withShAndLinks = needs("sh", "links");
 
 preload(MOD, HTTP);
 
@@ -135,20 +137,16 @@ function startCommand(command: string, place: Place): Deno.ChildProcess {
 for (const command of COMMANDS) {
   if (LISTED.some((row) => row.test(command))) continue;
   const pages = PAGES.filter((page) => listCommands(page).includes(command));
-  Deno.test(
-    `the command of ${pages.join(" and ")} works: ${command}`,
-    { ignore: lacks("sh") || lacks("links") },
-    async () => {
-      using place = new Place();
-      const process = startCommand(command, place);
-      const output = new Response(process.stdout).text();
-      const lines: string[] = [];
-      for await (const line of linesOf(process.stderr)) {
-        lines.push(line);
-        if (line.includes("Serving http:")) process.kill("SIGTERM");
-      }
-      const { code } = await within(process.status, "the command to end");
-      assert.equal(code, 0, [await output, ...lines].join("\n"));
-    },
-  );
+  withShAndLinks.test(`the command of ${pages.join(" and ")} works: ${command}`, async () => {
+    using place = new Place();
+    const process = startCommand(command, place);
+    const output = new Response(process.stdout).text();
+    const lines: string[] = [];
+    for await (const line of linesOf(process.stderr)) {
+      lines.push(line);
+      if (line.includes("Serving http:")) process.kill("SIGTERM");
+    }
+    const { code } = await within(process.status, "the command to end");
+    assert.equal(code, 0, [await output, ...lines].join("\n"));
+  });
 }

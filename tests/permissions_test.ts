@@ -2,11 +2,14 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
+import { printedLaunch } from "./testing/command_line.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { onWindows, runServer, type ServerOptions } from "./testing/server.ts";
+
+const withLinks = needs("links");
 
 /** A start in a place with the project's skill `git` and the user's skill `pdf`. */
 interface Start {
@@ -79,20 +82,6 @@ for (const [when, { options, names, log }] of Object.entries(STARTS)) {
   });
 }
 
-Deno.test("server reports that a tool cannot run the shell only if Deno is not allowed to", async () => {
-  using place = new Place();
-  const args = ["--tools", "agentskills"];
-  const read = ["--allow-read", "--allow-env"];
-  const refused = flagsWith(...read);
-  await using session = await Session.open(place, { args, flags: refused });
-  const lack = "The tool run_shell_command_op is unavailable: Deno has no";
-  await session.stderr.take((line) => line.includes(lack), "the reason");
-  const allowed = flagsWith(...read, "--allow-run");
-  await using other = await Session.open(place, { args, flags: allowed });
-  await other.client.listTools();
-  assert.deepEqual(await other.end(), []);
-});
-
 Deno.test("server reports neither a trusted folder that Deno may not read, nor an unknown home folder whose skills it would not serve", async () => {
   using place = new Place();
   const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
@@ -131,37 +120,42 @@ Deno.test("server over HTTP obeys a policy beside the skills with only the permi
   assert.deepEqual(names, ["skill", "git"]);
 });
 
-Deno.test(
-  "server serves a root that is a link even if Deno has permission only for the link",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("dotfiles", "git");
-    const link = place.link(
-      join(place.path, "dotfiles"),
-      "home/.claude/skills",
-    );
-    const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
-    await using session = await Session.open(place, { flags });
-    assert.deepEqual(await session.names(), ["git"]);
-    assert.match((await session.load("git")).text, /^Loading: git\n/);
-  },
-);
+withLinks.test("server serves a root that is a link even if Deno has permission only for the link", async () => {
+  using place = new Place();
+  place.skill("dotfiles", "git");
+  const link = place.link(
+    join(place.path, "dotfiles"),
+    "home/.claude/skills",
+  );
+  const flags = flagsWith(`--allow-read=${link}`, "--allow-env");
+  await using session = await Session.open(place, { flags });
+  assert.deepEqual(await session.names(), ["git"]);
+  assert.match((await session.load("git")).text, /^Loading: git\n/);
+});
 
-Deno.test(
-  "server treats the home folder's skills as global even if it runs in that folder",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
-    place.link(place.project, "home-link");
-    for (const HOME of [place.project, join(place.path, "home-link")]) {
-      await using session = await Session.open(place, { env: { HOME } });
-      assert.deepEqual(await session.names(), ["git"]);
-      assert.match(await session.description(), /<location>global</);
-    }
-  },
-);
+withLinks.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
+  using place = new Place();
+  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
+  place.link(place.project, "home-link");
+  for (const HOME of [place.project, join(place.path, "home-link")]) {
+    await using session = await Session.open(place, { env: { HOME } });
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.match(await session.description(), /<location>global</);
+  }
+});
+
+Deno.test("the server and the entry that it prints work in a home folder whose name has a blank and an umlaut", async () => {
+  using place = new Place();
+  const home = place.dir("J\u00fcrgen M\u00fcller");
+  place.skill("J\u00fcrgen M\u00fcller/.claude/skills", "git");
+  const env = { HOME: home, USERPROFILE: home };
+  const launch = await printedLaunch(place, { env });
+  for (const options of [{ env }, { env, launch }]) {
+    await using session = await Session.open(place, options);
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.equal((await session.load("git")).isError, false);
+  }
+});
 
 Deno.test("the home folder on Windows is USERPROFILE, even if a shell sets HOME", async () => {
   using place = new Place();

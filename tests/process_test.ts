@@ -1,21 +1,22 @@
 // How the server on stdio ends, and how it behaves if its output is closed or full.
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
-import { serverCommand, spawnServer, Wire } from "./testing/server.ts";
-import { ping } from "./testing/client.ts";
+import { needs } from "./testing/needs.ts";
+import { message, serverCommand, spawnServer, Wire } from "./testing/server.ts";
 import { eventually, within } from "./testing/waiting.ts";
+
+const withLinks = needs("links");
+const withSignals = needs("signals");
+const withSh = needs("sh");
 
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   await using wire = await Wire.open(place);
-  const call = (id: number) => ({
-    jsonrpc: "2.0",
-    id,
-    method: "tools/call",
-    params: { name: "skill", arguments: { name: id % 50 ? "git" : "none" } },
-  });
+  const call = (id: number) => {
+    const input = { name: id % 50 ? "git" : "none" };
+    return message(id, "tools/call", { name: "skill", arguments: input });
+  };
   const expected = Array.from({ length: 2_000 }, (_, index) => index + 1);
   await wire.write(
     expected.map((id) => `${JSON.stringify(call(id))}\n`).join(""),
@@ -27,34 +28,26 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   assert.equal(wire.stderr, "");
 });
 
-Deno.test(
-  "server exits at once when its client disconnects during the first scan",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    for (let i = 0; i < 2_500; i++) {
-      place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
-    }
-    await using wire = new Wire(place);
-    assert.equal((await wire.endInput()).code, 0);
-    // The scan logs problems only at its end.
-    assert.equal(wire.stderr, "");
-  },
-);
+withLinks.test("server exits at once when its client disconnects during the first scan", async () => {
+  using place = new Place();
+  for (let i = 0; i < 2_500; i++) {
+    place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
+  }
+  await using wire = new Wire(place);
+  assert.equal((await wire.endInput()).code, 0);
+  // The scan logs problems only at its end.
+  assert.equal(wire.stderr, "");
+});
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
-  Deno.test(
-    `server exits with 0 on ${signal}`,
-    { ignore: lacks("signals") },
-    async () => {
-      using place = new Place();
-      await using wire = await Wire.open(place);
-      await wire.ask(1, "tools/list");
-      wire.process.kill(signal);
-      assert.equal((await wire.ended).code, 0);
-      assert.equal(wire.stderr, "");
-    },
-  );
+  withSignals.test(`server exits with 0 on ${signal}`, async () => {
+    using place = new Place();
+    await using wire = await Wire.open(place);
+    await wire.ask(1, "tools/list");
+    wire.process.kill(signal);
+    assert.equal((await wire.ended).code, 0);
+    assert.equal(wire.stderr, "");
+  });
 }
 
 Deno.test("server exits quietly when its output is closed", async () => {
@@ -63,7 +56,7 @@ Deno.test("server exits quietly when its output is closed", async () => {
   const stdin = server.stdin.getWriter();
   const stdout = server.stdout.getReader();
   const line = (id: number) =>
-    new TextEncoder().encode(`${JSON.stringify(ping(id))}\n`);
+    new TextEncoder().encode(`${JSON.stringify(message(id, "ping"))}\n`);
   await stdin.write(line(1));
   await within(stdout.read(), "the first reply");
   await stdout.cancel();
@@ -96,7 +89,7 @@ Deno.test("server keeps serving if its client does not read stderr", async () =>
   place.skill("home/.claude/skills", "git");
   const server = spawnServer(place);
   const stdin = server.stdin.getWriter();
-  const request = { ...ping(1), method: "tools/list" };
+  const request = message(1, "tools/list");
   await stdin.write(new TextEncoder().encode(`${JSON.stringify(request)}\n`));
   const stdout = server.stdout.pipeThrough(new TextDecoderStream()).getReader();
   const { value } = await within(stdout.read(), "the reply");
@@ -108,23 +101,19 @@ Deno.test("server keeps serving if its client does not read stderr", async () =>
   assert.equal((await server.status).code, 0);
 });
 
-Deno.test(
-  "server keeps serving if stderr is closed",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    place.skill("home/.claude/skills", "bad", "no frontmatter");
-    const [command, { args, cwd, env }] = serverCommand(place);
-    const request = JSON.stringify({ ...ping(1), method: "tools/list" });
-    const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
-    const { code, stdout } = await new Deno.Command("sh", {
-      args: ["-c", script, "sh", String(command), ...args!],
-      cwd,
-      env,
-    }).output();
-    assert.equal(code, 0);
-    const reply = JSON.parse(new TextDecoder().decode(stdout));
-    assert.match(reply.result.tools[0].description, /<name>git</);
-  },
-);
+withSh.test("server keeps serving if stderr is closed", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills", "bad", "no frontmatter");
+  const [command, { args, cwd, env }] = serverCommand(place);
+  const request = JSON.stringify(message(1, "tools/list"));
+  const script = `printf '%s\\n' '${request}' | "$@" 2>&-`;
+  const { code, stdout } = await new Deno.Command("sh", {
+    args: ["-c", script, "sh", String(command), ...args!],
+    cwd,
+    env,
+  }).output();
+  assert.equal(code, 0);
+  const reply = JSON.parse(new TextDecoder().decode(stdout));
+  assert.match(reply.result.tools[0].description, /<name>git</);
+});

@@ -9,21 +9,20 @@ import {
   replaced,
   skillMd,
 } from "./testing/folders.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
-import { Wire } from "./testing/server.ts";
 import { Inbox } from "./testing/waiting.ts";
 
-/** Opens a registry of the directory `skills` that logs nothing. */
-function open(place: Place, options: SkillRegistryOptions = {}): SkillRegistry {
-  const dir = place.dir("skills");
-  return new SkillRegistry([root(dir)], { log: () => {}, ...options });
-}
+const withLinks = needs("links");
 
-/** Opens a registry that searches the directory `skills` deep. */
-function openDeep(place: Place): SkillRegistry {
-  const skills = root(place.dir("skills"), { recursive: true });
-  return new SkillRegistry([skills], { log: () => {} });
+/** Opens a registry of the directory `skills` that logs nothing. */
+function open(
+  place: Place,
+  options: SkillRegistryOptions = {},
+  recursive = false,
+): SkillRegistry {
+  const skills = root(place.dir("skills"), { recursive });
+  return new SkillRegistry([skills], { log: () => {}, ...options });
 }
 
 /** Sets the clock to a time when no file has changed recently. */
@@ -36,12 +35,14 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   using place = new Place();
   place.skill("skills", "one");
   using registry = open(place);
-  const first = registry.refresh();
-  place.skill("skills", "two");
-  const [second, third] = [registry.refresh(), registry.refresh()];
-  await first;
-  assert.deepEqual(names(await second), ["one", "two"]);
-  assert.equal(await second, await third);
+  for (const found of [["one", "two"], ["one", "two", "zip"]]) {
+    const first = registry.refresh();
+    place.skill("skills", found.at(-1)!);
+    const [second, third] = [registry.refresh(), registry.refresh()];
+    await first;
+    assert.deepEqual(names(await second), found);
+    assert.equal(await second, await third);
+  }
 });
 
 Deno.test("SkillRegistry.refresh() waits until the last scan is old enough", async () => {
@@ -137,7 +138,7 @@ for (const [operation, path] of FAULTS) {
   Deno.test(`the last result stays while ${operation} of ${where} fails temporarily, with a diagnostic`, async () => {
     using place = new Place();
     const dir = createSkills(place);
-    using registry = openDeep(place);
+    using registry = open(place, {}, true);
     const before = await registry.refresh();
     {
       using _disk = new DiskSpy((failing, called) =>
@@ -166,7 +167,7 @@ for (const [operation, path] of FAULTS) {
 Deno.test("a directory or file that cannot be read at all is removed", async () => {
   using place = new Place();
   const dir = createSkills(place);
-  using registry = openDeep(place);
+  using registry = open(place, {}, true);
   await registry.refresh();
   using _disk = new DiskSpy((path) =>
     path === join(dir, "git/SKILL.md")
@@ -267,42 +268,25 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
   );
 });
 
-Deno.test("a skill that is added to a group is noticed by watching", async () => {
+withLinks.test("watching finds new skills and changes in them, also in a group, and after a folder becomes a link to itself", async () => {
   using place = new Place();
-  place.skill("home/.claude/skills/eng", "tdd");
-  await using wire = await Wire.open(place, { args: ["--refresh", "0"] });
-  place.skill("home/.claude/skills/eng", "review");
-  await wire.lines.take(
-    (line) => line.includes("prompts/list_changed"),
-    "a change",
+  place.skill("skills/eng", "tdd");
+  const linked = place.dir("linked");
+  using registry = new SkillRegistry(
+    [root(place.dir("skills")), root(linked)],
+    { log: () => {}, refreshSeconds: 0 },
   );
-  const { result: { prompts } } = await wire.ask(1, "prompts/list");
-  const names = prompts.map(({ name }: { name: string }) => name);
-  assert.deepEqual(names, ["skill", "review", "tdd"]);
+  await registry.refresh();
+  registry.watch();
+  const found = new Inbox<string>();
+  registry.onChange(({ keys }) => keys.forEach((key) => found.put(key)));
+  place.remove("linked");
+  place.link("linked", "linked");
+  const cases = [["skills", "one"], ["skills", "two"], ["skills/eng", "deep"]];
+  for (const [dir = "", name = ""] of cases) {
+    place.skill(dir, name);
+    await found.take((key) => key === name, `the skill ${name}`);
+    place.skill(dir, name, skillMd(name, "Changed"));
+    await found.take((key) => key === name, `the change of ${name}`);
+  }
 });
-
-Deno.test(
-  "watching finds new skills and changes in them, also after a folder becomes a link to itself",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("skills", "git");
-    const linked = place.dir("linked");
-    using registry = new SkillRegistry(
-      [root(place.dir("skills")), root(linked)],
-      { log: () => {}, refreshSeconds: 0 },
-    );
-    await registry.refresh();
-    registry.watch();
-    const found = new Inbox<string>();
-    registry.onChange(({ keys }) => keys.forEach((key) => found.put(key)));
-    place.remove("linked");
-    place.link("linked", "linked");
-    for (const name of ["one", "two"]) {
-      place.skill("skills", name);
-      await found.take((key) => key === name, `the skill ${name}`);
-      place.skill("skills", name, skillMd(name, "Changed"));
-      await found.take((key) => key === name, `the change of ${name}`);
-    }
-  },
-);

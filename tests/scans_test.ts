@@ -23,8 +23,6 @@ interface Scan {
   readonly trusted?: string;
   /** Whether a policy turns the project's skills off. */
   readonly isProjectOff?: boolean;
-  /** The directory that the server runs in. Default: the project directory. */
-  readonly workingDirectory?: "home";
   /** The skills that have their names, each with its directory. */
   readonly found: string;
   /** What is reported, each with its rule. */
@@ -92,11 +90,6 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
         found: "pdf mine/invoice",
       },
     ],
-  "prefers SKILL.md to skill.md": [{
-    files: "skills/b/skill.md=lower, skills/b/SKILL.md=upper",
-    roots: "skills",
-    found: "upper skills/b",
-  }],
   "reports a root that is a file, but not one that is missing": [{
     files: "file, skills/git/",
     roots: "none, file, skills",
@@ -223,13 +216,6 @@ const LINKS: Readonly<Record<string, readonly Scan[]>> = {
       diagnostics:
         "home/skills/private link-outside, project/root link-outside",
     }],
-  "follows no link out of a project in a searched folder": [{
-    files: `secret/keys/, project/.claude/skills/theirs/,
-        project/.claude/skills/keys -> secret/keys`,
-    roots: "project:deep",
-    found: "theirs project/.claude/skills/theirs",
-    diagnostics: "project/.claude/skills/keys link-outside",
-  }],
   "follows links in groups as in roots, and links to groups": [
     {
       files: `home/skills/team -> home/store/team, home/store/team/git/,
@@ -321,23 +307,6 @@ interface Rescan extends Scan {
 }
 
 const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
-  "finds new skills, and a skill that a removed one shadowed": [{
-    files: "project/skills/git/, home/skills/git/",
-    roots: "project/skills, home/skills",
-    found: "git project/skills/git",
-    steps: [
-      {
-        add: "home/skills/pdf/",
-        found: "git project/skills/git, pdf home/skills/pdf",
-      },
-      {
-        remove: "project/skills/git",
-        found: "git home/skills/git, pdf home/skills/pdf",
-      },
-      { remove: "home/skills", found: "" },
-      { add: "home/skills/new/", found: "new home/skills/new" },
-    ],
-  }],
   "reads a SKILL.md that changed, broke, was removed, or took the place of skill.md":
     [{
       files: "skills/git/skill.md=lower",
@@ -401,37 +370,12 @@ const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
       ],
     },
   ],
-  "searches a folder that was a link into the project": [{
-    files: "project/skills/d/, linked -> project",
-    roots: "linked:confined, linked/skills:confined",
-    found: "d linked/skills/d",
-    steps: [
-      {
-        remove: "linked",
-        add: "linked/c/, linked/skills/a/",
-        found: "a linked/skills/a, c linked/c",
-      },
-    ],
-  }],
-  "never treats the home folder as a project, even when it becomes a link": [{
-    files: "home/skills/b/",
-    roots: "home/skills",
-    workingDirectory: "home",
-    found: "b home/skills/b",
-    steps: [
-      {
-        rename: ["home", "moved"],
-        add: "home -> moved, moved/skills/a/",
-        found: "a home/skills/a, b home/skills/b",
-      },
-    ],
-  }],
 };
 
 /** Returns the roots and the options of a row. */
 function argumentsOf(
   place: Place,
-  { roots, trusted, isProjectOff, workingDirectory }: Scan,
+  { roots, trusted, isProjectOff }: Scan,
 ): Parameters<typeof scanSkillRoots> {
   const all = roots.split(", ").flatMap((it) => {
     const [dir = "", kind = ""] = it.split(":");
@@ -442,7 +386,7 @@ function argumentsOf(
   });
   const off = { scope: "project", state: "off" } as const;
   return [all, {
-    workingDirectory: place[workingDirectory ?? "project"],
+    workingDirectory: place.project,
     homeDirectory: place.home,
     trustLinks: trusted === undefined ? [] : [join(place.path, trusted)],
     policy: { rules: isProjectOff ? [off] : [] },

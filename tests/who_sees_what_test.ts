@@ -2,14 +2,16 @@
 // and in each arrangement of the two. Each view agrees.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
-import { STATE_NAMES } from "../src/policy/states.ts";
 import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
+import { STATE_NAMES } from "../src/policy/states.ts";
 import { type Entry, pages } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
-import { lacks } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
+
+const withLinks = needs("links");
 
 interface State {
   fields?: string;
@@ -75,12 +77,6 @@ const SKILLS = "home/.claude/skills";
 
 const ARRANGEMENTS: Record<string, Arrangement> = {
   "side by side": { inner: `${SKILLS}/inner`, outer: `${SKILLS}/outer` },
-  "nested, found by the same root": {
-    inner: `${SKILLS}/outer/deep/inner`,
-    outer: `${SKILLS}/outer`,
-    shared: "deep/inner/more.md",
-    args: ["home/nothing", "--skill-dir", SKILLS],
-  },
   "nested, the outer root first": {
     inner: `${SKILLS}/outer/inner`,
     outer: `${SKILLS}/outer`,
@@ -92,15 +88,6 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
     outer: `${SKILLS}/outer`,
     shared: "inner/more.md",
     args: [`${SKILLS}/outer`, SKILLS],
-  },
-  "nested, linked from another root": {
-    inner: "store/outer/inner",
-    outer: "store/outer",
-    shared: "inner/more.md",
-    links: {
-      [`${SKILLS}/outer`]: "store/outer",
-      "home/.agent/skills/inner": "store/outer/inner",
-    },
   },
   "nested in a linked root": {
     inner: "store/outer/inner",
@@ -172,19 +159,16 @@ async function serve(
 
 /** Looks at a skill in each view of a server. */
 class Viewer {
-  readonly #server: LocalServer;
-  readonly #toolset: Toolset;
-
-  constructor(server: LocalServer, toolset: Toolset) {
-    this.#server = server;
-    this.#toolset = toolset;
-  }
+  constructor(
+    readonly server: LocalServer,
+    readonly toolset: Toolset,
+  ) {}
 
   /** Returns which views show the skill `inner`, in the form of {@linkcode State.own}. */
   async seesInner(): Promise<string> {
     const uri = "skill://inner/more.md";
     const main = "skill://inner/SKILL.md";
-    const load = callFor(this.#toolset, "inner");
+    const load = callFor(this.toolset, "inner");
     const ref = { type: "ref/prompt", name: "skill" };
     const argument = { name: "name", value: "inn" };
     const views = {
@@ -211,13 +195,13 @@ class Viewer {
   async seesInOuter(path: string): Promise<string> {
     const dir = path.includes("/") ? path.replace(/\/[^/]*$/, "") : "";
     const root = "skill://outer/";
-    const entries: Entry[] = (await pages(this.#server, "skills/list"))
+    const entries: Entry[] = (await pages(this.server, "skills/list"))
       .flatMap(({ skills }) => skills);
     const outer = entries.find(({ uri }) => uri === `${root}SKILL.md`)!;
     const uri = root + path;
     return inAgreement({
       t: [
-        (await this.#call(callFor(this.#toolset, "outer", path)))
+        (await this.#call(callFor(this.toolset, "outer", path)))
           .includes(FILE_TEXT),
         ...await this.#listsToModel(path),
       ],
@@ -232,33 +216,33 @@ class Viewer {
 
   /** Returns whether the tool lists a file, if it lists files. */
   async #listsToModel(path: string): Promise<boolean[]> {
-    if (this.#toolset !== "skilljack") return [];
-    const list = await this.#call(callFor(this.#toolset, "outer", ""));
+    if (this.toolset !== "skilljack") return [];
+    const list = await this.#call(callFor(this.toolset, "outer", ""));
     return [list.includes(`- ${path}`)];
   }
 
   async #listForModel(): Promise<string> {
-    const { list } = TOOL_NAMES[this.#toolset];
+    const { list } = TOOL_NAMES[this.toolset];
     if (list !== "skill") {
       return await this.#call({ name: list, arguments: {} });
     }
-    return JSON.stringify(await pages(this.#server, "tools/list"));
+    return JSON.stringify(await pages(this.server, "tools/list"));
   }
 
   async #call(call: ToolCall): Promise<string> {
-    const { result } = await this.#server.ask(0, "tools/call", call);
+    const { result } = await this.server.ask(0, "tools/call", call);
     return result.isError ? "" : result.content[0].text;
   }
 
   /** Whether a list has an entry with a name or a URI. */
   async #lists(list: string, id: string): Promise<boolean> {
-    const entries = (await pages(this.#server, `${list}/list`))
+    const entries = (await pages(this.server, `${list}/list`))
       .flatMap((page) => page[list]);
     return entries.some(({ name, uri }) => name === id || uri === id);
   }
 
   async #shows(method: string, params: object, text: string): Promise<boolean> {
-    const { result } = await this.#server.ask(0, method, params);
+    const { result } = await this.server.ask(0, method, params);
     return result !== undefined && JSON.stringify(result).includes(text);
   }
 }
@@ -297,20 +281,16 @@ const READS_FILES = TOOLSET_NAMES
   .filter((toolset) => TOOL_NAMES[toolset].read !== undefined);
 
 for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
-  Deno.test({
-    name: `each state of a skill shows it to the right viewers: ${title}`,
-    ignore: lacks("links"),
-    fn: async (test) => {
-      // The resources do not depend on the toolset.
-      const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
-      for (const [name, state] of Object.entries(STATES)) {
-        for (const toolset of toolsets) {
-          await test.step(
-            `${name}, ${toolset}`,
-            () => check(arrangement, state, toolset),
-          );
-        }
+  withLinks.test(`each state of a skill shows it to the right viewers: ${title}`, async (test) => {
+    // The resources do not depend on the toolset.
+    const toolsets = arrangement.shared ? READS_FILES : TOOLSET_NAMES;
+    for (const [name, state] of Object.entries(STATES)) {
+      for (const toolset of toolsets) {
+        await test.step(
+          `${name}, ${toolset}`,
+          () => check(arrangement, state, toolset),
+        );
       }
-    },
+    }
   });
 }

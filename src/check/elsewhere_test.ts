@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
+import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { LocalServer } from "../../tests/testing/local_server.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import {
   runScript,
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
-import { LocalServer } from "../../tests/testing/local_server.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { join } from "../fs/paths.ts";
+
+const withLinks = needs("links");
+const withShAndNames = needs("sh", "names");
 
 /** Lists the hints about directories that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
@@ -20,52 +23,37 @@ async function hintsIn(place: Place): Promise<string[]> {
     .map(({ reason, fix }) => `${reason}; ${fix}`);
 }
 
-Deno.test("--list prints one line for 134 skills that are too deep", async () => {
-  using place = new Place();
-  for (let index = 0; index < 134; index++) {
-    place.skill(`home/.claude/skills/plugins/${index}/skills`, `s${index}`);
-  }
-  const dir = join("~", ".claude", "skills", "plugins");
-  assert.deepEqual(await hintsIn(place), [
-    `it has 134 skills deeper than the server searches; move them up, or add --skill-dir ${dir}`,
-  ]);
-});
-
 Deno.test("--list searches at most 1,000 folders of a project", async () => {
   using place = new Place();
-  for (const dir of ["project/.claude/skills/z", "home/.claude/skills/z"]) {
-    place.skill(`${dir}/z`, "deep");
-    for (let index = 0; index < 1_000; index++) {
-      place.dir(`${dir}/${index}`);
-    }
-  }
-  place.skill("project/.agents/skills", "z");
-  for (let index = 0; index < 1_000; index++) {
-    place.dir(`project/.agents/skills/${index}`);
+  // The skill is the last of them.
+  const skills = {
+    "project/.claude/skills/z": "z/deep",
+    "home/.claude/skills/z": "z/deep",
+    "project/.agents/skills": "z",
+  };
+  for (const [dir, skill] of Object.entries(skills)) {
+    place.file(`${dir}/${skill}/SKILL.md`, skillMd("z"));
+    for (let index = 0; index < 1_000; index++) place.dir(`${dir}/${index}`);
   }
   const fixes = await hintsIn(place);
   assert.deepEqual(fixes.map((fix) => fix.includes("~")), [true]);
 });
 
-Deno.test(
-  "--list counts each link to a skill in a folder of --agents, and the skills behind links to other folders",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    for (let index = 0; index < 25; index++) {
-      place.skill("store", `skill-${index}`);
-      place.skill(`collections/${index}/more`, `deep-${index}`);
-      const links = "home/.agents/skills";
-      place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
-      place.link(`../../../collections/${index}`, `${links}/all-${index}`);
-    }
-    const agents = join("~", ".agents", "skills");
-    assert.deepEqual(await hintsIn(place), [
-      "it has 25 skills, but is not searched; add --agents",
-      `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
-    ]);
-  },
-);
+withLinks.test("--list counts each link to a skill in a folder of --agents, and in one line the skills behind links to many other folders", async () => {
+  using place = new Place();
+  for (let index = 0; index < 25; index++) {
+    place.skill("store", `skill-${index}`);
+    place.skill(`collections/${index}/more`, `deep-${index}`);
+    const links = "home/.agents/skills";
+    place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
+    place.link(`../../../collections/${index}`, `${links}/all-${index}`);
+  }
+  const agents = join("~", ".agents", "skills");
+  assert.deepEqual(await hintsIn(place), [
+    "it has 25 skills, but is not searched; add --agents",
+    `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
+  ]);
+});
 
 Deno.test("a running server reads only its own folders", async () => {
   using place = new Place();
@@ -89,21 +77,17 @@ Deno.test("a running server reads only its own folders", async () => {
   assert.deepEqual([...others], []);
 });
 
-Deno.test(
-  "a shell runs nothing of a folder's name in a hint, and following it serves the skill",
-  { ignore: lacks("sh") || lacks("names") },
-  async () => {
-    const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
-    for (const name of names) {
-      using place = new Place();
-      place.skill(`home/.claude/skills/${name}/more`, "deep");
-      const [fix] = await hintsIn(place);
-      const [, option] = /\badd (.*)$/.exec(fix!)!;
-      const script = `${serverScript(place, "--list")} ${option}`;
-      const { stdout } = await runScript(place, script);
-      assert.match(stdout, /^ {2}deep +1 file/m, name);
-      const left = [...Deno.readDirSync(place.project)];
-      assert.deepEqual(left, [], name);
-    }
-  },
-);
+withShAndNames.test("a shell runs nothing of a folder's name in a hint, and following it serves the skill", async () => {
+  const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
+  for (const name of names) {
+    using place = new Place();
+    place.skill(`home/.claude/skills/${name}/more`, "deep");
+    const [fix] = await hintsIn(place);
+    const [, option] = /\badd (.*)$/.exec(fix!)!;
+    const script = `${serverScript(place, "--list")} ${option}`;
+    const { stdout } = await runScript(place, script);
+    assert.match(stdout, /^ {2}deep +1 file/m, name);
+    const left = [...Deno.readDirSync(place.project)];
+    assert.deepEqual(left, [], name);
+  }
+});

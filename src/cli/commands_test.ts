@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
-import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { parseEntry, parseLaunch } from "../../tests/testing/command_line.ts";
 import {
   environment,
   MOD,
   REPOSITORY,
 } from "../../tests/testing/environment.ts";
-import { lacks } from "../../tests/testing/needs.ts";
-import { printedReport } from "../../tests/testing/report.ts";
+import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import {
   runScript,
   runServer,
@@ -17,6 +15,9 @@ import {
 import { dirname, join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
+
+const withSh = needs("sh");
+const withProc = needs("proc");
 
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
@@ -31,62 +32,36 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-Deno.test(
-  "the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    place.skill("project/.claude/skills", "here");
-    place.file("project/package.json", "{}");
-    const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
-    place.file("project/deno.json", JSON.stringify({ imports }));
-    place.file("project/evil.ts", 'console.log("evil");');
-    const program = place.file(
-      "project/node_modules/.bin/deno",
-      "#!/bin/sh\necho evil\n",
-    );
-    Deno.chmodSync(program, 0o755);
-    const { stdout: help } = await runServer(place, { args: ["--help"] });
-    const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
-    const root = join(place.path, "installed");
-    const install = await new Deno.Command(Deno.execPath(), {
-      args: ["task", "install"],
-      cwd: REPOSITORY,
-      env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
-    }).output();
-    assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
-    const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
-    const installed = `PATH='${dirs}':$PATH skill-server --list`;
-    for (const command of [printed, installed]) {
-      const { stdout, stderr } = await runScript(place, command);
-      assert.equal(stderr, "");
-      assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
-      assert.doesNotMatch(stdout, /evil/);
-    }
-  },
-);
-
-Deno.test(
-  "--print-config prints the entry to stdout, and then its notes and a command to stderr",
-  {
-    ignore: lacks("sh"),
-  },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const args = ["--print-config", "claude-code"];
-    const { stdout, stderr } = await runServer(place, { args });
-    assert.ok(parseEntry(stdout).alwaysLoad);
-    const notes = stderr.trim().split("\n\n");
-    assert.match(
-      notes[0]!,
-      /^Add this to the configuration of Claude Code in /,
-    );
-    assert.match(notes.at(-1)!, /^claude mcp add-json /);
-    const both = await runScript(place, `${serverScript(place, ...args)} 2>&1`);
-    assert.equal(both.stdout, stdout + stderr);
-  },
-);
+withSh.test("the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "here");
+  place.file("project/package.json", "{}");
+  const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
+  place.file("project/deno.json", JSON.stringify({ imports }));
+  place.file("project/evil.ts", 'console.log("evil");');
+  const program = place.file(
+    "project/node_modules/.bin/deno",
+    "#!/bin/sh\necho evil\n",
+  );
+  Deno.chmodSync(program, 0o755);
+  const { stdout: help } = await runServer(place, { args: ["--help"] });
+  const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
+  const root = join(place.path, "installed");
+  const install = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "install"],
+    cwd: REPOSITORY,
+    env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
+  }).output();
+  assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
+  const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
+  const installed = `PATH='${dirs}':$PATH skill-server --list`;
+  for (const command of [printed, installed]) {
+    const { stdout, stderr } = await runScript(place, command);
+    assert.equal(stderr, "");
+    assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
+    assert.doesNotMatch(stdout, /evil/);
+  }
+});
 
 Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
   using place = new Place();
@@ -120,70 +95,42 @@ Deno.test("--list --as searches the folders that the entry has, and no other one
   );
 });
 
-Deno.test(
-  "--check exits with 2 if it cannot write, even if there are errors",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = new Place();
-    const script = `${serverScript(place, "--check")} >/dev/full`;
-    const { code, stderr } = await runScript(place, script);
-    assert.equal(code, 2);
-    assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
-  },
-);
-
-Deno.test("--check fails because of errors, with --strict also because of warnings, and --ignore leaves out the problems of a rule", async () => {
+withProc.test("--check exits with 2 if it cannot write, even if there are errors", async () => {
   using place = new Place();
-  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
-  place.skill("project/other", "git-2", skillMd("git") + "[a](a.md)");
-  const both = ["--ignore=name-folder", "--ignore=broken-link"];
-  const cases: [args: string[], code: number, summary: string][] = [
-    [["skills"], 0, "Checked 1 skill: 0 errors, 1 warning"],
-    [["skills", "--strict"], 1, "Checked 1 skill: 0 errors, 1 warning"],
-    [["other"], 1, "Checked 1 skill: 1 error, 1 warning"],
-    [
-      ["other", "--ignore", "name-folder"],
-      0,
-      "Checked 1 skill: 0 errors, 1 warning",
-    ],
-    [["other", "--strict", ...both], 0, "Checked 1 skill: no problems"],
-  ];
-  for (const [args, code, summary] of cases) {
-    const printed = await printedReport(place, "--check", ...args);
-    const [last] = printed.text.trim().split("\n").slice(-1);
-    assert.deepEqual([printed.code, last], [code, summary], args.join(" "));
-  }
+  const script = `${serverScript(place, "--check")} >/dev/full`;
+  const { code, stderr } = await runScript(place, script);
+  assert.equal(code, 2);
+  assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
 });
 
-/** Options that are given together, what is printed, and the exit code. */
-const COMBINED: [args: string, text: RegExp, code: number][] = [
-  ["--help --version --list", /^skill-server [^]*\nUsage:\n/, 0],
-  ["--version --check", /^\d+\.\d+\.\d+\S*\n$/, 0],
-  ["--list", /\nFound 1 skill: 1 error, /, 0],
-  ["--list --check", /^\S+\/skills \(project\)[^]*\nChecked 2 skills: /, 1],
-  ["--list --json", /^\{\n/, 0],
-  ["--check --json", /^\{\n/, 1],
+/** Options that are given together, the exit code, and what is printed. */
+const RUNS: [args: string, code: number, text: RegExp][] = [
+  ["--help --version --list", 0, /^skill-server [^]*\nUsage:\n/],
+  ["--version --check", 0, /^\d+\.\d+\.\d+\S*\n$/],
+  ["--list", 0, /\nFound 1 skill: 1 error, /],
+  ["--list --check", 1, /^\S+\/skills \(project\)[^]*\nChecked 2 skills: /],
+  ["--list --json", 0, /^\{\n/],
+  ["--check --json", 1, /^\{\n/],
+  ["--check skills", 0, /^Checked 1 skill: 0 errors, 1 warning$/m],
+  ["--check skills --strict", 1, /^Checked 1 skill: 0 errors, 1 warning$/m],
+  ["--check other", 1, /^Checked 1 skill: 1 error, 1 warning$/m],
+  ["--check other --ignore name-folder", 0, /: 0 errors, 1 warning$/m],
+  [
+    "--check other --strict --ignore=name-folder --ignore=broken-link",
+    0,
+    /^Checked 1 skill: no problems\n$/,
+  ],
 ];
 
-Deno.test("runCommand() does what the options ask for, and only --check fails because of a skill", async () => {
+Deno.test("the options say what to print, and only --check fails: because of errors, with --strict also because of warnings, unless --ignore leaves out their rule", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "bad", "no frontmatter");
-  for (const [options, text, code] of COMBINED) {
-    const printed = await runServer(place, { args: options.split(" ") });
-    assert.match(printed.stdout, text);
-    assert.equal(printed.code, code, options);
-  }
-});
-
-Deno.test("--print-config escapes commands of Azure Pipelines in paths", async () => {
-  using place = new Place();
-  const dir = place.dir("##vso[task.complete]x");
-  for (const client of ["cursor", "codex"]) {
-    const args = ["--print-config", client, dir];
-    const { code, stdout, stderr } = await runServer(place, { args });
-    assert.equal(code, 0, stderr);
-    assert.doesNotMatch(stdout + stderr, /##vso/);
-    assert.ok(parseLaunch(stdout).args.includes(dir), stdout);
+  place.skill("project/skills", "git", skillMd("git") + "[a](a.md)");
+  place.skill("project/other", "git-2", skillMd("git") + "[a](a.md)");
+  for (const [args, code, text] of RUNS) {
+    const printed = await runServer(place, { args: args.split(" ") });
+    assert.match(printed.stdout, text, args);
+    assert.equal(printed.code, code, args);
   }
 });

@@ -1,19 +1,6 @@
 import assert from "node:assert/strict";
-import { basename, isWindows, join, resolve } from "../fs/paths.ts";
-import { CLIENT_NAMES, CLIENTS } from "../mcp/clients.ts";
-import { ALLOW_SHELL } from "../mcp/toolsets/shell.ts";
-import type { Program } from "../program/running_program.ts";
-import { quote } from "../text.ts";
 import {
-  createEntry,
-  createLaunch,
-  formatConfig,
-  type Launch,
-} from "./config.ts";
-import {
-  assertMisuse,
   configFor,
-  NPX_PROGRAM,
   parseEntry,
   parseLaunch,
   printedLaunch,
@@ -21,12 +8,27 @@ import {
   serverArgs,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
-import { runServer } from "../../tests/testing/server.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { runServer } from "../../tests/testing/server.ts";
+import { basename, isWindows, join, resolve } from "../fs/paths.ts";
+import { CLIENT_NAMES, CLIENTS } from "../mcp/clients.ts";
+import { ALLOW_SHELL } from "../mcp/toolsets/shell.ts";
+import { UsageError } from "../program/command_line.ts";
+import type { Program } from "../program/running_program.ts";
 import { DEFAULT_DIRS } from "../skills/roots.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { quote } from "../text.ts";
+import {
+  createEntry,
+  createLaunch,
+  formatConfig,
+  type Launch,
+} from "./config.ts";
+
+const withSh = needs("sh");
+const withLinks = needs("links");
 
 /** Returns the paths that Deno is allowed to read. */
 function readableIn({ args }: Launch): string[] {
@@ -82,42 +84,35 @@ async function argumentsOf(command: string, place: Place): Promise<string[]> {
   return new TextDecoder().decode(stdout).split("\0").slice(0, -1);
 }
 
-Deno.test(
-  "--print-config prints the client's own command, which adds the same entry",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = new Place();
-    // Every shell must quote this name.
-    const dir = place.dir("a  $HOME & `b` * !c é #~");
-    for (const client of CLIENT_NAMES) {
-      if (CLIENTS[client].command === undefined) continue;
-      const { text, notes } = configFor(client, { args: ["--skill-dir", dir] });
-      const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
-      const words = await argumentsOf(printed!, place);
-      const last = words.at(-1)!;
-      const { command, args } = parseLaunch(text);
-      if (client === "vscode") {
-        assert.deepEqual(JSON.parse(last), {
-          name: "skills",
-          ...parseEntry(text),
-        });
-      } else if (client === "claude-code") {
-        assert.deepEqual(JSON.parse(last), parseEntry(text));
-      } else {
-        const start = words.indexOf("skills") + 1;
-        const added = words.slice(start).filter((word) => word !== "--");
-        assert.deepEqual(added, [command, ...args]);
-      }
+withSh.test("--print-config prints the client's own command, which adds the same entry", async () => {
+  using place = new Place();
+  // Every shell must quote this name.
+  const dir = place.dir("a  $HOME & `b` * !c é #~");
+  for (const client of CLIENT_NAMES) {
+    if (CLIENTS[client].command === undefined) continue;
+    const { text, notes } = configFor(client, { args: ["--skill-dir", dir] });
+    const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
+    const words = await argumentsOf(printed!, place);
+    const last = words.at(-1)!;
+    const { command, args } = parseLaunch(text);
+    if (client === "vscode") {
+      assert.deepEqual(JSON.parse(last), {
+        name: "skills",
+        ...parseEntry(text),
+      });
+    } else if (client === "claude-code") {
+      assert.deepEqual(JSON.parse(last), parseEntry(text));
+    } else {
+      const start = words.indexOf("skills") + 1;
+      const added = words.slice(start).filter((word) => word !== "--");
+      assert.deepEqual(added, [command, ...args]);
     }
-  },
-);
+  }
+});
 
-Deno.test(
+// The paths are not those of Windows.
+withSh.test(
   "--print-config prints no command that a shell could change, and none on Windows",
-  {
-    // The paths are not those of Windows.
-    ignore: lacks("sh"),
-  },
   () => {
     const printsCommand = (dir: string, program = PROGRAM) => {
       const args = ["--skill-dir", dir];
@@ -210,90 +205,81 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
     ],
   });
   const executable = { executable: "/opt/server", mainModule: undefined };
-  assert.deepEqual(launchOf(executable), {
-    command: "/opt/server",
-    args: [dir],
-  });
+  const launch = { command: "/opt/server", args: [dir] };
+  assert.deepEqual(launchOf(executable), launch);
 });
 
-Deno.test(
-  "createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name",
-  { ignore: lacks("links") },
-  () => {
-    using place = new Place();
-    const { home, path, project } = place;
-    const [store, rules] = [place.dir("store"), place.dir("home/rules")];
-    const link = place.link("store", "link");
-    place.link("/", "to-root");
-    place.link("home", "to-home");
-    place.dir("home/.ssh");
-    const packages = place.dir("project/packages");
-    const keys = place.link(join(home, ".ssh"), "project/keys");
-    const all = place.link(home, "project/all");
-    const inside = place.link("packages", "project/inside");
-    const text = 'rules: [{ in: "~/rules", state: off }]';
-    const policy = place.file("policy.yaml", text);
-    const readFor = (...args: string[]) => {
-      const settings = settingsFor(...args);
-      const options = { ...settings.options, workingDirectory: project };
-      return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
-    };
-    const readable: [args: string[], paths: string[]][] = [
-      [[link, "--policy", policy], [link, policy, rules, store]],
-      [[keys], [keys]],
-      [[all], [all]],
-      [[inside], [inside, packages]],
-      [[home], [home]],
-      [[join(home, "rules")], [rules]],
-      [[link, "--trust-links", "/"], [link, "/", store]],
-    ];
-    for (const [args, paths] of readable) {
-      assert.deepEqual(readFor(...args), paths);
-    }
-    const refused = [
-      [join(path, "to-root")],
-      ["--skill-dir", join(path, "to-home")],
-      ["--trust-links", join(path, "to-root")],
-    ];
-    for (const args of refused) {
-      assertMisuse(
-        () => readFor(...args),
-        /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/,
-      );
-    }
-    assertMisuse(
-      () => readFor("--skill-dir", join(path, "a,b")),
-      /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/,
+withLinks.test("createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name", () => {
+  using place = new Place();
+  const { home, path, project } = place;
+  const [store, rules] = [place.dir("store"), place.dir("home/rules")];
+  const link = place.link("store", "link");
+  place.link("/", "to-root");
+  place.link("home", "to-home");
+  place.dir("home/.ssh");
+  const packages = place.dir("project/packages");
+  const keys = place.link(join(home, ".ssh"), "project/keys");
+  const all = place.link(home, "project/all");
+  const inside = place.link("packages", "project/inside");
+  const text = 'rules: [{ in: "~/rules", state: off }]';
+  const policy = place.file("policy.yaml", text);
+  const readFor = (...args: string[]) => {
+    const settings = settingsFor(...args);
+    const options = { ...settings.options, workingDirectory: project };
+    return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
+  };
+  const readable: [args: string[], paths: string[]][] = [
+    [[link, "--policy", policy], [link, policy, rules, store]],
+    [[keys], [keys]],
+    [[all], [all]],
+    [[inside], [inside, packages]],
+    [[home], [home]],
+    [[join(home, "rules")], [rules]],
+    [[link, "--trust-links", "/"], [link, "/", store]],
+  ];
+  for (const [args, paths] of readable) {
+    assert.deepEqual(readFor(...args), paths);
+  }
+  const tooMuch =
+    /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/;
+  const comma =
+    /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/;
+  const refused: [args: string[], reason: RegExp][] = [
+    [[join(path, "to-root")], tooMuch],
+    [["--skill-dir", join(path, "to-home")], tooMuch],
+    [["--trust-links", join(path, "to-root")], tooMuch],
+    [["--skill-dir", join(path, "a,b")], comma],
+  ];
+  for (const [args, reason] of refused) {
+    assert.throws(
+      () => readFor(...args),
+      (error) => error instanceof UsageError && reason.test(error.message),
     );
-  },
-);
+  }
+});
 
-Deno.test(
-  "--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const { home, project } = place;
-    const executable = Deno.realPathSync(Deno.execPath());
-    const name = basename(executable);
-    for (const dir of ["home/bin", "project/bin", "outside"]) {
-      place.link(executable, `${dir}/${name}`);
-    }
-    place.link("project/bin", "inside");
-    place.link("../outside", "project/out");
-    const commandFor = async (...dirs: string[]) => {
-      const PATH = dirs.join(isWindows ? ";" : ":");
-      const launch = await printedLaunch(place, { env: { PATH } });
-      return launch.command;
-    };
-    const inside = [join(project, "bin"), join(project, "out"), "bin"];
-    inside.push(join(place.path, "inside"));
-    const own = join(home, "bin");
-    const other = join(place.path, "outside");
-    assert.equal(await commandFor(...inside, own, other), join(own, name));
-    assert.equal(await commandFor(...inside), Deno.execPath());
-  },
-);
+withLinks.test("--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project", async () => {
+  using place = new Place();
+  const { home, project } = place;
+  const executable = Deno.realPathSync(Deno.execPath());
+  const name = basename(executable);
+  for (const dir of ["home/bin", "project/bin", "outside"]) {
+    place.link(executable, `${dir}/${name}`);
+  }
+  place.link("project/bin", "inside");
+  place.link("../outside", "project/out");
+  const commandFor = async (...dirs: string[]) => {
+    const PATH = dirs.join(isWindows ? ";" : ":");
+    const launch = await printedLaunch(place, { env: { PATH } });
+    return launch.command;
+  };
+  const inside = [join(project, "bin"), join(project, "out"), "bin"];
+  inside.push(join(place.path, "inside"));
+  const own = join(home, "bin");
+  const other = join(place.path, "outside");
+  assert.equal(await commandFor(...inside, own, other), join(own, name));
+  assert.equal(await commandFor(...inside), Deno.execPath());
+});
 
 Deno.test("--print-config says when to print the entry again", () => {
   const notesFor = (program: Partial<Program>) =>
@@ -331,6 +317,10 @@ function printDifference(client: string, program: Program): string {
 
 /** Returns what is printed for each client, and what differs on other systems. */
 function printAll(): string {
+  const npx: Program = {
+    ...PROGRAM,
+    executable: "/home/me/.npm/_npx/0123/node_modules/deno/deno",
+  };
   const windows: Program = {
     ...PROGRAM,
     executable: String.raw`C:\Users\Jörg Müller\.deno\bin\deno.exe`,
@@ -339,7 +329,7 @@ function printAll(): string {
   return [
     ...CLIENT_NAMES.map((name) => print(name)),
     "# With a Deno that npx downloaded, these lines differ\n",
-    printDifference("cursor", NPX_PROGRAM),
+    printDifference("cursor", npx),
     "# On Windows, these lines differ\n",
     ...["claude-code", "codex", "cursor", "vscode"]
       .map((name) => printDifference(name, windows)),
@@ -348,15 +338,11 @@ function printAll(): string {
   ].join("\n");
 }
 
-Deno.test(
-  "--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)",
-  { ignore: lacks("sh") },
-  () => {
-    const file = join(REPOSITORY, "tests", "golden", "clients.txt");
-    if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
-    assert.equal(printAll(), read("tests/golden/clients.txt"));
-  },
-);
+withSh.test("--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)", () => {
+  const file = join(REPOSITORY, "tests", "golden", "clients.txt");
+  if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
+  assert.equal(printAll(), read("tests/golden/clients.txt"));
+});
 
 Deno.test("docs/http.md shows the entry of each client but Claude Desktop for a remote server", () => {
   const entries = read("docs/http.md").matchAll(/^- (.+?):\s+`(.*)`$/gm);
@@ -379,16 +365,12 @@ Deno.test("docs/http.md shows the entry of each client but Claude Desktop for a 
   }
 });
 
-Deno.test("docs/clients.md shows the entry for Claude Code", {
-  ignore: lacks("sh"),
-}, () => {
+withSh.test("docs/clients.md shows the entry for Claude Code", () => {
   const { text } = configFor("claude-code");
   assert.ok(read("docs/clients.md").includes(`\`\`\`json\n${text}\`\`\`\n`));
 });
 
-Deno.test("the links in docs/clients.md add what --print-config prints", {
-  ignore: lacks("sh"),
-}, () => {
+withSh.test("the links in docs/clients.md add what --print-config prints", () => {
   const settings = { ...settingsFor(), home: "${userHome}" };
   const program = { ...PROGRAM, executable: "deno" };
   const launch = createLaunch(program, settings);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { profileOfOption } from "../mcp/clients.ts";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
+import { profileOfOption } from "../mcp/clients.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
 function skillsPlace(): Place {
@@ -12,6 +12,8 @@ function skillsPlace(): Place {
     place.skill("home/.claude/skills", `skill-${i}`, text);
   }
   place.skill("home/.agents/skills", "installed");
+  place.skill("home/more/group", "deep");
+  place.file("project/policy.yaml", "rules: [{ skill: skill-1*, state: off }]");
   return place;
 }
 
@@ -66,60 +68,43 @@ async function servedTo(
   return { instructions, texts };
 }
 
-/** The part of the instructions that the model sees, by client. */
-const INSTRUCTIONS: Record<string, (text: string) => string[]> = {
-  "default": () => [],
-  "claude-code": (text) => [text],
-  "codex": (text) => [text.split("\n")[0]!],
-  "claude-desktop": () => [],
-};
+const nothing = () => [];
+const firstLine = (text: string) => [text.split("\n")[0]!];
 
-for (const [client, shown] of Object.entries(INSTRUCTIONS)) {
-  Deno.test(`--list --as ${client} shows what the server sends and the client's model sees, with its length`, async () => {
+/** A client, options, the part of the instructions that the model sees, and what is listed. */
+type View = [string, string[], (text: string) => string[], number, string];
+
+const VIEWS: View[] = [
+  ["default", [], nothing, 20, "skill"],
+  ["claude-code", [], (text) => [text], 21, "skill"],
+  ["claude-desktop", [], nothing, 21, "skilljack"],
+  ["codex", [], firstLine, 21, "skill"],
+  ["codex", ["--profile", "default"], firstLine, 21, "skill"],
+  ["codex", ["--tools", "reference"], firstLine, 21, "reference"],
+  ["codex", ["--tools", "agentskills"], firstLine, 21, "agentskills"],
+  ["codex", ["--skill-dir", "~/more"], firstLine, 22, "skill"],
+  ["codex", ["--policy", "policy.yaml"], firstLine, 10, "skill"],
+];
+
+for (const [client, args, shown, skills, toolset] of VIEWS) {
+  Deno.test(`--list --as ${[client, ...args].join(" ")} shows what the server sends and the client's model sees, with its length`, async () => {
     using place = skillsPlace();
-    const { instructions, texts } = await servedTo(place, client);
-    const passages = await passagesFor(place, client);
+    const { instructions, texts } = await servedTo(place, client, args);
+    const passages = await passagesFor(place, client, ...args);
     assert.deepEqual(
       passages.map(({ text }) => text),
       [...shown(instructions), ...texts],
     );
-    const report = await listAs(place, client);
+    const report = await listAs(place, client, ...args);
     for (const { title, text } of passages) {
       const tokens = Math.ceil(text.length / 4);
       const head =
         `\n\n${title}: ${text.length} characters, about ${tokens} tokens\n`;
       assert.ok(report.includes(head + text.replaceAll(/^/gm, "  ")), head);
     }
-    assert.match(
-      report,
-      /^What the model sees in .* \(2[01] skills, toolset skil/,
-    );
-    assert.match(
-      report,
-      /\nTotal: \d+ characters, about \d+ tokens \(estimated/,
-    );
+    const listed = `${skills} skills, toolset ${toolset}`;
+    const start = new RegExp(`^What the model sees in .*\\(${listed}\\b`);
+    assert.match(report, start);
+    assert.match(report, /\nTotal: \d+ characters, about \d+ tokens \(estim/);
   });
 }
-
-/** Options that change what the model is shown. */
-const LIST_OPTIONS = [
-  ["--profile", "default"],
-  ["--tools", "reference"],
-  ["--tools", "agentskills"],
-  ["--skill-dir", "~/more"],
-  ["--policy", "policy.yaml"],
-];
-
-Deno.test("--list --as shows what the server sends with each option that changes the lists", async () => {
-  using place = skillsPlace();
-  place.skill("home/more/group", "deep");
-  place.file("project/policy.yaml", "rules: [{ skill: skill-1*, state: off }]");
-  const usual = await servedTo(place, "codex");
-  for (const args of LIST_OPTIONS) {
-    const { texts } = await servedTo(place, "codex", args);
-    assert.notDeepEqual(texts, usual.texts, args.join(" "));
-    const passages = await passagesFor(place, "codex", ...args);
-    const shown = passages.map(({ text }) => text).slice(-texts.length);
-    assert.deepEqual(shown, texts, args.join(" "));
-  }
-});

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { withVariables } from "../../tests/testing/environment.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { join } from "../fs/paths.ts";
 import type { Report } from "./report.ts";
 import { formatReport } from "./report_text.ts";
+
+const withLinks = needs("links");
 
 Deno.test("--list shows roots, skills, and problems with their fixes", async () => {
   using place = reportPlace();
@@ -114,83 +116,26 @@ Checked 0 skills: 1 error, 1 warning`,
   );
 });
 
-/** What was found, and the last line of the report. */
-const SUMMARIES: [found: Partial<Report>, summary: string][] = [
-  [{}, "Found 0 skills"],
-  [{ diagnostics: [DIAGNOSTIC] }, "Found 0 skills: 1 error, 0 warnings"],
-  [{ checked: 0 }, "Checked 0 skills"],
-  [{ checked: 1 }, "Checked 1 skill: no problems"],
-  [
-    { checked: 2, diagnostics: [DIAGNOSTIC, DIAGNOSTIC] },
-    "Checked 2 skills: 2 errors, 0 warnings",
-  ],
-];
-
-Deno.test("formatReport() ends with a summary, which calls nothing clean that was not checked", () => {
-  for (const [found, summary] of SUMMARIES) {
-    const report = { ...EMPTY_REPORT, ...found };
-    const lines = formatReport(report, settingsFor("--list"));
-    assert.equal(lines.at(-1), summary);
-  }
-});
-
-Deno.test("formatReport() puts errors before warnings, and leaves each in their order", () => {
-  const at = (name: string, line?: number) => {
-    return { ...DIAGNOSTIC, file: join(Deno.cwd(), name), line };
-  };
-  const warning = { ...at("a"), severity: "warning" } as const;
-  const diagnostics = [warning, at("a", 20), at("b"), at("b", 9), at("b", 10)];
-  const lines = withVariables(
-    { GITHUB_ACTIONS: "false" },
-    () => formatReport({ ...EMPTY_REPORT, diagnostics }, settingsFor("--list")),
-  );
-  const positions = lines.flatMap((line) =>
-    /^(\S+): (?:error|warning)\[/.exec(line)?.[1] ?? []
-  );
-  assert.deepEqual(positions, ["a:20", "b", "b:9", "b:10", "a"]);
-});
-
-Deno.test(
-  "--list counts the skills that an earlier folder lists, too",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    const git = place.skill("home/.claude/skills", "git");
-    place.skill("home/.agents/skills", "own");
-    place.link(git, "home/.agents/skills/git");
-    place.link(join(git, ".."), "project/.agents/skills");
-    const args = ["--trust-links=~", "--agents"];
-    const { text } = await printedReport(place, "--list", ...args);
-    assert.ok(text.includes(`~/.claude/skills (global): 1 skill
+withLinks.test("--list counts the skills that an earlier folder lists, too", async () => {
+  using place = new Place();
+  const git = place.skill("home/.claude/skills", "git");
+  place.skill("home/.agents/skills", "own");
+  place.link(git, "home/.agents/skills/git");
+  place.link(join(git, ".."), "project/.agents/skills");
+  const args = ["--trust-links=~", "--agents"];
+  const { text } = await printedReport(place, "--list", ...args);
+  assert.ok(text.includes(`~/.claude/skills (global): 1 skill
   git  1 file
 .agents/skills (global): 1 skill, all of them listed above
 ~/.agents/skills (global): 2 skills, 1 of them listed above
   own  1 file
 `));
-  },
-);
+});
 
-Deno.test("--list does not pad cells to the length of a long name, and ends with the problems", async () => {
+Deno.test("--list does not pad cells to the length of a long name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));
   place.skill("home/.claude/skills", "short");
-  place.skill("home/.claude/skills", "bad", "no frontmatter");
   const { text } = await printedReport(place, "--list");
   assert.match(text, /^ {2}short {76,100}1 file$/m);
-  const [heading, problem, summary] = text.split("\n\n").slice(-3);
-  assert.equal(heading, "Problems (1)");
-  assert.match(problem!, /^~\/\.claude\/skills\/bad\/SKILL\.md:1: error/);
-  assert.match(summary!, /^Found 2 skills: 1 error, 0 warnings\. /);
-});
-
-Deno.test("--list prints a skill once if two options name its folder", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  place.skill("home/.claude/skills/more/deep", "far");
-  const args = ["--list", "--skill-dir", "~/.claude/skills"];
-  const { text } = await printedReport(place, ...args);
-  assert.match(
-    text,
-    /^~\/\.claude\/skills \(global\): 1 skill\n {2}git +1 file\n~\/\.claude\/skills \(global\): 2 skills, 1 of them listed above\n {2}far +1 file +in more\/deep\/far$/m,
-  );
 });

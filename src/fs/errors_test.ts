@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { diskError, Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import type { Rule } from "../diagnostics.ts";
 import {
   diagnosticOf,
   isAbsence,
@@ -10,7 +11,8 @@ import {
   tooLarge,
 } from "./errors.ts";
 import { join } from "./paths.ts";
-import type { Rule } from "../diagnostics.ts";
+
+const withNames = needs("names");
 
 /** Creates an error as `node:fs` throws it. */
 function nodeError(code: string): Error {
@@ -49,21 +51,17 @@ Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno an
   }
 });
 
-Deno.test(
-  "isAbsence() accepts the errors of the file system for paths that cannot exist",
-  { ignore: lacks("names") },
-  () => {
-    using place = new Place();
-    place.file("file", "");
-    const { lstatSync } = globalThis.process.getBuiltinModule("node:fs");
-    for (const name of ["none", "file/a", "a\0b", "a".repeat(300)]) {
-      const path = join(place.path, name);
-      assert.throws(() => Deno.lstatSync(path), isAbsence, name);
-      assert.throws(() => Deno.realPathSync(path), isAbsence, name);
-      assert.throws(() => lstatSync(path), isAbsence, name);
-    }
-  },
-);
+withNames.test("isAbsence() accepts the errors of the file system for paths that cannot exist", () => {
+  using place = new Place();
+  place.file("file", "");
+  const { lstatSync } = globalThis.process.getBuiltinModule("node:fs");
+  for (const name of ["none", "file/a", "a\0b", "a".repeat(300)]) {
+    const path = join(place.path, name);
+    assert.throws(() => Deno.lstatSync(path), isAbsence, name);
+    assert.throws(() => Deno.realPathSync(path), isAbsence, name);
+    assert.throws(() => lstatSync(path), isAbsence, name);
+  }
+});
 
 Deno.test("diagnosticOf() repeats the system's words without the path, and hides nothing in them", () => {
   const cases: [message: string, code: string | undefined, words: string][] = [

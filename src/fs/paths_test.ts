@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Place } from "../../tests/testing/folders.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import {
   isAtOrBelow,
@@ -13,6 +13,8 @@ import {
   resolve,
   resolvePath,
 } from "./paths.ts";
+
+const withLinks = needs("links");
 
 const BASE = {
   workingDirectory: resolve("/project"),
@@ -69,23 +71,19 @@ Deno.test("isAtOrBelow() compares whole names", () => {
   }
 });
 
-Deno.test(
-  "realPathOf() follows links as far as a path exists",
-  { ignore: lacks("links") },
-  () => {
-    using place = new Place();
-    const data = place.dir("data");
-    const link = place.link("data", "link");
-    const missing = join(link, "a", "b");
-    assert.equal(realPathOf(link), data);
-    assert.equal(realPathOf(missing), join(data, "a", "b"));
-    assert.equal(realPathOf(`${link}\0`), join(place.path, "link\0"));
-    assert.deepEqual([link, missing].map(isThere), [true, false]);
-    place.remove("data");
-    assert.equal(realPathOf(link), link);
-    assert.equal(isThere(link), true);
-  },
-);
+withLinks.test("realPathOf() follows links as far as a path exists", () => {
+  using place = new Place();
+  const data = place.dir("data");
+  const link = place.link("data", "link");
+  const missing = join(link, "a", "b");
+  assert.equal(realPathOf(link), data);
+  assert.equal(realPathOf(missing), join(data, "a", "b"));
+  assert.equal(realPathOf(`${link}\0`), join(place.path, "link\0"));
+  assert.deepEqual([link, missing].map(isThere), [true, false]);
+  place.remove("data");
+  assert.equal(realPathOf(link), link);
+  assert.equal(isThere(link), true);
+});
 
 Deno.test({
   name: "mayRead() says whether Deno has permission for a path and below it",

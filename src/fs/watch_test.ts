@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { join } from "./paths.ts";
-import { DirWatcher, MAX_WATCHED_DIRS } from "./watch.ts";
 import { Place, replaced } from "../../tests/testing/folders.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
+import { join } from "./paths.ts";
+import { DirWatcher, MAX_WATCHED_DIRS } from "./watch.ts";
 
 /** A watcher that is updated after each callback, as a registry does. */
 class Watched implements Disposable {
@@ -47,21 +47,6 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder, and 
   place.file("skills/last.md", "x");
   await watched.event();
   assert.deepEqual(events.takeAll(), []);
-});
-
-Deno.test("DirWatcher watches a folder again that was removed and created again", async () => {
-  using watched = new Watched();
-  const { place } = watched;
-  place.dir("skills");
-  await watched.watch("skills");
-  for (let round = 0; round < 3; round++) {
-    place.remove("skills");
-    await watched.event();
-    place.dir("skills");
-    await watched.watch("skills");
-    place.file("skills/new.md", "x");
-    await watched.event();
-  }
 });
 
 Deno.test("DirWatcher watches the first directories only, and none that is missing, and opens nothing again for the same directories", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AccessControl, isLoopback } from "./access.ts";
+import { AccessControl } from "./access.ts";
 import { Tokens } from "./tokens.ts";
 
 const TOKEN = "correct-horse-battery-staple";
@@ -27,39 +27,33 @@ const tcp = (hostname: string): Deno.NetAddr => ({
 const request = (headers: Record<string, string>) =>
   new Request("http://localhost/mcp", { method: "POST", headers });
 
-Deno.test("isLoopback() accepts only loopback addresses", () => {
-  for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
-    assert.ok(isLoopback(tcp(address)), address);
-  }
-  const others = ["0.0.0.0", "::", "::ffff:192.0.2.1", "::1:2", "192.127.0.1"];
-  for (const address of others) assert.ok(!isLoopback(tcp(address)), address);
-  assert.ok(!isLoopback(undefined));
-  assert.ok(!isLoopback({ transport: "unix", path: "/run/skills" }));
-});
-
 Deno.test("AccessControl.identify() accepts clients on this machine, or those with a token if there are some, and names them", () => {
   const unnamed = "plain".repeat(4);
   const tokens = `alice:${TOKEN},${unnamed}`;
   const [here, there] = [tcp("127.0.0.1"), tcp("192.0.2.1")];
-  for (
-    const [valid, authorization, address, expected] of [
-      [undefined, "Bearer x", here, "127.0.0.1"],
-      [undefined, "", there, 403],
-      // A host that runs only the fetch handler does not always provide the client's
-      // address.
-      [undefined, "", undefined, 403],
-      [tokens, `Bearer ${TOKEN}`, there, "alice@192.0.2.1"],
-      [tokens, `bearer  ${TOKEN}`, undefined, "alice@?"],
-      [tokens, `Bearer ${unnamed}`, there, "192.0.2.1"],
-      [tokens, `Bearer ${unnamed}`, undefined, undefined],
-      [tokens, "", here, 401],
-      [tokens, TOKEN, here, 401],
-      [tokens, `Bearer ${TOKEN.slice(1)}`, here, 401],
-      [tokens, `Bearer ${TOKEN},${unnamed}`, here, 401],
-      // Clients do not send the name.
-      [tokens, `Bearer alice:${TOKEN}`, here, 401],
-    ] as const
-  ) {
+  const cases = [
+    [undefined, "Bearer x", here, "127.0.0.1"],
+    [undefined, "", tcp("127.1.2.3"), "127.1.2.3"],
+    [undefined, "", tcp("::1"), "::1"],
+    [undefined, "", tcp("::ffff:127.0.0.1"), "::ffff:127.0.0.1"],
+    [undefined, "", there, 403],
+    [undefined, "", tcp("::ffff:192.0.2.1"), 403],
+    [undefined, "", tcp("::1:2"), 403],
+    // A host that runs only the fetch handler does not always provide the client's
+    // address.
+    [undefined, "", undefined, 403],
+    [tokens, `Bearer ${TOKEN}`, there, "alice@192.0.2.1"],
+    [tokens, `bearer  ${TOKEN}`, undefined, "alice@?"],
+    [tokens, `Bearer ${unnamed}`, there, "192.0.2.1"],
+    [tokens, `Bearer ${unnamed}`, undefined, undefined],
+    [tokens, "", here, 401],
+    [tokens, TOKEN, here, 401],
+    [tokens, `Bearer ${TOKEN.slice(1)}`, here, 401],
+    [tokens, `Bearer ${TOKEN},${unnamed}`, here, 401],
+    // Clients do not send the name.
+    [tokens, `Bearer alice:${TOKEN}`, here, 401],
+  ] as const;
+  for (const [valid, authorization, address, expected] of cases) {
     const client = createAccess(valid)
       .identify(request({ authorization }), address);
     const found = client instanceof Response ? client.status : client.sender;
@@ -70,21 +64,20 @@ Deno.test("AccessControl.identify() accepts clients on this machine, or those wi
 Deno.test("AccessControl.findHostRefusal() accepts this machine and the configured names, or with a token alone any host and its own pages", () => {
   const [host] = HOSTS;
   const local = ["localhost", "127.0.0.1:8000", "[::1]:8000"];
-  for (
-    const [hosts, headers, isAccepted] of [
-      ...[...local, host].map((host) => [HOSTS, { host }, true] as const),
-      [HOSTS, { host: "example.com" }, false],
-      [HOSTS, { host: "skills.example.com.evil.com" }, false],
-      [HOSTS, { host, origin: "http://evil.example.com" }, false],
-      [[], { host }, true],
-      [[], { host, origin: `http://${host}` }, true],
-      [[], { host, origin: `https://${host}` }, true],
-      [[], { host, origin: "http://localhost:5173" }, true],
-      [[], { host, origin: "http://evil.example.com" }, false],
-      [[], { host, origin: "null" }, false],
-      [[], { host, origin: "evil" }, false],
-    ] as [string[], Record<string, string>, boolean][]
-  ) {
+  const cases = [
+    ...[...local, host].map((host) => [HOSTS, { host }, true] as const),
+    [HOSTS, { host: "example.com" }, false],
+    [HOSTS, { host: "skills.example.com.evil.com" }, false],
+    [HOSTS, { host, origin: "http://evil.example.com" }, false],
+    [[], { host }, true],
+    [[], { host, origin: `http://${host}` }, true],
+    [[], { host, origin: `https://${host}` }, true],
+    [[], { host, origin: "http://localhost:5173" }, true],
+    [[], { host, origin: "http://evil.example.com" }, false],
+    [[], { host, origin: "null" }, false],
+    [[], { host, origin: "evil" }, false],
+  ] as [string[], Record<string, string>, boolean][];
+  for (const [hosts, headers, isAccepted] of cases) {
     const refusal = createAccess(TOKEN, hosts)
       .findHostRefusal(request(headers));
     const message = JSON.stringify(headers);

@@ -69,6 +69,7 @@ Deno.test("limitRequests() refuses a body of more than 1 MiB, and one that is no
     const response = await respond(post(body), {});
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [status, code]);
+    if (status === 413) assert.match(error.message, /at most 1048576 bytes/);
   }
 });
 

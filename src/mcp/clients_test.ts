@@ -16,15 +16,23 @@ const PAGE = "docs/clients.md";
 
 Deno.test("createInstructions() summarizes the skills in a first line of at most 250 characters", async () => {
   using place = new Place();
-  const dir = place.dir("skills");
-  using registry = new SkillRegistry([root(dir)]);
+  const dirs = [place.dir("skills"), place.dir("project", "skills")];
+  const options = { workingDirectory: place.project };
+  const roots = dirs.map((dir) => root(dir));
+  using registry = new SkillRegistry(roots, options);
   const firstLine = () =>
     createInstructions("reference", registry.catalog).split("\n")[0]!;
   const start = "Instructions for tasks (skills)";
   assert.equal(firstLine(), `${start}: the tool list_skills lists them.`);
   await registry.refresh();
   assert.equal(firstLine(), `${start}. There are none yet.`);
-  for (const name of ["pdf", "git"]) place.skill("skills", name);
+  place.skill("skills", "pdf");
+  // It names no skill of a project.
+  place.skill("project/skills", "theirs");
+  await registry.refresh();
+  assert.equal(firstLine(), `${start}: 2 in total, such as pdf`);
+  place.remove("project/skills/theirs");
+  place.skill("skills", "git");
   await registry.refresh();
   assert.equal(firstLine(), `${start}: git, pdf.`);
   for (let i = 0; i < 300; i++) place.skill("skills", `aws-service-${i}`);
@@ -37,19 +45,18 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
 Deno.test("profileFor() returns the profile that --profile names, or else that of the client, with or without the server's name appended", () => {
   const gemini = CLIENTS["gemini-cli"].profile;
   const claude = CLIENTS["claude-code"].profile;
-  for (
-    const [client, profile, expected] of [
-      ["gemini-cli-mcp-client-skills", undefined, gemini],
-      ["claude-code", undefined, claude],
-      ["claude-codex", undefined, DEFAULT_PROFILE],
-      ["CLAUDE-CODE", undefined, DEFAULT_PROFILE],
-      [undefined, undefined, DEFAULT_PROFILE],
-      ["claude-code", "default", DEFAULT_PROFILE],
-      ["some-client", "claude-code", claude],
-      // Older clients over HTTP do not say who they are.
-      [undefined, "claude-code", claude],
-    ] as const
-  ) {
+  const cases = [
+    ["gemini-cli-mcp-client-skills", undefined, gemini],
+    ["claude-code", undefined, claude],
+    ["claude-codex", undefined, DEFAULT_PROFILE],
+    ["CLAUDE-CODE", undefined, DEFAULT_PROFILE],
+    [undefined, undefined, DEFAULT_PROFILE],
+    ["claude-code", "default", DEFAULT_PROFILE],
+    ["some-client", "claude-code", claude],
+    // Older clients over HTTP do not say who they are.
+    [undefined, "claude-code", claude],
+  ] as const;
+  for (const [client, profile, expected] of cases) {
     assert.equal(profileFor(client, { profile }), expected, client);
   }
 });

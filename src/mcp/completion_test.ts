@@ -34,23 +34,22 @@ Deno.test("completion/complete completes names and paths by prefix as text, igno
   await using session = await Session.open(place);
   const git = { name: "GIT" };
   const references = ["references/API.md", "references/deep/more.md"];
-  for (
-    const [ref, argument, entered, expected] of [
-      [PROMPT, ["name", "GI"], undefined, ["git", "Gitlab"]],
-      [PROMPT, ["name", "x"], undefined, []],
-      [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, ["Gitlab"]],
-      [PROMPT, ["other", ""], undefined, []],
-      [PROMPT, ["__proto__", ""], undefined, []],
-      [FILE, ["name", "gitl"], undefined, ["Gitlab"]],
-      [FILE, ["name", "g?t"], undefined, []],
-      [FILE, ["path", ""], git, ["SKILL.md", "logo.png", ...references]],
-      [FILE, ["path", "REF"], git, references],
-      [FILE, ["path", ".env"], git, []],
-      [FILE, ["path", "*"], git, []],
-      [FILE, ["path", ""], { name: "none" }, []],
-      [FILE, ["path", ""], undefined, []],
-    ] as [Ref, [string, string], Record<string, string> | undefined, string[]][]
-  ) {
+  const cases = [
+    [PROMPT, ["name", "GI"], undefined, ["git", "Gitlab"]],
+    [PROMPT, ["name", "x"], undefined, []],
+    [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, ["Gitlab"]],
+    [PROMPT, ["other", ""], undefined, []],
+    [PROMPT, ["__proto__", ""], undefined, []],
+    [FILE, ["name", "gitl"], undefined, ["Gitlab"]],
+    [FILE, ["name", "g?t"], undefined, []],
+    [FILE, ["path", ""], git, ["SKILL.md", "logo.png", ...references]],
+    [FILE, ["path", "REF"], git, references],
+    [FILE, ["path", ".env"], git, []],
+    [FILE, ["path", "*"], git, []],
+    [FILE, ["path", ""], { name: "none" }, []],
+    [FILE, ["path", ""], undefined, []],
+  ] as [Ref, [string, string], Record<string, string> | undefined, string[]][];
+  for (const [ref, argument, entered, expected] of cases) {
     const values = await complete(session, ref, argument, entered);
     assert.deepEqual(values, expected, argument.join());
   }

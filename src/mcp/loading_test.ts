@@ -1,23 +1,26 @@
 import assert from "node:assert/strict";
 import type { SkillRegistry } from "../../mod.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { Session } from "../../tests/testing/client.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import {
   GIT_CALL,
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
+import { message } from "../../tests/testing/server.ts";
 import {
   callFor,
   loadGit,
   textOf,
   toolCaller,
 } from "../../tests/testing/tools.ts";
-import { quote } from "../text.ts";
 import { join } from "../fs/paths.ts";
+import { quote } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
+
+const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
 
@@ -32,16 +35,6 @@ function resourceCaller(registry: SkillRegistry) {
   return (path: string, skill = "git") =>
     call("skill-resource", { skill, path });
 }
-
-Deno.test("the text of a skill is served as it is, with the placeholders of other programs", async () => {
-  using place = new Place();
-  const body = "Run ${CLAUDE_SKILL_DIR}/a.sh $ARGUMENTS\r\n";
-  place.skill(SKILLS, "git", skillMd("git") + body);
-  using registry = await openSkills(place);
-  const load = toolCaller(registry, { toolset: "skill" });
-  const { content: [text] } = await load("skill", { name: "git" });
-  assert.ok(text?.type === "text" && text.text.endsWith(body));
-});
 
 Deno.test("a call scans first only if that can help: at once if the skill changed, or after other scans if its name is unknown", async () => {
   using place = filesPlace();
@@ -62,19 +55,18 @@ Deno.test("a call scans first only if that can help: at once if the skill change
   const stay = () => {};
   const flag = "disable-model-invocation: true\n";
   const unknown = /^Skill 'git' not found/;
-  for (
-    const [change, path, expected, scans] of [
-      [stay, "SKILL.md", /Work with git/, []],
-      [stay, "none.md", /the skill serves no such file/, []],
-      [write(skillMd("git", "Changed")), "SKILL.md", /Changed/, [0]],
-      [move, "notes.md", /^notes$/, [0]],
-      [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
-      [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
-      [write("no frontmatter"), "SKILL.md", /^Skipped /, [0]],
-      [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [100]],
-      [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
-    ] as const
-  ) {
+  const cases = [
+    [stay, "SKILL.md", /Work with git/, []],
+    [stay, "none.md", /the skill serves no such file/, []],
+    [write(skillMd("git", "Changed")), "SKILL.md", /Changed/, [0]],
+    [move, "notes.md", /^notes$/, [0]],
+    [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
+    [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
+    [write("no frontmatter"), "SKILL.md", /^Skipped /, [0]],
+    [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [100]],
+    [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
+  ] as const;
+  for (const [change, path, expected, scans] of cases) {
     change();
     assert.match(textOf(await read(path)), expected);
     assert.deepEqual(intervals.splice(0), scans, `${expected}`);
@@ -87,9 +79,6 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
   const dir = place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
   // In base64, it is larger than 1 MB.
   place.file(`${SKILLS}/git/logo.png`, new Uint8Array(800_000).fill(0xff));
-  for (const name of ["a.txt", "b.txt"]) {
-    place.file(`${SKILLS}/git/docs/${name}`, "x".repeat(600_000));
-  }
   using registry = await openSkills(place);
   const read = async (client: string, options: ToolOptions, path?: string) => {
     const { name, arguments: input } = callFor(options.toolset, "git", path);
@@ -99,14 +88,13 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
   const logo = join(dir, "logo.png");
   const size =
     /^Cannot return ".*": as JSON, it has 1[02]\d{5} bytes, and the client accepts 1000000; open "(.*)" in another way$/;
-  for (
-    const [toolset, isRemote, path, place] of [
-      ["skill", false, undefined, main],
-      ["reference", true, undefined, "skill://git/SKILL.md"],
-      ["skilljack", false, "logo.png", logo],
-      ["agentskills", true, "logo.png", "skill://git/logo.png"],
-    ] as const
-  ) {
+  const cases = [
+    ["skill", false, undefined, main],
+    ["reference", true, undefined, "skill://git/SKILL.md"],
+    ["skilljack", false, "logo.png", logo],
+    ["agentskills", true, "logo.png", "skill://git/logo.png"],
+  ] as const;
+  for (const [toolset, isRemote, path, place] of cases) {
     const options = { toolset, isRemote };
     const accepted = await read("some-client", options, path);
     assert.equal(accepted.isError, undefined);
@@ -115,21 +103,6 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
     ) ?? [];
     assert.equal(`"${where}"`, quote(place));
   }
-  const options = { toolset: "skilljack" } as const;
-  for (
-    const [client, path] of [["some-client", "docs"], [
-      "claude-ai",
-      "docs/a.txt",
-    ]] as const
-  ) {
-    assert.equal((await read(client, options, path)).isError, undefined);
-  }
-  const docs = await read("claude-ai", options, "docs");
-  assert.equal(docs.isError, true);
-  assert.match(
-    textOf(docs),
-    /^Cannot return 2 files at once: .* more than the 1000000 bytes .*; read them one by one: "docs\/a.txt", "docs\/b.txt"$/,
-  );
 });
 
 /** How many characters of a result the clients keep that are known to cut it. */
@@ -218,85 +191,77 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.deepEqual([beside, isError], [part, undefined]);
 });
 
-Deno.test(
-  "skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill",
-  { ignore: lacks("links") },
-  async () => {
-    using place = filesPlace();
-    const git = `${SKILLS}/git`;
-    const outside = place.file("outside.txt", "outside");
-    place.link(outside, `${git}/data/there.txt`);
-    place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
-    const large = new Uint8Array(2 ** 20 + 1);
-    place.file(`${git}/references/large.bin`, large);
-    using registry = await openSkills(place);
-    const read = resourceCaller(registry);
-    const note =
-      'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
-    for (const path of ["", "references"]) {
-      const text = textOf(await read(path));
-      assert.ok(text.endsWith(note), text);
-      assert.doesNotMatch(text, /there|nowhere/);
-    }
-    assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
-    const isDir = /^Cannot read "data": it is a folder/;
-    assert.match(textOf(await read("data")), isDir);
-    for (const path of ["none.md", ".env"]) {
-      assert.match(textOf(await read(path)), /the skill serves no such file/);
-    }
-    const outsider = await read("../../../../outside.txt");
-    assert.match(textOf(outsider), /the path leads outside the skill/);
-    assert.equal((await read("a.md", "hidden")).isError, true);
-  },
-);
+withLinks.test("skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill", async () => {
+  using place = filesPlace();
+  const git = `${SKILLS}/git`;
+  const outside = place.file("outside.txt", "outside");
+  place.link(outside, `${git}/data/there.txt`);
+  place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
+  place.link("references/deep", `${git}/inside`);
+  const large = new Uint8Array(2 ** 20 + 1);
+  place.file(`${git}/references/large.bin`, large);
+  using registry = await openSkills(place);
+  const read = resourceCaller(registry);
+  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
+  for (const path of ["", "references"]) {
+    const text = textOf(await read(path));
+    assert.ok(text.endsWith(note), text);
+    assert.doesNotMatch(text, /there|nowhere/);
+  }
+  assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
+  const isDir = /^Cannot read "data": it is a folder/;
+  assert.match(textOf(await read("data")), isDir);
+  for (const path of ["none.md", ".env"]) {
+    assert.match(textOf(await read(path)), /the skill serves no such file/);
+  }
+  assert.equal(textOf(await read("inside/more.md")), "# More");
+  assert.equal((await read("data/there.txt")).isError, true);
+  const outsider = await read("../../../../outside.txt");
+  assert.match(textOf(outsider), /the path leads outside the skill/);
+  assert.equal((await read("a.md", "hidden")).isError, true);
+});
 
-Deno.test(
-  "tools accept absolute paths in the skill and URIs of its files",
-  { ignore: lacks("links") },
-  async () => {
-    using place = filesPlace();
-    const linked = place.skill("elsewhere", "linked");
-    place.file("elsewhere/linked/100%.md", "# A");
-    place.link(linked, `${SKILLS}/linked`);
-    using registry = await openSkills(place);
-    const skills = join(place.path, SKILLS);
-    const paths = [
-      join(skills, "linked", "100%.md"),
-      join(linked, "100%.md"),
-      join(skills, "git", "..", "linked", "100%.md"),
-      "skill://linked/100%25.md",
-    ];
-    for (
-      const [toolset, tool, skill, path] of [
-        ["skilljack", "skill-resource", "skill", "path"],
-        ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
-      ] as const
-    ) {
-      const call = toolCaller(registry, { toolset });
-      const read = (name: string, file: string) =>
-        call(tool, { [skill]: name, [path]: file });
-      for (const path of paths) {
-        assert.equal(textOf(await read("linked", path)), "# A", path);
-        const { content, isError } = await read("git", path);
-        assert.match(JSON.stringify(content), /the skill serves no such file/);
-        assert.ok(isError);
-      }
-      const main = join(skills, "linked", "SKILL.md");
-      assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+withLinks.test("tools accept absolute paths in the skill and URIs of its files", async () => {
+  using place = filesPlace();
+  const linked = place.skill("elsewhere", "linked");
+  place.file("elsewhere/linked/100%.md", "# A");
+  place.link(linked, `${SKILLS}/linked`);
+  using registry = await openSkills(place);
+  const skills = join(place.path, SKILLS);
+  const paths = [
+    join(skills, "linked", "100%.md"),
+    join(linked, "100%.md"),
+    join(skills, "git", "..", "linked", "100%.md"),
+    "skill://linked/100%25.md",
+  ];
+  const cases = [
+    ["skilljack", "skill-resource", "skill", "path"],
+    ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
+  ] as const;
+  for (const [toolset, tool, skill, path] of cases) {
+    const call = toolCaller(registry, { toolset });
+    const read = (name: string, file: string) =>
+      call(tool, { [skill]: name, [path]: file });
+    for (const path of paths) {
+      assert.equal(textOf(await read("linked", path)), "# A", path);
+      const { content, isError } = await read("git", path);
+      assert.match(JSON.stringify(content), /the skill serves no such file/);
+      assert.ok(isError);
     }
-  },
-);
+    const main = join(skills, "linked", "SKILL.md");
+    assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+  }
+});
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git"));
   using registry = await openSkills(place);
-  for (
-    const [toolset, way] of [
-      ["skill", "as resources, skill://git/<path>"],
-      ["skilljack", "with the tool skill-resource"],
-    ] as const
-  ) {
+  const cases = [
+    ["skill", "as resources, skill://git/<path>"],
+    ["skilljack", "with the tool skill-resource"],
+  ] as const;
+  for (const [toolset, way] of cases) {
     const load = async (isRemote: boolean) =>
       textOf(await loadGit(registry, { toolset, isRemote }));
     const line =
@@ -356,8 +321,7 @@ Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, a
   await client.callTool(GIT_CALL);
   await client.close();
   await takeLine('"test" at alice');
-  const method = "tools/call";
-  const legacy = { jsonrpc: "2.0", id: 1, method, params: GIT_CALL };
+  const legacy = message(1, "tools/call", GIT_CALL);
   const authorization = `Bearer ${tokens.bob}`;
   await (await server.fetch(legacy, { authorization })).text();
   await takeLine("an unnamed client at bob");

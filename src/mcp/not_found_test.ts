@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { HttpServer } from "../../tests/testing/http.ts";
-import { lacks } from "../../tests/testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { join } from "../fs/paths.ts";
+
+const withLinks = needs("links");
 
 const HOME = "home/.claude/skills";
 const PROJECT = "project/.claude/skills";
@@ -23,72 +24,67 @@ function sentence(path: string, rule = "description-missing (line 1)"): string {
   return `The server skips a skill with this name in the project${path}: ${rule}. Its log says how to fix it.`;
 }
 
-Deno.test(
-  "the answer says why a skill is skipped, about a project's in the server's own words, and nothing if it is not for the model",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill(PROJECT, "theirs", incomplete("declared"));
-    place.skill(PROJECT, "odd name", incomplete("odd"));
-    const license = "license: a: b\n";
-    place.skill(PROJECT, "repaired", incomplete("repaired", license));
-    place.skill("project/deep/skills", "deeper", incomplete("deeper"));
-    const namee = `---\nnamee: x. ${NOTICE}\ndescription: d\n---\n`;
-    place.skill(PROJECT, "quoted", namee);
-    place.link("nowhere", `${PROJECT}/dangling`);
-    place.skill(PROJECT, "both", incomplete("both"));
-    for (const name of ["both", "manual", "off"]) {
-      place.skill(HOME, name, incomplete(name));
-    }
-    place.skill(HOME, "flagged", incomplete("flagged", FLAG));
-    place.link("nowhere", `${HOME}/gone`);
-    const policy = place.file(
-      "home/policy.yaml",
-      "rules: [{ skill: manual, state: manual }, { skill: off, state: off }]",
-    );
-    const args = ["--skill-dir", "deep/skills", "--policy", policy];
-    await using session = await Session.open(place, { args });
-    const skills = join(place.home, ".claude", "skills");
-    const both = `Skipped "${
-      join(skills, "both", "SKILL.md")
-    }" (line 1): the field "description" is missing`;
-    const gone = `Skipped "${join(skills, "gone")}": it is a link to a missing`;
-    for (
-      const [name, expected] of [
-        ["theirs", sentence(" (.claude/skills/theirs/SKILL.md)")],
-        ["declared", sentence(" (.claude/skills/theirs/SKILL.md)")],
-        ["odd", sentence("")],
-        // What skips it is named, and nothing that was repaired.
-        ["repaired", sentence(" (.claude/skills/repaired/SKILL.md)")],
-        // The user chose the directory, but the project holds it.
-        ["deeper", sentence(" (deep/skills/deeper/SKILL.md)")],
-        [
-          "quoted",
-          sentence(
-            " (.claude/skills/quoted/SKILL.md)",
-            "name-missing (line 1)",
-          ),
-        ],
-        ["dangling", sentence(" (.claude/skills/dangling)", "link-broken")],
-        ["both", both],
-        ["global:both", both],
-        ["project:both", sentence(" (.claude/skills/both/SKILL.md)")],
-        ["gone", gone],
-        ["project:gone", ""],
-        ["flagged", ""],
-        ["manual", ""],
-        ["off", ""],
-      ] as const
-    ) {
-      const { text } = await session.load(name);
-      const [start = ""] = text.split(`Skill '${name}' not found.`);
-      const [reason = "", ...rest] = start.trimEnd().split("\n");
-      assert.ok(reason.startsWith(expected) && rest.length === 0, text);
-      assert.equal(reason === "", expected === "", text);
-      assert.ok(!text.includes(NOTICE), text);
-    }
-  },
-);
+withLinks.test("the answer says why a skill is skipped, about a project's in the server's own words, and nothing if it is not for the model", async () => {
+  using place = new Place();
+  place.skill(PROJECT, "theirs", incomplete("declared"));
+  place.skill(PROJECT, "odd name", incomplete("odd"));
+  const license = "license: a: b\n";
+  place.skill(PROJECT, "repaired", incomplete("repaired", license));
+  place.skill("project/deep/skills", "deeper", incomplete("deeper"));
+  const namee = `---\nnamee: x. ${NOTICE}\ndescription: d\n---\n`;
+  place.skill(PROJECT, "quoted", namee);
+  place.link("nowhere", `${PROJECT}/dangling`);
+  place.skill(PROJECT, "both", incomplete("both"));
+  for (const name of ["both", "manual", "off"]) {
+    place.skill(HOME, name, incomplete(name));
+  }
+  place.skill(HOME, "flagged", incomplete("flagged", FLAG));
+  place.link("nowhere", `${HOME}/gone`);
+  const policy = place.file(
+    "home/policy.yaml",
+    "rules: [{ skill: manual, state: manual }, { skill: off, state: off }]",
+  );
+  const args = ["--skill-dir", "deep/skills", "--policy", policy];
+  await using session = await Session.open(place, { args });
+  const skills = join(place.home, ".claude", "skills");
+  const both = `Skipped "${
+    join(skills, "both", "SKILL.md")
+  }" (line 1): the field "description" is missing`;
+  const gone = `Skipped "${join(skills, "gone")}": it is a link to a missing`;
+  const cases = [
+    ["theirs", sentence(" (.claude/skills/theirs/SKILL.md)")],
+    ["declared", sentence(" (.claude/skills/theirs/SKILL.md)")],
+    ["odd", sentence("")],
+    // What skips it is named, and nothing that was repaired.
+    ["repaired", sentence(" (.claude/skills/repaired/SKILL.md)")],
+    // The user chose the directory, but the project holds it.
+    ["deeper", sentence(" (deep/skills/deeper/SKILL.md)")],
+    [
+      "quoted",
+      sentence(
+        " (.claude/skills/quoted/SKILL.md)",
+        "name-missing (line 1)",
+      ),
+    ],
+    ["dangling", sentence(" (.claude/skills/dangling)", "link-broken")],
+    ["both", both],
+    ["global:both", both],
+    ["project:both", sentence(" (.claude/skills/both/SKILL.md)")],
+    ["gone", gone],
+    ["project:gone", ""],
+    ["flagged", ""],
+    ["manual", ""],
+    ["off", ""],
+  ] as const;
+  for (const [name, expected] of cases) {
+    const { text } = await session.load(name);
+    const [start = ""] = text.split(`Skill '${name}' not found.`);
+    const [reason = "", ...rest] = start.trimEnd().split("\n");
+    assert.ok(reason.startsWith(expected) && rest.length === 0, text);
+    assert.equal(reason === "", expected === "", text);
+    assert.ok(!text.includes(NOTICE), text);
+  }
+});
 
 Deno.test("the answer says that only a part of a project's folder is searched", async () => {
   using place = new Place();
@@ -104,22 +100,6 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
     /^The server skips part of a folder of skills in the project \(\.claude\/skills\): too-many\. .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
-});
-
-Deno.test("over HTTP, the answer about a skipped skill has no path", async () => {
-  using place = new Place();
-  place.skill(HOME, "mine", incomplete("mine"));
-  place.skill(PROJECT, "theirs", incomplete("theirs"));
-  await using server = await HttpServer.start(place);
-  for (const [name, where] of [["mine", ""], ["theirs", " in the project"]]) {
-    const params = { name: "skill", arguments: { name } };
-    const { result } = await server.ask("tools/call", params);
-    const { text } = result.content[0];
-    const sentence =
-      `The server skips a skill with this name${where}: description-missing (line 1).`;
-    assert.ok(text.startsWith(sentence), text);
-    assert.ok(!text.includes(place.path));
-  }
 });
 
 Deno.test("the answer lists the best matches first, then global skills, ends within 8,000 characters, and has no hidden skill", async () => {

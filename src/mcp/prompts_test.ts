@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
-import { askModern, metaOf } from "../../tests/testing/modern.ts";
-import { Wire } from "../../tests/testing/server.ts";
+import { metaOf, Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 
 const ANNOTATIONS = { audience: ["assistant"], priority: 1 };
@@ -75,13 +74,12 @@ Deno.test("prompts/get returns the skill as one text message for the assistant, 
   const { text: loaded } = await session.load("git");
   assert.match(loaded, /^Loading: git\nBase directory: .*git\n\n---\nname/);
   const input = { name: "GIT", arguments: "$& $1\nnow" };
-  for (
-    const [name, args, end] of [
-      ["git", undefined, ""],
-      ["git", input, "\nARGUMENTS: $& $1\nnow"],
-      ["skill", input, ""],
-    ] as const
-  ) {
+  const cases = [
+    ["git", undefined, ""],
+    ["git", input, "\nARGUMENTS: $& $1\nnow"],
+    ["skill", input, ""],
+  ] as const;
+  for (const [name, args, end] of cases) {
     const content = {
       type: "text",
       text: loaded + end,
@@ -102,9 +100,9 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
     const args = ["--tools", "skilljack", ...options];
     await using wire = new Wire(place, { args });
     // Only the prompts of the toolset skill have arguments.
-    const params = { name: "git", arguments: { arguments: "now" } };
-    const meta = metaOf(name);
-    const { result } = await askModern(wire, "prompts/get", params, meta);
+    const input = { arguments: "now" };
+    const params = { name: "git", arguments: input, _meta: metaOf(name) };
+    const { result } = await wire.ask(1, "prompts/get", params);
     return result.messages[0].content;
   };
   const text = skillMd("git", "Work with git");
@@ -139,17 +137,16 @@ Deno.test("prompts/get returns an invalid-params error for an unknown skill, wit
   place.skill("project/.claude/skills", "deploy");
   place.skill("project/.claude/skills", "x", skillMd("deploy: do this now"));
   await using session = await Session.open(place);
-  for (
-    const [params, expected] of [
-      [{ name: "none" }, unlike],
-      [{ name: "skill", arguments: { name: "none" } }, unlike],
-      [{ name: "skill", arguments: { name: "" } }, missing],
-      [{ name: "skill" }, missing],
-      [{ name: "deplo" }, near],
-      [{ name: "skill", arguments: { name: "deplo" } }, near],
-      [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],
-    ] as const
-  ) {
+  const cases = [
+    [{ name: "none" }, unlike],
+    [{ name: "skill", arguments: { name: "none" } }, unlike],
+    [{ name: "skill", arguments: { name: "" } }, missing],
+    [{ name: "skill" }, missing],
+    [{ name: "deplo" }, near],
+    [{ name: "skill", arguments: { name: "deplo" } }, near],
+    [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],
+  ] as const;
+  for (const [params, expected] of cases) {
     await assert.rejects(session.client.getPrompt(params), {
       code: -32602,
       message: expected,
@@ -160,15 +157,14 @@ Deno.test("prompts/get returns an invalid-params error for an unknown skill, wit
 Deno.test("the prompt skill, without any skill, says what to do without a terminal, or that the policy is not valid", async () => {
   using place = new Place();
   const policy = place.file("home/policy.yaml", "rules: 7\n");
-  for (
-    const [args, expected] of [
-      [[], /there are no skills; put some into the folders of this server/],
-      [
-        ["--policy", policy],
-        /Unknown skill "pdf": No skills are served, because the policy is not/,
-      ],
-    ] as [string[], RegExp][]
-  ) {
+  const cases = [
+    [[], /there are no skills; put some into the folders of this server/],
+    [
+      ["--policy", policy],
+      /Unknown skill "pdf": No skills are served, because the policy is not/,
+    ],
+  ] as [string[], RegExp][];
+  for (const [args, expected] of cases) {
     await using session = await Session.open(place, { args });
     const params = { name: "skill", arguments: { name: "pdf" } };
     await assert.rejects(session.client.getPrompt(params), expected);

@@ -31,28 +31,27 @@ Deno.test("resolveName() and resolveUri() find a skill by its name and its quali
     place.skill("home/.claude/skills", `1${index}`, skillMd(name));
   }
   const catalog = await scanBoth(place);
-  for (
-    const [text, expected] of [
-      ["deploy", "project deploy"],
-      ["Project: DEPLOY ", "project deploy"],
-      ["GIT", "project git"],
-      ["global:git", "global git"],
-      ["global:\u200bgit", "global git"],
-      ["c++ &lt;new&gt;", "project C++ <new>"],
-      // These are one name, and the order of the roots decides.
-      ["R&D", "project R&D"],
-      ["r&amp;d", "project R&D"],
-      ["R&amp;amp;D", "project R&D"],
-      [" R&D\u200b", "project R&D"],
-      ["global:r&amp;d", "global R&D"],
-      // In lowercase, a sigma is another letter at the end of a word, and so after a
-      // colon.
-      [`global:${SIGMA}`, `global ${SIGMA}`],
-      [`global:${SIGMA.toLowerCase()}`, `global ${SIGMA}`],
-      ["global:deploy", undefined],
-      ["global:", undefined],
-    ] as const
-  ) {
+  const cases = [
+    ["deploy", "project deploy"],
+    ["Project: DEPLOY ", "project deploy"],
+    ["GIT", "project git"],
+    ["global:git", "global git"],
+    ["global:\u200bgit", "global git"],
+    ["c++ &lt;new&gt;", "project C++ <new>"],
+    // These are one name, and the order of the roots decides.
+    ["R&D", "project R&D"],
+    ["r&amp;d", "project R&D"],
+    ["R&amp;amp;D", "project R&D"],
+    [" R&D\u200b", "project R&D"],
+    ["global:r&amp;d", "global R&D"],
+    // In lowercase, a sigma is another letter at the end of a word, and so after a
+    // colon.
+    [`global:${SIGMA}`, `global ${SIGMA}`],
+    [`global:${SIGMA.toLowerCase()}`, `global ${SIGMA}`],
+    ["global:deploy", undefined],
+    ["global:", undefined],
+  ] as const;
+  for (const [text, expected] of cases) {
     const skill = resolveName(text, catalog);
     assert.equal(skill && `${skill.scope} ${skill.name}`, expected, text);
   }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { ENCODED_ODD, ODD } from "../../tests/testing/environment.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
@@ -38,7 +37,7 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
   using place = filesPlace();
   place.skill("home/.claude/skills", "odd", skillMd("'Größe & 100%'"));
   const text = "\ufeffconst x = 1;\r\n";
-  place.file(`home/.claude/skills/odd/a b/ü#${ODD}.ts`, text);
+  place.file(`home/.claude/skills/odd/a b/ü#.ts`, text);
   await using session = await Session.open(place);
   const read = async (uri: string) =>
     (await session.client.readResource({ uri })).contents;
@@ -57,7 +56,7 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
   const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
   const [, script] = await read(`${odd}/`);
   assert.deepEqual(script, {
-    uri: `${odd}/a%20b/%C3%BC%23${ENCODED_ODD}.ts`,
+    uri: `${odd}/a%20b/%C3%BC%23.ts`,
     mimeType: "text/typescript",
     text,
   });
@@ -81,7 +80,9 @@ Deno.test("every list with pages refuses a cursor that it did not give", async (
   using place = filesPlace();
   await using wire = await Wire.open(place);
   for (const list of ["prompts", "resources", "skills"]) {
-    const { error } = await wire.ask(1, `${list}/list`, { cursor: "x" });
-    assert.equal(error?.code, -32602, list);
+    for (const cursor of ["", "x", "0", "-1", "1.5", "1e3", " 1"]) {
+      const { error } = await wire.ask(1, `${list}/list`, { cursor });
+      assert.equal(error?.code, -32602, `${list} ${cursor}`);
+    }
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { indexSkills } from "./search.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
+import { indexSkills } from "./search.ts";
 
 /** Creates a catalog of skills with names, descriptions, and instructions. */
 function catalogOf(
@@ -36,22 +36,21 @@ const CATALOG = catalogOf(
 );
 
 Deno.test("indexSkills() finds words in names, descriptions, and instructions", async () => {
-  for (
-    const [query, ...names] of [
-      ["git", "git-workflow"],
-      ["extract", "pdf"],
-      ["how do I use the canary?", "deploy"],
-      ["nothing similar"],
-      // With other separators, or none.
-      ["skillcreator", "skill-creator"],
-      ["web search", "websearch", "web-tools"],
-      // Words that no skill contains are completed and corrected, and no others.
-      ["workfl", "git-workflow"],
-      ["conflcits", "git-workflow"],
-      ["documants", "pdf"],
-      ["test", "unit"],
-    ] as const
-  ) {
+  const cases = [
+    ["git", "git-workflow"],
+    ["extract", "pdf"],
+    ["how do I use the canary?", "deploy"],
+    ["nothing similar"],
+    // With other separators, or none.
+    ["skillcreator", "skill-creator"],
+    ["web search", "websearch", "web-tools"],
+    // Words that no skill contains are completed and corrected, and no others.
+    ["workfl", "git-workflow"],
+    ["conflcits", "git-workflow"],
+    ["documants", "pdf"],
+    ["test", "unit"],
+  ] as const;
+  for (const [query, ...names] of cases) {
     assert.deepEqual(await search(query, CATALOG), names, query);
   }
 });
@@ -95,13 +94,12 @@ Deno.test("indexSkills() gives no first place to a skill that contains every wor
     [`about-${subject}`, `Work with ${subject} in the usual way`] as const
   );
   const words = subjects.join(" ");
-  for (
-    const stuffed of [
-      ["stuffed", words, words],
-      [words, "Everything", words],
-      ["stuffed", `${words} `.repeat(5), `${words} `.repeat(2)],
-    ] as const
-  ) {
+  const cases = [
+    ["stuffed", words, words],
+    [words, "Everything", words],
+    ["stuffed", `${words} `.repeat(5), `${words} `.repeat(2)],
+  ] as const;
+  for (const stuffed of cases) {
     const catalog = catalogOf(stuffed, ...skills);
     const [first] = await search("work with subject7", catalog);
     assert.equal(first, "about-subject7");
@@ -116,15 +114,14 @@ Deno.test("indexSkills() searches scripts that do not separate words, and compat
     ["データベース", "SQL"],
     ["e", "Ｆｏｒｍｓ"],
   );
-  for (
-    const [query, name] of [
-      ["提取文本", "a"],
-      ["ファイル", "b"],
-      ["КОД", "c"],
-      ["ﾃﾞｰﾀﾍﾞｰｽ", "データベース"],
-      ["forms", "e"],
-    ]
-  ) {
+  const cases = [
+    ["提取文本", "a"],
+    ["ファイル", "b"],
+    ["КОД", "c"],
+    ["ﾃﾞｰﾀﾍﾞｰｽ", "データベース"],
+    ["forms", "e"],
+  ];
+  for (const [query, name] of cases) {
     assert.deepEqual(await search(query!, catalog), [name], query);
   }
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
-import { openRegistry } from "../../tests/testing/registry.ts";
-import { Wire } from "../../tests/testing/server.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { message, MODERN_META, Wire } from "../../tests/testing/server.ts";
+
+const withSignals = needs("signals");
 import { join } from "../fs/paths.ts";
-import { SubscribedFiles } from "./subscriptions.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();
@@ -45,6 +46,17 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
   await expectUpdates(uris.other, uris.all);
 });
 
+Deno.test("resources/subscribe reports that another skill takes the name in a URI", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  const uri = "skill://git/SKILL.md";
+  await session.client.subscribeResource({ uri });
+  place.skill("project/.claude/skills", "git");
+  await session.updated(uri);
+  place.remove("project/.claude/skills/git");
+  await session.updated(uri);
+});
+
 Deno.test("resources/unsubscribe ends the subscription", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
@@ -71,17 +83,23 @@ Deno.test("resources/subscribe refuses unknown URIs", async () => {
   }
 });
 
-Deno.test("SubscribedFiles asks for other folders to watch if a subscription needs some, and only then", async () => {
-  using place = filesPlace();
-  using registry = await openRegistry(join(place.home, ".claude", "skills"));
-  let requests = 0;
-  registry.watchDirs = () => requests++;
-  const files = new SubscribedFiles(registry);
-  const subscribe = async (uri: string) => {
-    await files.subscribe([uri]);
-    return requests;
-  };
-  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
-  assert.equal(await subscribe("skill://git/references/deep/more.md"), 1);
-  assert.equal(await subscribe("skill://hidden/a.md"), 2);
-});
+for (const end of ["the end of its input", "SIGTERM"]) {
+  withSignals.test(`subscriptions/listen acknowledges what the server supports, and ends with a result when the server exits after ${end}`, async () => {
+    using place = filesPlace();
+    await using wire = new Wire(place);
+    const notifications = { toolsListChanged: true, somethingElse: true };
+    const params = { _meta: MODERN_META, notifications };
+    await wire.write(message("a", "subscriptions/listen", params));
+    const take = async (what: string) =>
+      JSON.parse(await wire.lines.take(() => true, what));
+    const acknowledgment = await take("the acknowledgment");
+    assert.match(acknowledgment.method, /\/acknowledged$/);
+    const honored = acknowledgment.params.notifications;
+    assert.deepEqual(honored, { toolsListChanged: true });
+    if (end === "SIGTERM") wire.process.kill("SIGTERM");
+    const { code } = await (end === "SIGTERM" ? wire.ended : wire.endInput());
+    assert.equal(code, 0);
+    const { id, result } = await take("the result");
+    assert.deepEqual([id, result.resultType], ["a", "complete"]);
+  });
+}

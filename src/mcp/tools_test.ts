@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { Session } from "../../tests/testing/client.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { PROFILE_NAMES, profileOfClient, profileOfOption } from "./clients.ts";
@@ -68,19 +66,5 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
         assert.deepEqual(_meta, toolMeta);
       }
     }
-  }
-});
-
-Deno.test("an unknown tool is an error that names the tools of the toolset", async () => {
-  const cases = {
-    skill: /Unknown tool "x": call the tool "skill"$/,
-    skilljack:
-      /Unknown tool "x": call one of the tools "skill", "skill-resource"$/,
-  };
-  using place = new Place();
-  for (const [toolset, message] of Object.entries(cases)) {
-    const args = ["--tools", toolset];
-    await using session = await Session.open(place, { args });
-    await assert.rejects(session.call("x", {}), message);
   }
 });

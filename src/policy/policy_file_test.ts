@@ -1,4 +1,3 @@
-import { STATE_NAMES } from "./states.ts";
 import assert from "node:assert/strict";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
@@ -7,6 +6,7 @@ import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "../fs/paths.ts";
 import { Project } from "../skills/project.ts";
 import { loadPolicy, type PolicyFile } from "./policy_file.ts";
+import { STATE_NAMES } from "./states.ts";
 
 /** Loads a policy file that is in no project. */
 function load(file: string, last?: PolicyFile): PolicyFile {
@@ -85,15 +85,6 @@ rule: []
     assert.match(found!, issue);
     assert.deepEqual(others, []);
   }
-});
-
-Deno.test("loadPolicy() returns the same policy until the text changes", () => {
-  using place = new Place();
-  const file = place.file("policy.yaml", "rules: [{ state: manual }]");
-  const first = load(file);
-  assert.equal(load(file, first), first);
-  place.file("policy.yaml", "rules: [{ state: off }]");
-  assert.equal(load(file, first).rules[0]!.state, "off");
 });
 
 Deno.test("loadPolicy() accepts only a regular file that it can read, and follows no symlink of the project out of it", () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { CLIENT_NAMES } from "../mcp/clients.ts";
-import { join } from "../fs/paths.ts";
-import { OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
-import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { runServer } from "../../tests/testing/server.ts";
+import { formatHelp, listOptionHelp } from "../cli/help.ts";
+import { join } from "../fs/paths.ts";
+import { CLIENT_NAMES } from "../mcp/clients.ts";
+import { OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
 
 Deno.test("formatHelp() shows every option, every client, and the default folders in their order", () => {
   const text = formatHelp();
@@ -43,18 +43,12 @@ const MISUSES: [args: string, message: string][] = [
   ["-list", 'Unknown option "-l": did you mean --list?'],
   ["--skill-dir", "--skill-dir requires a value: expected a folder"],
   ["--trust-links --list", "--trust-links requires a value: expected a folder"],
-  [
-    "--print-config",
-    "--print-config requires a value: expected one of claude-code, …",
-  ],
+  ["--print-config", "--print-config requires a value: expected one of …"],
   ["list", 'Cannot find the folder "list": did you mean --list?'],
   ["check .", 'Cannot find the folder "check": did you mean --check?'],
   ["--refresh=\u00a0", 'Invalid --refresh "\u00a0": expected a number …'],
-  [
-    "--refresh=soon",
-    'Invalid --refresh "soon": expected a number of seconds …',
-  ],
-  ["--refresh=-1", 'Invalid --refresh "-1": expected a number of seconds …'],
+  ["--refresh=soon", 'Invalid --refresh "soon": expected a number of …'],
+  ["--refresh=-1", 'Invalid --refresh "-1": expected a number of …'],
   ["--policy=", 'Invalid --policy "": expected the path of a file'],
   ["--tools=", 'Invalid --tools "": expected one of skill, skilljack, …'],
   ["--tools skiljack", 'Invalid --tools "skiljack": did you mean skilljack?'],
@@ -62,10 +56,7 @@ const MISUSES: [args: string, message: string][] = [
   ["--ignore long", "--ignore requires --check"],
   ["--json", "--json requires --list or --check"],
   ["--as codex", "--as requires --list"],
-  [
-    "--check --ignore x",
-    'Invalid --ignore "x": expected the name of a rule, …',
-  ],
+  ["--check --ignore x", 'Invalid --ignore "x": expected the name of a …'],
   ["--list=foo", "--list takes no value: remove it"],
   [
     "--print-config claude",
@@ -75,10 +66,7 @@ const MISUSES: [args: string, message: string][] = [
     "--print-config constructor",
     'Invalid --print-config "constructor": expected one of claude-code, …',
   ],
-  [
-    "--profile cursor",
-    'Invalid --profile "cursor": expected one of default, …',
-  ],
+  ["--profile cursor", 'Invalid --profile "cursor": expected one of …'],
 ];
 
 Deno.test("the messages about invalid command lines say what to do", () => {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { withVariables } from "../../tests/testing/environment.ts";
+import { Place } from "../../tests/testing/folders.ts";
 import { join } from "../fs/paths.ts";
 import {
   type Option,
@@ -7,8 +9,6 @@ import {
   SERVING_OPTIONS,
 } from "./command_line.ts";
 import { createSettings, type Settings } from "./settings.ts";
-import { withVariables } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
 
 /** Creates settings with these variables, and no others, in the environment. */
 function settingsWith(
@@ -30,29 +30,6 @@ function settingsIn(
   const all = { HOME: home, USERPROFILE: home, ...variables };
   return settingsWith(all, ...absolute);
 }
-
-Deno.test("createSettings() replaces the default roots by the given folders only", () => {
-  using place = new Place();
-  const rootsFor = (...args: string[]) =>
-    settingsIn(place, args).roots.map(({ path, recursive }) =>
-      `${path}${recursive ? " and below" : ""}`
-    );
-  const usual = rootsFor();
-  assert.ok(usual.includes(join(place.home, ".claude", "skills")));
-  const deep = `${join(place.home, "a")} and below`;
-  const more = rootsFor("--skill-dir=~/a", "--agents");
-  assert.deepEqual(more.slice(0, usual.length), usual);
-  assert.equal(more.at(-1), deep);
-  const given = ["a", "a/.claude/skills", "a/skills"]
-    .map((dir) => join(place.path, dir));
-  assert.deepEqual(rootsFor("/a"), given);
-  assert.deepEqual(rootsFor("/a", "--skill-dir=~/a"), [...given, deep]);
-  // agentskills searches every folder deep, and each of them once.
-  assert.deepEqual(
-    rootsFor("--tools=agentskills", "/a", "--skill-dir", "/a"),
-    given.map((path) => `${path} and below`),
-  );
-});
 
 Deno.test("createSettings() takes folders from the command line, or else from SKILLS_DIR, or from both for skilljack", () => {
   using place = new Place();
@@ -93,26 +70,6 @@ Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB, which ha
       `Ignoring MAX_FILE_SIZE_MB="${MAX_FILE_SIZE_MB}": expected a number of MiB greater than 0`;
     assert.deepEqual(warnings, isIgnored ? [warning] : []);
   }
-});
-
-Deno.test("createSettings() warns of an unknown home folder if the server would search it", () => {
-  using place = new Place();
-  const dir = place.dir("a");
-  const warningsFor = (...args: string[]) => settingsWith({}, ...args).warnings;
-  assert.match(warningsFor().join(), /^Cannot determine the home folder/);
-  assert.deepEqual(warningsFor(dir), []);
-  assert.equal(warningsFor(dir, "--agents").length, 1);
-});
-
-Deno.test("createSettings() checks the innermost skill that a file is in", () => {
-  using place = new Place();
-  place.skill("skills", "pdf");
-  const nested = place.skill("skills/pdf/examples", "nested");
-  place.file("skills/pdf/examples/nested/a.txt", "");
-  const loose = place.file("skills/loose.md", "");
-  const checked = (file: string) => settingsIn(place, ["--check", file]).dirs;
-  assert.deepEqual(checked("/skills/pdf/examples/nested/a.txt"), [nested]);
-  assert.deepEqual(checked("/skills/loose.md"), [loose]);
 });
 
 /** Returns a value of an option other than its default, if it has one. */

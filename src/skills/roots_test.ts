@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { resolveSkillRoots, type SkillRootOptions } from "../../mod.ts";
 import { README } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
-import { onWindows } from "../../tests/testing/server.ts";
 import { resolve } from "../fs/paths.ts";
 import { DEFAULT_DIRS } from "./roots.ts";
 
@@ -29,27 +27,23 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
   ],
   "no roots in an unknown working directory": [{ homeDirectory }, HOME],
   "no roots in an unknown home folder": [{ workingDirectory }, PROJECT],
-  "global roots if the home folder is the working directory": [
-    { homeDirectory, workingDirectory: homeDirectory },
-    HOME,
-  ],
   "no default roots if there are folders": [{ ...places, dirs: [] }, []],
   "a folder that is passed twice as a plain and as a recursive root": [
     { dirs: ["/opt"], recursiveDirs: ["/opt", "/opt"] },
     [
-      "global /opt",
+      "global /opt itself",
       "global /opt/.claude/skills",
       "global /opt/skills",
-      "global /opt and below",
+      "global /opt itself and below",
     ],
   ],
   "the given folders and two subfolders of each": [
     { ...places, dirs: ["more", "~/mine"] },
     [
-      "global /project/more",
+      "global /project/more itself",
       "global /project/more/.claude/skills",
       "global /project/more/skills",
-      "global /home/me/mine",
+      "global /home/me/mine itself",
       "global /home/me/mine/.claude/skills",
       "global /home/me/mine/skills",
     ],
@@ -59,55 +53,23 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
     [
       ...PROJECT,
       "project /project/.agents/skills",
-      "global /opt/all and below",
+      "global /opt/all itself and below",
     ],
   ],
 };
 
 for (const [name, [options, expected]] of Object.entries(CASES)) {
   Deno.test(`resolveSkillRoots() returns ${name}`, () => {
-    const roots = resolveSkillRoots(options).map(({ path, scope, recursive }) =>
-      `${scope} ${path.replace(/^[a-z]:/i, "").replaceAll("\\", "/")}${
-        recursive ? " and below" : ""
-      }`
-    );
+    const roots = resolveSkillRoots(options).map((root) => {
+      const path = root.path.replace(/^[a-z]:/i, "").replaceAll("\\", "/");
+      const itself = root.includesItself ? " itself" : "";
+      return `${root.scope} ${path}${itself}${
+        root.recursive ? " and below" : ""
+      }`;
+    });
     assert.deepEqual(roots, expected);
   });
 }
-
-Deno.test("resolveSkillRoots() requires the given folders to exist, except the default ones, and only they can be skills", () => {
-  const mine = resolve("/home/me/.agents/skills");
-  const roots = resolveSkillRoots({ ...places, dirs: ["/opt", mine] });
-  assert.deepEqual(
-    roots.filter(({ mustExist }) => mustExist).map(({ path }) => path),
-    [resolve("/opt")],
-  );
-  assert.deepEqual(
-    roots.filter(({ includesItself }) => includesItself)
-      .map(({ path }) => path),
-    [resolve("/opt"), mine],
-  );
-});
-
-Deno.test("resolveSkillRoots() supports drive letters and both slashes on Windows", async () => {
-  using place = new Place();
-  const program = String.raw`
-    const places = { workingDirectory: "C:\\code\\app", homeDirectory: "C:\\Users\\me" };
-    const recursiveDirs = ["D:\\skills", "c:/code/app/team", "..\\other", "~\\own", "\\\\host\\share"];
-    const roots = mod.resolveSkillRoots({ ...places, recursiveDirs });
-    console.log(JSON.stringify(roots.map(({ scope, path }) => scope + " " + path)));`;
-  assert.deepEqual(await onWindows(place, program), [
-    "project C:\\code\\app\\.agent\\skills",
-    "global C:\\Users\\me\\.agent\\skills",
-    "project C:\\code\\app\\.claude\\skills",
-    "global C:\\Users\\me\\.claude\\skills",
-    "global D:\\skills",
-    "global c:\\code\\app\\team",
-    "global C:\\code\\other",
-    "global C:\\Users\\me\\own",
-    "global \\\\host\\share\\",
-  ]);
-});
 
 Deno.test("the README lists the default folders in their order", () => {
   const rows = README.matchAll(/^\d\. `([^`]+)`$/gm);

@@ -16,9 +16,13 @@ import {
   REPOSITORY,
 } from "../testing/environment.ts";
 import { Place, runSync } from "../testing/folders.ts";
-import { lacks } from "../testing/needs.ts";
+import { needs } from "../testing/needs.ts";
+import { MODULES } from "../testing/pages.ts";
 import { runServer } from "../testing/server.ts";
-import { MODULES } from "../testing/sources.ts";
+
+const withJunctions = needs("junctions");
+const withBundler = needs("bundler");
+const withCompile = needs("compile");
 
 /** The media types of files that are not TypeScript. */
 const TYPES: Record<string, string> = {
@@ -77,43 +81,39 @@ function servePackage() {
   });
 }
 
-Deno.test(
-  "the server runs from JSR in a project whose files would replace it, with the README's command and the printed entry",
-  { ignore: lacks("junctions") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const hostile = "throw new Error('hostile');";
-    const imports = { "npm:zod@^4/mini": "./hostile.ts" };
-    const replacement = { name: config.name, version: "1.0.0", imports };
-    place.file("project/hostile.ts", hostile);
-    place.file(
-      "project/deno.json",
-      JSON.stringify({ ...replacement, exports: "./hostile.ts" }),
-    );
-    place.file("project/package.json", '{ "dependencies": { "zod": "1" } }');
-    place.file("project/node_modules/zod/package.json", "{}");
-    await using registry = servePackage();
-    const env = {
-      DENO_DIR: createCache(place),
-      JSR_URL: `${registry.url}/`,
-    };
-    const main = `jsr:${config.name}`;
-    assert.ok(
-      README.includes(
-        `deno run --no-config --allow-read --allow-env ${main} --list\n`,
-      ),
-    );
-    {
-      await using session = await Session.open(place, { main, env });
-      assert.equal((await session.load("git")).isError, false);
-    }
-    const launch = await printedLaunch(place, { main, env });
-    assert.deepEqual(serverArgs(launch, main), []);
-    await using session = await Session.open(place, { launch, env });
-    assert.deepEqual(await session.names(), ["git"]);
-  },
-);
+withJunctions.test("the server runs from JSR in a project whose files would replace it, with the README's command and the printed entry", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const hostile = "throw new Error('hostile');";
+  const imports = { "npm:zod@^4/mini": "./hostile.ts" };
+  const replacement = { name: config.name, version: "1.0.0", imports };
+  place.file("project/hostile.ts", hostile);
+  place.file(
+    "project/deno.json",
+    JSON.stringify({ ...replacement, exports: "./hostile.ts" }),
+  );
+  place.file("project/package.json", '{ "dependencies": { "zod": "1" } }');
+  place.file("project/node_modules/zod/package.json", "{}");
+  await using registry = servePackage();
+  const env = {
+    DENO_DIR: createCache(place),
+    JSR_URL: `${registry.url}/`,
+  };
+  const main = `jsr:${config.name}`;
+  assert.ok(
+    README.includes(
+      `deno run --no-config --allow-read --allow-env ${main} --list\n`,
+    ),
+  );
+  {
+    await using session = await Session.open(place, { main, env });
+    assert.equal((await session.load("git")).isError, false);
+  }
+  const launch = await printedLaunch(place, { main, env });
+  assert.deepEqual(serverArgs(launch, main), []);
+  await using session = await Session.open(place, { launch, env });
+  assert.deepEqual(await session.names(), ["git"]);
+});
 
 /** Copies what a clone of the repository needs to start the server. */
 function copyRepository(place: Place): string {
@@ -188,9 +188,7 @@ function withoutRegistries(place: Place): Record<string, string> {
   };
 }
 
-Deno.test("the bundle runs from a URL without any registry", {
-  ignore: lacks("bundler"),
-}, async () => {
+withBundler.test("the bundle runs from a URL without any registry", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/git/logo.png", Uint8Array.of(255));
@@ -216,32 +214,28 @@ Deno.test("the bundle runs from a URL without any registry", {
   }
 });
 
-Deno.test(
-  "deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere",
-  { ignore: lacks("compile") },
-  async () => {
-    using place = new Place();
-    const dir = place.dir("home/.claude/skills");
-    place.skill("home/.claude/skills", "git");
-    place.skill("elsewhere", "pdf");
-    const command = join(place.path, "skill-server.exe");
-    const allowed = `--allow-read=${dir}`;
-    runSync(Deno.execPath(), "task", "compile", allowed, "-o", command);
-    const env = withoutRegistries(place);
-    const dirs = [dir, join(place.path, "elsewhere")];
-    const run = (...args: string[]) =>
-      runServer(place, { launch: { command, args }, env });
-    {
-      const launch = { command, args: dirs };
-      await using session = await Session.open(place, { launch, env });
-      assert.deepEqual(await session.names(), ["git"]);
-      assert.equal((await session.load("git")).isError, false);
-    }
-    const { stdout: list } = await run(...dirs, "--list");
-    assert.match(list, /elsewhere: error\[permission\]/);
-    assert.match(list, /compile the executable with it among/);
-    const { stdout: config } = await run("--print-config", "cursor");
-    const printed: Launch = JSON.parse(config).mcpServers.skills;
-    assert.deepEqual([printed.command, printed.args], [command, []]);
-  },
-);
+withCompile.test("deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere", async () => {
+  using place = new Place();
+  const dir = place.dir("home/.claude/skills");
+  place.skill("home/.claude/skills", "git");
+  place.skill("elsewhere", "pdf");
+  const command = join(place.path, "skill-server.exe");
+  const allowed = `--allow-read=${dir}`;
+  runSync(Deno.execPath(), "task", "compile", allowed, "-o", command);
+  const env = withoutRegistries(place);
+  const dirs = [dir, join(place.path, "elsewhere")];
+  const run = (...args: string[]) =>
+    runServer(place, { launch: { command, args }, env });
+  {
+    const launch = { command, args: dirs };
+    await using session = await Session.open(place, { launch, env });
+    assert.deepEqual(await session.names(), ["git"]);
+    assert.equal((await session.load("git")).isError, false);
+  }
+  const { stdout: list } = await run(...dirs, "--list");
+  assert.match(list, /elsewhere: error\[permission\]/);
+  assert.match(list, /compile the executable with it among/);
+  const { stdout: config } = await run("--print-config", "cursor");
+  const printed: Launch = JSON.parse(config).mcpServers.skills;
+  assert.deepEqual([printed.command, printed.args], [command, []]);
+});

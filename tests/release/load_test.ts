@@ -2,46 +2,44 @@
 import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
 import { Place, skillMd } from "../testing/folders.ts";
-import { lacks } from "../testing/needs.ts";
+import { needs } from "../testing/needs.ts";
 import { Wire } from "../testing/server.ts";
 
-Deno.test(
-  "server does not leak memory or open files over 600 changes",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = new Place();
-    const skills = "home/.claude/skills";
-    place.skill(skills, "good");
-    await using wire = await Wire.open(place, { args: ["--refresh", "0.05"] });
-    await wire.ask(1, "resources/subscribe", { uri: "skill://" });
-    // Half of the eight skills appear, and the others disappear.
-    const change = async (round: number) => {
-      for (let index = 0; index < 8; index++) {
-        const path = `${skills}/s${index}`;
-        if ((round + index) % 2 === 1) {
-          if (round > 0) place.remove(path);
-          continue;
-        }
-        place.skill(skills, `s${index}`, skillMd(`s${index}`, `${round}`));
-        place.file(`${path}/notes/${round}.md`, "x".repeat(1_000));
+const withProc = needs("proc");
+
+withProc.test("server does not leak memory or open files over 600 changes", async () => {
+  using place = new Place();
+  const skills = "home/.claude/skills";
+  place.skill(skills, "good");
+  await using wire = await Wire.open(place, { args: ["--refresh", "0.05"] });
+  await wire.ask(1, "resources/subscribe", { uri: "skill://" });
+  // Half of the eight skills appear, and the others disappear.
+  const change = async (round: number) => {
+    for (let index = 0; index < 8; index++) {
+      const path = `${skills}/s${index}`;
+      if ((round + index) % 2 === 1) {
+        if (round > 0) place.remove(path);
+        continue;
       }
-      // A name that is unknown makes the server scan.
-      const call = { name: "skill", arguments: { name: `none-${round}` } };
-      await wire.ask(nextId(), "tools/call", call);
-      wire.lines.takeAll();
-    };
-    for (let round = 0; round < 25; round++) await change(round);
-    const before = resourcesOf(wire);
-    for (let round = 25; round < 100; round++) await change(round);
-    const after = resourcesOf(wire);
-    const figures = JSON.stringify({ before, after });
-    assert.ok(after.memory < before.memory + 20, figures);
-    assert.ok(after.files <= before.files + 8, figures);
-    const good = { name: "skill", arguments: { name: "good" } };
-    const { result } = await wire.ask(nextId(), "tools/call", good);
-    assert.equal(result.isError, undefined);
-  },
-);
+      place.skill(skills, `s${index}`, skillMd(`s${index}`, `${round}`));
+      place.file(`${path}/notes/${round}.md`, "x".repeat(1_000));
+    }
+    // A name that is unknown makes the server scan.
+    const call = { name: "skill", arguments: { name: `none-${round}` } };
+    await wire.ask(nextId(), "tools/call", call);
+    wire.lines.takeAll();
+  };
+  for (let round = 0; round < 25; round++) await change(round);
+  const before = resourcesOf(wire);
+  for (let round = 25; round < 100; round++) await change(round);
+  const after = resourcesOf(wire);
+  const figures = JSON.stringify({ before, after });
+  assert.ok(after.memory < before.memory + 20, figures);
+  assert.ok(after.files <= before.files + 8, figures);
+  const good = { name: "skill", arguments: { name: "good" } };
+  const { result } = await wire.ask(nextId(), "tools/call", good);
+  assert.equal(result.isError, undefined);
+});
 
 /** Returns the resident memory of a process in MB. */
 function memoryOf(pid: number): number {

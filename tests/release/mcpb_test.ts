@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 import { Ajv } from "npm:ajv@^8.17.1";
 import config from "../../deno.json" with { type: "json" };
 import serverEntry from "../../server.json" with { type: "json" };
+import type { Launch } from "../../src/cli/config.ts";
 import { join } from "../../src/fs/paths.ts";
 import serverSchema from "../../testdata/server.schema.json" with {
   type: "json",
 };
-import type { Launch } from "../../src/cli/config.ts";
 import { Session } from "../testing/client.ts";
 import {
   environment,

@@ -1,7 +1,7 @@
 // The page of the server over HTTP, in a real browser.
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
-import { Tab } from "../testing/browser.ts";
+import { openTab, type Tab } from "../testing/browser.ts";
 import { filesPlace, type Place, skillMd } from "../testing/folders.ts";
 import { type HttpOptions, HttpServer, TOKEN } from "../testing/http.ts";
 import { lacks } from "../testing/needs.ts";
@@ -29,7 +29,7 @@ function testPage(
       using place = createPlace();
       await using server = await HttpServer.start(place, options);
       const url = new URL("/", server.url).href;
-      await using tab = await Tab.open(url);
+      await using tab = await openTab(url);
       await test({ tab, page: tab.page, url, server });
       assert.deepEqual(tab.faults, []);
     },

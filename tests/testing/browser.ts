@@ -1,6 +1,6 @@
 // A real browser, driven by Playwright.
+import type { BrowserContext, Page } from "npm:playwright-core@^1";
 import { attempt } from "../../src/attempt.ts";
-import type { Browser, BrowserContext, Page } from "npm:playwright-core@^1";
 
 /** Where Chromium and Chrome are installed. Playwright's own download is not used. */
 const EXECUTABLES = [
@@ -26,50 +26,35 @@ export function findBrowser(): string | undefined {
   return EXECUTABLES.find((path) => attempt(() => Deno.statSync(path).isFile));
 }
 
-/** A browser with one tab that notes everything that must not happen. */
-export class Tab implements AsyncDisposable {
+/** A tab of a browser of its own. */
+export interface Tab extends AsyncDisposable {
   readonly context: BrowserContext;
   readonly page: Page;
   /** Uncaught errors, violations of the policy, and requests to other servers. */
-  readonly faults: string[] = [];
-  readonly #browser: Browser;
+  readonly faults: string[];
+}
 
-  private constructor(browser: Browser, context: BrowserContext, page: Page) {
-    this.#browser = browser;
-    this.context = context;
-    this.page = page;
-  }
-
-  static async open(url: string): Promise<Tab> {
-    // Loaded only where there is a browser.
-    const { chromium } = await import("npm:playwright-core@^1");
-    const browser = await chromium.launch({
-      executablePath: findBrowser(),
-      args: FLAGS,
-    });
-    const context = await browser.newContext();
-    const tab = new Tab(browser, context, await context.newPage());
-    tab.#watch(new URL(url).origin);
-    await tab.page.goto(url);
-    return tab;
-  }
-
-  #watch(origin: string): void {
-    this.page.on("pageerror", ({ message }) => this.faults.push(message));
-    this.page.on("console", (message) => {
-      if (/Content.Security.Policy|Trusted/i.test(message.text())) {
-        this.faults.push(message.text());
-      }
-    });
-    this.page.on("request", (request) => {
-      const url = new URL(request.url());
-      if (url.origin !== origin && url.protocol !== "data:") {
-        this.faults.push(`request: ${url}`);
-      }
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#browser.close();
-  }
+export async function openTab(url: string): Promise<Tab> {
+  // Loaded only where there is a browser.
+  const { chromium } = await import("npm:playwright-core@^1");
+  const browser = await chromium.launch({
+    executablePath: findBrowser(),
+    args: FLAGS,
+  });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("pageerror", ({ message }) => faults.push(message));
+  page.on("console", (message) => {
+    const text = message.text();
+    if (/Content.Security.Policy|Trusted/i.test(text)) faults.push(text);
+  });
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    const isOwn = origin === new URL(url).origin || protocol === "data:";
+    if (!isOwn) faults.push(`request: ${request.url()}`);
+  });
+  await page.goto(url);
+  const close = () => browser.close();
+  return { context, page, faults, [Symbol.asyncDispose]: close };
 }

@@ -227,10 +227,3 @@ async function files(wire: Asking, uri: string): Promise<string[]> {
   }
   return found;
 }
-
-/** Creates a `ping` request. */
-export const ping = (id: number | string) => ({
-  jsonrpc: "2.0",
-  id,
-  method: "ping",
-});

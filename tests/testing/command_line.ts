@@ -8,10 +8,7 @@ import {
 } from "../../src/cli/config.ts";
 import { resolve } from "../../src/fs/paths.ts";
 import type { ClientName } from "../../src/mcp/clients.ts";
-import {
-  parseCommandLine,
-  UsageError,
-} from "../../src/program/command_line.ts";
+import { parseCommandLine } from "../../src/program/command_line.ts";
 import type { Program } from "../../src/program/running_program.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
@@ -26,12 +23,6 @@ export const PROGRAM: Program = {
   os: "linux",
 };
 
-/** The same with a Deno that npx downloaded. */
-export const NPX_PROGRAM: Program = {
-  ...PROGRAM,
-  executable: "/home/me/.npm/_npx/0123/node_modules/deno/deno",
-};
-
 /**
  * Creates the settings for a command line, as the program does. Its directories must be
  * absolute, because the working directory and the home directory are those of the
@@ -39,15 +30,6 @@ export const NPX_PROGRAM: Program = {
  */
 export function settingsFor(...args: string[]): Settings {
   return createSettings(parseCommandLine(args));
-}
-
-/** Returns settings of a user with another home directory, or without one. */
-function atHome(
-  { options: { homeDirectory: _, ...options }, ...settings }: Settings,
-  home: string | undefined,
-): Settings {
-  const homeOptions = home === undefined ? {} : { homeDirectory: home };
-  return { ...settings, home, options: { ...options, ...homeOptions } };
 }
 
 /** Creates the configuration for a client, of a user whose home directory is `/home/me`. */
@@ -64,21 +46,13 @@ export function configFor(
   } = {},
 ): ClientConfig {
   const command = parseCommandLine(["--print-config", client, ...args]);
-  const settings = atHome(createSettings(command), home);
-  return createClientConfig(client as ClientName, settings, program);
-}
-
-/** Asserts that a function reports an invalid command line with the given message. */
-export function assertMisuse(
-  work: () => unknown,
-  message: string | RegExp,
-): void {
-  assert.throws(work, (error) => {
-    assert.ok(error instanceof UsageError, String(error));
-    if (typeof message === "string") assert.equal(error.message, message);
-    else assert.match(error.message, message);
-    return true;
-  });
+  const { options, ...settings } = createSettings(command);
+  const atHome = {
+    ...settings,
+    home,
+    options: { ...options, homeDirectory: home },
+  };
+  return createClientConfig(client as ClientName, atHome, program);
 }
 
 /** Returns the command that `--print-config` prints. */

@@ -7,9 +7,9 @@ import {
 import { attempt } from "../../src/attempt.ts";
 import { nextId } from "./client.ts";
 import { HTTP, IMPORTS } from "./environment.ts";
-import { MODERN_META } from "./modern.ts";
 import {
   linesOf,
+  MODERN_META,
   type Reply,
   serverCommand,
   type ServerDirs,
@@ -25,8 +25,6 @@ export interface HttpOptions {
   flags?: string[];
   /** The flags that grant permissions. */
   permissions?: string[];
-  /** The port to listen on. Default: any. */
-  port?: number;
   /** The whole command, instead of all of these but the environment. */
   command?: string[];
 }
@@ -39,11 +37,10 @@ export function httpCommand(
     host = "127.0.0.1",
     flags = [],
     permissions = ["--allow-read", "--allow-env"],
-    port = 0,
     command,
   }: HttpOptions = {},
 ): Parameters<typeof serverCommand>[1] {
-  const listen = [`--host=${host}`, `--port=${port}`, ...permissions];
+  const listen = [`--host=${host}`, "--port=0", ...permissions];
   const words = ["serve", "--no-prompt", "--no-config", ...listen];
   words.push(...IMPORTS, ...flags, HTTP);
   const [program, ...rest] = command ?? [Deno.execPath(), ...words, ...args];

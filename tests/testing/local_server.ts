@@ -6,8 +6,8 @@ import { createService } from "../../src/mcp/server.ts";
 import { SubscribedFiles } from "../../src/mcp/subscriptions.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
-import { replaced } from "./folders.ts";
 import { withVariables } from "./environment.ts";
+import { replaced } from "./folders.ts";
 import type { Asking, Reply, ServerDirs } from "./server.ts";
 
 interface LocalOptions extends ServerDirs {
@@ -15,13 +15,7 @@ interface LocalOptions extends ServerDirs {
   readonly log?: (line: string) => void;
 }
 
-interface Notification {
-  readonly method: string;
-  readonly params?: { readonly uri?: string };
-}
-
 export class LocalServer implements Asking, Disposable {
-  readonly notifications: Notification[] = [];
   readonly registry: SkillRegistry;
   readonly #client: InMemoryTransport;
   readonly #waiting = new Map<unknown, (reply: Reply) => void>();
@@ -38,8 +32,8 @@ export class LocalServer implements Asking, Disposable {
     const [client, transport] = InMemoryTransport.createLinkedPair();
     this.#client = client;
     client.onmessage = (message) => {
-      if ("method" in message) this.notifications.push(message as Notification);
-      else this.#waiting.get(message.id)?.(message as Reply);
+      const reply = message as Reply;
+      this.#waiting.get(reply.id)?.(reply);
     };
     serveStdio(createServer, { transport });
   }

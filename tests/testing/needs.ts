@@ -2,8 +2,8 @@
 import { attempt } from "../../src/attempt.ts";
 import { isThere, join } from "../../src/fs/paths.ts";
 import { findBrowser } from "./browser.ts";
-import { Place } from "./folders.ts";
 import { isWindows } from "./environment.ts";
+import { Place } from "./folders.ts";
 
 /** Something that tests need, and how to find out whether the system has it. */
 interface Need {
@@ -20,10 +20,6 @@ const NEEDS = {
   caseBlind: {
     what: "a file system that ignores the case of names",
     isMet: ignoresCase,
-  },
-  modes: {
-    what: "file permissions that apply to this user",
-    isMet: () => !isWindows && Deno.uid() !== 0,
   },
   names: {
     what: "file names with any characters",
@@ -84,6 +80,13 @@ export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
     if (!answers.get(name)) console.error(`NOT TESTED: what needs ${what}`);
   }
   return needs.some((name) => !answers.get(name));
+}
+
+/** Returns what registers a test, which is ignored if the system lacks anything that it needs. */
+export function needs(
+  ...names: readonly (keyof typeof NEEDS)[]
+): { test: (name: string, fn: Deno.TestDefinition["fn"]) => void } {
+  return { test: lacks(...names) ? Deno.test.ignore : Deno.test };
 }
 
 function canLink(type: "dir" | "junction"): boolean {

@@ -1,4 +1,4 @@
-// The pages of the repository, with the commands and the links in them.
+// The pages of the repository, with the commands and the links in them, and its modules.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "../../src/fs/paths.ts";
 import { REPOSITORY } from "./environment.ts";
@@ -15,6 +15,21 @@ export const PAGES: readonly string[] = [
 export function read(page: string): string {
   return readFileSync(join(REPOSITORY, page), "utf8");
 }
+
+/** Lists the paths of the modules in a directory, at any depth, without tests. */
+export function listModules(dir: string): string[] {
+  const paths = readdirSync(join(REPOSITORY, dir), { recursive: true });
+  return paths.map((path) => `${dir}/${path}`.replaceAll("\\", "/"))
+    .filter((path) => /(?<!_test)\.ts$/.test(path)).sort();
+}
+
+/** All modules that are published. */
+export const MODULES = [
+  "mod.ts",
+  "skill_server.ts",
+  "http.ts",
+  ...listModules("src"),
+];
 
 /** Lists the words of a text that are code. */
 function listCode(text: string): string[] {

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";
 import type { ReportedDiagnostic } from "../../src/diagnostics.ts";
+import { isWindows } from "../../src/fs/paths.ts";
 import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./folders.ts";
 import { runServer, type ServerDirs } from "./server.ts";
-import { isWindows } from "../../src/fs/paths.ts";
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
 export async function diagnosticsIn(

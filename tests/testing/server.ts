@@ -119,6 +119,26 @@ export interface Reply {
   error?: { code: number; message: string; data?: unknown };
 }
 
+/** The metadata of a request of the modern era, from the client of a name. */
+export function metaOf(name: string): Record<string, unknown> {
+  return {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name, version: "1.0.0" },
+  };
+}
+
+export const MODERN_META = metaOf("test");
+
+/** Creates a request or, without an ID, a notification. */
+export function message(
+  id: number | string | undefined,
+  method: string,
+  params?: object,
+): object {
+  return { jsonrpc: "2.0", id, method, params };
+}
+
 /** A server that replies to requests. */
 export type Asking = Pick<Wire, "ask">;
 
@@ -164,7 +184,7 @@ export class Wire implements AsyncDisposable {
   }
 
   async ask(id: number, method: string, params = {}): Promise<Reply> {
-    await this.write({ jsonrpc: "2.0", id, method, params });
+    await this.write(message(id, method, params));
     return this.reply(id);
   }
 
@@ -183,7 +203,7 @@ export class Wire implements AsyncDisposable {
       capabilities: {},
       clientInfo: { name, version: "1.0.0" },
     });
-    await this.write({ jsonrpc: "2.0", method: "notifications/initialized" });
+    await this.write(message(undefined, "notifications/initialized"));
     return reply;
   }
 

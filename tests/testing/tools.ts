@@ -2,12 +2,12 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { SkillRegistry } from "../../mod.ts";
 import { profileFor } from "../../src/mcp/clients.ts";
-import type { RequestContext } from "../../src/mcp/requests.ts";
 import {
   TOOL_NAMES,
   type ToolOptions,
   type Toolset,
 } from "../../src/mcp/options.ts";
+import type { RequestContext } from "../../src/mcp/requests.ts";
 import { callTool } from "../../src/mcp/tools.ts";
 import { TOOLSETS } from "../../src/mcp/toolsets/toolsets.ts";
 

@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
 import { filesPlace, Place } from "../../../tests/testing/folders.ts";
-import { lacks } from "../../../tests/testing/needs.ts";
-import { Wire } from "../../../tests/testing/server.ts";
+import { needs } from "../../../tests/testing/needs.ts";
+import { message, Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
 import { attempt } from "../../attempt.ts";
-import { basename, join } from "../../fs/paths.ts";
+import { basename, isThere, join } from "../../fs/paths.ts";
 import { runShellCommand } from "./shell.ts";
+
+const withSh = needs("sh");
+const withProc = needs("proc");
+const withCmd = needs("cmd");
 
 /** How the server is started with the tool that runs shell commands. */
 const shellOptions = (run = "--allow-run") => ({
@@ -51,54 +55,46 @@ async function waitForExit(pid: number, when: string): Promise<void> {
   await eventually(() => !isRunning(pid), `process ${pid} to exit at ${when}`);
 }
 
-Deno.test(
-  "run_shell_command_op declares its effects, runs in the directory of a skill, and does not wait for a process that left",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    await using session = await Session.open(place, shellOptions());
-    const { tools } = await session.client.listTools();
-    assert.deepEqual(tools.at(-1)!.annotations, {
-      title: "Run Shell Command",
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    });
-    const directory = join(place.home, ".claude", "skills", "git");
-    assert.deepEqual(await session.text(...shell("pwd; echo oops >&2")), {
-      text: `${directory}\n\noops\n`,
-      isError: false,
-    });
-    // A process that left the session keeps the pipe open.
-    const left = await session.text(...shell("setsid sleep 15 & echo started"));
-    assert.equal(left.text, "started\n\n");
-    const hidden = await session.text(...shell("true", "hidden"));
-    assert.equal(hidden.isError, true);
-  },
-);
+withSh.test("run_shell_command_op declares its effects, runs in the directory of a skill, and does not wait for a process that left", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place, shellOptions());
+  const { tools } = await session.client.listTools();
+  assert.deepEqual(tools.at(-1)!.annotations, {
+    title: "Run Shell Command",
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  });
+  const directory = join(place.home, ".claude", "skills", "git");
+  assert.deepEqual(await session.text(...shell("pwd; echo oops >&2")), {
+    text: `${directory}\n\noops\n`,
+    isError: false,
+  });
+  // A process that left the session keeps the pipe open.
+  const left = await session.text(...shell("setsid sleep 15 & echo started"));
+  assert.equal(left.text, "started\n\n");
+  const hidden = await session.text(...shell("true", "hidden"));
+  assert.equal(hidden.isError, true);
+  assert.deepEqual(await session.end(), []);
+});
 
-Deno.test(
-  "runShellCommand() returns the output, 256 KiB of each stream at most, and the exit code, and does not wait for input",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = new Place();
-    for (
-      const [command, expected] of [
-        ["exit 3", "\n\n[exit code 3]"],
-        ["cat", "\n"],
-        ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
-        [
-          "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
-          `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
-        ],
-      ] as const
-    ) {
-      const result = await runIn(place.path, command);
-      assert.deepEqual(result, { text: expected, isError: false });
-    }
-  },
-);
+withProc.test("runShellCommand() returns the output, 256 KiB of each stream at most, and the exit code, and does not wait for input", async () => {
+  using place = new Place();
+  const cases = [
+    ["exit 3", "\n\n[exit code 3]"],
+    ["cat", "\n"],
+    ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
+    [
+      "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
+      `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
+    ],
+  ] as const;
+  for (const [command, expected] of cases) {
+    const result = await runIn(place.path, command);
+    assert.deepEqual(result, { text: expected, isError: false });
+  }
+});
 
 /** Commands that start processes in the shell's session, some in a group of their own. */
 const STARTS = {
@@ -107,150 +103,199 @@ const STARTS = {
   "set -m": "bash -c 'set -m; (echo $BASHPID > pid; sleep 100) & wait'",
 };
 
-const CALLS = Object.entries(STARTS).map(([skill_name, command], index) => ({
-  jsonrpc: "2.0",
-  id: index,
-  method: "tools/call",
-  params: { name: "run_shell_command_op", arguments: { skill_name, command } },
-}));
+const CALLS = Object.entries(STARTS).map((names, id) => {
+  const [skill_name, command] = names;
+  const input = { skill_name, command };
+  return message(id, "tools/call", {
+    name: "run_shell_command_op",
+    arguments: input,
+  });
+});
 
 /** What ends the commands, in each case all of them. */
 const ENDS: Record<string, (wire: Wire) => unknown> = {
   "a cancellation": (wire) =>
     wire.write(
-      ...CALLS.map(({ id }) => ({
-        jsonrpc: "2.0",
-        method: "notifications/cancelled",
-        params: { requestId: id },
-      })),
+      ...CALLS.map((_, requestId) =>
+        message(undefined, "notifications/cancelled", { requestId })
+      ),
     ),
   "the end of the server's input": (wire) => wire.endInput(),
   "SIGTERM": (wire) => wire.process.kill("SIGTERM"),
 };
 
 for (const [what, end] of Object.entries(ENDS)) {
-  Deno.test(
-    `run_shell_command_op runs commands side by side, and kills everything that they started at ${what}`,
-    { ignore: lacks("proc") },
-    async () => {
-      using place = new Place();
-      const names = Object.keys(STARTS);
-      const dirs = names.map((name) =>
-        place.skill("home/.claude/skills", name)
-      );
-      const options = shellOptions("--allow-run=/bin/sh");
-      await using wire = await Wire.open(place, options);
-      await wire.write(...CALLS);
-      const pids = await Promise.all(
-        dirs.map((dir) => waitForPid(join(dir, "pid"))),
-      );
-      assert.ok(pids.every(isRunning));
-      await end(wire);
-      await Promise.all(pids.map((pid) => waitForExit(pid, what)));
-    },
-  );
+  withProc.test(`run_shell_command_op runs commands side by side, and kills everything that they started at ${what}`, async () => {
+    using place = new Place();
+    const names = Object.keys(STARTS);
+    const dirs = names.map((name) => place.skill("home/.claude/skills", name));
+    const options = shellOptions("--allow-run=/bin/sh");
+    await using wire = await Wire.open(place, options);
+    await wire.write(...CALLS);
+    const pids = await Promise.all(
+      dirs.map((dir) => waitForPid(join(dir, "pid"))),
+    );
+    assert.ok(pids.every(isRunning));
+    await end(wire);
+    await Promise.all(pids.map((pid) => waitForExit(pid, what)));
+  });
 }
 
-Deno.test(
-  "runShellCommand() kills everything that a command started when it has exited, or at the time limit, and says so",
-  { ignore: lacks("proc") },
-  async () => {
-    using place = new Place();
-    const { text } = await runIn(
-      place.path,
-      "timeout 100 sh -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid",
-    );
-    assert.ok(!isRunning(Number(text)));
-    const command = "echo first; sleep 100 & echo $! >pid; wait";
-    assert.deepEqual(await runIn(place.path, command, 0.5), {
-      text: "first\n\n\n[stopped at the time limit of 0.5 s]",
-      isError: true,
-    });
-    const pid = await waitForPid(join(place.path, "pid"));
-    await waitForExit(pid, "the time limit");
-  },
-);
+withProc.test("runShellCommand() kills everything that a command started when it has exited, or at the time limit, and says so", async () => {
+  using place = new Place();
+  const { text } = await runIn(
+    place.path,
+    "timeout 100 sh -c 'echo $$ > pid; sleep 100' & until [ -s pid ]; do sleep 0.01; done; cat pid; rm pid",
+  );
+  assert.ok(!isRunning(Number(text)));
+  const command = "echo first; sleep 100 & echo $! >pid; wait";
+  assert.deepEqual(await runIn(place.path, command, 0.5), {
+    text: "first\n\n\n[stopped at the time limit of 0.5 s]",
+    isError: true,
+  });
+  const pid = await waitForPid(join(place.path, "pid"));
+  await waitForExit(pid, "the time limit");
+});
 
-Deno.test(
-  "run_shell_command_op runs no sh of the project that stands first on PATH",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    const bin = place.dir("project", "node_modules", ".bin");
-    const sh = "project/node_modules/.bin/sh";
-    Deno.chmodSync(place.file(sh, "#!/bin/sh\necho hostile\n"), 0o755);
-    const options = (flag: string) => ({
-      ...shellOptions(flag),
-      env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
-    });
-    const { text } = await run(place, "echo own", options("--allow-run"));
-    assert.equal(text, "own\n\n");
-    // Deno grants the first sh on PATH, which is the project's.
-    await using session = await Session.open(place, options("--allow-run=sh"));
-    await session.stderr.take(
-      (line) => line.includes("add --allow-run=/bin/sh"),
-      "the line about the tool",
-    );
-    await assert.rejects(session.call(...shell("true")), /Unknown tool/);
-  },
-);
+withSh.test("run_shell_command_op runs no sh of the project that stands first on PATH", async () => {
+  using place = filesPlace();
+  const bin = place.dir("project", "node_modules", ".bin");
+  const sh = "project/node_modules/.bin/sh";
+  Deno.chmodSync(place.file(sh, "#!/bin/sh\necho hostile\n"), 0o755);
+  const options = (flag: string) => ({
+    ...shellOptions(flag),
+    env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
+  });
+  const { text } = await run(place, "echo own", options("--allow-run"));
+  assert.equal(text, "own\n\n");
+  // Deno grants the first sh on PATH, which is the project's.
+  await using session = await Session.open(place, options("--allow-run=sh"));
+  await session.stderr.take(
+    (line) => line.includes("add --allow-run=/bin/sh"),
+    "the line about the tool",
+  );
+  await assert.rejects(session.call(...shell("true")), /Unknown tool/);
+});
 
-Deno.test(
-  "run_shell_command_op works while a variable of the dynamic linker is set, and passes it on only with --allow-run for all programs",
-  { ignore: lacks("sh") },
-  async () => {
+withSh.test("run_shell_command_op works while a variable of the dynamic linker is set, and passes it on only with --allow-run for all programs", async () => {
+  using place = filesPlace();
+  const env = { LD_LIBRARY_PATH: place.path, OTHER: "other" };
+  const command = 'echo "$LD_LIBRARY_PATH,$OTHER"';
+  const cases = [
+    ["--allow-run=/bin/sh", ",other"],
+    ["--allow-run", `${place.path},other`],
+  ] as const;
+  for (const [flag, expected] of cases) {
+    const options = { ...shellOptions(flag), env };
+    const { text, isError } = await run(place, command, options);
+    assert.deepEqual([text.trim(), isError], [expected, false]);
+  }
+});
+
+withSh.test("--auto-install-deps installs what Python files import before a command that contains py", async () => {
+  using place = filesPlace();
+  const log = join(place.path, "log");
+  const bin = place.dir("bin");
+  for (const tool of ["pipreqs", "pip"]) {
+    const file = place.file(
+      `bin/${tool}`,
+      `#!/bin/sh\necho ${tool} "$@" >> ${log}\n`,
+    );
+    Deno.chmodSync(file, 0o755);
+  }
+  const { args, flags } = shellOptions();
+  const options = {
+    args: [...args, "--auto-install-deps"],
+    flags,
+    env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
+  };
+  await using session = await Session.open(place, options);
+  assert.equal(
+    (await session.text(...shell("echo plain"))).text,
+    "plain\n\n",
+  );
+  assert.throws(() => Deno.readTextFileSync(log), Deno.errors.NotFound);
+  const { text } = await session.text(...shell('echo "a.py"; exit 4'));
+  assert.equal(text, "a.py\n\n\n[exit code 4]");
+  assert.match(
+    Deno.readTextFileSync(log),
+    /^pipreqs --force --savepath \S+ \.\npip install -r \S+\n$/,
+  );
+  place.file("bin/pip", "#!/bin/sh\necho offline\nexit 1\n");
+  assert.equal(
+    (await session.text(...shell("echo a.py"))).text,
+    "a.py\n\nCannot install the packages that the Python files import:\noffline\n",
+  );
+});
+
+/** The directory of the skill in which the commands run. */
+const skillDir = (place: Place) => join(place.home, ".claude", "skills", "git");
+
+/** A command whose third process writes a file and runs for a long time. */
+const LONG =
+  `cmd /c ""${Deno.execPath()}" eval "Deno.writeTextFileSync('started', ''); setInterval(Date, 1000)""`;
+
+/** Waits until a long command has started. */
+async function waitForStart(place: Place): Promise<void> {
+  const file = join(skillDir(place), "started");
+  await eventually(() => isThere(file), "the command to start");
+}
+
+/** Waits until no process runs in the skill's directory, which Windows keeps until then. */
+async function waitUntilFree(place: Place): Promise<void> {
+  const remove = () => {
+    Deno.removeSync(skillDir(place), { recursive: true });
+    return true;
+  };
+  await eventually(() => attempt(remove) === true, "the processes to exit");
+}
+
+withCmd.test("run_shell_command_op runs a command in the skill's directory with cmd as it is written", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(
+    place,
+    shellOptions("--allow-run=cmd"),
+  );
+  const words = `"${Deno.execPath()}" eval "console.log(Deno.args)" "a b" c`;
+  const results: [command: string, text: string | RegExp][] = [
+    ["cd", `${skillDir(place)}\n\n`],
+    ['echo "a  b" c', '"a  b" c\n\n'],
+    ["echo one& echo two", "one\ntwo\n\n"],
+    ["echo ^& 100%", "& 100%\n\n"],
+    ["echo oops>&2", "\noops\n"],
+    ["type references\\API.md", "# API\n"],
+    ["exit 3", "\n\n[exit code 3]"],
+    ["no-such-command", /\[exit code (?:1|9009)\]$/],
+    [words, '[ "a b", "c" ]\n\n'],
+    [
+      "echo one\necho two",
+      "Cannot run the command: cmd runs only one line; join the lines with &&",
+    ],
+    // The command has no input, so it does not wait.
+    ["findstr x", /\[exit code 1\]$/],
+  ];
+  for (const [command, expected] of results) {
+    const { text } = await session.text(...shell(command));
+    const printed = text.replaceAll("\r\n", "\n");
+    if (typeof expected === "string") assert.equal(printed, expected);
+    else assert.match(printed, expected);
+  }
+});
+
+for (const [what, end] of Object.entries(ENDS)) {
+  if (what === "SIGTERM") continue;
+  withCmd.test(`run_shell_command_op kills everything that a command started on Windows at ${what}, and runs no other taskkill`, async () => {
     using place = filesPlace();
-    const env = { LD_LIBRARY_PATH: place.path, OTHER: "other" };
-    const command = 'echo "$LD_LIBRARY_PATH,$OTHER"';
-    for (
-      const [flag, expected] of [
-        ["--allow-run=/bin/sh", ",other"],
-        ["--allow-run", `${place.path},other`],
-      ] as const
-    ) {
-      const options = { ...shellOptions(flag), env };
-      const { text, isError } = await run(place, command, options);
-      assert.deepEqual([text.trim(), isError], [expected, false]);
+    for (const name of ["taskkill.bat", "taskkill.cmd"]) {
+      place.file(`project/${name}`, "@echo > pwned\r\n");
     }
-  },
-);
-
-Deno.test(
-  "--auto-install-deps installs what Python files import before a command that contains py",
-  { ignore: lacks("sh") },
-  async () => {
-    using place = filesPlace();
-    const log = join(place.path, "log");
-    const bin = place.dir("bin");
-    for (const tool of ["pipreqs", "pip"]) {
-      const file = place.file(
-        `bin/${tool}`,
-        `#!/bin/sh\necho ${tool} "$@" >> ${log}\n`,
-      );
-      Deno.chmodSync(file, 0o755);
-    }
-    const { args, flags } = shellOptions();
-    const options = {
-      args: [...args, "--auto-install-deps"],
-      flags,
-      env: { PATH: `${bin}:${Deno.env.get("PATH")}` },
-    };
-    await using session = await Session.open(place, options);
-    assert.equal(
-      (await session.text(...shell("echo plain"))).text,
-      "plain\n\n",
-    );
-    assert.throws(() => Deno.readTextFileSync(log), Deno.errors.NotFound);
-    const { text } = await session.text(...shell('echo "a.py"; exit 4'));
-    assert.equal(text, "a.py\n\n\n[exit code 4]");
-    assert.match(
-      Deno.readTextFileSync(log),
-      /^pipreqs --force --savepath \S+ \.\npip install -r \S+\n$/,
-    );
-    place.file("bin/pip", "#!/bin/sh\necho offline\nexit 1\n");
-    assert.equal(
-      (await session.text(...shell("echo a.py"))).text,
-      "a.py\n\nCannot install the packages that the Python files import:\noffline\n",
-    );
-  },
-);
+    await using wire = await Wire.open(place, shellOptions("--allow-run=cmd"));
+    const input = { skill_name: "git", command: LONG };
+    const params = { name: "run_shell_command_op", arguments: input };
+    await wire.write(message(0, "tools/call", params));
+    await waitForStart(place);
+    await end(wire);
+    await waitUntilFree(place);
+    assert.ok(!isThere(join(place.project, "pwned")));
+  });
+}

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { Session, toolsets } from "../../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
-import { lacks } from "../../../tests/testing/needs.ts";
+import { needs } from "../../../tests/testing/needs.ts";
 import { join } from "../../fs/paths.ts";
 
+const withLinks = needs("links");
+
 for (const [toolset, expected] of Object.entries(toolsets)) {
-  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
+  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only, and names them if another is called`, async () => {
     using place = filesPlace();
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
@@ -17,6 +19,10 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
       assert.equal(inputSchema.type, "object");
       assert.ok(!description!.includes("hidden"));
     }
+    const names = expected.map((name) => `"${name}"`).join(", ");
+    const which = expected.length === 1 ? "the tool" : "one of the tools";
+    const message = new RegExp(`Unknown tool "x": call ${which} ${names}$`);
+    await assert.rejects(session.call("x"), message);
   });
 }
 
@@ -65,32 +71,27 @@ Deno.test("list_skills returns names and descriptions as text, as structured con
   assert.equal((await read("hidden")).isError, true);
 });
 
-Deno.test(
-  "--tools reference serves nothing that a link leads to outside its folders, unless --trust-links names the target",
-  { ignore: lacks("links") },
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "mine");
-    place.skill("home/.agent/skills", "within");
-    place.link("../../.agent/skills/within", "home/.claude/skills/linked");
-    place.link(place.skill("home/dotfiles", "out"), "home/.claude/skills/out");
-    place.file("home/dotfiles/notes.md", "notes");
-    const target = join(place.home, "dotfiles");
-    for (
-      const [args, expected] of [
-        [["--tools", "reference"], ["mine", "within"]],
-        [
-          ["--tools", "reference", "--trust-links", target],
-          ["mine", "out", "within"],
-        ],
-        [[], ["mine", "out", "within"]],
-      ]
-    ) {
-      await using session = await Session.open(place, { args });
-      const { resources } = await session.client.listResources();
-      const names = resources.map(({ name }) => name)
-        .filter((name) => !name.endsWith("/"));
-      assert.deepEqual(names, expected);
-    }
-  },
-);
+withLinks.test("--tools reference serves nothing that a link leads to outside its folders, unless --trust-links names the target", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "mine");
+  place.skill("home/.agent/skills", "within");
+  place.link("../../.agent/skills/within", "home/.claude/skills/linked");
+  place.link(place.skill("home/dotfiles", "out"), "home/.claude/skills/out");
+  place.file("home/dotfiles/notes.md", "notes");
+  const target = join(place.home, "dotfiles");
+  const cases = [
+    [["--tools", "reference"], ["mine", "within"]],
+    [
+      ["--tools", "reference", "--trust-links", target],
+      ["mine", "out", "within"],
+    ],
+    [[], ["mine", "out", "within"]],
+  ];
+  for (const [args, expected] of cases) {
+    await using session = await Session.open(place, { args });
+    const { resources } = await session.client.listResources();
+    const names = resources.map(({ name }) => name)
+      .filter((name) => !name.endsWith("/"));
+    assert.deepEqual(names, expected);
+  }
+});
