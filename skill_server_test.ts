@@ -3,7 +3,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import config from "./deno.json" with { type: "json" };
 import { join } from "./src/fs/paths.ts";
 import { Session } from "./tests/testing/client.ts";
-import { REPOSITORY } from "./tests/testing/environment.ts";
+import { DEFAULT_FOLDERS, REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
 import { needs } from "./tests/testing/needs.ts";
 import {
@@ -164,14 +164,11 @@ Deno.test("skill refuses an empty name and unknown arguments", async () => {
   }
 });
 
-Deno.test("skill prefers .agent to .claude, and then the folder in which the server runs to the home folder", async () => {
+Deno.test("skill prefers the folders in the order of the README", async () => {
   using place = new Place();
-  const dirs = [
-    "project/.agent/skills",
-    "home/.agent/skills",
-    "project/.claude/skills",
-    "home/.claude/skills",
-  ];
+  const dirs = DEFAULT_FOLDERS
+    .map((dir) => dir.replace(/^\./, "project").replace(/^~/, "home"));
+  assert.equal(new Set(dirs).size, 4);
   for (const dir of dirs) place.skill(dir, "deploy");
   await using session = await Session.open(place);
   await using other = await Session.open(place, { cwd: place.dir("other") });

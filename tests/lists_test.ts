@@ -126,7 +126,8 @@ Deno.test("every name in a list loads its skill, with characters of XML, with 20
       skillMd(JSON.stringify(name), `Theirs ${index}`),
     );
   }
-  await using session = await openWith(place, "reference");
+  const args = ["--tools", "reference", place.project, place.home];
+  await using session = await Session.open(place, { args });
   const { content } = await session.call("list_skills");
   const listed: { name: string; description: string }[] = JSON.parse(
     (content[0] as { text: string }).text,

@@ -108,7 +108,7 @@ const RUNS: [args: string, code: number, text: RegExp][] = [
   ["--help --version --list", 0, /^skill-server [^]*\nUsage:\n/],
   ["--version --check", 0, /^\d+\.\d+\.\d+\S*\n$/],
   ["--list", 0, /\nFound 1 skill: 1 error, /],
-  ["--list --check", 1, /^\S+\/skills \(project\)[^]*\nChecked 2 skills: /],
+  ["--list --check", 1, /^\S+\/skills \(\w+\)[^]*\nChecked 2 skills: /],
   ["--list --json", 0, /^\{\n/],
   ["--check --json", 1, /^\{\n/],
   ["--check skills", 0, /^Checked 1 skill: 0 errors, 1 warning$/m],

@@ -323,10 +323,16 @@ function targetOf(path: string, { home, options }: Settings): string {
   );
 }
 
-/** @throws {UsageError} If a path contains a comma, which separates paths in this flag. */
+/**
+ * Returns the flag for paths, which it sorts, because their order means nothing.
+ *
+ * @throws {UsageError} If a path contains a comma, which separates paths in this flag.
+ */
 function allowRead(paths: readonly string[]): string {
   const odd = paths.find((path) => path.includes(","));
-  if (odd === undefined) return `--allow-read=${[...new Set(paths)].join(",")}`;
+  if (odd === undefined) {
+    return `--allow-read=${[...new Set(paths)].sort().join(",")}`;
+  }
   const action = `Cannot print an entry that lets Deno read only ${quote(odd)}`;
   throw new UsageError(`${action}: its path contains a comma; rename it`);
 }

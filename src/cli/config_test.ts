@@ -154,29 +154,32 @@ Deno.test("--print-config keeps the other options and the environment's settings
     a,
     b,
   ]);
-  assert.deepEqual(readableIn(launch), [
-    ...defaultDirs(place, ".agents"),
-    a,
-    b,
-    more,
-    own,
-    store,
-    policy,
-  ]);
+  assert.deepEqual(
+    readableIn(launch),
+    [
+      ...defaultDirs(place, ".agents"),
+      a,
+      b,
+      more,
+      own,
+      store,
+      policy,
+    ].sort(),
+  );
 });
 
 Deno.test("--print-config lets Deno read the default folders of any project", async () => {
   using place = new Place();
   const team = place.dir("project/team");
   const args = ["--skill-dir", "team"];
-  const usual = defaultDirs(place, ...DEFAULT_DIRS);
+  const usual = defaultDirs(place, ...DEFAULT_DIRS).sort();
   // The home directory can be a project's directory later.
   for (const cwd of [place.project, place.home]) {
     const launch = await printedLaunch(place, { cwd });
     assert.deepEqual(readableIn(launch), usual);
   }
   const launch = await printedLaunch(place, { args });
-  assert.deepEqual(readableIn(launch), [...usual, team]);
+  assert.deepEqual(readableIn(launch), [...usual, team].sort());
 });
 
 Deno.test("--print-config says which folders of the entry do not exist", async () => {
@@ -238,7 +241,7 @@ withLinks.test("createLaunch() lets Deno read where the user's links lead, but n
     [[link, "--trust-links", "/"], [link, "/", store]],
   ];
   for (const [args, paths] of readable) {
-    assert.deepEqual(readFor(...args), paths);
+    assert.deepEqual(readFor(...args), paths.toSorted());
   }
   const tooMuch =
     /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/;

@@ -9,7 +9,7 @@ import {
   quoteWord,
   runningProgram,
 } from "../program/running_program.ts";
-import { DEFAULT_DIRS } from "../skills/roots.ts";
+import { DEFAULT_ROOTS } from "../skills/roots.ts";
 
 export function listOptionHelp(): [usage: string, help: string][] {
   return Object.entries<Option>(OPTIONS).map(
@@ -24,8 +24,6 @@ export function listOptionHelp(): [usage: string, help: string][] {
 /** Returns the help text. Its example commands work in any directory. */
 export function formatHelp(program: Program = runningProgram()): string {
   const command = commandWords(program).map(quoteWord).join(" ");
-  const dirs = DEFAULT_DIRS
-    .map((dir) => `./${dir}/skills, ~/${dir}/skills`).join(", ");
   return `skill-server ${config.version} finds Agent Skills and serves them to an MCP client over
 stdin and stdout.
 
@@ -33,7 +31,7 @@ Usage:
   skill-server [options] [DIR...]
 
 Without DIR, it searches
-${dirs}.
+${DEFAULT_ROOTS.join(", ")}.
 With DIR, it searches DIR, DIR/.claude/skills, and DIR/skills.
 Separate several folders with spaces or commas.
 

@@ -33,13 +33,14 @@ Deno.test("--list shows the state of each skill and the rule that decides it, an
 `,
   );
   const policy = ["--policy", "~/policy.yaml"];
-  const list = await printedReport(place, "--list", ...policy);
-  assert.match(list.text, /^ {2}git +on +1 file$/m);
+  const args = [...policy, ".claude/skills", "~/.claude/skills"];
+  const list = await printedReport(place, "--list", ...args);
+  assert.match(list.text, /^\.claude\/skills .*\n {2}git +on +1 file$/m);
   assert.match(list.text, /^ {2}pdf +pinned +rules\[1\] +2 files/m);
   assert.match(list.text, /^ {2}Übersicht +off +rules\[0\]$/m);
   const first = join(place.path, "project/.claude/skills/git/SKILL.md")
     .replaceAll("\\", "/");
-  assert.deepEqual(await printedReport(place, "--check", ...policy), {
+  assert.deepEqual(await printedReport(place, "--check", ...args), {
     code: 1,
     text:
       `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes (hosts with the Skills extension do not list the skill)

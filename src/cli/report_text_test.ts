@@ -12,13 +12,12 @@ const withLinks = needs("links");
 
 Deno.test("--list shows roots, skills, and problems with their fixes", async () => {
   using place = reportPlace();
-  const { code, text } = await printedReport(place, "--list");
+  const dirs = [".claude/skills", "~/.claude/skills"];
+  const { code, text } = await printedReport(place, "--list", ...dirs);
   assert.equal(code, 0);
   assert.equal(
     text,
-    `.agent/skills (project): does not exist
-~/.agent/skills (global): does not exist
-.claude/skills (project): 1 skill
+    `.claude/skills (project): 1 skill
   git         1 file
 ~/.claude/skills (global): 4 skills
   pdf         2 files
@@ -39,11 +38,13 @@ Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To look for problems i
 Deno.test("--list says where to put skills if there are none, and what to write there", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
+  assert.match(text, /^\.agent\/skills \(project\): does not exist$/m);
   const [, file, lines] =
-    /\nFound 0 skills\. To add one, save these lines as ~(\S+):\n\n(.*)$/s
+    /\nFound 0 skills\. To add one, save these lines as (\S+):\n\n(.*)$/s
       .exec(text)!;
   assert.doesNotMatch(text, /no problems/);
-  place.file(`home${file}`, lines!);
+  const base = file!.startsWith("~") ? "home" : "project";
+  place.file(`${base}/${file!.replace("~", ".")}`, lines!);
   assert.deepEqual(await printedReport(place, "--check", "--strict"), {
     code: 0,
     text: "Checked 1 skill: no problems\n",
@@ -58,11 +59,13 @@ Deno.test("--list says where to put skills if there are none, and what to write 
 Deno.test("--list proposes the last folder that exists for a skill, or else the last one", async () => {
   using place = new Place();
   place.dir("project/empty");
-  const proposed = async (...args: string[]) => {
-    const { text } = await printedReport(place, "--list", ...args);
-    return /save these lines as (\S+)\/hello\/SKILL\.md:\n/.exec(text)?.[1];
-  };
-  assert.equal(await proposed("--agents"), "~/.agents/skills");
+  const proposedIn = (text: string) =>
+    /save these lines as (\S+)\/hello\/SKILL\.md:\n/.exec(text)?.[1];
+  const proposed = async (...args: string[]) =>
+    proposedIn((await printedReport(place, "--list", ...args)).text);
+  const { text } = await printedReport(place, "--list", "--agents");
+  const [, last] = /(\S+) \(\w+\): does not exist\n\n/.exec(text)!;
+  assert.equal(proposedIn(text), last);
   // Its subdirectory `skills` would be searched, too.
   assert.equal(await proposed("empty"), "empty");
   assert.equal(await proposed("--agents", "--skill-dir=empty"), "empty");
@@ -124,12 +127,12 @@ withLinks.test("--list counts the skills that an earlier folder lists, too", asy
   place.link(join(git, ".."), "project/.agents/skills");
   const args = ["--trust-links=~", "--agents"];
   const { text } = await printedReport(place, "--list", ...args);
-  assert.ok(text.includes(`~/.claude/skills (global): 1 skill
-  git  1 file
-.agents/skills (global): 1 skill, all of them listed above
-~/.agents/skills (global): 2 skills, 1 of them listed above
-  own  1 file
-`));
+  const listed = [
+    "~/.claude/skills (global): 1 skill\n  git  1 file\n",
+    "\n.agents/skills (global): 1 skill, all of them listed above\n",
+    "~/.agents/skills (global): 2 skills, 1 of them listed above\n  own  1 file\n",
+  ];
+  for (const lines of listed) assert.ok(text.includes(lines), text);
 });
 
 Deno.test("--list does not pad cells to the length of a long name", async () => {

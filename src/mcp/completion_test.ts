@@ -75,7 +75,9 @@ Deno.test("completion/complete offers a prompt only what users can load, and nei
   place.skill("home/.claude/skills", "bg", skillMd("bg", "d", flag));
   // It shadows the user's, which has a qualified name.
   place.skill("project/.claude/skills", "c");
-  await using session = await Session.open(place, { args: policyArgs(place) });
+  const dirs = [place.project, place.home];
+  const args = [...policyArgs(place), ...dirs];
+  await using session = await Session.open(place, { args });
   const any: [string, string] = ["name", ""];
   const prompts = ["a", "c", "global:c"];
   assert.deepEqual(await complete(session, PROMPT, any), prompts);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import { REPOSITORY } from "../../tests/testing/environment.ts";
+import {
+  DEFAULT_FOLDERS,
+  REPOSITORY,
+} from "../../tests/testing/environment.ts";
 import { Place } from "../../tests/testing/folders.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { formatHelp, listOptionHelp } from "../cli/help.ts";
@@ -14,9 +17,8 @@ Deno.test("formatHelp() shows every option, every client, and the default folder
     assert.match(text, new RegExp(`^  --${name}\\b`, "m"));
   }
   for (const name of CLIENT_NAMES) assert.ok(text.includes(` ${name}`), name);
-  assert.ok(text.includes(`it searches
-./.agent/skills, ~/.agent/skills, ./.claude/skills, ~/.claude/skills.
-`));
+  const dirs = DEFAULT_FOLDERS.join(", ");
+  assert.ok(text.includes(`it searches\n${dirs}.\n`), text);
 });
 
 Deno.test("docs/options.md says what --help says of each option and variable", () => {

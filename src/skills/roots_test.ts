@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { resolveSkillRoots, type SkillRootOptions } from "../../mod.ts";
-import { README } from "../../tests/testing/environment.ts";
+import { DEFAULT_FOLDERS } from "../../tests/testing/environment.ts";
 import { resolve } from "../fs/paths.ts";
-import { DEFAULT_DIRS } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -21,9 +20,13 @@ const PROJECT = [
 
 /** Options, and the roots in order of priority. */
 const CASES: Record<string, [SkillRootOptions, string[]]> = {
-  "exactly four folders": [
+  "the folders in the README in their order": [
     places,
-    [PROJECT[0]!, HOME[0]!, PROJECT[1]!, HOME[1]!],
+    DEFAULT_FOLDERS.map((dir) =>
+      dir.startsWith("~")
+        ? dir.replace("~", "global /home/me")
+        : dir.replace(".", "project /project")
+    ),
   ],
   "no roots in an unknown working directory": [{ homeDirectory }, HOME],
   "no roots in an unknown home folder": [{ workingDirectory }, PROJECT],
@@ -70,11 +73,3 @@ for (const [name, [options, expected]] of Object.entries(CASES)) {
     assert.deepEqual(roots, expected);
   });
 }
-
-Deno.test("the README lists the default folders in their order", () => {
-  const rows = README.matchAll(/^\d\. `([^`]+)`$/gm);
-  assert.deepEqual(
-    Array.from(rows, ([, dir]) => dir),
-    DEFAULT_DIRS.flatMap((dir) => [`./${dir}/skills`, `~/${dir}/skills`]),
-  );
-});

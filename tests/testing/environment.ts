@@ -9,6 +9,12 @@ export const README = Deno.readTextFileSync(
   resolve(REPOSITORY, "README.md"),
 );
 
+/** The default folders, in the order of the README. */
+export const DEFAULT_FOLDERS: readonly string[] = Array.from(
+  README.matchAll(/^\d\. `([^`]+)`$/gm),
+  ([, dir]) => dir!,
+);
+
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
 /** The main module of the server over HTTP. */
