@@ -74,7 +74,13 @@ import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
 import { listTools } from "./src/mcp/toolsets/toolsets.ts";
 import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
-import { isForModel, isOff, STATES, strictest } from "./src/policy/states.ts";
+import {
+  isForModel,
+  isHiddenFrom,
+  isOff,
+  STATES,
+  strictest,
+} from "./src/policy/states.ts";
 import {
   changedKeys,
   EMPTY_CATALOG,
@@ -935,8 +941,9 @@ export class SkillRegistry {
       skill,
       trusted: this.#last?.project.trusted ?? [],
       isHidden: (realPath) => {
-        const from = this.#last?.hidden.of(realPath, skill.realDirectory);
-        return from === "everyone" || (forModel && from === "model");
+        const hiddenFrom =
+          this.#last?.hidden.of(realPath, skill.realDirectory) ?? "nobody";
+        return isHiddenFrom(forModel ? "model" : "host", { hiddenFrom });
       },
       maxFileSize: this.#options.maxFileSize,
       describe: (error) => skillDiagnosticOf(error, skill.scope),

@@ -13,29 +13,19 @@ type Owner = "project" | "global";
 interface Kind {
   readonly flag?: string;
   readonly state?: string;
-  readonly isForModel: boolean;
-  readonly isForUser: boolean;
+  /** Who sees it: t in the tools, p in the prompts, r in the resources. */
+  readonly seen: string;
 }
-
-const VISIBLE = { isForModel: true, isForUser: true };
 
 const KINDS: Readonly<Record<string, Kind | undefined>> = {
   "missing": undefined,
-  "on": VISIBLE,
-  "pinned": { ...VISIBLE, state: "pinned" },
-  "name-only": { ...VISIBLE, state: "name-only" },
-  "manual": { state: "manual", isForModel: false, isForUser: true },
-  "off": { state: "off", isForModel: false, isForUser: false },
-  "not for models": {
-    flag: "disable-model-invocation: true",
-    isForModel: false,
-    isForUser: true,
-  },
-  "not for users": {
-    flag: "user-invocable: false",
-    isForModel: true,
-    isForUser: false,
-  },
+  "on": { seen: "tpr" },
+  "pinned": { state: "pinned", seen: "tpr" },
+  "name-only": { state: "name-only", seen: "tpr" },
+  "manual": { state: "manual", seen: "pr" },
+  "off": { state: "off", seen: "" },
+  "not for models": { flag: "disable-model-invocation: true", seen: "pr" },
+  "not for users": { flag: "user-invocable: false", seen: "tr" },
 };
 
 const DIRS: Readonly<Record<Owner, string>> = {
@@ -48,7 +38,7 @@ type Kinds = Readonly<Record<Owner, Kind | undefined>>;
 
 function holderOf(kinds: Kinds, order: readonly Owner[]): Owner | undefined {
   const there = order.filter((owner) => kinds[owner] !== undefined);
-  return there.find((owner) => kinds[owner]!.isForModel) ?? there[0];
+  return there.find((owner) => kinds[owner]!.seen.includes("t")) ?? there[0];
 }
 
 function write(place: Place, kinds: Kinds): void {
@@ -121,20 +111,19 @@ function expect(kinds: Kinds, order: readonly Owner[]): Answers {
   const holder = holderOf(kinds, order);
   const answers: Answers = { "listed tools": "" };
   for (const owner of ["project", "global"] as const) {
-    const { isForModel = false, isForUser = false } = kinds[owner] ?? {};
-    const isThere = kinds[owner] !== undefined;
+    const { seen = "" } = kinds[owner] ?? {};
     const isHolder = owner === holder;
     const names = isHolder ? ["deploy", QUALIFIED[owner]] : [QUALIFIED[owner]];
     for (const name of names) {
-      if (isForModel) answers[`tool ${name}`] = owner;
-      if (isForUser) answers[`prompt ${name}`] = owner;
+      if (seen.includes("t")) answers[`tool ${name}`] = owner;
+      if (seen.includes("p")) answers[`prompt ${name}`] = owner;
     }
     const uri = isHolder ? "skill://deploy/SKILL.md" : URIS[owner];
-    if (isForUser) {
+    if (seen.includes("p")) {
       answers[`listed prompt ${names[0]}`] = owner;
     }
-    if (isHolder && isForModel) answers["listed tools"] = owner;
-    if (!isThere) continue;
+    if (isHolder && seen.includes("t")) answers["listed tools"] = owner;
+    if (!seen.includes("r")) continue;
     answers[`listed ${uri}`] = owner;
     answers[`resource ${uri}`] = owner;
     answers[uri] = owner;
@@ -162,7 +151,7 @@ async function checkName(
   using place = new Place();
   write(place, kinds);
   using server = await open(place, order);
-  const served = (kind?: Kind) => kind?.state === "off" ? undefined : kind;
+  const served = (kind?: Kind) => kind?.seen === "" ? undefined : kind;
   const { project, global } = kinds;
   const expected = { project: served(project), global: served(global) };
   assert.deepEqual(known(await ask(server)), known(expect(expected, order)));

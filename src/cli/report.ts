@@ -32,7 +32,7 @@ import { isOff } from "../policy/states.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
-import { SKILL_MD } from "../skills/names.ts";
+import { qualifiedName, SKILL_MD } from "../skills/names.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type {
@@ -65,12 +65,13 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const found = listAll(catalog);
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
-  const entries = new Map(
-    listEntries("host", catalog).map((entry) => [entry.skill, entry]),
-  );
+  const served = new Set(catalog.served.values());
   const skills = await Array.fromAsync(
     found,
-    (skill) => inspect(skill, entries.get(skill), { registry, check, roots }),
+    (skill) => {
+      const loadedAs = served.has(skill) ? qualifiedName(skill) : undefined;
+      return inspect(skill, loadedAs, { registry, check, roots });
+    },
   );
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
@@ -220,11 +221,11 @@ function listChecked(
 /**
  * Returns the part of the report about one skill.
  *
- * @param entry Its entry, unless it is off or no name loads it.
+ * @param loadedAs The name that loads it, unless it is off or there is none.
  */
 async function inspect(
   skill: Skill,
-  entry: SkillEntry | undefined,
+  loadedAs: string | undefined,
   { registry, check, roots }: {
     registry: SkillSource;
     check: boolean;
@@ -240,7 +241,7 @@ async function inspect(
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   const reported = {
     name,
-    loadedAs: entry?.name,
+    loadedAs,
     description,
     scope,
     // Two roots can have the same path, if only one of them is recursive.

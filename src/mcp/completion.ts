@@ -2,7 +2,7 @@
 
 import type { SkillSource } from "../skills/source.ts";
 import { quote } from "../text.ts";
-import { globalFirst, listEntries } from "./entries.ts";
+import { globalFirst, listEntries, maySee } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 
@@ -55,7 +55,7 @@ async function listPaths(
   registry: SkillSource,
 ): Promise<string[]> {
   const skill = registry.find(name ?? "");
-  if (skill === undefined) return [];
+  if (skill === undefined || !maySee("host", skill)) return [];
   const { files } = await registry.listFiles(skill);
   return files.map(({ path }) => path);
 }

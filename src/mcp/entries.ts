@@ -5,7 +5,12 @@
  * order.
  */
 
-import { isForModel, STATES } from "../policy/states.ts";
+import {
+  isForModel,
+  isHiddenFrom,
+  STATES,
+  type Viewer,
+} from "../policy/states.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../skills/limits.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
@@ -20,18 +25,10 @@ export interface SkillEntry {
   readonly description: string;
 }
 
-/** Who sees skills: the model through tools, the user through prompts, hosts through URIs. */
-export type Viewer = keyof typeof SEES;
-
-const SEES = {
-  model: isForModel,
-  user: ({ isHiddenFromUser }: Skill) => !isHiddenFromUser,
-  host: () => true,
-} satisfies Record<string, (skill: Skill) => boolean>;
-
 /** Whether a viewer can load a skill that is served. */
 export function maySee(viewer: Viewer, skill: Skill): boolean {
-  return SEES[viewer](skill);
+  const isHidden = viewer === "user" && skill.isHiddenFromUser;
+  return !isHidden && !isHiddenFrom(viewer, skill);
 }
 
 /** Lists the skills that a viewer sees, pinned ones first, in the order of the catalog. */
@@ -41,7 +38,8 @@ export function listEntries(
 ): SkillEntry[] {
   const entries = viewer === "model"
     ? listForModel(catalog)
-    : catalog.served.values().filter(SEES[viewer]).map(toEntry).toArray();
+    : catalog.served.values().filter((skill) => maySee(viewer, skill))
+      .map(toEntry).toArray();
   const isFirst = ({ skill }: SkillEntry) =>
     Number(STATES[skill.state].isFirst);
   return entries.sort((a, b) => isFirst(b) - isFirst(a));

@@ -15,7 +15,7 @@
  */
 
 import { basename } from "../fs/paths.ts";
-import { isOff } from "../policy/states.ts";
+import { isHiddenFrom, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
 import { cleanName, parseSkillUri, skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
@@ -68,9 +68,9 @@ export function resolveName(
 }
 
 /**
- * Returns the skill that a `skill://` URI means, and the path in the skill. The path is
- * `undefined` for the skill itself, and empty for the collection of its files. Ignores
- * what models add: a fragment, and a second slash before the path.
+ * Returns the skill that a `skill://` URI means to hosts, and the path in the skill. The
+ * path is `undefined` for the skill itself, and empty for the collection of its files.
+ * Ignores what models add: a fragment, and a second slash before the path.
  */
 export function resolveUri(
   uri: string,
@@ -83,7 +83,8 @@ export function resolveUri(
     return undefined;
   }
   const skill = resolve(name, catalog);
-  return skill && { skill, path };
+  const isFound = skill !== undefined && !isHiddenFrom("host", skill);
+  return isFound ? { skill, path } : undefined;
 }
 
 function listByLastPart(key: string, names: Index["names"]): Named[] {

@@ -6,6 +6,7 @@ import { SKILL_MD } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFile, SkillFiles } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
+import { listEntries } from "./entries.ts";
 import type { Handlers } from "./requests.ts";
 import { resolveUri } from "./resolve.ts";
 import { requireResource } from "./resources.ts";
@@ -99,7 +100,7 @@ export class SubscribedFiles implements ScanSubscriber {
     if (uri === ALL_SKILLS) {
       const limit = { maxEntries: MAX_LISTED_ENTRIES };
       const contents: SkillFiles[] = [];
-      for (const skill of catalog.served.values()) {
+      for (const { skill } of listEntries("host", catalog)) {
         contents.push(await this.#registry.listFiles(skill, limit));
       }
       return contents;

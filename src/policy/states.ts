@@ -30,17 +30,33 @@ export const STATES: Readonly<Record<SkillState, StateEffects>> = {
 
 export const STATE_NAMES = Object.keys(STATES) as readonly SkillState[];
 
+/** Who sees skills: the model through tools, the user through prompts, hosts through URIs. */
+export type Viewer = "model" | "user" | "host";
+
+/** From whom each value hides a skill, the strictest value last. */
+const HIDDEN: Readonly<Record<SkillHiding, readonly Viewer[]>> = {
+  nobody: [],
+  model: ["model"],
+  everyone: ["model", "host", "user"],
+};
+
+const HIDINGS = Object.keys(HIDDEN) as readonly SkillHiding[];
+
 export function strictest(...hidings: SkillHiding[]): SkillHiding {
-  if (hidings.includes("everyone")) return "everyone";
-  return hidings.includes("model") ? "model" : "nobody";
+  return HIDINGS.findLast((it) => hidings.includes(it)) ?? "nobody";
+}
+
+export function isHiddenFrom(
+  viewer: Viewer,
+  { hiddenFrom }: Pick<Skill, "hiddenFrom">,
+): boolean {
+  return HIDDEN[hiddenFrom].includes(viewer);
 }
 
 export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
   return hiddenFrom === "everyone";
 }
 
-export function isForModel(
-  { hiddenFrom }: Pick<Skill, "hiddenFrom">,
-): boolean {
-  return hiddenFrom === "nobody";
+export function isForModel(skill: Pick<Skill, "hiddenFrom">): boolean {
+  return !isHiddenFrom("model", skill);
 }
