@@ -27,7 +27,6 @@ import {
   realPathOf,
   relative,
 } from "../fs/paths.ts";
-import { listEntries, type SkillEntry } from "../mcp/entries.ts";
 import { isOff } from "../policy/states.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";

@@ -6,8 +6,10 @@
 import { parseArgs } from "node:util";
 import { RULES } from "../diagnostics.ts";
 import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
+import type { ToolOptions, Toolset } from "../mcp/options.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import type { BaseDirs, SkillRegistryOptions } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 
 /** An option, as `parseArgs` of `node:util` takes it, and its documentation. */
@@ -149,6 +151,25 @@ const SERVING = {
 } as const satisfies Readonly<Record<string, Option>>;
 
 export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
+
+/** Returns what the options of a server mean to the registry and the tools. */
+export function createOptions(
+  values: CommandLine["values"],
+): Omit<SkillRegistryOptions & ToolOptions, keyof BaseDirs | "maxFileSize"> {
+  const { refresh } = values;
+  return {
+    policy: values.policy,
+    trustLinks: values["trust-links"],
+    refreshSeconds: refresh === undefined ? undefined : Number(refresh),
+    watchDirs: !values["no-watch"],
+    toolset: (values.tools ?? "skill") as Toolset,
+    profile: values.profile,
+    allowShell: !values.remote,
+    isRemote: values.remote,
+    autoInstallDeps: values["auto-install-deps"],
+    logLoads: values["log-loads"],
+  };
+}
 
 /** All options, in the order of the help. */
 export const OPTIONS = { ...PRINTING, ...SERVING } as const;

@@ -17,7 +17,7 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../fs/read.ts";
-import type { ToolOptions, Toolset } from "../mcp/options.ts";
+import type { ToolOptions } from "../mcp/options.ts";
 import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,
@@ -32,7 +32,12 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
-import { type CommandLine, OPTIONS, UsageError } from "./command_line.ts";
+import {
+  type CommandLine,
+  createOptions,
+  OPTIONS,
+  UsageError,
+} from "./command_line.ts";
 
 export interface Settings {
   /** The options, with absolute paths. */
@@ -139,24 +144,6 @@ function listRoots(
     recursive: tools === "agentskills" || root.recursive === true,
     confinesLinks: tools === "reference",
   })));
-}
-
-function createOptions(
-  values: Settings["values"],
-): Omit<SkillRegistryOptions & ToolOptions, keyof Environment> {
-  const { refresh } = values;
-  return {
-    policy: values.policy,
-    trustLinks: values["trust-links"],
-    refreshSeconds: refresh === undefined ? undefined : Number(refresh),
-    watchDirs: !values["no-watch"],
-    toolset: (values.tools ?? "skill") as Toolset,
-    profile: values.profile,
-    allowShell: !values.remote,
-    isRemote: values.remote,
-    autoInstallDeps: values["auto-install-deps"],
-    logLoads: values["log-loads"],
-  };
 }
 
 /**
