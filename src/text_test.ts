@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { replaced } from "../tests/testing/folders.ts";
 import {
   escapeInvisible,
   escapeXml,
   formatIndentedJson,
   isCopyable,
   listInvisible,
-  log,
-  logged,
   nearestWords,
   oneLine,
   quote,
@@ -150,24 +147,4 @@ Deno.test("nearestWords() finds words with a common prefix or few different lett
   for (const [word, words, nearest] of cases) {
     assert.deepEqual(nearestWords(word, words), nearest, word);
   }
-});
-
-Deno.test("log() drops lines while 16 MiB of them wait, and logs again afterwards", async () => {
-  const written: string[] = [];
-  const gate = Promise.withResolvers<void>();
-  using _stderr = replaced(Deno.stderr, {
-    write: async (bytes: Uint8Array) => {
-      await gate.promise;
-      written.push(new TextDecoder().decode(bytes));
-      return bytes.length;
-    },
-  });
-  const long = "x".repeat(2 ** 20);
-  for (let line = 0; line < 20; line++) log(long);
-  gate.resolve();
-  await logged();
-  assert.equal(written.length, 15);
-  log("More");
-  await logged();
-  assert.equal(written.at(-1), "skill-server: More\n");
 });

@@ -60,10 +60,8 @@ withLinks.test("--print-config prints the same entry whatever .agents/skills hol
   place.skill("project/.agents/skills", "clone");
   const launch = await printedLaunch(place, {}, "claude-desktop");
   assert.deepEqual(serverArgs(launch), serverArgs(before));
-  assert.deepEqual(await shownBy(place, "claude-desktop"), [
-    "clone",
-    ...NAMES,
-  ]);
+  const shown = await shownBy(place, "claude-desktop");
+  assert.deepEqual(shown, ["clone", ...NAMES]);
 });
 
 Deno.test("the rule that --print-config shows lists by name only the skills that the client describes itself", async () => {

@@ -165,6 +165,7 @@ withSignals.test("the task serve accepts a port, options, and folders in any ord
 Deno.test("clients over HTTP get URIs instead of the server's paths", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "broken", "---\nname: broken\n---\n");
+  place.skill("project/.claude/skills", "theirs", "---\nname: theirs\n---\n");
   place.skill("project/.claude/skills", "git");
   for (const toolset of Object.keys(toolsets) as Toolset[]) {
     const args = ["--tools", toolset];
@@ -177,7 +178,7 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
       ["prompts/list"],
       ["resources/list"],
     ];
-    for (const name of ["git", "global:git", "broken", "none"]) {
+    for (const name of ["git", "global:git", "broken", "theirs", "none"]) {
       requests.push(["prompts/get", { name: "skill", arguments: { name } }]);
       calls.push(callFor(toolset, name));
       if (read === undefined) continue;
@@ -189,7 +190,7 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
     const replies = requests.map((request) => server.ask(...request));
     for (const reply of await Promise.all(replies)) {
       const text = JSON.stringify(reply);
-      assert.ok(!text.includes(place.path), text);
+      assert.ok(!text.includes(place.path) && !/\.claude/.test(text), text);
       if (!text.includes("Skill 'broken' not found")) continue;
       assert.match(text, /skips a skill with this name: description-missing/);
     }

@@ -1,6 +1,6 @@
 // A policy in a registry and in a server, and changes of it.
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
+import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { Place, policyArgs, policyPlace, skillMd } from "./testing/folders.ts";
@@ -8,6 +8,17 @@ import { needs } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
 
 const withLinks = needs("links");
+
+withLinks.test("a skill that cannot be read is off if a rule names its real folder, or the folder that lists it", async () => {
+  using place = new Place();
+  place.link("nowhere", "store/dangling");
+  const link = place.link("store", "skills");
+  for (const dir of [link, join(place.path, "store")]) {
+    const policy: SkillPolicy = { rules: [{ in: dir, state: "off" }] };
+    const { diagnostics } = await scanSkillRoots([root(link)], { policy });
+    assert.deepEqual(diagnostics, [], dir);
+  }
+});
 
 withLinks.test("a skill whose SKILL.md is a link into a manual folder is hidden from the model", async () => {
   using place = new Place();

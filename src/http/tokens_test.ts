@@ -57,10 +57,8 @@ Deno.test("Tokens.reload() keeps the tokens that stay, and aborts those that are
   text = `robert:${TOKEN}2`;
   assert.equal(tokens.reload(), true);
   assert.equal(tokens.find(`${TOKEN}2`)!.name, "robert");
-  assert.deepEqual([alice, bob].map((it) => it!.removal.signal.aborted), [
-    true,
-    false,
-  ]);
+  const removed = [alice, bob].map((it) => it!.removal.signal.aborted);
+  assert.deepEqual(removed, [true, false]);
   text = TOKEN;
   tokens.reload();
   assert.ok(bob!.removal.signal.aborted);

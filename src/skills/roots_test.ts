@@ -30,6 +30,21 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
   ],
   "no roots in an unknown working directory": [{ homeDirectory }, HOME],
   "no roots in an unknown home folder": [{ workingDirectory }, PROJECT],
+  "global roots in the root of a disk": [
+    { workingDirectory: resolve("/") },
+    ["global /.agent/skills", "global /.claude/skills"],
+  ],
+  "global roots in the home folder": [
+    { homeDirectory, workingDirectory: homeDirectory },
+    HOME,
+  ],
+  "global roots above the home folder": [
+    { homeDirectory: resolve("/project/me"), workingDirectory },
+    ["agent", "claude"].flatMap((name) => [
+      `global /project/.${name}/skills`,
+      `global /project/me/.${name}/skills`,
+    ]),
+  ],
   "no default roots if there are folders": [{ ...places, dirs: [] }, []],
   "a folder that is passed twice as a plain and as a recursive root": [
     { dirs: ["/opt"], recursiveDirs: ["/opt", "/opt"] },

@@ -1,5 +1,4 @@
-/** The report of `--list` and `--check`, without a process. */
-
+// The report of `--list` and `--check`.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";

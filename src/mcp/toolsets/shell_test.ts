@@ -252,10 +252,8 @@ async function waitUntilFree(place: Place): Promise<void> {
 
 withCmd.test("run_shell_command_op runs a command in the skill's directory with cmd as it is written", async () => {
   using place = filesPlace();
-  await using session = await Session.open(
-    place,
-    shellOptions("--allow-run=cmd"),
-  );
+  const options = shellOptions("--allow-run=cmd");
+  await using session = await Session.open(place, options);
   const words = `"${Deno.execPath()}" eval "console.log(Deno.args)" "a b" c`;
   const results: [command: string, text: string | RegExp][] = [
     ["cd", `${skillDir(place)}\n\n`],
