@@ -177,7 +177,7 @@ export const OPTIONS = { ...PRINTING, ...SERVING } as const;
 /** The environment variables and their meanings. */
 export const VARIABLES: Readonly<Record<string, string>> = {
   SKILLS_DIR:
-    "the folders to search if there is no DIR, separated by commas; --tools skilljack searches them after DIR",
+    "the folders to search if no DIR is given, separated by commas; --tools skilljack searches them, too, after DIR",
   MAX_FILE_SIZE_MB:
     "the size limit for each file of a skill, in MiB (default: 1)",
   CLAUDE_CONFIG_DIR: "the folder that replaces ~/.claude",
