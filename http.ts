@@ -117,14 +117,14 @@ async function handleRequest(
   if (pathname !== MCP_PATH) {
     return createRefusal(404, `Not found: MCP clients connect to ${MCP_PATH}`);
   }
-  const client = access.identify(request, address);
-  if (client instanceof Response) return client;
+  const sender = access.identify(request, address);
+  if (sender instanceof Response) return sender;
   if (request.method !== "POST") return denyMethod("POST");
   if (isClosed) {
     const reason = "The server is shutting down: try again in a minute";
     return createRefusal(503, reason);
   }
-  return await respond(request, client);
+  return await respond(request, sender);
 }
 
 function denyMethod(...allowed: string[]): Response {

@@ -104,6 +104,7 @@ import {
 import {
   DEFAULT_REFRESH_SECONDS,
   MAX_DIRS,
+  MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
   UNSEARCHED_NAMES,
@@ -270,7 +271,7 @@ interface ScanInput {
 }
 
 async function scan(input: ScanInput): Promise<Scan> {
-  const { roots, project, policy, last } = input;
+  const { roots, project, last } = input;
   const visited = await visit(roots, project, last?.candidates ?? []);
   const { candidates } = visited;
   const { loaded, waiting, diagnostics } = await read(
@@ -278,12 +279,8 @@ async function scan(input: ScanInput): Promise<Scan> {
     last?.decided ?? [],
     input,
   );
-  const { decided, hidden } = decide(loaded, policy, project);
-  // Their contents are unknown, so nobody may see them.
-  for (const dir of [...visited.unvisited, ...waiting]) {
-    hidden.set(dir, "everyone");
-  }
-
+  const unknown = [...visited.unvisited, ...waiting];
+  const { decided, hidden } = decide(loaded, unknown, input);
   const skipped = listSkipped(decided, project);
   const catalog = {
     ...name(decided, skipped),
@@ -387,7 +384,15 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       outer: undefined,
     });
     const scope = project.scopeOf(realPath);
-    report = { root, scope, status: "found", realPath, skills: 0, repeated: 0 };
+    report = {
+      root,
+      scope,
+      status: "found",
+      realPath,
+      projectPath: project.pathIn(realPath),
+      skills: 0,
+      repeated: 0,
+    };
   } catch (error) {
     return skipRoot(error, context);
   }
@@ -405,7 +410,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       }
     } catch (error) {
       unvisited.push(location);
-      if (depth === 0) report = { ...report, status: "refused" };
+      if (depth === 0) report = { ...report, status: "skipped" };
       if (isWorthReporting(error, entry, root)) {
         diagnostics.push({ ...skillDiagnosticOf(error), file: dir });
       }
@@ -439,11 +444,12 @@ function skipRoot(
 ): Visit {
   const { path, mustExist = false } = root;
   const location = locationOf(path);
-  const isMissing = isMissingError(error);
+  const isMissing = isAbsence(error);
   const report: SkillRootReport = {
     root,
     scope: project.scopeOf(location),
-    status: isMissing ? "missing" : "refused",
+    status: isMissing ? "missing" : "skipped",
+    projectPath: project.pathIn(location),
     skills: 0,
     repeated: 0,
   };
@@ -519,11 +525,6 @@ function isWorthReporting(
   const isFixable = error instanceof SkillFileError || isTemporary(error);
   const isDeep = root.recursive === true || depth > 1;
   return isSymlink ? isFixable || !isDeep : !isAbsence(error);
-}
-
-function isMissingError(error: unknown): boolean {
-  return error instanceof Deno.errors.NotFound ||
-    error instanceof Deno.errors.NotADirectory;
 }
 
 // ---- Read --------------------------------------------------------------------------
@@ -635,13 +636,18 @@ function locateSkillMd(
 
 // ---- Decide ------------------------------------------------------------------------
 
-/** Decides on the scope, the state, and the visibility of each skill. */
+/**
+ * Decides on the scope, the state, and the visibility of each skill.
+ *
+ * @param unknown The directories with unknown contents, which nobody may see.
+ */
 function decide(
   loaded: readonly Loaded[],
-  policy: Policy,
-  project: Project,
+  unknown: readonly string[],
+  { policy, project }: ScanInput,
 ): { decided: Decided[]; hidden: HiddenDirs } {
   const hidden = new HiddenDirs();
+  for (const dir of unknown) hidden.set(dir, "everyone");
   const judged = loaded.map((it): Decided => {
     const scope = project.scopeOf(it.realDir);
     const decision = policy.decide(subjectOf({ ...it, scope }));
@@ -861,11 +867,18 @@ export class SkillRegistry {
    * @param options Limits, the policy, and settings for updates.
    * @throws {Error} If the path of a root or policy file is relative to an unknown
    *   directory.
+   * @throws {RangeError} If the interval between two scans is too long for a timer.
    */
   constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
     const { workingDirectory = currentDir(), watchDirs = true } = options;
     this.#options = { ...options, workingDirectory };
-    this.#refreshSeconds = options.refreshSeconds ?? DEFAULT_REFRESH_SECONDS;
+    const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
+    if (!(refreshSeconds >= 0 && refreshSeconds <= MAX_REFRESH_SECONDS)) {
+      throw new RangeError(
+        `Invalid refreshSeconds ${refreshSeconds}: expected a number from 0 to ${MAX_REFRESH_SECONDS}`,
+      );
+    }
+    this.#refreshSeconds = refreshSeconds;
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => {
       const path = resolvePath(root.path, this.#options);
@@ -1002,7 +1015,7 @@ export class SkillRegistry {
       log: this.#log,
     });
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
-    this.watchDirs();
+    this.updateWatcher();
     this.#startTimer();
     const keys = changedKeys(catalog, previous);
     if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
@@ -1027,9 +1040,9 @@ export class SkillRegistry {
       try {
         await listener(change);
       } catch (error) {
-        const { message } = error as Error;
+        const reason = error instanceof Error ? error.message : error;
         this.#log(
-          `A listener failed: ${message}; fix the function passed to onChange()`,
+          `A listener failed: ${reason}; fix the function passed to onChange()`,
         );
       }
     }
@@ -1042,8 +1055,9 @@ export class SkillRegistry {
 
   /** Starts to keep the catalog up to date with a timer and by watching directories. */
   watch(): void {
+    if (this.#isClosed) return;
     this.#isWatching = true;
-    this.watchDirs();
+    this.updateWatcher();
     this.#startTimer();
   }
 
@@ -1065,7 +1079,7 @@ export class SkillRegistry {
   }
 
   /** @ignore Watches the directories of the last scan and of the subscribers. */
-  watchDirs(): void {
+  updateWatcher(): void {
     if (!this.#isWatching || this.#last === undefined) return;
     const subscribed = [...this.#subscribers]
       .flatMap((subscriber) => subscriber.listDirsToWatch());
@@ -1123,7 +1137,7 @@ function dirsToWatch(
  * so this library depends on neither type.
  */
 export interface SkillToolServer {
-  /** Registers a tool, and returns what updates it. */
+  /** Registers a tool, and returns a handle to update it. */
   registerTool(
     name: string,
     config: never,

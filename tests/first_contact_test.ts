@@ -174,10 +174,17 @@ Deno.test("the entry for Claude Code follows CLAUDE_CONFIG_DIR, and a server sta
   const own = join(moved, "skills");
   assert.ok(stderr.includes(`"${join(moved, ".claude.json")}"`));
   assert.ok(stderr.includes(`skills in ${own} itself`));
+  assert.match(stderr, /^claude mcp add-json /m);
   const { skills: { args, ...entry } } = JSON.parse(stdout).mcpServers;
   assert.deepEqual(entry.env, env);
   assert.match(args[2], new RegExp(`,${own}(,|$)`));
   const launch = await printedLaunch(place, { env }, "claude-code");
   await using session = await Session.open(place, { launch, env: entry.env });
   assert.match((await session.load("moved")).text, /^Loading: moved/);
+  // A command with it could run the text after the quote.
+  const quoted = await runServer(place, {
+    args: ["--print-config", "claude-code"],
+    env: { CLAUDE_CONFIG_DIR: `${moved}'; echo '` },
+  });
+  assert.doesNotMatch(quoted.stderr, /add-json/);
 });

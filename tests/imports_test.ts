@@ -72,9 +72,7 @@ Deno.test("modules do not load what they do not need", () => {
     ["skill_server.ts", /^http\.ts$|^src\/(?:check|cli|http)\//],
     ["skill_server.ts", /\/(?:not_found|search|policy_file)\.ts$/],
     ["http.ts", /^skill_server\.ts$|^src\/(?:check|cli)\//],
-    ["src/http/http_settings.ts", /^src\/cli\//],
     // It takes 20 ms.
-    ["mod.ts", /^node:fs$/],
     ["skill_server.ts", /^node:fs$/],
     // Its main module takes a tenth of the start.
     ["skill_server.ts", /^jsr:@std\/path@[^/]*$/],

@@ -9,7 +9,7 @@ import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
 import { listToolEntries } from "../src/mcp/tools.ts";
 import { nextId, toolsets } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
-import { README } from "./testing/environment.ts";
+import { read } from "./testing/pages.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { LocalServer } from "./testing/local_server.ts";
@@ -247,10 +247,10 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   place.file("project/package.json", '{ "dependencies": { "zod": "1" } }');
   place.file("project/node_modules/zod/package.json", "{}");
   place.file("project/hostile.js", "throw new Error('hostile');");
-  // As the README says. Otherwise, deno serve reads the configuration in this
+  // As the page says. Otherwise, deno serve reads the configuration in this
   // directory.
   const command = "deno serve --no-config --host 127.0.0.1 --allow-read";
-  assert.ok(README.includes(`\n${command} `));
+  assert.ok(read("docs/http.md").includes(`\n${command} `));
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);

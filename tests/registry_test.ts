@@ -210,6 +210,7 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   registry.onChange(() => {
     throw new Error("no such luck");
   });
+  registry.onChange(() => Promise.reject("none"));
   const remove = registry.onChange(() => calls++);
   place.skill("skills", "a");
   await registry.refresh();
@@ -217,12 +218,10 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   place.skill("skills", "b");
   await registry.refresh();
   assert.equal(calls, 1);
-  assert.deepEqual(
-    lines,
-    Array(2).fill(
-      "A listener failed: no such luck; fix the function passed to onChange()",
-    ),
+  const failures = ["no such luck", "none"].map((reason) =>
+    `A listener failed: ${reason}; fix the function passed to onChange()`
   );
+  assert.deepEqual(lines, [...failures, ...failures]);
 });
 
 Deno.test("SkillRegistry logs a problem, with file, reason, and fix, and the number of shadowed skills, once while they last", async () => {
@@ -266,6 +265,17 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
     registry.refresh(),
     /^Error: Cannot scan the skills: the registry is closed; create another one$/,
   );
+  // The sanitizer of the tests would find a timer.
+  registry.watch();
+});
+
+Deno.test("SkillRegistry refuses an interval that no timer supports", () => {
+  for (const refreshSeconds of [-1, NaN, Infinity, 3_000_000]) {
+    assert.throws(
+      () => new SkillRegistry([], { refreshSeconds }),
+      /^RangeError: Invalid refreshSeconds .*: expected a number from 0 to /,
+    );
+  }
 });
 
 withLinks.test("watching finds new skills and changes in them, also in a group, and after a folder becomes a link to itself", async () => {

@@ -26,6 +26,7 @@ Deno.test("scanSkillRoots() returns the skills directly in a root, sorted by nam
       scope: "global",
       status: "found",
       realPath: dir,
+      projectPath: undefined,
       skills: 3,
       repeated: 0,
     },

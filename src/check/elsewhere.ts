@@ -48,7 +48,7 @@ const MAX_PACKAGES = 25;
 const MAX_DEEPER = 10;
 
 /** How many directories of a project can be packages. */
-const MAX_DIRS = 1_000;
+const MAX_PACKAGE_DIRS = 1_000;
 
 /** A directory that may hold skills but is not searched, and how to change that. */
 interface Place extends SkillRoot {
@@ -56,9 +56,9 @@ interface Place extends SkillRoot {
 }
 
 /**
- * Lists the directories whose skills only one more scan finds. It searches the roots,
- * the places where skills often are, and then the roots at any depth. Each skill counts
- * where the scan finds it first.
+ * Scans once more, and lists the directories whose skills only this scan finds. It
+ * searches the roots, the places where skills often are, and then the roots at any
+ * depth. A skill is counted only in the first of these.
  */
 export async function listElsewhere(
   catalog: SkillCatalog,
@@ -126,7 +126,7 @@ function adviseToAdd(dir: string, { home }: Settings): string {
   return `add --skill-dir ${quoteWord(withTilde(dir, home))}`;
 }
 
-// All of the plugins in the cache include old versions.
+// A search of the whole cache would also find old versions.
 const ADD_A_PLUGIN =
   "Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it";
 
@@ -175,7 +175,10 @@ function listDirsAbove(): string[] {
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
   const outer = listSubdirs(currentDir() ?? "");
-  const packages = [...outer, ...outer.flatMap(listSubdirs)].slice(0, MAX_DIRS);
+  const packages = [...outer, ...outer.flatMap(listSubdirs)].slice(
+    0,
+    MAX_PACKAGE_DIRS,
+  );
   return packages.flatMap((dir) =>
     SHARED_DIRS.map((name) => join(dir, name, "skills"))
   ).map((path) => {
@@ -211,7 +214,7 @@ function listDeeper(
   const known = skills.filter((skill) => !isDeep(skill))
     .map(({ realDirectory }) => realDirectory);
   const searched = found.roots.map(({ realPath }) => realPath);
-  // A searched directory is not a skill, and what is in a skill belongs to it.
+  // A searched directory is not a skill, and a skill's subdirectories belong to it.
   const deeper = skills.filter((skill) =>
     isDeep(skill) && !searched.includes(skill.realDirectory) &&
     !isAtOrBelowAny(skill.realDirectory, known)

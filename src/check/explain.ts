@@ -242,17 +242,17 @@ function explainValue(field: Field): Details {
     ? undefined
     : writeField(key, key === "name" ? validName(text) ?? text : text);
   const otherwise = `write text in quotes after "${key}:", on one line`;
-  return { line, reason: faultOf(field), fix: fixBy(finished, otherwise) };
+  return { line, reason: reasonFor(field), fix: fixBy(finished, otherwise) };
 }
 
 /** Says what is wrong with the first line of a field. */
-function faultOf(field: Field): string {
+function reasonFor(field: Field): string {
   const { key, value, lines } = field;
   const name = quote(key);
   if (!isSeparated(field)) return `there is no colon and space after ${name}`;
   if (oneLine(plainText(value)) === "") {
-    const fault = lines.length === 1 ? "is empty" : "is not text";
-    return `the field ${name} ${fault}`;
+    const state = lines.length === 1 ? "is empty" : "is not text";
+    return `the field ${name} ${state}`;
   }
   return /^["']/.test(value)
     ? `the quotation marks around ${name} do not match`

@@ -3,7 +3,7 @@
 import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, normalize } from "../fs/paths.ts";
-import { editDistance, quote } from "../text.ts";
+import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
 
 /** The maximum number of broken links to report in a file. */
 const MAX_LINKS = 20;
@@ -33,9 +33,6 @@ const USUAL_PATH =
 
 /** A link that is not a relative path: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
-
-/** The maximum length of a path on a disk. Normalizing much longer ones takes time. */
-const MAX_PATH_LENGTH = 4_096;
 
 interface Link {
   readonly written: string;
@@ -102,7 +99,7 @@ function withoutText(code: string): string {
 function pathsOf(written: string, dir: string): string[] {
   const [encoded = ""] = written.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
-  const target = decoded.slice(0, MAX_PATH_LENGTH);
+  const target = decoded.slice(0, MAX_LENGTHS.path);
   return [`${dir}/${target}`, target].map((path) =>
     normalize(path).replaceAll("\\", "/").replace(/\/$/, "")
   );

@@ -25,7 +25,7 @@ import { nearestWords, quote } from "../text.ts";
 const LIKE_SKILL_MD =
   /^skills?(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*$/i;
 
-const MARKDOWN = /\.(?:md|markdown)$/i;
+export const MARKDOWN = /\.(?:md|markdown)$/i;
 
 /** An archive in which people share skills. */
 const ARCHIVE_NAME = /\.(?:zip|skill|tgz)$/i;

@@ -10,11 +10,11 @@ import {
   type FieldDiagnostic,
   limitFiles,
   LIMITS,
-  listLeftOut,
+  listSkippedFiles,
   validName,
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
-import { findYaml } from "../skills/skill_md.ts";
+import { findYaml, isFlagValue } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFiles } from "../skills/types.ts";
 import { count, listInvisible, quote, truncate } from "../text.ts";
@@ -29,6 +29,7 @@ import {
   meantField,
 } from "./fields.ts";
 import { listBrokenLinks } from "./links.ts";
+import { MARKDOWN } from "./near_misses.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
@@ -94,7 +95,7 @@ export async function checkSkill(
   return [
     ...found.map((it) => ({ file: skill.file, ...it })),
     ...files.flatMap((file) => checkFile(file, checked)),
-    ...listLeftOut(skill, contents),
+    ...listSkippedFiles(skill, contents),
     ...[limitFiles(skill, contents)].filter((it) => it !== undefined),
     ...unreadable,
   ];
@@ -143,13 +144,10 @@ function checkDirName({ name, directory }: CheckedSkill): FoundInField {
   };
 }
 
-const CLEAR = /^(?:true|yes|on|false|no|off)$/i;
-
 function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
   return FLAGS.filter((field) => {
     const value = frontmatter[field];
-    return value !== undefined &&
-      (typeof value === "object" || !CLEAR.test(String(value)));
+    return value !== undefined && !isFlagValue(value);
   }).map((field) => {
     const reason = `the value of ${
       quote(field)
@@ -159,12 +157,17 @@ function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
 }
 
 /** What YAML reads as a comment is probably part of the description. */
-function checkComment({ fields }: CheckedSkill): FoundInField {
+function checkComment(
+  { fields, frontmatter: { description } }: CheckedSkill,
+): FoundInField {
   const field = "description";
   const { value = "", lines = [] } = findField(field, fields) ?? {};
   if (/^["'|>]/.test(value)) return undefined;
   const [comment] = /\s#.*/.exec(lines.join("\n")) ?? [];
   if (comment === undefined) return undefined;
+  // In a value below the key, it can be in quotes, the last of which is in the match.
+  const text = comment.trim().replace(/["']$/, "");
+  if (description.includes(text)) return undefined;
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
   const fix = "put the whole text in quotes";
@@ -235,12 +238,12 @@ function checkInside({ paths }: CheckedSkill): Found {
   const dirs = count(inside.length, "folder");
   return {
     rule: "not-served",
-    reason: `it makes ${dirs} with a ${SKILL_MD} parts of one skill`,
-    fix: "move it into a folder of its own, unless that is intended",
+    reason:
+      `${dirs} in it with a ${SKILL_MD} of their own are only parts of this skill`,
+    fix:
+      `move this ${SKILL_MD} into a folder of its own, unless that is intended`,
   };
 }
-
-const MARKDOWN = /\.(?:md|markdown)$/i;
 
 function checkEncoding({ path, text, isUtf8 }: CheckedFile): Found {
   if (isUtf8 || !MARKDOWN.test(path)) return undefined;

@@ -137,11 +137,12 @@ function formatCommand(
   { command, args }: Launch,
   entry: object,
 ): string | undefined {
-  const text = [command, ...args].join(" ");
-  // Shells on Windows change backslashes, and JSON in quotes.
-  if (/['"\\]/.test(text) || !isCopyable(text)) return undefined;
+  // A double quote in one of its texts has a backslash in JSON. Shells on Windows change
+  // backslashes.
+  const json = JSON.stringify(entry);
+  if (/['\\]/.test(json) || !isCopyable(json)) return undefined;
   const parts: Readonly<Record<string, string>> = {
-    entry: JSON.stringify(entry),
+    entry: json,
     named: JSON.stringify({ name: "skills", ...entry }),
     program: quoteWord(command),
     args: args.map(quoteWord).join(" "),

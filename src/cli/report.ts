@@ -3,7 +3,6 @@
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
 import { listElsewhere } from "../check/elsewhere.ts";
-import { addEvidence } from "../check/evidence.ts";
 import { explain } from "../check/explain.ts";
 import {
   checkLooseFile,
@@ -12,6 +11,7 @@ import {
   readHead,
 } from "../check/near_misses.ts";
 import { checkSkill, checkTogether } from "../check/rules.ts";
+import { addSymlinkTarget } from "../check/symlink_target.ts";
 import {
   type Diagnostic,
   type DiagnosticDetails,
@@ -92,7 +92,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     roots: roots.map(toReportedRoot),
     skills: skills.map(({ reported }) => reported),
     diagnostics: diagnostics.filter(({ rule }) => !ignore.includes(rule))
-      .map(addEvidence).map(toReported).toSorted((a, b) =>
+      .map(addSymlinkTarget).map(toReported).toSorted((a, b) =>
         byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
       ),
   };
@@ -160,12 +160,13 @@ export function pathFromHere(path: string): string | undefined {
     : undefined;
 }
 
-/** Whether a missing root is an optional one in a directory that the user passed. */
+/** Whether a missing root is an optional one inside a directory that the user passed. */
 function isMissingOptionalRoot(
   { root: { path, mustExist }, status }: SkillRootReport,
   { dirs }: Settings,
 ): boolean {
-  return status === "missing" && !mustExist && isAtOrBelowAny(path, dirs);
+  return status === "missing" && !mustExist && !dirs.includes(path) &&
+    isAtOrBelowAny(path, dirs);
 }
 
 function toReportedRoot(

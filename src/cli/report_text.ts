@@ -66,7 +66,7 @@ function formatRoot(
 ): string {
   const start = `${showPath(path, home)} (${scope})`;
   if (status === "missing") return `${start}: does not exist`;
-  if (status === "refused") return `${start}: cannot be searched`;
+  if (status === "skipped") return `${start}: cannot be searched`;
   const rest = repeated === 0
     ? ""
     : `, ${repeated === skills ? "all" : repeated} of them listed above`;

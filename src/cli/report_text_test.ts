@@ -135,6 +135,14 @@ withLinks.test("--list counts the skills that an earlier folder lists, too", asy
   for (const lines of listed) assert.ok(text.includes(lines), text);
 });
 
+Deno.test("--list names each given folder that does not exist", async () => {
+  using place = new Place();
+  for (const dir of ["~/.claude/skills", "~/none"]) {
+    const { text } = await printedReport(place, "--list", dir);
+    assert.ok(text.startsWith(`${dir} (global): does not exist\n`), text);
+  }
+});
+
 Deno.test("--list does not pad cells to the length of a long name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));

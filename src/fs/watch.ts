@@ -96,7 +96,7 @@ export class DirWatcher {
     this.close();
     const reason = message.replace(/\.$/, "");
     this.#log(
-      `Cannot watch folders: ${reason}; the scans of --refresh still notice changes`,
+      `Cannot watch folders: ${reason}; the next scan still finds changes`,
     );
   }
 }

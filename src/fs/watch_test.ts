@@ -80,7 +80,7 @@ Deno.test("DirWatcher gives up with one line if the system refuses", async () =>
   const line = await watched.lines.take(() => true, "a line");
   assert.equal(
     line,
-    "Cannot watch folders: Too many open files; the scans of --refresh still notice changes",
+    "Cannot watch folders: Too many open files; the next scan still finds changes",
   );
   watched.watcher.update(dirs);
   await new Promise((resolve) => setTimeout(resolve, 50));

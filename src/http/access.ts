@@ -37,9 +37,9 @@ export interface AccessOptions {
 }
 
 /** Who sent a request that the server accepts. */
-export interface Client {
+export interface Sender {
   /** Its network address, after the name of its token, as in `alice@127.0.0.1`. */
-  readonly sender?: string | undefined;
+  readonly name?: string | undefined;
   /** Aborted when the token that it sent is removed. */
   readonly removal?: AbortSignal;
 }
@@ -84,11 +84,11 @@ export class AccessControl {
   }
 
   /** Returns who sent a request, or an error response. */
-  identify(request: Request, address?: Deno.Addr): Client | Response {
+  identify(request: Request, address?: Deno.Addr): Sender | Response {
     const reason = this.findAddressReason(address);
     if (reason !== undefined) return this.#refuse(403, reason, address);
     const host = hostnameOf(address);
-    if (this.#tokens === undefined) return { sender: host };
+    if (this.#tokens === undefined) return { name: host };
     const authorization = request.headers.get("authorization") ?? "";
     const token = this.#tokens.find(bearerTokenIn(authorization));
     if (token === undefined) {
@@ -97,8 +97,10 @@ export class AccessControl {
       return this.#refuse(401, WRONG_TOKEN, address, headers);
     }
     const { name, removal } = token;
-    const sender = name === undefined ? host : `${name}@${host ?? "?"}`;
-    return { sender, removal: removal.signal };
+    return {
+      name: name === undefined ? host : `${name}@${host ?? "?"}`,
+      removal: removal.signal,
+    };
   }
 
   #refuse(
@@ -117,7 +119,7 @@ export class AccessControl {
 }
 
 /** Whether an address is reachable only from this machine. */
-export function isLoopback(address: Deno.Addr | undefined): boolean {
+function isLoopback(address: Deno.Addr | undefined): boolean {
   return /^(127\.|::1$|::ffff:127\.)/.test(hostnameOf(address) ?? "");
 }
 

@@ -56,7 +56,7 @@ Deno.test("AccessControl.identify() accepts clients on this machine, or those wi
   for (const [valid, authorization, address, expected] of cases) {
     const client = createAccess(valid)
       .identify(request({ authorization }), address);
-    const found = client instanceof Response ? client.status : client.sender;
+    const found = client instanceof Response ? client.status : client.name;
     assert.equal(found, expected, authorization);
   }
 });

@@ -48,7 +48,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
-export const VARIABLES = [
+export const HTTP_VARIABLES = [
   "SKILL_SERVER_TOKEN",
   "SKILL_SERVER_TOKENS_FILE",
   "SKILL_SERVER_HOSTS",
@@ -56,17 +56,17 @@ export const VARIABLES = [
   "SKILLS_DIR",
 ] as const;
 
-type Variables = Partial<Record<typeof VARIABLES[number], string>>;
+type Variables = Partial<Record<typeof HTTP_VARIABLES[number], string>>;
 
 /** @throws {UsageError} Without permission, because a restriction could be lost. */
 function readVariables(): Variables {
   try {
     return Object.fromEntries(
-      VARIABLES.map((name) => [name, Deno.env.get(name)]),
+      HTTP_VARIABLES.map((name) => [name, Deno.env.get(name)]),
     );
   } catch {
     throw new UsageError(
-      `Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: ${VARIABLES}`,
+      `Cannot read the settings in the environment: Deno has no permission; add --allow-env, or add these to its list: ${HTTP_VARIABLES}`,
     );
   }
 }

@@ -5,7 +5,7 @@ import {
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { LISTEN, readMessage } from "../mcp/messages.ts";
-import { type Client, createRefusal } from "./access.ts";
+import { createRefusal, type Sender } from "./access.ts";
 
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
@@ -16,8 +16,8 @@ const MAX_REQUESTS = 64;
 /** The maximum number of clients that listen for changes at once. */
 export const MAX_LISTENERS = 256;
 
-/** The maximum time for a request that is not a listener, in seconds. */
-const MAX_REQUEST_SECONDS = 60;
+/** The maximum time for a request that is not a listener, in milliseconds. */
+const MAX_REQUEST_MS = 60_000;
 
 /**
  * Returns a function that passes the requests of clients on to the SDK, within the
@@ -27,14 +27,15 @@ const MAX_REQUEST_SECONDS = 60;
  */
 export function limitRequests(
   mcp: McpHttpHandler,
-): (request: Request, client: Client) => Promise<Response> {
+): (request: Request, sender: Sender) => Promise<Response> {
   let handled = 0;
-  return async (request, { sender = "", removal }) => {
+  return async (request, { name = "", removal }) => {
     // Nobody gets the response if the client aborted the upload.
     const body = await readRequestBody(request, MAX_BODY_SIZE)
       .catch(() => ({ tooLarge: false, text: "" }) as const);
     if (body.tooLarge) {
-      const reason = `A request can have at most ${MAX_BODY_SIZE} bytes`;
+      const reason =
+        `The request is too large: the limit is ${MAX_BODY_SIZE} bytes; send less at a time`;
       return createRefusal(413, reason);
     }
     const incoming = readMessage(body.text);
@@ -42,7 +43,8 @@ export function limitRequests(
       return Response.json(incoming.error, { status: 400 });
     }
     const { message } = incoming;
-    const authInfo = { token: "", clientId: sender, scopes: [] };
+    // The SDK passes nothing else of ours on to the handlers.
+    const authInfo = { token: "", clientId: name, scopes: [] };
     // The SDK reads no body, and Deno would log a warning about the signal of the
     // original request.
     const pass = (signal?: AbortSignal) => {
@@ -58,24 +60,29 @@ export function limitRequests(
       return createRefusal(503, reason, { "Retry-After": "1" });
     }
     handled++;
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), MAX_REQUEST_MS);
     try {
-      const timeout = AbortSignal.timeout(MAX_REQUEST_SECONDS * 1_000);
-      const answer = pass(timeout).then(readWhole);
-      return await Promise.race([answer, answerWhenAborted(timeout)]);
+      const answer = pass(timeout.signal).then(readWhole);
+      return await Promise.race([answer, answerWhenAborted(timeout.signal)]);
     } finally {
+      // The timer would keep the response in memory.
+      clearTimeout(timer);
       handled--;
     }
   };
 }
 
-/** Reads the stream that the SDK answers older clients with, so that it counts as handled. */
+/** Reads the SDK's event stream to its end, until which the request is counted. */
 async function readWhole(response: Response): Promise<Response> {
   if (response.body === null) return response;
   return new Response(await response.bytes(), response);
 }
 
 function answerWhenAborted(signal: AbortSignal): Promise<Response> {
-  const reason = `The request took longer than ${MAX_REQUEST_SECONDS} seconds`;
+  const limit = MAX_REQUEST_MS / 1_000;
+  const reason =
+    `The request timed out after ${limit} seconds: ask for less, or try again`;
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(createRefusal(504, reason)));
   });

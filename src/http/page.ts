@@ -182,7 +182,7 @@ function filter() {
   const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = rows.filter(({ text }) => words.every((word) => text.includes(word)));
   $("skills").replaceChildren(...shown.map(({ item }) => item));
-  $("count").textContent = (shown.length < rows.length ? shown.length + " of " : "") + rows.length + " skills";
+  $("count").textContent = (shown.length < rows.length ? shown.length + " of " : "") + rows.length + (rows.length === 1 ? " skill" : " skills");
 }
 
 $("address").textContent = endpoint;

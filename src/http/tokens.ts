@@ -1,7 +1,7 @@
 /**
- * The bearer tokens that clients can send, from a variable or a file. The server reads
- * them again every second: a timer also notices what a watcher misses, such as a file
- * behind a symlink or on a network file system.
+ * The bearer tokens that clients can send, from a variable, or from a file that the
+ * server reads again every second. A timer also notices what a watcher misses, such as a
+ * file behind a symlink or on a network file system.
  */
 
 import { hash, timingSafeEqual } from "node:crypto";
@@ -38,7 +38,7 @@ export class Tokens {
   /**
    * Reads the tokens.
    *
-   * @param source What they come from, for messages.
+   * @param source Where they come from, for messages.
    * @param read Returns the text that contains them.
    * @throws {UsageError} If it cannot be read, a token is invalid, or there is none.
    */
@@ -48,7 +48,7 @@ export class Tokens {
     this.reload();
   }
 
-  /** Compares a token with each valid one, in the same time whatever it is. */
+  /** Compares a token with each valid one, in constant time. */
   find(sent: string): ValidToken | undefined {
     const digest = digestOf(sent);
     return this.#byValue.values().toArray().filter(({ value }) =>

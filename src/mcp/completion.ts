@@ -5,6 +5,7 @@ import { quote } from "../text.ts";
 import { globalFirst, listEntries, maySee } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
+import { TEMPLATES } from "./resources.ts";
 
 const MAX_COMPLETIONS = 100;
 
@@ -25,12 +26,19 @@ export const COMPLETION_HANDLERS: Handlers = {
   },
 };
 
-/** @throws {Error} The JSON-RPC error "invalid params" if there is no such prompt. */
+/** @throws {ProtocolError} If there is no such prompt or resource template. */
 async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ): Promise<string[]> {
   const isPromptRef = ref.type === "ref/prompt";
+  if (!isPromptRef && !TEMPLATES.some((it) => it.uriTemplate === ref.uri)) {
+    throw invalidParams(
+      `Unknown resource template ${
+        quote(ref.uri)
+      }: pass a URI template that resources/templates/list returns`,
+    );
+  }
   if (isPromptRef && !isPrompt(ref.name, registry.catalog)) {
     throw invalidParams(
       `Unknown prompt ${
@@ -38,7 +46,7 @@ async function listValues(
       }: pass a name that prompts/list returns`,
     );
   }
-  if (argument.name === "path") {
+  if (!isPromptRef && argument.name === "path") {
     // The argument that the user has already entered.
     return await listPaths(context?.arguments?.name, registry);
   }

@@ -39,6 +39,7 @@ Deno.test("completion/complete completes names and paths by prefix as text, igno
     [PROMPT, ["name", "x"], undefined, []],
     [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, ["Gitlab"]],
     [PROMPT, ["other", ""], undefined, []],
+    [PROMPT, ["path", ""], git, []],
     [PROMPT, ["__proto__", ""], undefined, []],
     [FILE, ["name", "gitl"], undefined, ["Gitlab"]],
     [FILE, ["name", "g?t"], undefined, []],
@@ -53,8 +54,15 @@ Deno.test("completion/complete completes names and paths by prefix as text, igno
     const values = await complete(session, ref, argument, entered);
     assert.deepEqual(values, expected, argument.join());
   }
-  const none: Ref = { ...PROMPT, name: "none" };
-  await assert.rejects(complete(session, none, ["name", ""]), { code: -32602 });
+  const unknown: Ref[] = [{ ...PROMPT, name: "none" }, {
+    ...FILE,
+    uri: "x://a",
+  }];
+  for (const ref of unknown) {
+    await assert.rejects(complete(session, ref, ["name", ""]), {
+      code: -32602,
+    });
+  }
 });
 
 Deno.test("completion/complete returns a hundred values and the total", async () => {

@@ -78,10 +78,10 @@ export function fitEntries(
   const names = ordered.map(withoutDescription);
   const room = limit - lengthOfAll(names);
   if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
-  const own = ordered.filter(isGlobal);
-  if (own.length > 0 && own.length < ordered.length) {
-    const fitting = fitEntries(own, limit, lengthOf);
-    const rest = ordered.slice(own.length);
+  const globals = ordered.filter(isGlobal);
+  if (globals.length > 0 && globals.length < ordered.length) {
+    const fitting = fitEntries(globals, limit, lengthOf);
+    const rest = ordered.slice(globals.length);
     return [
       ...fitting,
       ...fitEntries(rest, limit - lengthOfAll(fitting), lengthOf),
@@ -172,7 +172,10 @@ export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
     "There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.";
 }
 
-/** Formats entries as XML. Each location shows whether the user or the project owns the skill. */
+/**
+ * Formats entries as XML. As the contract requires, the names are plain. The locations
+ * tell skills of the same name apart.
+ */
 export function formatAvailableSkills(
   entries: readonly SkillEntry[],
   catalog: SkillCatalog,

@@ -202,13 +202,13 @@ withLinks.test("skill-resource names what is left out of a list or a folder, and
   place.file(`${git}/references/large.bin`, large);
   using registry = await openSkills(place);
   const read = resourceCaller(registry);
-  const note = 'Left out:\n\n- "references/large.bin": it has more than 1 MiB';
+  const note = 'Skipped:\n\n- "references/large.bin": it has more than 1 MiB';
   for (const path of ["", "references"]) {
     const text = textOf(await read(path));
     assert.ok(text.endsWith(note), text);
     assert.doesNotMatch(text, /there|nowhere/);
   }
-  assert.doesNotMatch(textOf(await read("references/deep")), /Left out/);
+  assert.doesNotMatch(textOf(await read("references/deep")), /Skipped/);
   const isDir = /^Cannot read "data": it is a folder/;
   assert.match(textOf(await read("data")), isDir);
   for (const path of ["none.md", ".env"]) {
@@ -233,6 +233,8 @@ withLinks.test("tools accept absolute paths in the skill and URIs of its files",
     join(linked, "100%.md"),
     join(skills, "git", "..", "linked", "100%.md"),
     "skill://linked/100%25.md",
+    "skill://LINKED//100%25.md#L3",
+    "skill://global%3Alinked/100%25.md",
   ];
   const cases = [
     ["skilljack", "skill-resource", "skill", "path"],

@@ -30,28 +30,35 @@ export function readMessage(text: string): Incoming {
     return refuse(ProtocolErrorCode.InvalidRequest, reason);
   }
   try {
-    return { message: parseJSONRPCMessage(withoutNull(value)) };
+    return { message: parseJSONRPCMessage(cleanMessage(value)) };
   } catch {
     const reason =
-      'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", and an "id" if it is a request';
+      'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", "params" that are an object, if any, and an "id" that is text or an integer if it is a request';
     return refuse(ProtocolErrorCode.InvalidRequest, reason, idOf(value));
   }
 }
 
-/**
- * Removes `null` where JSON libraries of Go, C#, and Java write it for a value that is
- * absent: in place of the params, their arguments, and their cursor.
- */
-function withoutNull(message: unknown): unknown {
+/** Cleans the params of a message. */
+function cleanMessage(message: unknown): unknown {
   if (!isObject(message)) return message;
   const { params, ...rest } = message;
-  if (params === null || params === undefined) return rest;
-  if (!isObject(params)) return message;
-  const given = { ...params };
-  for (const name of ["arguments", "cursor"]) {
-    if (given[name] === null) delete given[name];
-  }
-  return { ...rest, params: given };
+  return params === null || params === undefined
+    ? rest
+    : { ...rest, params: cleanValue(params) };
+}
+
+/**
+ * Removes members that are `null`, which JSON libraries of Go, C#, and Java write for
+ * absent ones, and replaces lone surrogates, which strict parsers of the answer refuse.
+ */
+function cleanValue(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(cleanValue);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== null)
+      .map(([name, member]) => [name, cleanValue(member)]),
+  );
 }
 
 function idOf(value: unknown): RequestId | undefined {

@@ -8,12 +8,17 @@ const request = (params: unknown) => ({
   params,
 });
 
-Deno.test("readMessage() takes null for absent params, arguments, and cursors", () => {
+Deno.test("readMessage() takes null for an absent member of the params, at any depth, and replaces lone surrogates", () => {
   const { params: _params, ...bare } = request(null);
   const cases = [
     [null, bare],
     [{ name: "x", arguments: null }, request({ name: "x" })],
     [{ cursor: null }, request({})],
+    [
+      { _meta: { progressToken: null }, x: [null] },
+      request({ _meta: {}, x: [null] }),
+    ],
+    [{ uri: "skill://git#\ud800" }, request({ uri: "skill://git#\ufffd" })],
   ] as const;
   for (const [params, message] of cases) {
     const text = JSON.stringify(request(params));

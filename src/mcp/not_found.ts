@@ -14,9 +14,7 @@ import { findPolicyDiagnostic } from "../skills/catalog.ts";
 import { keysOf, skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type {
-  Skill,
   SkillCatalog,
-  SkillRoot,
   SkillScope,
   SkippedSkill,
 } from "../skills/types.ts";
@@ -73,12 +71,6 @@ function takeLines(entries: readonly SkillEntry[], limit: number): string {
   return list;
 }
 
-/** The search index of each catalog. It contains only skills that the model can load. */
-const searches = new WeakMap<
-  SkillCatalog,
-  Promise<(query: string) => Skill[]>
->();
-
 /**
  * Lists all entries for the model: the best matches first, then the others, and global
  * ones first in both. So a clone whose skills match everything cannot push out the user's
@@ -89,14 +81,12 @@ async function sortByMatch(
   catalog: SkillCatalog,
 ): Promise<SkillEntry[]> {
   const entries = globalFirst(listEntries("model", catalog));
-  const search = searches.get(catalog) ??
-    indexSkills(entries.map(({ skill }) => skill));
-  searches.set(catalog, search);
+  const search = await indexSkills(entries.map(({ skill }) => skill));
   // A search finds no short words that are misspelled.
   const byName = new Map(entries.map(({ skill }) => [skill.name, skill]));
   const near = nearestWords(words, byName.keys())
     .map((name) => byName.get(name)!);
-  const found = [...near, ...(await search)(words)];
+  const found = [...near, ...search(words)];
   const best = (scope: SkillScope) =>
     found.filter((skill) => skill.scope === scope).slice(0, MAX_RESULTS);
   const first = new Set([...best("global"), ...best("project")]);
@@ -165,30 +155,27 @@ function listSkippedEntries(
     const { file } = diagnostic;
     const report = roots.find(({ root }) => root.path === dirname(file));
     if (report === undefined || isOfSkill(file)) return [];
-    const { root, scope } = report;
+    const { scope, projectPath } = report;
     const name = basename(file);
     if (!keysOf({ name, scope }).includes(key)) return [];
-    const projectPath = `${pathOfRoot(root)}/${name}`;
-    const what = SKILL_OF_NAME;
-    return [{ diagnostics: [diagnostic], scope, what, projectPath }];
+    return [{
+      diagnostics: [diagnostic],
+      scope,
+      what: SKILL_OF_NAME,
+      projectPath: `${projectPath}/${name}`,
+    }];
   });
 }
 
 /** Lists the roots that are skipped, at least in part. */
 function listSkippedRoots({ roots, diagnostics }: SkillCatalog): Cause[] {
-  return roots.flatMap(({ root, scope, status }) => {
+  return roots.flatMap(({ root, scope, status, projectPath }) => {
     const diagnostic = diagnostics.find(({ file }) => file === root.path);
     if (diagnostic === undefined || status === "missing") return [];
     const part = status === "found" ? "part of " : "";
     const what = `${part}a folder of skills`;
-    const projectPath = pathOfRoot(root);
     return [{ diagnostics: [diagnostic], scope, what, projectPath }];
   });
-}
-
-/** Returns the usual path of a root in its project, such as `.claude/skills`. */
-function pathOfRoot({ path }: SkillRoot): string {
-  return `${basename(dirname(path))}/${basename(path)}`;
 }
 
 /** A path that is safe in the server's own sentences. */

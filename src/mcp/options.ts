@@ -33,7 +33,7 @@ export interface SkillToolOptions {
   readonly logLoads?: boolean | undefined;
 }
 
-/** The same options, once it is known which toolset there is. */
+/** The same options, with the default toolset filled in. */
 export interface ToolOptions extends SkillToolOptions {
   readonly toolset: Toolset;
 }

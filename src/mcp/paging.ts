@@ -14,8 +14,8 @@ interface Page<T> {
 }
 
 /**
- * Takes the page of a list that starts at a cursor: the number of items before it. A
- * client whose list changed between two pages is told to list again.
+ * Takes the page of a list that starts at a cursor: the number of items before it. If the
+ * list changes between two pages, `list_changed` tells the client to start again.
  *
  * @throws {ProtocolError} If the cursor is invalid.
  */

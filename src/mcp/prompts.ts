@@ -29,6 +29,7 @@ import {
   type Params,
   type RequestContext,
 } from "./requests.ts";
+import { isNameTaken } from "./resolve.ts";
 import { readForRequest } from "./resources.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -69,7 +70,7 @@ export function listPrompts(
   { toolset }: ToolOptions,
 ): Prompt[] {
   const entries = orderForPages(listEntries("user", catalog));
-  const own = Array.from(byPromptName(entries), ([name, entry]) => ({
+  const own = Array.from(byPromptName(entries, catalog), ([name, entry]) => ({
     name,
     title: entry.name,
     description: entry.description,
@@ -81,23 +82,24 @@ export function listPrompts(
 /** Whether there is a prompt with a name. */
 export function isPrompt(name: string, catalog: SkillCatalog): boolean {
   return name === SKILL_PROMPT ||
-    byPromptName(listEntries("user", catalog)).has(name);
+    byPromptName(listEntries("user", catalog), catalog).has(name);
 }
 
 /**
  * Names the prompt of each entry, without white space, because Claude Code cannot invoke
- * such names. If two names become equal, the second skill is left out, and the prompt
- * `skill` still loads it.
+ * such names. A skill whose name becomes that of another has no prompt of its own, and
+ * the prompt `skill` still loads it.
  */
 function byPromptName(
   entries: readonly SkillEntry[],
+  catalog: SkillCatalog,
 ): Map<string, SkillEntry> {
   const named = new Map<string, SkillEntry>();
   for (const entry of entries) {
     const name = entry.name.replace(/\s/g, "-");
-    const isTaken = name === SKILL_PROMPT || named.has(name);
-    // An exact name wins, wherever it is in the list.
-    if (!isTaken || name === entry.name) named.set(name, entry);
+    const isExact = name === entry.name;
+    const isTaken = named.has(name) || isNameTaken(name, catalog);
+    if (isExact || !isTaken) named.set(name, entry);
   }
   named.delete(SKILL_PROMPT);
   return named;
@@ -148,20 +150,23 @@ function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
 ): Skill {
-  const name = prompt === SKILL_PROMPT ? input?.name : prompt;
+  const isOwnPrompt = prompt !== SKILL_PROMPT;
+  const name = isOwnPrompt ? prompt : input?.name;
   if (!name) {
     throw invalidParams(
       'Missing argument "name": pass the name of a skill, such as "pdf"; prompts/list returns all names',
     );
   }
-  const entries = listEntries("user", registry.catalog);
-  const skill = byPromptName(entries).get(name)?.skill ?? registry.find(name);
+  const { catalog } = registry;
+  const entries = listEntries("user", catalog);
+  const own = isOwnPrompt && byPromptName(entries, catalog).get(name)?.skill;
+  const skill = own || registry.find(name);
   if (skill !== undefined && maySee("user", skill)) return skill;
   const names = entries
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const none = findNoSkillsReason(registry.catalog) ??
+  const none = findNoSkillsReason(catalog) ??
     "there are no skills; put some into the folders of this server, or choose other folders in its settings";
   const other =
     "choose another name, or ask the model to load the skill: the answer says why it is missing";

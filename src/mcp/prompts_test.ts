@@ -41,7 +41,7 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   place.skill(home, "notes", skillMd("Release Notes", "Write the notes"));
   place.skill(home, "exact", skillMd("two-words", "Exact"));
   place.skill(home, "spaced", skillMd("two words", "Spaced"));
-  // It has no prompt, so its name is free for that of another skill.
+  // It has no prompt, but no other skill loads in its place.
   const hidden = "user-invocable: false\n";
   place.skill(home, "hidden", skillMd("draft-text", "Hidden", hidden));
   place.skill(home, "shown", skillMd("draft text", "Shown"));
@@ -50,7 +50,6 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   assert.deepEqual(
     prompts.slice(1).map(({ name, title }) => [name, title]),
     [
-      ["draft-text", "draft text"],
       ["Release-Notes", "Release Notes"],
       ["two-words", "two-words"],
     ],
@@ -61,7 +60,13 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   assert.equal(await describe("Release Notes"), "Write the notes");
   assert.equal(await describe("two-words"), "Exact");
   assert.equal(await describe("two words"), "Spaced");
-  assert.equal(await describe("draft-text"), "Shown");
+  assert.equal(await describe("draft text"), "Shown");
+  const load = (name: string) =>
+    session.client.getPrompt({ name: "skill", arguments: { name } });
+  assert.equal((await load("draft text")).description, "Shown");
+  for (const get of [describe, load]) {
+    await assert.rejects(get("draft-text"), /Unknown skill "draft-text"/);
+  }
 });
 
 Deno.test("prompts/get returns the skill as one text message for the assistant, which ends with the arguments of its own prompt", async () => {

@@ -5,14 +5,14 @@ import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { splitPath } from "../skills/files.ts";
-import { parseSkillUri, SKILL_MD, skillFileUri } from "../skills/names.ts";
+import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote } from "../text.ts";
 import { FOR_MODEL, logLoad } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
-import type { ToolOptions } from "./options.ts";
 import type { RequestContext } from "./requests.ts";
+import { resolveUri } from "./resolve.ts";
 import {
   createTextResult,
   maxToolResultSize,
@@ -29,12 +29,11 @@ type Content = CallToolResult["content"][number];
 export function pathInSkill(
   path: string,
   skill: Skill,
-  { isRemote = false }: ToolOptions,
+  { options, registry: { catalog } }: RequestContext,
 ): string {
-  if (path.startsWith(skillFileUri(skill, ""))) {
-    return parseSkillUri(path)?.path ?? path;
-  }
-  if (isRemote || !isAbsolute(path)) return path;
+  const found = resolveUri(path, catalog);
+  if (found?.skill === skill) return found.path ?? SKILL_MD;
+  if (options.isRemote || !isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
   if (path === file) return SKILL_MD;
   const base = [directory, realDirectory].find((dir) => isAtOrBelow(path, dir));
@@ -159,7 +158,7 @@ export async function readTogether<T>(
     if (size > limit) {
       const names = listNamed(files.map(({ path }) => quote(path))).join(", ");
       throw new Error(
-        `Cannot return ${files.length} files at once: as JSON, they have more than the ${limit} bytes that the client accepts; read them one by one: ${names}`,
+        `Cannot return ${files.length} files at once: together they are more than ${limit} bytes of JSON, the client's limit; read them one by one: ${names}`,
       );
     }
     contents.push(content);
@@ -197,5 +196,5 @@ function formatSkipped(diagnostics: readonly Diagnostic[]): string[] {
   const lines = listNamed(
     named.map(({ file, reason }) => `- ${quote(file)}: ${reason}`),
   );
-  return [`Left out:\n\n${lines.join("\n")}`];
+  return [`Skipped:\n\n${lines.join("\n")}`];
 }

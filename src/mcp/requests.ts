@@ -80,6 +80,6 @@ export type Handlers = { readonly [M in Method]?: Handler<M> };
  */
 export function invalidParams(message: string, uri?: string): ProtocolError {
   const { InvalidParams } = ProtocolErrorCode;
-  const data = uri === undefined ? undefined : { uri: uri.toWellFormed() };
-  return new ProtocolError(InvalidParams, message.toWellFormed(), data);
+  const data = uri === undefined ? undefined : { uri };
+  return new ProtocolError(InvalidParams, message, data);
 }

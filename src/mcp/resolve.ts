@@ -17,7 +17,12 @@
 import { basename } from "../fs/paths.ts";
 import { isHiddenFrom, isOff } from "../policy/states.ts";
 import { listAll } from "../skills/catalog.ts";
-import { cleanName, parseSkillUri, skillKey } from "../skills/names.ts";
+import {
+  cleanName,
+  isScoped,
+  parseSkillUri,
+  skillKey,
+} from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { MAX_LENGTHS } from "../text.ts";
@@ -40,15 +45,12 @@ const SCOPED = /^(project|global):(.*)$/is;
 /** Returns the skill that has a name, exactly as it is written. */
 export function resolve(text: string, catalog: NamedSkills): Skill | undefined {
   const { names, plugins, dirs } = indexOf(catalog);
-  const [, scope, name] = SCOPED.exec(cleanName(text)) ?? [];
-  if (scope !== undefined) {
-    return names.get(skillKey(name!))
-      ?.find((named) => named.scope === scope.toLowerCase())?.skill;
-  }
   const key = skillKey(text);
   if (key === "") return undefined;
-  const named = names.get(key) ?? plugins.get(key);
-  if (named !== undefined) return named[0]?.skill;
+  const [named] = listNamed(text, names);
+  if (named !== undefined || isScoped(key)) return named?.skill;
+  const inPlugins = plugins.get(key);
+  if (inPlugins !== undefined) return inPlugins[0]?.skill;
 
   const inDirs = dirs.get(key);
   const meant = inDirs ?? listByLastPart(key, names);
@@ -85,6 +87,20 @@ export function resolveUri(
   const skill = resolve(name, catalog);
   const isFound = skill !== undefined && !isHiddenFrom("host", skill);
   return isFound ? { skill, path } : undefined;
+}
+
+/** Whether any skill has a name, even one that is off, skipped, or hidden. */
+export function isNameTaken(name: string, catalog: NamedSkills): boolean {
+  return listNamed(name, indexOf(catalog).names).length > 0;
+}
+
+/** Lists the skills that have a name, in the scope with which it begins, if any. */
+function listNamed(text: string, names: Index["names"]): readonly Named[] {
+  const [, scope, name = text] = SCOPED.exec(cleanName(text)) ?? [];
+  const named = names.get(skillKey(name)) ?? [];
+  return scope === undefined
+    ? named
+    : named.filter((it) => it.scope === scope.toLowerCase());
 }
 
 function listByLastPart(key: string, names: Index["names"]): Named[] {

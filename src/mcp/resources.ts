@@ -22,7 +22,7 @@ import {
 import { resolveUri } from "./resolve.ts";
 import { MAX_RESULT_SIZE } from "./results.ts";
 
-const TEMPLATES: readonly ResourceTemplateType[] = [
+export const TEMPLATES: readonly ResourceTemplateType[] = [
   {
     name: "skill",
     uriTemplate: "skill://{name}",

@@ -85,7 +85,7 @@ export class SubscribedFiles implements ScanSubscriber {
     }
     const isSame = [...dirs].join("\0") === this.#dirs.join("\0");
     this.#dirs = [...dirs];
-    if (!isSame) this.#registry.watchDirs();
+    if (!isSame) this.#registry.updateWatcher();
   }
 
   /**

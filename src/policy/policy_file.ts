@@ -1,22 +1,29 @@
 /** Reads a policy file, and validates policies. */
 
 import * as z from "npm:zod@^4/mini";
+import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import { diagnosticOf, isAbsence } from "../fs/errors.ts";
+import { diagnosticOf, isAbsence, SkillFileError } from "../fs/errors.ts";
 import { dirname, resolvePath } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
-import { parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
+import { NOT_UTF_8, parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import { STATE_NAMES } from "./states.ts";
 
-/** A condition: one string, or a list of strings. */
+/** A condition: one string, or a list of strings. An empty one would match nothing. */
 const listOf = (text: z.ZodMiniString) =>
-  z.pipe(z.transform((value) => [value].flat()), z.array(text));
+  z.pipe(
+    z.transform((value) => [value].flat()),
+    z.array(text).check(z.minLength(1)),
+  );
+
+const TEXT = z.string().check(z.minLength(1));
 
 /** A directory with wildcards would match nothing, so a rule could silently have no effect. */
 const DIR = z.string().check(
+  z.minLength(1),
   z.regex(
     /^[^*?]*$/,
     "Wildcards do not work here: a rule matches everything in a folder",
@@ -25,7 +32,7 @@ const DIR = z.string().check(
 
 const RULE = z.strictObject({
   state: z.enum(STATE_NAMES),
-  skill: z.optional(listOf(z.string())),
+  skill: z.optional(listOf(TEXT)),
   scope: z.optional(z.enum(SCOPES)),
   in: z.optional(listOf(DIR)),
 });
@@ -64,11 +71,15 @@ export function loadPolicy(
   return text === last?.text ? last : { text, ...parseRules(text) };
 }
 
-/** @throws {Error} If the file leads out of the project, is not regular, or is unreadable. */
+/** @throws {Error} If the file leads out of the project, is unreadable, or is not UTF-8. */
 function readText(file: string, project: Project): string {
   const realPath = project.enter(file);
   const located = locate(file, (path) => path === realPath);
-  return new TextDecoder().decode(readLocated(located));
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const bytes = readLocated(located);
+  const text = attempt(() => decoder.decode(bytes));
+  if (text === undefined) throw new SkillFileError(file, NOT_UTF_8);
+  return text;
 }
 
 const NO_FILE: PolicyIssue = {

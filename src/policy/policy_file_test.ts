@@ -59,7 +59,7 @@ Deno.test("loadPolicy() reports everything that breaks the schema with its path,
   - { skill: 1, state: on, scope: projects }
   - skill: pdf
   - off
-  - { state: off, in: ["~/a", "~/b/**"] }
+  - { state: off, in: ["~/a", "~/b/**", ""] }
 rule: []
 `,
   );
@@ -71,6 +71,7 @@ rule: []
     `rules[2].state: ${states}`,
     "rules[3]: Invalid input: expected object, received string",
     "rules[4].in[1]: Wildcards do not work here: a rule matches everything in a folder",
+    "rules[4].in[2]: Too small: expected string to have >=1 characters",
     'Unrecognized key: "rule"',
   ]);
   const cases: [yaml: string, issue: RegExp][] = [
@@ -90,6 +91,8 @@ rule: []
 Deno.test("loadPolicy() accepts only a regular file that it can read, and follows no symlink of the project out of it", () => {
   using place = new Place();
   assert.deepEqual(issuesIn(place.dir("folder")), ["it is a folder"]);
+  const latin1 = place.file("latin1.yaml", new Uint8Array([0x23, 0xe4]));
+  assert.deepEqual(issuesIn(latin1), ["the file is not UTF-8"]);
   const missing = join(place.path, "missing.yaml");
   assert.deepEqual(issuesIn(missing), ["there is no such file"]);
   const outside = place.file("other/policy.yaml", "rules: []");

@@ -8,7 +8,10 @@ import { RULES } from "../diagnostics.ts";
 import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
 import type { ToolOptions, Toolset } from "../mcp/options.ts";
 import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
-import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
+import {
+  DEFAULT_REFRESH_SECONDS,
+  MAX_REFRESH_SECONDS,
+} from "../skills/roots.ts";
 import type { BaseDirs, SkillRegistryOptions } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 
@@ -27,10 +30,9 @@ export interface Option {
   readonly isValid?: (value: string) => boolean;
   /** Options of which it requires at least one. */
   readonly requires?: readonly string[];
+  /** Options that would have no effect beside it. */
+  readonly excludes?: readonly string[];
 }
-
-/** The longest interval that a timer supports, in seconds. */
-const MAX_SECONDS = 2_000_000;
 
 const DIRS = {
   type: "string",
@@ -71,6 +73,7 @@ const PRINTING = {
   },
   "as": {
     type: "string",
+    excludes: ["check"],
     value: "CLIENT",
     choices: [OTHER_CLIENTS, ...CLIENT_NAMES],
     help:
@@ -79,6 +82,7 @@ const PRINTING = {
   },
   "print-config": {
     type: "string",
+    excludes: ["check", "list"],
     value: "CLIENT",
     choices: CLIENT_NAMES,
     help: "print the configuration for an MCP client, and say where to put it",
@@ -129,8 +133,9 @@ const SERVING = {
   "refresh": {
     type: "string",
     value: "SECONDS",
-    expected: `a number of seconds from 0 to ${MAX_SECONDS}`,
-    isValid: (value) => Number(value) >= 0 && Number(value) <= MAX_SECONDS,
+    expected: `a number of seconds from 0 to ${MAX_REFRESH_SECONDS}`,
+    isValid: (value) =>
+      Number(value) >= 0 && Number(value) <= MAX_REFRESH_SECONDS,
     help:
       `scan the folders at least this often; 0 turns the timer off (default: ${DEFAULT_REFRESH_SECONDS})`,
   },
@@ -152,7 +157,7 @@ const SERVING = {
 
 export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
 
-/** Returns what the options of a server mean to the registry and the tools. */
+/** Converts the options of a server for the registry and the tools. */
 export function createOptions(
   values: CommandLine["values"],
 ): Omit<SkillRegistryOptions & ToolOptions, keyof BaseDirs | "maxFileSize"> {
@@ -210,7 +215,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     for (const text of [value].flat()) {
       if (typeof text === "string") refuseInvalid(name, text, option);
     }
-    refuseAlone(name, option, values);
+    refuseCombination(name, option, values);
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError('Invalid DIR "": expected a folder');
@@ -239,7 +244,8 @@ function formatParseError(message: string): string {
     const advice = near === undefined ? "" : `: did you mean --${near}?`;
     return `Unknown option ${quote(unknown)}${advice}`;
   }
-  const [, flag] = /^Option '--([\w-]+)' does not/.exec(message) ?? [];
+  const [, flag] = /^Option '(?:-\w, )?--([\w-]+)' does not/.exec(message) ??
+    [];
   if (flag !== undefined) return `--${flag} takes no value: remove it`;
   const [, name] = /'--([\w-]+)(?: <value>)?' argument /.exec(message) ?? [];
   const option: Option | undefined = OPTIONS[name as keyof typeof OPTIONS];
@@ -264,12 +270,18 @@ function expectationOf({ choices = [], expected }: Option): string {
   return expected ?? `one of ${choices.join(", ")}`;
 }
 
-/** @throws {UsageError} If an option needs another one. */
-function refuseAlone(
+/** @throws {UsageError} If an option needs another one, or excludes one that is there. */
+function refuseCombination(
   name: string,
-  { requires }: Option,
+  { requires, excludes = [] }: Option,
   values: CommandLine["values"],
 ): void {
+  const excluded = excludes.find((other) => other in values);
+  if (excluded !== undefined) {
+    throw new UsageError(
+      `--${name} and --${excluded} cannot be combined: use one of them`,
+    );
+  }
   if (!requires || requires.some((other) => other in values)) return;
   const names = requires.map((other) => `--${other}`).join(" or ");
   throw new UsageError(`--${name} requires ${names}`);

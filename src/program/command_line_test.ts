@@ -58,6 +58,15 @@ const MISUSES: [args: string, message: string][] = [
   ["--ignore long", "--ignore requires --check"],
   ["--json", "--json requires --list or --check"],
   ["--as codex", "--as requires --list"],
+  [
+    "--list --check --as codex",
+    "--as and --check cannot be combined: use one of them",
+  ],
+  [
+    "--check --print-config cline",
+    "--print-config and --check cannot be combined: use one of them",
+  ],
+  ["--help=1", "--help takes no value: remove it"],
   ["--check --ignore x", 'Invalid --ignore "x": expected the name of a …'],
   ["--list=foo", "--list takes no value: remove it"],
   [

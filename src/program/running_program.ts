@@ -67,15 +67,15 @@ export function withTilde(path: string, home: string | undefined): string {
     : path;
 }
 
-/** A path that needs no quotes. Only shells on Windows keep the character `\`. */
-const PLAIN_PATH = isWindows ? /^[\w~./:\\,@=+-]+$/ : /^[\w~./:,@=+-]+$/;
+/** A word that needs no quotes. Only shells on Windows keep the character `\`. */
+const PLAIN_WORD = isWindows ? /^[\w~./:\\,@=+-]+$/ : /^[\w~./:,@=+-]+$/;
 
 /** Characters with a special meaning in double quotes. */
 const SPECIAL = isWindows ? /[$`]/ : /["$`\\!]/;
 
 /** Quotes a path as one word of a command line, if it needs quotes. */
 export function quoteWord(path: string): string {
-  if (PLAIN_PATH.test(path)) return path;
+  if (PLAIN_WORD.test(path)) return path;
   return SPECIAL.test(path)
     ? `'${path.replaceAll("'", String.raw`'\''`)}'`
     : `"${path}"`;

@@ -22,7 +22,7 @@ export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
 /** Aliases can make short YAML enormous, or make it contain itself. */
 const MAX_JSON_DEPTH = 64;
-const MAX_JSON_LENGTH = 256 * 1024;
+const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
 /** What is wrong with a field of the frontmatter. */
 export interface FieldDiagnostic extends DiagnosticDetails {
@@ -53,7 +53,7 @@ export function findUnlistingReason(
   if (skill.isRepaired) return REPAIRED;
   const [diagnostic] = LIMITS.flatMap((limit) => limit(skill) ?? []);
   return diagnostic ?? limitFiles(skill, contents) ??
-    listLeftOut(skill, contents).find(({ rule }) => rule === "unreadable");
+    listSkippedFiles(skill, contents).find(({ rule }) => rule === "unreadable");
 }
 
 /**
@@ -111,7 +111,7 @@ function limitCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
 }
 
 function limitJson({ frontmatter }: Skill): FieldDiagnostic | undefined {
-  let left = MAX_JSON_LENGTH;
+  let left = MAX_FRONTMATTER_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     left -= typeof value === "string" ? value.length : 8;
     if (left < 0 || depth > MAX_JSON_DEPTH) return false;
@@ -165,7 +165,7 @@ function limitMetadata(
 }
 
 /** Describes the files and directories of a skill that the server does not serve. */
-export function listLeftOut(
+export function listSkippedFiles(
   { directory }: Skill,
   { skipped }: SkillFiles,
 ): Diagnostic[] {

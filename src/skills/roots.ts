@@ -12,6 +12,9 @@ import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
 
 export const DEFAULT_REFRESH_SECONDS = 30;
 
+/** The longest interval that a timer supports, in seconds. */
+export const MAX_REFRESH_SECONDS = 2_000_000;
+
 /** The maximum number of directories and symlinks to visit below a root. */
 export const MAX_DIRS: Readonly<Record<SkillScope, number>> = {
   global: 50_000,

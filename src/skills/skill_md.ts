@@ -233,6 +233,12 @@ export function isText(value: unknown): value is string {
 const YES = /^(?:true|yes|on)$/i;
 const NO = /^(?:false|no|off)$/i;
 
+/** Whether a value of a flag is true or false. */
+export function isFlagValue(value: unknown): boolean {
+  return typeof value !== "object" &&
+    (YES.test(String(value)) || NO.test(String(value)));
+}
+
 /** Reads the two flags. A value that is neither true nor false hides the skill. */
 function readFlags(
   fields: Fields,

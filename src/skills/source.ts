@@ -30,7 +30,7 @@ export interface SkillSource {
   refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
   onChange(listener: SkillChangeListener): () => void;
   addSubscriber(subscriber: ScanSubscriber): void;
-  watchDirs(): void;
+  updateWatcher(): void;
 }
 
 /** Reacts to scans and chooses directories to watch. */

@@ -196,9 +196,11 @@ export interface SkillRootReport {
   /** The scope of its real path, or of its path if it is missing. */
   readonly scope: SkillScope;
   /** Whether the scan searched it, did not find it, or could not search it. */
-  readonly status: "found" | "missing" | "refused";
+  readonly status: "found" | "missing" | "skipped";
   /** Its path with all symlinks resolved, if the scan searched it. */
   readonly realPath?: string | undefined;
+  /** If it is in the project, its relative path, with slashes. */
+  readonly projectPath?: string | undefined;
   /** The number of skills in it, except skills that are off. */
   readonly skills: number;
   /** How many of these skills are also in an earlier root. */

@@ -77,7 +77,9 @@ export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
     if (answers.has(name)) continue;
     const { what, isMet } = NEEDS[name];
     answers.set(name, isMet());
-    if (!answers.get(name)) console.error(`NOT TESTED: what needs ${what}`);
+    if (!answers.get(name)) {
+      console.error(`NOT TESTED: a test requires ${what}`);
+    }
   }
   return needs.some((name) => !answers.get(name));
 }

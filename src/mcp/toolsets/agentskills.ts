@@ -60,7 +60,7 @@ const readTool = defineTool({
   call: async ({ skill_name, file_name }, context) => {
     const { skill } = await loadSkill(skill_name, context);
     const content = await readAsMeant(
-      pathInSkill(file_name, skill, context.options),
+      pathInSkill(file_name, skill, context),
       (meant) => readContent(meant, skill, context),
     );
     return { content: [content] };

@@ -160,7 +160,8 @@ function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let omitted = 0;
   const write = (part: string) => {
     const kept = part.slice(0, MAX_OUTPUT_LENGTH - text.length);
-    text += kept;
+    // The cut can split a character of two code units.
+    text += kept.toWellFormed();
     omitted += part.length - kept.length;
   };
   const reading = stream.pipeThrough(new TextDecoderStream())

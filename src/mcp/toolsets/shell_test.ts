@@ -86,6 +86,10 @@ withProc.test("runShellCommand() returns the output, 256 KiB of each stream at m
     ["cat", "\n"],
     ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
     [
+      "printf a; yes 😀 | head -n 200000 | tr -d '\\n'",
+      `a${"😀".repeat(131071)}\ufffd\n[137857 characters omitted]\n`,
+    ],
+    [
       "head -c 1000000 /dev/zero | tr '\\0' x; echo end >&2",
       `${"x".repeat(262144)}\n[737856 characters omitted]\nend\n`,
     ],

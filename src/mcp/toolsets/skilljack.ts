@@ -51,7 +51,7 @@ const readTool = defineTool({
   call: async ({ skill: name, path }, context) => {
     const { skill } = await loadSkill(name, context);
     return await readAsMeant(
-      pathInSkill(path, skill, context.options),
+      pathInSkill(path, skill, context),
       (meant) => readPath(meant, skill, context),
     );
   },

@@ -1,4 +1,4 @@
-/** What somebody who repairs a broken symlink needs to know. */
+/** Adds the target of a broken symlink to its diagnostic. */
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
@@ -6,7 +6,7 @@ import { dirname, isThere, resolve, withDirsAbove } from "../fs/paths.ts";
 import { quote } from "../text.ts";
 
 /** Adds the target of a symlink as written, and the part of it that exists. */
-export function addEvidence(diagnostic: Diagnostic): Diagnostic {
+export function addSymlinkTarget(diagnostic: Diagnostic): Diagnostic {
   const { rule, file, reason } = diagnostic;
   const mayBeLink = rule.startsWith("link-") || rule === "not-served";
   const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;
