@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import {
-  filesPlace,
-  Place,
-  policyArgs,
-  policyPlace,
-  skillMd,
-} from "../../tests/testing/folders.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 
 /** What a completion is for: a prompt, or the URIs of resources. */
 type Ref =
@@ -77,24 +71,17 @@ Deno.test("completion/complete returns a hundred values and the total", async ()
   assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
 });
 
-Deno.test("completion/complete offers a prompt only what users can load, and neither of them what is off", async () => {
-  using place = policyPlace("{ skill: b, state: off }");
+Deno.test("completion/complete offers the qualified name of a shadowed skill, and for resources also what users cannot load", async () => {
+  using place = new Place();
   const flag = "user-invocable: false\n";
-  place.skill("home/.claude/skills", "bg", skillMd("bg", "d", flag));
-  // It shadows the user's, which has a qualified name.
-  place.skill("project/.claude/skills", "c");
-  const dirs = [place.project, place.home];
-  const args = [...policyArgs(place), ...dirs];
-  await using session = await Session.open(place, { args });
-  const any: [string, string] = ["name", ""];
-  const prompts = ["a", "c", "global:c"];
-  assert.deepEqual(await complete(session, PROMPT, any), prompts);
-  assert.deepEqual(await complete(session, FILE, any), [
-    "a",
-    "bg",
-    "c",
-    "global:c",
-  ]);
-  const path: [string, string] = ["path", ""];
-  assert.deepEqual(await complete(session, FILE, path, { name: "b" }), []);
+  place.skill("home/.claude/skills", "hidden", skillMd("hidden", "d", flag));
+  for (const dir of ["home", "project"]) {
+    place.skill(`${dir}/.claude/skills`, "git");
+  }
+  await using session = await Session.open(place);
+  const names = ["git", "global:git"];
+  assert.deepEqual(await complete(session, PROMPT, ["name", ""]), names);
+  const all = ["git", "hidden", "global:git"];
+  const found = await complete(session, FILE, ["name", ""]);
+  assert.deepEqual(found.toSorted(), all.toSorted());
 });
