@@ -219,7 +219,7 @@ interface Candidate {
   readonly root: SkillRoot;
   /** The number of levels below the root. */
   readonly depth: number;
-  readonly skillMd: FoundFile;
+  readonly file: FoundFile;
 }
 
 /** The contents of a `SKILL.md`, and the version of the file that had them. */
@@ -323,7 +323,7 @@ interface Dir {
 /** A directory that the visit has entered. */
 interface EnteredDir extends Dir {
   readonly realDir: string;
-  readonly skillMd: FoundFile | undefined;
+  readonly file: FoundFile | undefined;
 }
 
 /**
@@ -402,8 +402,8 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     try {
       const found = enterDir(entry, context);
       if (found === undefined) continue;
-      const { realDir, skillMd } = found;
-      if (skillMd) candidates.push({ dir, realDir, root, depth, skillMd });
+      const { realDir, file } = found;
+      if (file) candidates.push({ dir, realDir, root, depth, file });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.add(realDir);
         queue.push(...listDirs(found, root));
@@ -481,23 +481,23 @@ function enterDir(
   if (realDir === undefined) return undefined;
   const includesItself = root.includesItself ?? root.recursive ?? false;
   const mayBeSkill = depth > 0 || includesItself;
-  const skillMd = mayBeSkill ? findSkillFile(dir) : undefined;
-  return { ...entry, realDir, skillMd };
+  const file = mayBeSkill ? findSkillFile(dir) : undefined;
+  return { ...entry, realDir, file };
 }
 
 /** Whether to look for skills in a directory: a root, a group, or any in a recursive root. */
 function isSearched(
-  { dir, realDir, depth, outer, skillMd }: EnteredDir,
+  { dir, realDir, depth, outer, file }: EnteredDir,
   { root, realRoots }: RootContext,
 ): boolean {
   if (depth === 0 || root.recursive) return depth < MAX_SEARCH_DEPTH;
-  const isSkill = skillMd !== undefined || outer !== undefined;
+  const isSkill = file !== undefined || outer !== undefined;
   return depth === 1 && !isSkill && !root.confinesLinks &&
     mayBeGroup(basename(dir)) && !realRoots.has(realDir);
 }
 
 function listDirs(
-  { dir, realDir, depth, outer, skillMd }: EnteredDir,
+  { dir, realDir, depth, outer, file }: EnteredDir,
   root: SkillRoot,
 ): Dir[] {
   return listDirEntries(dir)
@@ -508,7 +508,7 @@ function listDirs(
       location: childPath(realDir, name),
       isSymlink,
       depth: depth + 1,
-      outer: skillMd ? realDir : outer,
+      outer: file ? realDir : outer,
     }));
 }
 
@@ -584,7 +584,7 @@ function load(
   last: KnownSkillMd | undefined,
   options: ReadOptions,
 ): Loaded {
-  const { dir, realDir, skillMd: { name } } = candidates[0]!;
+  const { dir, realDir, file: { name } } = candidates[0]!;
   const file = childPath(dir, name);
   try {
     const skillMd = readCandidate(candidates[0]!, last, options);
@@ -604,11 +604,11 @@ const buffer = new Uint8Array(HEAD_SIZE);
 
 /** @throws {Error} If the file is outside its skill, not a regular file, or unreadable. */
 function readCandidate(
-  { realDir, skillMd }: Candidate,
+  { realDir, file: found }: Candidate,
   last: KnownSkillMd | undefined,
   { project, maxFileSize }: ReadOptions,
 ): KnownSkillMd {
-  const file = locateSkillMd(skillMd, realDir, project);
+  const file = locateSkillMd(found, realDir, project);
   const { realPath, status } = file;
   const version = versionOf(status);
   const isSame = last?.realPath === realPath && last.version === version;
@@ -714,14 +714,14 @@ function listSkipped(
     .filter((it) => it.skillMd?.frontmatter === undefined)
     .map((it) => {
       const { realDir, candidates: [candidate], scope } = it;
-      const { dir, skillMd } = candidate!;
+      const { dir, file } = candidate!;
       return {
         names: subjectOf(it).names,
         plugin: pluginOf(dir),
         diagnostics: isOff(it) ? [] : it.diagnostics,
         scope,
         isForModel: isForModel(it),
-        projectPath: project.pathIn(childPath(realDir, skillMd.name)),
+        projectPath: project.pathIn(childPath(realDir, file.name)),
       };
     });
 }
@@ -811,7 +811,7 @@ function isInGroup({ root, depth }: Candidate): boolean {
 function toSkill(decided: Decided): Skill {
   const { realDir, candidates: [candidate], skillMd } = decided;
   const { frontmatter, excerpt, version } = skillMd!;
-  const { dir, root, skillMd: { name } } = candidate!;
+  const { dir, root, file: { name } } = candidate!;
   return {
     name: skillMd!.name!,
     description: withoutInvisible(frontmatter!.description),
