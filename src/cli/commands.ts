@@ -6,7 +6,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { formatDiagnostic, isError } from "../diagnostics.ts";
 import { type ClientName, OTHER_CLIENTS } from "../mcp/clients.ts";
-import { type CommandLine, UsageError } from "../program/command_line.ts";
+import type { CommandLine } from "../program/command_line.ts";
 import {
   createSettings,
   logWarnings,
@@ -25,7 +25,7 @@ import { formatReport } from "./report_text.ts";
 /**
  * Runs the command of a command line, and returns the exit code.
  *
- * @throws {UsageError} If its options prevent that.
+ * @throws {UsageError} If the value of an option is invalid.
  */
 export async function runCommand(
   command: CommandLine,
@@ -38,26 +38,19 @@ export async function runCommand(
   logWarnings(settings);
   if (client !== undefined) {
     const catalog = await openSkills(settings, SILENT).refresh();
-    requireValidPolicy(catalog);
-    logMissingDirs(catalog);
+    logEntryDiagnostics(catalog);
+    // With an invalid policy, a server would start without skills.
+    if (findPolicyDiagnostic(catalog) !== undefined) return 2;
     return await printConfig(client as ClientName, settings);
   }
   if (as === undefined) return await printReport(settings, openSkills);
   return await printModelView(settings, openSkills);
 }
 
-/** @throws {UsageError} If the policy is invalid, because a server would start without skills. */
-function requireValidPolicy(catalog: SkillCatalog): void {
-  const diagnostic = findPolicyDiagnostic(catalog);
-  if (diagnostic === undefined) return;
-  const sentence = formatDiagnostic(diagnostic);
-  throw new UsageError(`${sentence}, and no entry can be printed`);
-}
-
-/** Logs missing directories of an entry, because clients hide the log of the server. */
-function logMissingDirs({ diagnostics }: SkillCatalog): void {
+/** Logs what a server with the entry would log, because clients hide its log. */
+function logEntryDiagnostics({ diagnostics }: SkillCatalog): void {
   for (const diagnostic of diagnostics) {
-    if (diagnostic.rule === "folder-missing") {
+    if (["folder-missing", "policy"].includes(diagnostic.rule)) {
       log(formatDiagnostic(diagnostic));
     }
   }
