@@ -444,7 +444,7 @@ function skipRoot(
 ): Visit {
   const { path, mustExist = false } = root;
   const location = locationOf(path);
-  const isMissing = isAbsence(error);
+  const isMissing = isAbsence(error) && !isThere(path);
   const report: SkillRootReport = {
     root,
     scope: project.scopeOf(location),
@@ -453,7 +453,7 @@ function skipRoot(
     skills: 0,
     repeated: 0,
   };
-  const reason = isMissing && !isThere(path)
+  const reason = isMissing
     ? new SkillFileError(path, rootIsMissing(path))
     : error;
   const diagnostic = { ...skillDiagnosticOf(reason), file: path };

@@ -140,7 +140,8 @@ function findNested(
 
 /** Returns a value without the quotes around it, or without the comment after it. */
 export function plainText(value: string): string {
-  const [, , quoted] = /^(["'])(.*?)(?:\1(?:\s+#.*)?)?$/.exec(value) ?? [];
+  const [, , quoted] = /^(["'])((?:(?!\1).)*)\1\s+#.*$/.exec(value) ??
+    /^(["'])(.*?)\1?$/.exec(value) ?? [];
   return quoted ?? value.replace(/\s#.*$/, "");
 }
 

@@ -105,7 +105,11 @@ withProc.test("--check exits with 2 if it cannot write, even if there are errors
 
 /** Options that are given together, the exit code, and what is printed. */
 const RUNS: [args: string, code: number, text: RegExp][] = [
-  ["--help --version --list", 0, /^skill-server [^]*\nUsage:\n/],
+  [
+    "--help --version --list --print-config codex",
+    0,
+    /^skill-server [^]*\nUsage:\n/,
+  ],
   ["--version --check", 0, /^\d+\.\d+\.\d+\S*\n$/],
   ["--list", 0, /\nFound 1 skill: 1 error, /],
   ["--list --check", 1, /^\S+\/skills \(\w+\)[^]*\nChecked 2 skills: /],

@@ -143,6 +143,14 @@ Deno.test("--list names each given folder that does not exist", async () => {
   }
 });
 
+withLinks.test("--list reports a default folder that is a link to itself", async () => {
+  using place = new Place();
+  place.link("skills", "home/.claude/skills");
+  const { text } = await printedReport(place, "--list");
+  assert.match(text, /^~\/\.claude\/skills \(global\): cannot be searched$/m);
+  assert.match(text, /^~\/\.claude\/skills: error\[link-broken\]: /m);
+});
+
 Deno.test("--list does not pad cells to the length of a long name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "long", skillMd("n".repeat(200)));

@@ -48,7 +48,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
-export const HTTP_VARIABLES = [
+const HTTP_VARIABLES = [
   "SKILL_SERVER_TOKEN",
   "SKILL_SERVER_TOKENS_FILE",
   "SKILL_SERVER_HOSTS",

@@ -5,7 +5,7 @@ import { quote } from "../text.ts";
 import { globalFirst, listEntries, maySee } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
-import { TEMPLATES } from "./resources.ts";
+import { requireResource, TEMPLATES } from "./resources.ts";
 
 const MAX_COMPLETIONS = 100;
 
@@ -26,18 +26,15 @@ export const COMPLETION_HANDLERS: Handlers = {
   },
 };
 
-/** @throws {ProtocolError} If there is no such prompt or resource template. */
+/** @throws {ProtocolError} If there is no such prompt, resource, or template. */
 async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ): Promise<string[]> {
   const isPromptRef = ref.type === "ref/prompt";
   if (!isPromptRef && !TEMPLATES.some((it) => it.uriTemplate === ref.uri)) {
-    throw invalidParams(
-      `Unknown resource template ${
-        quote(ref.uri)
-      }: pass a URI template that resources/templates/list returns`,
-    );
+    requireResource(ref.uri, registry);
+    return [];
   }
   if (isPromptRef && !isPrompt(ref.name, registry.catalog)) {
     throw invalidParams(

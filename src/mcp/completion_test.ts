@@ -34,6 +34,7 @@ Deno.test("completion/complete completes names and paths by prefix as text, igno
     [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, ["Gitlab"]],
     [PROMPT, ["other", ""], undefined, []],
     [PROMPT, ["path", ""], git, []],
+    [{ ...FILE, uri: "skill://git/SKILL.md" }, ["path", ""], git, []],
     [PROMPT, ["__proto__", ""], undefined, []],
     [FILE, ["name", "gitl"], undefined, ["Gitlab"]],
     [FILE, ["name", "g?t"], undefined, []],

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { readMessage } from "./messages.ts";
 
+const DEEP = "[".repeat(20_000) + "]".repeat(20_000);
+
 const request = (params: unknown) => ({
   jsonrpc: "2.0",
   id: 1,
@@ -37,6 +39,7 @@ Deno.test("readMessage() answers other texts with the code of the error, and the
     ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, 1],
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
     ['{"jsonrpc":"2.0","id":0.5,"method":"ping"}', -32600],
+    [JSON.stringify(request({ a: 0 })).replace(":0", `:${DEEP}`), -32600, 1],
   ] as const;
   for (const [text, code, id] of cases) {
     const incoming = readMessage(text);

@@ -162,7 +162,8 @@ function listSkippedEntries(
       diagnostics: [diagnostic],
       scope,
       what: SKILL_OF_NAME,
-      projectPath: `${projectPath}/${name}`,
+      // The project itself can be a root.
+      projectPath: projectPath ? `${projectPath}/${name}` : name,
     }];
   });
 }

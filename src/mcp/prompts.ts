@@ -150,8 +150,7 @@ function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
 ): Skill {
-  const isOwnPrompt = prompt !== SKILL_PROMPT;
-  const name = isOwnPrompt ? prompt : input?.name;
+  const name = prompt === SKILL_PROMPT ? input?.name : prompt;
   if (!name) {
     throw invalidParams(
       'Missing argument "name": pass the name of a skill, such as "pdf"; prompts/list returns all names',
@@ -159,8 +158,8 @@ function requirePrompt(
   }
   const { catalog } = registry;
   const entries = listEntries("user", catalog);
-  const own = isOwnPrompt && byPromptName(entries, catalog).get(name)?.skill;
-  const skill = own || registry.find(name);
+  const skill = byPromptName(entries, catalog).get(name)?.skill ??
+    registry.find(name);
   if (skill !== undefined && maySee("user", skill)) return skill;
   const names = entries
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))

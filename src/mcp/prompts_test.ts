@@ -64,6 +64,7 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   const load = (name: string) =>
     session.client.getPrompt({ name: "skill", arguments: { name } });
   assert.equal((await load("draft text")).description, "Shown");
+  assert.equal((await load("Release-Notes")).description, "Write the notes");
   for (const get of [describe, load]) {
     await assert.rejects(get("draft-text"), /Unknown skill "draft-text"/);
   }

@@ -9,7 +9,7 @@ import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote } from "../text.ts";
-import { FOR_MODEL, logLoad } from "./loading.ts";
+import { directoryOf, FOR_MODEL, logLoad } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./requests.ts";
 import { resolveUri } from "./resolve.ts";
@@ -168,12 +168,16 @@ export async function readTogether<T>(
 
 async function listFiles(
   skill: Skill,
-  { registry }: RequestContext,
+  { registry, options, profile }: RequestContext,
 ): Promise<CallToolResult> {
   const { files, skipped } = await registry.listFiles(skill, FOR_MODEL);
   const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
-  return createTextResult([list, ...formatSkipped(skipped)].join("\n\n"));
+  const text = [list, ...formatSkipped(skipped)].join("\n\n");
+  const result = createTextResult(text);
+  const place = directoryOf(skill, options);
+  requireAccepted(result, { name: `${skill.name}/`, place }, profile);
+  return result;
 }
 
 const MAX_NAMED = 20;

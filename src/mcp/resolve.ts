@@ -91,7 +91,8 @@ export function resolveUri(
 
 /** Whether any skill has a name, even one that is off, skipped, or hidden. */
 export function isNameTaken(name: string, catalog: NamedSkills): boolean {
-  return listNamed(name, indexOf(catalog).names).length > 0;
+  const { names, plugins } = indexOf(catalog);
+  return listNamed(name, names).length > 0 || plugins.has(skillKey(name));
 }
 
 /** Lists the skills that have a name, in the scope with which it begins, if any. */

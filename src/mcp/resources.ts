@@ -77,20 +77,21 @@ async function readResource(
 ): Promise<ReadResourceResult["contents"]> {
   const { registry } = context;
   const { skill, path = SKILL_MD } = requireResource(uri, registry);
-  const read = async (path: string, uri: string) => {
-    const file = await registry.readFile(skill, path);
-    if (file.path === SKILL_MD) logLoad(skill, "as a resource", context);
-    return resourceContents(uri, file);
-  };
+  const read = (path: string) => registry.readFile(skill, path);
   if (path !== "") {
-    return [await readAsMeant(path, (meant) => read(meant, uri))];
+    const file = await readAsMeant(path, read);
+    if (file.path === SKILL_MD) logLoad(skill, "as a resource", context);
+    return [resourceContents(uri, file)];
   }
   const { files } = await registry.listFiles(skill);
-  return await readTogether(
+  const contents = await readTogether(
     files,
     MAX_RESULT_SIZE,
-    ({ path }) => read(path, skillFileUri(skill, path)),
+    async ({ path }) =>
+      resourceContents(skillFileUri(skill, path), await read(path)),
   );
+  logLoad(skill, "as a resource", context);
+  return contents;
 }
 
 /** @throws {Error} The JSON-RPC error "invalid params" if there is no such skill. */

@@ -93,8 +93,8 @@ export function createService(
         const profile = profileFor(caller.client, options);
         const context = { ...caller, profile, registry, options };
         const result = await handle(params as Params<Method>, context);
-        // Tools check the files in their results against the client's limit, and no other
-        // result comes near this one.
+        // Tools check the files and lists that they return against the client's limit, and
+        // their other results come nowhere near this one.
         if (method !== "tools/call") requireSendable(result);
         // Only clients of 2026-07-28 know these fields.
         const isModern = request.mcpReq.envelope !== undefined;

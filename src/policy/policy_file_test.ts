@@ -71,7 +71,7 @@ rule: []
     `rules[2].state: ${states}`,
     "rules[3]: Invalid input: expected object, received string",
     "rules[4].in[1]: Wildcards do not work here: a rule matches everything in a folder",
-    "rules[4].in[2]: Too small: expected string to have >=1 characters",
+    "rules[4].in[2]: It must not be empty",
     'Unrecognized key: "rule"',
   ]);
   const cases: [yaml: string, issue: RegExp][] = [

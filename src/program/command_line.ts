@@ -215,7 +215,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     for (const text of [value].flat()) {
       if (typeof text === "string") refuseInvalid(name, text, option);
     }
-    refuseCombination(name, option, values);
+    if (!values.help && !values.version) {
+      refuseCombination(name, option, values);
+    }
   }
   if (positionals.some((word) => word.trim() === "")) {
     throw new UsageError('Invalid DIR "": expected a folder');

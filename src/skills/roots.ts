@@ -149,7 +149,9 @@ function sharedRoots(
 ): SkillRoot[] {
   const { workingDirectory } = options;
   const paths = {
-    ".": workingDirectory && join(workingDirectory, dir, "skills"),
+    ".": workingDirectory === undefined
+      ? undefined
+      : join(workingDirectory, dir, "skills"),
     "~": inHome(join(dir, "skills"), options),
   };
   return PLACES.flatMap((place): SkillRoot[] => {
