@@ -79,7 +79,8 @@ Deno.test("completion/complete offers the qualified name of a shadowed skill, an
   for (const dir of ["home", "project"]) {
     place.skill(`${dir}/.claude/skills`, "git");
   }
-  await using session = await Session.open(place);
+  const args = [place.project, place.home];
+  await using session = await Session.open(place, { args });
   const names = ["git", "global:git"];
   assert.deepEqual(await complete(session, PROMPT, ["name", ""]), names);
   const all = ["git", "hidden", "global:git"];

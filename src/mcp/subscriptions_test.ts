@@ -3,9 +3,9 @@ import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { message, MODERN_META, Wire } from "../../tests/testing/server.ts";
+import { join } from "../fs/paths.ts";
 
 const withSignals = needs("signals");
-import { join } from "../fs/paths.ts";
 
 Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
   using place = filesPlace();
@@ -48,12 +48,14 @@ Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a c
 
 Deno.test("resources/subscribe reports that another skill takes the name in a URI", async () => {
   using place = filesPlace();
-  await using session = await Session.open(place);
+  const first = place.dir("first");
+  const args = [first, join(place.home, ".claude", "skills")];
+  await using session = await Session.open(place, { args });
   const uri = "skill://git/SKILL.md";
   await session.client.subscribeResource({ uri });
-  place.skill("project/.claude/skills", "git");
+  place.skill("first", "git");
   await session.updated(uri);
-  place.remove("project/.claude/skills/git");
+  place.remove("first/git");
   await session.updated(uri);
 });
 

@@ -40,10 +40,9 @@ const CASES: Record<string, [SkillRootOptions, string[]]> = {
   ],
   "global roots above the home folder": [
     { homeDirectory: resolve("/project/me"), workingDirectory },
-    ["agent", "claude"].flatMap((name) => [
-      `global /project/.${name}/skills`,
-      `global /project/me/.${name}/skills`,
-    ]),
+    DEFAULT_FOLDERS.map((dir) =>
+      dir.replace("~", "global /project/me").replace(/^\./, "global /project")
+    ),
   ],
   "no default roots if there are folders": [{ ...places, dirs: [] }, []],
   "a folder that is passed twice as a plain and as a recursive root": [
