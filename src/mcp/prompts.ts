@@ -97,9 +97,8 @@ function byPromptName(
   const named = new Map<string, SkillEntry>();
   for (const entry of entries) {
     const name = entry.name.replace(/\s/g, "-");
-    const isExact = name === entry.name;
-    const isTaken = named.has(name) || isNameTaken(name, catalog);
-    if (isExact || !isTaken) named.set(name, entry);
+    const isFree = () => !named.has(name) && !isNameTaken(name, catalog);
+    if (name === entry.name || isFree()) named.set(name, entry);
   }
   named.delete(SKILL_PROMPT);
   return named;
