@@ -383,16 +383,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       depth: 0,
       outer: undefined,
     });
-    const scope = project.scopeOf(realPath);
-    report = {
-      root,
-      scope,
-      status: "found",
-      realPath,
-      projectPath: project.pathIn(realPath),
-      skills: 0,
-      repeated: 0,
-    };
+    report = { ...reportOn(root, realPath, project), realPath };
   } catch (error) {
     return skipRoot(error, context);
   }
@@ -437,6 +428,22 @@ function enterRoot({ path }: SkillRoot, project: Project): string {
   throw new SkillFileError(path, ROOT_IS_A_FILE);
 }
 
+/** Creates the report on a root at a location, which counts no skills yet. */
+function reportOn(
+  root: SkillRoot,
+  location: string,
+  project: Project,
+): SkillRootReport {
+  return {
+    root,
+    scope: project.scopeOf(location),
+    status: "found",
+    projectPath: project.pathIn(location),
+    skills: 0,
+    repeated: 0,
+  };
+}
+
 /** Returns the visit of a root that could not be entered. */
 function skipRoot(
   error: unknown,
@@ -445,14 +452,8 @@ function skipRoot(
   const { path, mustExist = false } = root;
   const location = locationOf(path);
   const isMissing = isAbsence(error) && !isThere(path);
-  const report: SkillRootReport = {
-    root,
-    scope: project.scopeOf(location),
-    status: isMissing ? "missing" : "skipped",
-    projectPath: project.pathIn(location),
-    skills: 0,
-    repeated: 0,
-  };
+  const report = reportOn(root, location, project);
+  const status = isMissing ? "missing" : "skipped";
   const reason = isMissing
     ? new SkillFileError(path, rootIsMissing(path))
     : error;
@@ -461,7 +462,7 @@ function skipRoot(
     candidates: isTemporary(error) ? last : [],
     unvisited: isMissing ? [] : [location],
     diagnostics: isMissing && !mustExist ? [] : [diagnostic],
-    reports: [report],
+    reports: [{ ...report, status }],
   };
 }
 

@@ -73,7 +73,7 @@ export function limitRequests(
   };
 }
 
-/** Reads the SDK's event stream to its end, until which the request is counted. */
+/** Reads the SDK's event stream to the end, so that the request keeps its slot until then. */
 async function readWhole(response: Response): Promise<Response> {
   if (response.body === null) return response;
   return new Response(await response.bytes(), response);

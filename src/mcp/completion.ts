@@ -1,6 +1,8 @@
 /** Completes the names of skills, and the paths of their files. */
 
+import type { Viewer } from "../policy/states.ts";
 import type { SkillSource } from "../skills/source.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
 import { globalFirst, listEntries, maySee } from "./entries.ts";
 import { isPrompt } from "./prompts.ts";
@@ -31,25 +33,31 @@ async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
 ): Promise<string[]> {
-  const isPromptRef = ref.type === "ref/prompt";
-  if (!isPromptRef && !TEMPLATES.some((it) => it.uriTemplate === ref.uri)) {
+  const { catalog } = registry;
+  if (ref.type === "ref/prompt") {
+    if (!isPrompt(ref.name, catalog)) {
+      throw invalidParams(
+        `Unknown prompt ${
+          quote(ref.name)
+        }: pass a name that prompts/list returns`,
+      );
+    }
+    return argument.name === "name" ? listNames("user", catalog) : [];
+  }
+  if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
+    // The URI of a resource has no arguments.
     requireResource(ref.uri, registry);
     return [];
   }
-  if (isPromptRef && !isPrompt(ref.name, registry.catalog)) {
-    throw invalidParams(
-      `Unknown prompt ${
-        quote(ref.name)
-      }: pass a name that prompts/list returns`,
-    );
-  }
-  if (!isPromptRef && argument.name === "path") {
+  if (argument.name === "path") {
     // The argument that the user has already entered.
     return await listPaths(context?.arguments?.name, registry);
   }
-  if (argument.name !== "name") return [];
-  const viewer = isPromptRef ? "user" : "host";
-  const entries = listEntries(viewer, registry.catalog);
+  return argument.name === "name" ? listNames("host", catalog) : [];
+}
+
+function listNames(viewer: Viewer, catalog: SkillCatalog): string[] {
+  const entries = listEntries(viewer, catalog);
   const isCut = entries.length > MAX_COMPLETIONS;
   const ordered = isCut ? globalFirst(entries) : entries;
   return ordered.map(({ name }) => name);

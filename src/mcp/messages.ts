@@ -29,13 +29,13 @@ export function readMessage(text: string): Incoming {
     const reason = "Batches are not supported: send one message at a time";
     return refuse(ProtocolErrorCode.InvalidRequest, reason);
   }
-  const cleaned = attempt(() => ({ value: cleanMessage(value) }));
+  const cleaned = attempt(() => cleanMessage(value));
   if (cleaned === undefined) {
     const reason = "The params are nested too deeply: send flatter ones";
     return refuse(ProtocolErrorCode.InvalidRequest, reason, idOf(value));
   }
   try {
-    return { message: parseJSONRPCMessage(cleaned.value) };
+    return { message: parseJSONRPCMessage(cleaned) };
   } catch {
     const reason =
       'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", "params" that are an object, if any, and an "id" that is text or an integer if it is a request';

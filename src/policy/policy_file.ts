@@ -12,20 +12,20 @@ import { NOT_UTF_8, parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import { STATE_NAMES } from "./states.ts";
 
-const IS_EMPTY = "It must not be empty";
+const EMPTY = "It must not be empty";
 
 /** A condition: one string, or a list of strings. An empty one is a mistake. */
 const listOf = (text: z.ZodMiniString) =>
   z.pipe(
     z.transform((value) => [value].flat()),
-    z.array(text).check(z.minLength(1, IS_EMPTY)),
+    z.array(text).check(z.minLength(1, EMPTY)),
   );
 
-const TEXT = z.string().check(z.minLength(1, IS_EMPTY));
+const TEXT = z.string().check(z.minLength(1, EMPTY));
 
 /** A directory with wildcards would match nothing, so a rule could silently have no effect. */
 const DIR = z.string().check(
-  z.minLength(1, IS_EMPTY),
+  z.minLength(1, EMPTY),
   z.regex(
     /^[^*?]*$/,
     "Wildcards do not work here: a rule matches everything in a folder",
