@@ -30,7 +30,7 @@ import {
 } from "./src/http/http_settings.ts";
 import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
 import { servePage } from "./src/http/page.ts";
-import { createService } from "./src/mcp/server.ts";
+import { createService } from "./src/wire/server.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";

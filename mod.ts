@@ -66,12 +66,12 @@ import {
 } from "./src/fs/read.ts";
 import { listDirEntries, walk } from "./src/fs/walk.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
-import { profileFor } from "./src/mcp/clients.ts";
-import type { SkillToolOptions } from "./src/mcp/options.ts";
-import { resolve, resolveName } from "./src/mcp/resolve.ts";
-import { callTool, toTool } from "./src/mcp/tools.ts";
-import type { SkillTool } from "./src/mcp/toolsets/tool.ts";
-import { listTools } from "./src/mcp/toolsets/toolsets.ts";
+import { profileFor } from "./src/views/clients.ts";
+import type { SkillToolOptions } from "./src/views/options.ts";
+import { resolve, resolveName } from "./src/views/resolve.ts";
+import { callTool, toTool } from "./src/features/tools.ts";
+import type { SkillTool } from "./src/features/toolsets/tool.ts";
+import { listTools } from "./src/features/toolsets/toolsets.ts";
 import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import {
@@ -146,7 +146,7 @@ import { isObject, log, withoutInvisible } from "./src/text.ts";
 
 export { RULES } from "./src/diagnostics.ts";
 export { SkillFileError } from "./src/fs/errors.ts";
-export type { SkillToolOptions, Toolset } from "./src/mcp/options.ts";
+export type { SkillToolOptions, Toolset } from "./src/views/options.ts";
 export { parseSkillMd } from "./src/skills/skill_md.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";

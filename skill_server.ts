@@ -4,11 +4,11 @@
  */
 
 import { SkillRegistry } from "./mod.ts";
-import { createService } from "./src/mcp/server.ts";
-import { serveOnStdio } from "./src/mcp/stdio.ts";
-import { SubscribedFiles } from "./src/mcp/subscriptions.ts";
-import { findNoShellReason } from "./src/mcp/toolsets/shell.ts";
-import { wantsShell } from "./src/mcp/toolsets/toolsets.ts";
+import { createService } from "./src/wire/server.ts";
+import { serveOnStdio } from "./src/wire/stdio.ts";
+import { SubscribedFiles } from "./src/features/subscriptions.ts";
+import { findNoShellReason } from "./src/features/toolsets/shell.ts";
+import { wantsShell } from "./src/features/toolsets/toolsets.ts";
 import {
   findTerminalOption,
   parseCommandLine,

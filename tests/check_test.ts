@@ -9,7 +9,7 @@ import {
   RULES,
 } from "../src/diagnostics.ts";
 import { join } from "../src/fs/paths.ts";
-import { EXTENSION_HANDLERS } from "../src/mcp/skills_extension.ts";
+import { EXTENSION_HANDLERS } from "../src/features/skills_extension.ts";
 import { validName } from "../src/skills/limits.ts";
 import { createEntries } from "./testing/entries.ts";
 import { REPOSITORY } from "./testing/environment.ts";

@@ -3,7 +3,7 @@
 // tests/golden/clients.txt, and what --list says of directories in check_folders.txt.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
-import type { ClientName } from "../src/mcp/clients.ts";
+import type { ClientName } from "../src/views/clients.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
 import { Place } from "./testing/folders.ts";

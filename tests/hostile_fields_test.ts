@@ -2,8 +2,8 @@
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
 import { KNOWN_FIELDS } from "../src/check/fields.ts";
-import { TOOL_NAMES } from "../src/mcp/options.ts";
-import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
+import { TOOL_NAMES } from "../src/views/options.ts";
+import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { runServer } from "./testing/server.ts";

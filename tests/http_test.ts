@@ -5,7 +5,7 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
 import { join } from "../src/fs/paths.ts";
-import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { toolsets } from "./testing/client.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { filesPlace } from "./testing/folders.ts";

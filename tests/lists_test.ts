@@ -1,6 +1,6 @@
 // What every list of skills has in common, with a server as a client sees it.
 import assert from "node:assert/strict";
-import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import {
   listSkills as listEntries,
   pages,

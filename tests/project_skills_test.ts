@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots, type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
-import { PROFILE_NAMES, profileOfOption } from "../src/mcp/clients.ts";
-import { createInstructions } from "../src/mcp/instructions.ts";
-import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
-import { listToolEntries } from "../src/mcp/tools.ts";
+import { PROFILE_NAMES, profileOfOption } from "../src/views/clients.ts";
+import { createInstructions } from "../src/views/instructions.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
+import { listToolEntries } from "../src/features/tools.ts";
 import { nextId, toolsets } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";

@@ -17,7 +17,7 @@ import {
   type SkillToolServer,
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
-import { PROFILE_NAMES } from "../src/mcp/clients.ts";
+import { PROFILE_NAMES } from "../src/views/clients.ts";
 import { Session, toolsets } from "./testing/client.ts";
 import { flagsWith, MOD, preload } from "./testing/environment.ts";
 import { Place, replaced, skillMd } from "./testing/folders.ts";

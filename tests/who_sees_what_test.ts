@@ -2,8 +2,8 @@
 // and in each arrangement of the two. Each view agrees.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
-import { TOOL_NAMES, type Toolset } from "../src/mcp/options.ts";
-import { TOOLSET_NAMES } from "../src/mcp/toolsets/toolsets.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
+import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
 import { type Entry, pages } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";

@@ -20,7 +20,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { basename, join, resolve } from "../src/fs/paths.ts";
-import { indexSkills } from "../src/mcp/search.ts";
+import { indexSkills } from "../src/views/search.ts";
 import { importFlags } from "./import_flags.ts";
 import questions from "./search_questions.json" with { type: "json" };
 

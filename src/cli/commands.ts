@@ -5,7 +5,7 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { formatDiagnostic, isError } from "../diagnostics.ts";
-import { type ClientName, OTHER_CLIENTS } from "../mcp/clients.ts";
+import { type ClientName, OTHER_CLIENTS } from "../views/clients.ts";
 import type { CommandLine } from "../program/command_line.ts";
 import {
   createSettings,

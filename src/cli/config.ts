@@ -13,9 +13,9 @@ import {
   join,
   realPathOf,
 } from "../fs/paths.ts";
-import { type Client, type ClientName, CLIENTS } from "../mcp/clients.ts";
-import { ALLOW_SHELL, findShell } from "../mcp/toolsets/shell.ts";
-import { wantsShell } from "../mcp/toolsets/toolsets.ts";
+import { type Client, type ClientName, CLIENTS } from "../views/clients.ts";
+import { ALLOW_SHELL, findShell } from "../features/toolsets/shell.ts";
+import { wantsShell } from "../features/toolsets/toolsets.ts";
 import { listRuleDirs } from "../policy/policy_file.ts";
 import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
 import {

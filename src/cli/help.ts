@@ -1,7 +1,7 @@
 /** The output of `--help`. */
 
 import config from "../../deno.json" with { type: "json" };
-import { CLIENT_NAMES } from "../mcp/clients.ts";
+import { CLIENT_NAMES } from "../views/clients.ts";
 import { type Option, OPTIONS, VARIABLES } from "../program/command_line.ts";
 import {
   commandWords,

@@ -3,11 +3,11 @@
  * MCP client sees before it calls a tool.
  */
 
-import { OTHER_CLIENTS, profileOfOption } from "../mcp/clients.ts";
-import { listEntries } from "../mcp/entries.ts";
-import { createInstructions } from "../mcp/instructions.ts";
-import type { ToolOptions } from "../mcp/options.ts";
-import { listToolEntries, type ToolView } from "../mcp/tools.ts";
+import { OTHER_CLIENTS, profileOfOption } from "../views/clients.ts";
+import { listEntries } from "../views/entries.ts";
+import { createInstructions } from "../views/instructions.ts";
+import type { ToolOptions } from "../views/options.ts";
+import { listToolEntries, type ToolView } from "../features/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
 import { formatJson, withoutCommands } from "./print.ts";

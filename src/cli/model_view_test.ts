@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
-import { profileOfOption } from "../mcp/clients.ts";
+import { profileOfOption } from "../views/clients.ts";
 
 /** Creates skills whose list is longer than the part of a description that Claude Code shows. */
 function skillsPlace(): Place {

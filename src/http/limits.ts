@@ -4,7 +4,7 @@ import {
   type McpHttpHandler,
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { LISTEN, readMessage } from "../mcp/messages.ts";
+import { LISTEN, readMessage } from "../wire/messages.ts";
 import { createRefusal, type Sender } from "./access.ts";
 
 /** The maximum size of the body of a request, in bytes. */

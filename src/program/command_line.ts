@@ -5,9 +5,13 @@
 
 import { parseArgs } from "node:util";
 import { RULES } from "../diagnostics.ts";
-import { CLIENT_NAMES, OTHER_CLIENTS, PROFILE_NAMES } from "../mcp/clients.ts";
-import type { ToolOptions, Toolset } from "../mcp/options.ts";
-import { TOOLSET_NAMES } from "../mcp/toolsets/toolsets.ts";
+import {
+  CLIENT_NAMES,
+  OTHER_CLIENTS,
+  PROFILE_NAMES,
+} from "../views/clients.ts";
+import type { ToolOptions, Toolset } from "../views/options.ts";
+import { TOOLSET_NAMES } from "../features/toolsets/toolsets.ts";
 import {
   DEFAULT_REFRESH_SECONDS,
   MAX_REFRESH_SECONDS,

@@ -8,7 +8,7 @@ import { Place } from "../../tests/testing/folders.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { formatHelp, listOptionHelp } from "../cli/help.ts";
 import { join } from "../fs/paths.ts";
-import { CLIENT_NAMES } from "../mcp/clients.ts";
+import { CLIENT_NAMES } from "../views/clients.ts";
 import { OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
 
 Deno.test("formatHelp() shows every option, every client, and the default folders in their order", () => {

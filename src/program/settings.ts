@@ -17,7 +17,7 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { DEFAULT_MAX_FILE_SIZE } from "../fs/read.ts";
-import type { ToolOptions } from "../mcp/options.ts";
+import type { ToolOptions } from "../views/options.ts";
 import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,

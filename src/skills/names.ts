@@ -1,7 +1,7 @@
 /**
  * The names of skills and their `skill://` URIs. If an earlier skill has the same name,
  * a skill gets a qualified name: with its scope, as in `global:git`, or with its plugin,
- * as in `office:pdf` for `office/skills/pdf`. `src/mcp/resolve.ts` looks up names.
+ * as in `office:pdf` for `office/skills/pdf`. `src/views/resolve.ts` looks up names.
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  */

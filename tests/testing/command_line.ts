@@ -7,7 +7,7 @@ import {
   type Launch,
 } from "../../src/cli/config.ts";
 import { resolve } from "../../src/fs/paths.ts";
-import type { ClientName } from "../../src/mcp/clients.ts";
+import type { ClientName } from "../../src/views/clients.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import type { Program } from "../../src/program/running_program.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";

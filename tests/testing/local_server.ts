@@ -2,8 +2,8 @@
 import { InMemoryTransport } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
 import { SkillRegistry } from "../../mod.ts";
-import { createService } from "../../src/mcp/server.ts";
-import { SubscribedFiles } from "../../src/mcp/subscriptions.ts";
+import { createService } from "../../src/wire/server.ts";
+import { SubscribedFiles } from "../../src/features/subscriptions.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings, type Settings } from "../../src/program/settings.ts";
 import { withVariables } from "./environment.ts";

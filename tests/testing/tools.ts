@@ -1,15 +1,15 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { SkillRegistry } from "../../mod.ts";
-import { profileFor } from "../../src/mcp/clients.ts";
+import { profileFor } from "../../src/views/clients.ts";
 import {
   TOOL_NAMES,
   type ToolOptions,
   type Toolset,
-} from "../../src/mcp/options.ts";
-import type { RequestContext } from "../../src/mcp/requests.ts";
-import { callTool } from "../../src/mcp/tools.ts";
-import { TOOLSETS } from "../../src/mcp/toolsets/toolsets.ts";
+} from "../../src/views/options.ts";
+import type { RequestContext } from "../../src/views/context.ts";
+import { callTool } from "../../src/features/tools.ts";
+import { TOOLSETS } from "../../src/features/toolsets/toolsets.ts";
 
 /** Creates the context of a request. */
 export function contextOf(

@@ -18,24 +18,30 @@ import config from "../../deno.json" with { type: "json" };
 import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillRegistryOptions } from "../skills/types.ts";
-import { profileFor } from "./clients.ts";
-import { COMPLETION_HANDLERS } from "./completion.ts";
-import { createInstructions } from "./instructions.ts";
-import type { ToolOptions } from "./options.ts";
-import { listPrompts, PROMPT_HANDLERS } from "./prompts.ts";
+import { profileFor } from "../views/clients.ts";
+import { COMPLETION_HANDLERS } from "../features/completion.ts";
+import type { RequestContext } from "../views/context.ts";
+import { createInstructions } from "../views/instructions.ts";
+import type { ToolOptions } from "../views/options.ts";
+import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
 import {
   type Handler,
   type Handlers,
   type Method,
   METHODS,
   type Params,
-  type RequestContext,
-} from "./requests.ts";
-import { listResources, RESOURCE_HANDLERS } from "./resources.ts";
-import { MAX_RESULT_SIZE, sizeOf } from "./results.ts";
-import { EXTENSION_HANDLERS, SKILLS_EXTENSION } from "./skills_extension.ts";
-import { type SubscribedFiles, subscriptionHandlers } from "./subscriptions.ts";
-import { listToolEntries, TOOL_HANDLERS } from "./tools.ts";
+} from "../features/requests.ts";
+import { listResources, RESOURCE_HANDLERS } from "../features/resources.ts";
+import { MAX_RESULT_SIZE, sizeOf } from "../views/results.ts";
+import {
+  EXTENSION_HANDLERS,
+  SKILLS_EXTENSION,
+} from "../features/skills_extension.ts";
+import {
+  type SubscribedFiles,
+  subscriptionHandlers,
+} from "../features/subscriptions.ts";
+import { listToolEntries, TOOL_HANDLERS } from "../features/tools.ts";
 
 const HANDLERS: Handlers = {
   ...TOOL_HANDLERS,

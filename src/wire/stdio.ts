@@ -14,7 +14,7 @@ import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
 import { LISTEN, readMessage } from "./messages.ts";
 import type { McpService } from "./server.ts";
-import type { SubscribedFiles } from "./subscriptions.ts";
+import type { SubscribedFiles } from "../features/subscriptions.ts";
 
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;

@@ -1,8 +1,8 @@
 /** The table of the toolsets, each of which has its own file. */
 
 import { requireChoice } from "../../text.ts";
-import { OTHER_CLIENTS, PROFILE_NAMES } from "../clients.ts";
-import type { ToolOptions, Toolset } from "../options.ts";
+import { OTHER_CLIENTS, PROFILE_NAMES } from "../../views/clients.ts";
+import type { ToolOptions, Toolset } from "../../views/options.ts";
 import { AGENTSKILLS_TOOLS, shellTool } from "./agentskills.ts";
 import { REFERENCE_TOOLS } from "./reference.ts";
 import { findShell } from "./shell.ts";

@@ -7,7 +7,7 @@ import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
-import type { RequestContext } from "./requests.ts";
+import type { RequestContext } from "./context.ts";
 import { createTextResult, requireAccepted } from "./results.ts";
 
 /** The tools read for the model. */

@@ -8,9 +8,7 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import type { SkillSource } from "../skills/source.ts";
-import type { ClientProfile } from "./clients.ts";
-import type { ToolOptions } from "./options.ts";
+import type { RequestContext } from "../views/context.ts";
 
 const {
   CallToolRequestParams,
@@ -49,20 +47,6 @@ export type Method = keyof typeof METHODS;
 export type Params<M extends Method> = StandardSchemaV1.InferOutput<
   typeof METHODS[M]
 >;
-
-/** The context of a request, which every handler gets besides its params. */
-export interface RequestContext {
-  readonly registry: SkillSource;
-  readonly options: ToolOptions;
-  /** Aborted when the client cancels the request or disconnects, or when time is up. */
-  readonly signal: AbortSignal;
-  /** The name of the client, if it gave one. */
-  readonly client: string | undefined;
-  /** The profile that the options choose, or else that of the client. */
-  readonly profile: ClientProfile;
-  /** Over HTTP: the client's network address and the name of its token, for the log. */
-  readonly sender?: string | undefined;
-}
 
 /** Answers the requests of a method: returns the result, or throws the error. */
 export type Handler<M extends Method> = (

@@ -9,21 +9,18 @@ import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import type { ClientProfile } from "./clients.ts";
-import { listEntries } from "./entries.ts";
+import type { ClientProfile } from "../views/clients.ts";
+import type { RequestContext } from "../views/context.ts";
+import { listEntries } from "../views/entries.ts";
 import {
   findEmptyListReason,
   fitList,
   MAX_LIST_LENGTH,
   summarizeSkills,
-} from "./lists.ts";
-import type { ToolOptions } from "./options.ts";
-import {
-  type Handlers,
-  invalidParams,
-  type RequestContext,
-} from "./requests.ts";
-import { createTextResult } from "./results.ts";
+} from "../views/lists.ts";
+import type { ToolOptions } from "../views/options.ts";
+import { type Handlers, invalidParams } from "./requests.ts";
+import { createTextResult } from "../views/results.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 import { listTools } from "./toolsets/toolsets.ts";
 

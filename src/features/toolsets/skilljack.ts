@@ -4,10 +4,10 @@ import * as z from "npm:zod@^4/mini";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { escapeInvisible } from "../../text.ts";
-import { formatAvailableSkills } from "../lists.ts";
-import { loadSkill, loadWhole } from "../loading.ts";
-import { TOOL_NAMES } from "../options.ts";
-import { pathInSkill, readAsMeant, readPath } from "../reading.ts";
+import { formatAvailableSkills } from "../../views/lists.ts";
+import { loadSkill, loadWhole } from "../../views/loading.ts";
+import { TOOL_NAMES } from "../../views/options.ts";
+import { pathInSkill, readAsMeant, readPath } from "../../views/reading.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({

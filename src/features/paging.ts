@@ -1,7 +1,7 @@
 /** Serves lists in pages. */
 
 import { quote } from "../text.ts";
-import { globalFirst, type SkillEntry } from "./entries.ts";
+import { globalFirst, type SkillEntry } from "../views/entries.ts";
 import { invalidParams } from "./requests.ts";
 
 /** The maximum number of items on a page. Many clients read only the first page. */

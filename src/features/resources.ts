@@ -9,18 +9,15 @@ import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { listEntries } from "./entries.ts";
-import { logLoad } from "./loading.ts";
-import { resourceContents } from "./media_types.ts";
+import type { RequestContext } from "../views/context.ts";
+import { listEntries } from "../views/entries.ts";
+import { logLoad } from "../views/loading.ts";
+import { resourceContents } from "../views/media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
-import { readAsMeant, readTogether } from "./reading.ts";
-import {
-  type Handlers,
-  invalidParams,
-  type RequestContext,
-} from "./requests.ts";
-import { resolveUri } from "./resolve.ts";
-import { MAX_RESULT_SIZE } from "./results.ts";
+import { readAsMeant, readTogether } from "../views/reading.ts";
+import { type Handlers, invalidParams } from "./requests.ts";
+import { resolveUri } from "../views/resolve.ts";
+import { MAX_RESULT_SIZE } from "../views/results.ts";
 
 export const TEMPLATES: readonly ResourceTemplateType[] = [
   {

@@ -6,9 +6,9 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import type { SkillCatalog } from "../../skills/types.ts";
-import type { SkillEntry } from "../entries.ts";
-import type { ToolOptions } from "../options.ts";
-import type { RequestContext } from "../requests.ts";
+import type { SkillEntry } from "../../views/entries.ts";
+import type { ToolOptions } from "../../views/options.ts";
+import type { RequestContext } from "../../views/context.ts";
 
 interface DescribedList {
   /** The skills that the model sees. */

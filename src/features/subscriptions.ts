@@ -6,9 +6,9 @@ import { SKILL_MD } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFile, SkillFiles } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
-import { listEntries } from "./entries.ts";
+import { listEntries } from "../views/entries.ts";
 import type { Handlers } from "./requests.ts";
-import { resolveUri } from "./resolve.ts";
+import { resolveUri } from "../views/resolve.ts";
 import { requireResource } from "./resources.ts";
 
 /** The URI of all skills. */

@@ -11,7 +11,7 @@ import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote } from "../text.ts";
 import { directoryOf, FOR_MODEL, logLoad } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
-import type { RequestContext } from "./requests.ts";
+import type { RequestContext } from "./context.ts";
 import { resolveUri } from "./resolve.ts";
 import {
   createTextResult,

@@ -4,7 +4,7 @@ import type { Viewer } from "../policy/states.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { globalFirst, listEntries, maySee } from "./entries.ts";
+import { globalFirst, listEntries, maySee } from "../views/entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import { requireResource, TEMPLATES } from "./resources.ts";

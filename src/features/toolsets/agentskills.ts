@@ -6,11 +6,11 @@
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../fs/paths.ts";
 import { formatIndentedJson } from "../../text.ts";
-import { fitJsonList } from "../lists.ts";
-import { directoryOf, loadSkill, loadWhole } from "../loading.ts";
-import { TOOL_NAMES } from "../options.ts";
-import { pathInSkill, readAsMeant, readContent } from "../reading.ts";
-import { createTextResult } from "../results.ts";
+import { fitJsonList } from "../../views/lists.ts";
+import { directoryOf, loadSkill, loadWhole } from "../../views/loading.ts";
+import { TOOL_NAMES } from "../../views/options.ts";
+import { pathInSkill, readAsMeant, readContent } from "../../views/reading.ts";
+import { createTextResult } from "../../views/results.ts";
 import { runShellCommand, SHELL_TIMEOUT } from "./shell.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { PROFILE_NAMES, profileOfClient, profileOfOption } from "./clients.ts";
-import { MAX_LIST_LENGTH } from "./lists.ts";
+import {
+  PROFILE_NAMES,
+  profileOfClient,
+  profileOfOption,
+} from "../views/clients.ts";
+import { MAX_LIST_LENGTH } from "../views/lists.ts";
 import { listToolEntries } from "./tools.ts";
 
 /** The clients with profiles, and an unknown one. */

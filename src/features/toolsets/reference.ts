@@ -2,10 +2,14 @@
 
 import * as z from "npm:zod@^4/mini";
 import { formatIndentedJson } from "../../text.ts";
-import { findNoSkillsReason, fitJsonList, formatLine } from "../lists.ts";
-import { loadWhole } from "../loading.ts";
-import { TOOL_NAMES } from "../options.ts";
-import { createTextResult } from "../results.ts";
+import {
+  findNoSkillsReason,
+  fitJsonList,
+  formatLine,
+} from "../../views/lists.ts";
+import { loadWhole } from "../../views/loading.ts";
+import { TOOL_NAMES } from "../../views/options.ts";
+import { createTextResult } from "../../views/results.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const listTool = defineTool({

@@ -16,11 +16,11 @@ import type { SkillSource } from "../skills/source.ts";
 import type { Skill } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote, stringifyJson } from "../text.ts";
-import { listEntries } from "./entries.ts";
-import { mediaTypeOfName } from "./media_types.ts";
+import { listEntries } from "../views/entries.ts";
+import { mediaTypeOfName } from "../views/media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
-import { resolveUri } from "./resolve.ts";
+import { resolveUri } from "../views/resolve.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

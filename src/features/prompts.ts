@@ -8,28 +8,24 @@ import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
-import { listEntries, maySee, type SkillEntry } from "./entries.ts";
+import type { RequestContext } from "../views/context.ts";
+import { listEntries, maySee, type SkillEntry } from "../views/entries.ts";
 import {
   findNoSkillsReason,
   fitList,
   MAX_LIST_LENGTH,
   PLAIN_NAME,
-} from "./lists.ts";
+} from "../views/lists.ts";
 import {
   decodeText,
   formatLoadedSkill,
   type LoadedSkill,
   logLoad,
-} from "./loading.ts";
-import type { ToolOptions } from "./options.ts";
+} from "../views/loading.ts";
+import type { ToolOptions } from "../views/options.ts";
 import { orderForPages, takePage } from "./paging.ts";
-import {
-  type Handlers,
-  invalidParams,
-  type Params,
-  type RequestContext,
-} from "./requests.ts";
-import { isNameTaken } from "./resolve.ts";
+import { type Handlers, invalidParams, type Params } from "./requests.ts";
+import { isNameTaken } from "../views/resolve.ts";
 import { readForRequest } from "./resources.ts";
 
 /** The prompt that takes a skill's name as its argument. */

@@ -1,9 +1,9 @@
 /** The toolset `skill`: the one tool of the contract, in its wording. */
 
 import * as z from "npm:zod@^4/mini";
-import { formatAvailableSkills } from "../lists.ts";
-import { formatLoadedSkill, loadForTool } from "../loading.ts";
-import { TOOL_NAMES } from "../options.ts";
+import { formatAvailableSkills } from "../../views/lists.ts";
+import { formatLoadedSkill, loadForTool } from "../../views/loading.ts";
+import { TOOL_NAMES } from "../../views/options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
 const loadTool = defineTool({
