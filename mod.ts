@@ -45,6 +45,7 @@ import {
   isTemporary,
   NOT_A_FILE,
   SkillFileError,
+  unexpected,
 } from "./src/fs/errors.ts";
 import {
   basename,
@@ -64,7 +65,7 @@ import {
   readLocated,
   versionOf,
 } from "./src/fs/read.ts";
-import { listDirEntries, walk } from "./src/fs/walk.ts";
+import { listDirEntries } from "./src/fs/dirs.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
@@ -85,6 +86,7 @@ import {
   changedKeys,
   EMPTY_CATALOG,
   hasSameDiagnostics,
+  keepCatalog,
   logDiagnostics,
 } from "./src/skills/catalog.ts";
 import {
@@ -93,6 +95,7 @@ import {
   isInsideSkill,
   listFiles,
   readSkillFile,
+  sha256,
 } from "./src/skills/files.ts";
 import { pluginOf, servedKey, skillKey } from "./src/skills/names.ts";
 import {
@@ -229,8 +232,8 @@ interface KnownSkillMd extends SkillMd {
   /** The file's modification time in milliseconds. */
   readonly modified: number;
   readonly version: string;
-  /** Whether the version identifies the content, because the file did not just change. */
-  readonly isSettled: boolean;
+  /** The digest of what was read, while the version does not identify the content. */
+  readonly digest: string | undefined;
 }
 
 /** A real directory with a `SKILL.md`. */
@@ -267,20 +270,22 @@ interface ScanInput {
   readonly maxFileSize: number | undefined;
   /** The diagnostics of the options and the policy. */
   readonly diagnostics: readonly Diagnostic[];
+  readonly revision: number;
   readonly last: Scan | undefined;
 }
 
 async function scan(input: ScanInput): Promise<Scan> {
   const { roots, project, last } = input;
-  const visited = await visit(roots, project, last?.candidates ?? []);
+  const room = roomFor(MAX_DIRS.project);
+  const visited = await visit(roots, project, room, last?.candidates ?? []);
   const { candidates } = visited;
   const { loaded, waiting, diagnostics } = await read(
     candidates,
     last?.decided ?? [],
     input,
   );
-  const unknown = [...visited.unvisited, ...waiting];
-  const { decided, hidden } = decide(loaded, unknown, input);
+  const unseen = { dirs: [...visited.unvisited, ...waiting], cut: visited.cut };
+  const { decided, hidden } = decide(loaded, unseen, input);
   const skipped = listSkipped(decided, project);
   const catalog = {
     ...name(decided, skipped),
@@ -294,7 +299,7 @@ async function scan(input: ScanInput): Promise<Scan> {
       ),
     ],
     roots: countSkills(visited.reports, decided),
-    revision: (last?.catalog.revision ?? 0) + 1,
+    revision: input.revision,
   };
   return { project, candidates, decided, hidden, catalog };
 }
@@ -305,8 +310,16 @@ interface Visit {
   readonly candidates: readonly Candidate[];
   /** The real paths of directories that the visit could not enter. */
   readonly unvisited: readonly string[];
+  /** The real paths of directories with subdirectories beyond the limit. */
+  readonly cut: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly reports: readonly SkillRootReport[];
+}
+
+/** How many more directories and symlinks a visit may enter. */
+interface Room {
+  readonly limit: number;
+  left: number;
 }
 
 /** A directory to enter, or a symlink that may lead to one. */
@@ -329,12 +342,14 @@ interface EnteredDir extends Dir {
 /**
  * Finds the directories with a `SKILL.md` in the roots.
  *
+ * @param projectRoom The room that the roots of the project share.
  * @param last The candidates of the last scan. They stay if their directory is
  *   temporarily unreadable.
  */
 async function visit(
   roots: readonly SkillRoot[],
   project: Project,
+  projectRoom: Room,
   last: readonly Candidate[],
 ): Promise<Visit> {
   const realRoots = new Set(project.resolveAll(roots.map(({ path }) => path)));
@@ -342,15 +357,33 @@ async function visit(
   for (const root of roots) {
     const confinement = confinementOf(root, roots, project);
     const lastHere = last.filter((it) => it.root === root);
-    const context = { root, realRoots, confinement, project, last: lastHere };
-    visits.push(await visitRoot(context));
+    const room = root.scope === "project"
+      ? projectRoom
+      : roomFor(MAX_DIRS.global);
+    const context = {
+      root,
+      realRoots,
+      confinement,
+      project,
+      room,
+      last: lastHere,
+    };
+    // An unexpected error costs its root, but no other.
+    visits.push(
+      await visitRoot(context).catch((error) => skipRoot(error, context)),
+    );
   }
   return {
     candidates: visits.flatMap((it) => it.candidates),
     unvisited: visits.flatMap((it) => it.unvisited),
+    cut: visits.flatMap((it) => it.cut),
     diagnostics: visits.flatMap((it) => it.diagnostics),
     reports: visits.flatMap((it) => it.reports),
   };
+}
+
+function roomFor(limit: number): Room {
+  return { limit, left: limit };
 }
 
 /** A root, and the context of its visit. */
@@ -360,35 +393,42 @@ interface RootContext {
   /** The directories that symlinks in the root must stay in, if any. */
   readonly confinement: readonly string[] | undefined;
   readonly project: Project;
+  readonly room: Room;
   /** The candidates that the last scan found in this root. */
   readonly last: readonly Candidate[];
 }
 
-/** Visits a root breadth first, in the order of names. */
+/**
+ * Visits a root breadth first, in the order of names.
+ *
+ * @throws {Error} If the root itself cannot be entered.
+ */
 async function visitRoot(context: RootContext): Promise<Visit> {
-  const { root, project, last } = context;
+  const { root, project, room, last } = context;
+  const realPath = enterRoot(root, project);
   const candidates: Candidate[] = [];
   const unvisited: string[] = [];
+  const cut: string[] = [];
   const diagnostics: Diagnostic[] = [];
-  const queue: Dir[] = [];
+  const queue: Dir[] = [{
+    dir: root.path,
+    location: realPath,
+    isSymlink: false,
+    depth: 0,
+    outer: undefined,
+  }];
   const searched = new Set<string>();
-  const limit = MAX_DIRS[root.scope];
-  let report: SkillRootReport;
-  try {
-    const realPath = enterRoot(root, project);
-    queue.push({
-      dir: root.path,
-      location: realPath,
-      isSymlink: false,
-      depth: 0,
-      outer: undefined,
-    });
-    report = { ...reportOn(root, realPath, project), realPath };
-  } catch (error) {
-    return skipRoot(error, context);
-  }
+  let status: SkillRootReport["status"] = "found";
+  const keepLast = (dir: string) => {
+    // The directory itself may be a candidate already.
+    const known = candidates.at(-1)?.dir;
+    for (const candidate of last) {
+      const isKept = isAtOrBelow(candidate.dir, dir) && candidate.dir !== known;
+      if (isKept) candidates.push(candidate);
+    }
+  };
 
-  for await (const entry of walk(queue, 1 + limit)) {
+  for await (const entry of inTurns(queue)) {
     const { dir, location, depth } = entry;
     try {
       const found = enterDir(entry, context);
@@ -397,28 +437,32 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       if (file) candidates.push({ dir, realDir, root, depth, file });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.add(realDir);
-        queue.push(...listDirs(found, root));
+        if (!append(listDirs(found, root), queue, room)) cut.push(realDir);
       }
     } catch (error) {
       unvisited.push(location);
-      if (depth === 0) report = { ...report, status: "skipped" };
+      if (depth === 0) status = "skipped";
       if (isWorthReporting(error, entry, root)) {
         diagnostics.push({ ...skillDiagnosticOf(error), file: dir });
       }
-      if (isTemporary(error)) {
-        // The directory itself may be a candidate already.
-        const isNew = (it: Candidate) => it.dir !== candidates.at(-1)?.dir;
-        const kept = last.filter((it) => isAtOrBelow(it.dir, dir));
-        candidates.push(...kept.filter(isNew));
-      }
+      if (isTemporary(error)) keepLast(dir);
     }
   }
-  const beyond = queue.slice(1 + limit);
-  if (beyond.length > 0) {
-    unvisited.push(...beyond.map(({ location }) => location));
-    diagnostics.push({ ...tooManyDirs(limit), file: root.path });
+  if (cut.length > 0) {
+    diagnostics.push({ ...tooManyDirs(room.limit), file: root.path });
   }
-  return { candidates, unvisited, diagnostics, reports: [report] };
+  const report = { ...reportOn(root, realPath, project), realPath, status };
+  return { candidates, unvisited, cut, diagnostics, reports: [report] };
+}
+
+/** Appends directories to the queue, and returns whether there was room for all. */
+function append(dirs: readonly Dir[], queue: Dir[], room: Room): boolean {
+  for (const dir of dirs) {
+    if (room.left === 0) return false;
+    room.left--;
+    queue.push(dir);
+  }
+  return true;
 }
 
 /** @throws {Error} If the root is missing, is a file, or is a symlink out of the project. */
@@ -461,6 +505,7 @@ function skipRoot(
   return {
     candidates: isTemporary(error) ? last : [],
     unvisited: isMissing ? [] : [location],
+    cut: [],
     diagnostics: isMissing && !mustExist ? [] : [diagnostic],
     reports: [{ ...report, status }],
   };
@@ -491,10 +536,12 @@ function isSearched(
   { dir, realDir, depth, outer, file }: EnteredDir,
   { root, realRoots }: RootContext,
 ): boolean {
-  if (depth === 0 || root.recursive) return depth < MAX_SEARCH_DEPTH;
-  const isSkill = file !== undefined || outer !== undefined;
-  return depth === 1 && !isSkill && !root.confinesLinks &&
+  if (root.recursive) return depth < MAX_SEARCH_DEPTH;
+  const isRoot = depth === 0;
+  const isInSkill = file !== undefined || outer !== undefined;
+  const isGroup = depth === 1 && !isInSkill && !root.confinesLinks &&
     mayBeGroup(basename(dir)) && !realRoots.has(realDir);
+  return isRoot || isGroup;
 }
 
 function listDirs(
@@ -513,28 +560,31 @@ function listDirs(
     }));
 }
 
-/**
- * Whether to report why the visit could not enter a directory. It may have been removed
- * just now, and broken symlinks deep in a root are common.
- */
+/** Whether to report why the visit could not enter a directory. */
 function isWorthReporting(
   error: unknown,
   { depth, isSymlink }: Dir,
   root: SkillRoot,
 ): boolean {
-  if (depth === 0) return !isAbsence(error);
-  const isFixable = error instanceof SkillFileError || isTemporary(error);
+  // It may have been removed just now.
+  if (!isSymlink) return !isAbsence(error);
+  // Broken symlinks deep in a root are common.
   const isDeep = root.recursive === true || depth > 1;
-  return isSymlink ? isFixable || !isDeep : !isAbsence(error);
+  return !isDeep || error instanceof SkillFileError || isTemporary(error);
 }
 
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * The time limit for reading a project's new skills in one scan, in milliseconds. A
+ * How long a scan may read and parse the files of a project, in milliseconds. A
  * stranger's frontmatter can take a fifth of a second to parse.
  */
 const MAX_PROJECT_MS = 2_000;
+
+/** How much longer a scan may read and parse files, in milliseconds. */
+interface Time {
+  left: number;
+}
 
 type ReadOptions = Pick<ScanInput, "project" | "maxFileSize">;
 
@@ -560,18 +610,17 @@ async function read(
   const loaded: Loaded[] = [];
   const waiting: string[] = [];
   const slowRoots = new Set<SkillRoot>();
-  let projectMs = 0;
+  const projectTime = { left: MAX_PROJECT_MS };
   for await (const [realDir, listed] of inTurns(byRealDir)) {
     const { root } = listed[0]!;
-    const isLimited = root.scope === "project" && !known.has(realDir);
-    if (isLimited && projectMs > MAX_PROJECT_MS) {
+    const time = root.scope === "project" ? projectTime : { left: Infinity };
+    const found = load(listed, known.get(realDir), time, options);
+    if (found !== undefined) {
+      loaded.push(found);
+    } else {
       waiting.push(realDir);
       slowRoots.add(root);
-      continue;
     }
-    const start = Date.now();
-    loaded.push(load(listed, known.get(realDir), options));
-    if (isLimited) projectMs += Date.now() - start;
   }
   const diagnostics = Array.from(slowRoots, ({ path: file }) => ({
     ...PROJECT_IS_SLOW,
@@ -580,15 +629,18 @@ async function read(
   return { loaded, waiting, diagnostics };
 }
 
+/** Loads a real directory, unless its `SKILL.md` changed and there is no time to parse it. */
 function load(
   candidates: readonly Candidate[],
   last: KnownSkillMd | undefined,
+  time: Time,
   options: ReadOptions,
-): Loaded {
+): Loaded | undefined {
   const { dir, realDir, file: { name } } = candidates[0]!;
   const file = childPath(dir, name);
   try {
-    const skillMd = readCandidate(candidates[0]!, last, options);
+    const skillMd = readCandidate(candidates[0]!, last, time, options);
+    if (skillMd === undefined) return undefined;
     const { diagnostic } = skillMd;
     const diagnostics = diagnostic ? [{ file, ...diagnostic }] : [];
     return { realDir, candidates, skillMd, diagnostics };
@@ -603,23 +655,38 @@ function load(
 /** A shared buffer for the beginnings of the many files that a scan reads. */
 const buffer = new Uint8Array(HEAD_SIZE);
 
-/** @throws {Error} If the file is outside its skill, not a regular file, or unreadable. */
+/**
+ * Reads a `SKILL.md`, and parses it if it changed. Returns nothing if there is no time
+ * for that.
+ *
+ * @throws {Error} If the file is outside its skill, not a regular file, or unreadable.
+ */
 function readCandidate(
   { realDir, file: found }: Candidate,
   last: KnownSkillMd | undefined,
+  time: Time,
   { project, maxFileSize }: ReadOptions,
-): KnownSkillMd {
+): KnownSkillMd | undefined {
   const file = locateSkillMd(found, realDir, project);
   const { realPath, status } = file;
   const version = versionOf(status);
   const isSame = last?.realPath === realPath && last.version === version;
-  if (isSame && last.isSettled) return last;
+  if (isSame && last.digest === undefined) return last;
+  const start = Date.now();
+  const bytes = readLocated(file, { maxFileSize, buffer });
+  // A file whose time is in the future never settles, and is read in each scan.
+  const isCertain = isSettled(status);
+  const digest = isCertain && !last?.digest ? undefined : sha256(bytes);
+  const isRead = last?.digest !== undefined && last.digest === digest;
+  if (!isRead && time.left < 0) return undefined;
+  const skillMd = isRead ? last : readSkillMd(bytes);
+  time.left -= Date.now() - start;
   return {
-    ...readSkillMd(readLocated(file, { maxFileSize, buffer })),
+    ...skillMd,
     realPath,
     modified: status.mtime?.getTime() ?? 0,
     version,
-    isSettled: isSettled(status),
+    digest: isCertain ? undefined : digest,
   };
 }
 
@@ -637,29 +704,14 @@ function locateSkillMd(
 
 // ---- Decide ------------------------------------------------------------------------
 
-/**
- * Decides on the scope, the state, and the visibility of each skill.
- *
- * @param unknown The directories with unknown contents, which nobody may see.
- */
+/** Decides on the scope, the state, and the visibility of each skill. */
 function decide(
   loaded: readonly Loaded[],
-  unknown: readonly string[],
-  { policy, project }: ScanInput,
+  unseen: Unseen,
+  input: ScanInput,
 ): { decided: Decided[]; hidden: HiddenDirs } {
-  const hidden = new HiddenDirs();
-  for (const dir of unknown) hidden.set(dir, "everyone");
-  const judged = loaded.map((it): Decided => {
-    const scope = project.scopeOf(it.realDir);
-    const decision = policy.decide(subjectOf({ ...it, scope }));
-    const byFlag = it.skillMd?.isHiddenFromModel ? "model" : "nobody";
-    const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
-    return { ...it, scope, ...decision, hiddenFrom };
-  });
-  for (const { realDir, skillMd, hiddenFrom } of judged) {
-    // An unreadable SKILL.md may hide the skill from the model.
-    hidden.set(realDir, skillMd === undefined ? "everyone" : hiddenFrom);
-  }
+  const judged = loaded.map((it) => judge(it, input));
+  const hidden = hideDirs(judged, unseen);
   // A SKILL.md that is a symlink into a hidden skill is hidden, too.
   const decided = judged.map((it) => {
     const { realDir, skillMd, hiddenFrom } = it;
@@ -667,6 +719,35 @@ function decide(
     return { ...it, hiddenFrom: strictest(hiddenFrom, byFile) };
   });
   return { decided, hidden };
+}
+
+/** Decides on a skill by its own path and frontmatter. */
+function judge(loaded: Loaded, { policy, project }: ScanInput): Decided {
+  const scope = project.scopeOf(loaded.realDir);
+  const decision = policy.decide(subjectOf({ ...loaded, scope }));
+  const byFlag = loaded.skillMd?.isHiddenFromModel ? "model" : "nobody";
+  const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
+  return { ...loaded, scope, ...decision, hiddenFrom };
+}
+
+/** The real directories whose skills the scan did not see. */
+interface Unseen {
+  /** Directories that it did not enter or read. */
+  readonly dirs: readonly string[];
+  /** Directories of which it did not enter all subdirectories. */
+  readonly cut: readonly string[];
+}
+
+/** Collects the directories whose files are hidden from some viewers. */
+function hideDirs(judged: readonly Decided[], unseen: Unseen): HiddenDirs {
+  const hidden = new HiddenDirs();
+  for (const dir of unseen.dirs) hidden.set(dir, "everyone");
+  for (const dir of unseen.cut) hidden.hideBelow(dir);
+  for (const { realDir, skillMd, hiddenFrom } of judged) {
+    // A SKILL.md that cannot be read may hide the skill from the model.
+    hidden.set(realDir, skillMd === undefined ? "everyone" : hiddenFrom);
+  }
+  return hidden;
 }
 
 /** Describes a skill to the policy, with all paths and names that rules can match. */
@@ -853,6 +934,7 @@ export class SkillRegistry {
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   #last: Scan | undefined;
+  #catalog = EMPTY_CATALOG;
   #scanStart = -Infinity;
   /** The logged lines that still apply. */
   #logged: ReadonlySet<string> = new Set();
@@ -893,7 +975,7 @@ export class SkillRegistry {
 
   /** The catalog of the last scan. */
   get catalog(): SkillCatalog {
-    return this.#last?.catalog ?? EMPTY_CATALOG;
+    return this.#catalog;
   }
 
   /**
@@ -993,6 +1075,25 @@ export class SkillRegistry {
   async #scan(): Promise<SkillCatalog> {
     this.#scanStart = performance.now();
     const previous = this.catalog;
+    const catalog = await this.#scanRoots()
+      .catch((error) => this.#keepCatalog(error));
+    if (this.#isClosed) return previous;
+    this.#catalog = catalog;
+    this.#logged = logDiagnostics(catalog, {
+      logged: this.#logged,
+      log: this.#log,
+    });
+    for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
+    this.updateWatcher();
+    this.#startTimer();
+    const keys = changedKeys(catalog, previous);
+    if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
+      await this.#callListeners({ catalog, previous, keys });
+    }
+    return catalog;
+  }
+
+  async #scanRoots(): Promise<SkillCatalog> {
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
@@ -1006,23 +1107,23 @@ export class SkillRegistry {
         ...policyDiagnostics,
         ...project.listDiagnostics(namedDirs),
       ],
+      revision: this.#catalog.revision + 1,
       last: this.#last,
     });
-    if (this.#isClosed) return previous;
     this.#last = result;
-    const { catalog } = result;
-    this.#logged = logDiagnostics(catalog, {
-      logged: this.#logged,
-      log: this.#log,
+    return result.catalog;
+  }
+
+  /** Keeps the last catalog after an unexpected error. The next scan tries again. */
+  #keepCatalog(error: unknown): SkillCatalog {
+    const file = this.#options.workingDirectory ?? this.#roots[0]?.path ?? ".";
+    const { reason, fix } = unexpected(error);
+    return keepCatalog(this.#catalog, {
+      rule: "scan-failed",
+      file,
+      reason: `${reason}, so the last list of skills stays`,
+      fix: `${fix}; the next scan tries again`,
     });
-    for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
-    this.updateWatcher();
-    this.#startTimer();
-    const keys = changedKeys(catalog, previous);
-    if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
-      await this.#callListeners({ catalog, previous, keys });
-    }
-    return catalog;
   }
 
   /**
@@ -1073,10 +1174,8 @@ export class SkillRegistry {
   }
 
   #rescan(): void {
-    this.refresh().catch(({ message }: Error) => {
-      this.#log(`Cannot scan the skills: ${message}`);
-      this.#startTimer();
-    });
+    // It fails only after the registry was closed.
+    this.refresh().catch(() => {});
   }
 
   /** @ignore Watches the directories of the last scan and of the subscribers. */

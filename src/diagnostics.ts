@@ -34,6 +34,7 @@ export const RULES = {
   "too-many": "skipped",
   "file-missing": "skipped",
   "inaccessible": "skipped",
+  "scan-failed": "skipped",
   "yaml-repaired": "unlisted",
   "name-characters": "unlisted",
   "name-length": "unlisted",
@@ -120,5 +121,6 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
 
 function formatEffect(diagnostic: Diagnostic): string {
   if (diagnostic.rule === "policy") return "Cannot use the policy";
+  if (diagnostic.rule === "scan-failed") return "Cannot scan";
   return hasEffect(diagnostic, "skipped") ? "Skipped" : "Check";
 }

@@ -243,6 +243,7 @@ const RULES_OF_THE_DISK: readonly Rule[] = [
   "too-many",
   "file-missing",
   "inaccessible",
+  "scan-failed",
   "unreadable",
   "size",
 ];

@@ -62,23 +62,74 @@ Deno.test("SkillRegistry.refresh() waits until the last scan is old enough", asy
   assert.equal(waits, 1);
 });
 
-Deno.test("SkillRegistry.watch() logs why a scan failed", async () => {
+Deno.test("a scan that fails unexpectedly keeps the last catalog, and is reported", async () => {
   using place = new Place();
-  const lines = new Inbox<string>();
-  const policy = { rules: [] };
+  place.skill("skills", "a");
+  const lines: string[] = [];
+  const workingDirectory = place.project;
   using registry = open(place, {
-    policy,
-    refreshSeconds: 0.01,
-    log: (line) => lines.put(line),
+    workingDirectory,
+    log: (line) => lines.push(line),
   });
-  const get = () => {
-    throw new Error("no such luck");
+  const { skills } = await registry.refresh();
+  const changes: string[] = [];
+  registry.onChange(({ catalog }) => {
+    changes.push(catalog.diagnostics.map(({ rule }) => rule).join());
+  });
+  const { groupBy } = Map;
+  const fail = () => {
+    throw new RangeError("no such luck");
   };
-  Object.defineProperty(policy, "rules", { get });
+  {
+    using _ = replaced(Map, { groupBy: fail as typeof groupBy });
+    assert.equal((await registry.refresh()).skills, skills);
+    await registry.refresh();
+  }
+  assert.deepEqual(lines, [
+    `Cannot scan "${workingDirectory}": the server failed (RangeError: no such luck), so the last list of skills stays; report this line to the maintainers of skill-server; the next scan tries again`,
+  ]);
+  await registry.refresh();
+  assert.deepEqual(changes, ["scan-failed", ""]);
+});
+
+Deno.test("a registry whose first scan fails tries again", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const catalogs = new Inbox<readonly string[]>();
+  using registry = open(place, { refreshSeconds: 0.01 });
+  registry.onChange(({ catalog }) => catalogs.put(names(catalog)));
+  const { groupBy } = Map;
+  const fail = () => {
+    throw new RangeError("no such luck");
+  };
+  {
+    using _ = replaced(Map, { groupBy: fail as typeof groupBy });
+    assert.deepEqual(names(await registry.refresh()), []);
+  }
   registry.watch();
-  assert.equal(
-    await lines.take(() => true, "a line"),
-    "Cannot scan the skills: no such luck",
+  await catalogs.take((found) => found.join() === "a", "the skill");
+});
+
+Deno.test("an unexpected error in a root costs that root alone", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  place.skill("others", "b");
+  const roots = [root(place.dir("skills")), root(place.dir("others"))];
+  using registry = new SkillRegistry(roots, { log: () => {} });
+  using _disk = new DiskSpy((path, operation) =>
+    path === roots[0]!.path && operation === "statSync"
+      ? new RangeError("no such luck")
+      : undefined
+  );
+  const catalog = await registry.refresh();
+  assert.deepEqual(names(catalog), ["b"]);
+  assert.deepEqual(catalog.roots.map(({ status }) => status), [
+    "skipped",
+    "found",
+  ]);
+  assert.deepEqual(
+    catalog.diagnostics.map(({ file, reason }) => [file, reason]),
+    [[roots[0]!.path, "the server failed (RangeError: no such luck)"]],
   );
 });
 

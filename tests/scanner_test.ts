@@ -169,6 +169,59 @@ Deno.test("a scan reads the new skills of a project for two seconds, and the nex
   assert.deepEqual(second.diagnostics, []);
 });
 
+Deno.test("the roots of a project share its 1,000 folders, and other roots have their own", async () => {
+  using place = new Place();
+  const project = ["first", "second"].map((name) => {
+    for (let i = 0; i < 600; i++) place.dir(`project/${name}/${i}`);
+    place.skill(`project/${name}`, `${name}-a`);
+    place.skill(`project/${name}`, `${name}-z`);
+    return root(join(place.project, name), { scope: "project" });
+  });
+  place.skill("home/skills", "mine");
+  const roots = [...project, root(join(place.home, "skills"))];
+  const catalog = await scanSkillRoots(roots);
+  assert.deepEqual(names(catalog), ["first-a", "first-z", "mine"]);
+  assert.deepEqual(
+    catalog.diagnostics.map(({ file, rule }) => [file, rule]),
+    [[project[1]!.path, "too-many"]],
+  );
+});
+
+Deno.test("a SKILL.md with a time in the future is not parsed again until its text changes", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const file = place.file("skills/a/SKILL.md", skillMd("a"));
+  const inAYear = Date.now() / 1_000 + 365 * 86_400;
+  Deno.utimeSync(file, inAYear, inAYear);
+  using registry = await openRegistry(place.dir("skills"));
+  const first = registry.find("a")!;
+  await registry.refresh();
+  assert.equal(registry.find("a")!.frontmatter, first.frontmatter);
+  // It has the same size and, where the times are coarse, the same version.
+  place.file("skills/a/SKILL.md", skillMd("a", "about A"));
+  Deno.utimeSync(file, inAYear, inAYear);
+  await registry.refresh();
+  assert.equal(registry.find("a")!.description, "about A");
+});
+
+Deno.test("a folder with more links than a call has arguments ends no scan and no list", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const skills = place.dir("skills");
+  using _ = addLinks(skills, 200_000);
+  using _inSkill = addLinks(join(skills, "a"), 200_000);
+  const roots = [root(skills, { scope: "project" })];
+  using registry = new SkillRegistry(roots, { log: () => {} });
+  const { skills: found, diagnostics } = await registry.refresh();
+  assert.deepEqual([...found.keys()], ["a"]);
+  assert.ok(diagnostics.length <= 1_000);
+  const { files, entries } = await registry.listFiles(found.get("a")!);
+  assert.deepEqual([files.map(({ path }) => path), entries], [
+    ["SKILL.md"],
+    20_001,
+  ]);
+});
+
 Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {
   using place = new Place();
   const dirs = ["b", "a", "copy of a", "c/x", "c/a", "_hidden/x", "broken"];

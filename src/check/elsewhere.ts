@@ -15,6 +15,7 @@ import {
   isThere,
   join,
   mayRead,
+  realPathOf,
   withDirsAbove,
 } from "../fs/paths.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
@@ -47,8 +48,8 @@ const AGENT_DIRS =
 const MAX_PACKAGES = 25;
 const MAX_DEEPER = 10;
 
-/** How many directories of a project can be packages. */
-const MAX_PACKAGE_DIRS = 1_000;
+/** How many directories of a project can be packages, or can be beside `skills`. */
+const MAX_PLACES = 1_000;
 
 /** A directory that may hold skills but is not searched, and how to change that. */
 interface Place extends SkillRoot {
@@ -69,8 +70,16 @@ export async function listElsewhere(
   const listers = areDirsEnough(catalog, settings)
     ? []
     : [listKnown, listPackages, listBeside];
+  const visited = new Set(roots.map(({ path }) => realPathOf(path)));
+  const isNew = ({ path }: Place) => {
+    const realPath = realPathOf(path);
+    const isKnown = visited.has(realPath);
+    visited.add(realPath);
+    return !isKnown;
+  };
   const [known = [], packages = [], beside = []] = listers.map((list) =>
     list(settings).filter(({ path }) => isUnsearched(path, roots))
+      .filter(isNew)
   );
   const places = [...known, ...packages, ...beside];
   const deep = [...roots, ...known].filter(({ recursive }) => !recursive)
@@ -78,10 +87,11 @@ export async function listElsewhere(
     // The innermost root names the directory of a skill.
     .toSorted((a, b) => b.path.length - a.path.length);
   const found = await scanRoots([...roots, ...places, ...deep]);
+  const reports = new Map(found.roots.map((report) => [report.root, report]));
   const report = (place: Place): Diagnostic[] => {
     const { path: file, fix } = place;
-    const root = found.roots[roots.length + places.indexOf(place)]!;
-    const unsearched = root.skills - root.repeated;
+    const { skills, repeated } = reports.get(place)!;
+    const unsearched = skills - repeated;
     if (unsearched === 0) return [];
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
     return [{ rule: "not-searched", file, reason, fix }];
@@ -174,11 +184,9 @@ function listDirsAbove(): string[] {
 
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
-  const outer = listSubdirs(currentDir() ?? "");
-  const packages = [...outer, ...outer.flatMap(listSubdirs)].slice(
-    0,
-    MAX_PACKAGE_DIRS,
-  );
+  const outer = listSubdirs(currentDir() ?? "").slice(0, MAX_PLACES);
+  const packages = [...outer, ...outer.flatMap(listSubdirs)]
+    .slice(0, MAX_PLACES);
   return packages.flatMap((dir) =>
     SHARED_DIRS.map((name) => join(dir, name, "skills"))
   ).map((path) => {
@@ -192,7 +200,7 @@ function listBeside(settings: Settings): Place[] {
   return listBases(settings).flatMap(({ shown, pathOf }) =>
     DEFAULT_DIRS.flatMap((name) => {
       const dirs = listSubdirs(pathOf(name))
-        .filter((path) => basename(path) !== "skills");
+        .filter((path) => basename(path) !== "skills").slice(0, MAX_PLACES);
       return dirs.map((path) => {
         const what = isSkillDir(path) ? "it" : "its skills";
         const fix = `move ${what} to ${shown}/${name}/skills`;

@@ -11,6 +11,7 @@ import {
   limitFiles,
   LIMITS,
   listSkippedFiles,
+  MAX_SKILL_SIZE,
   validName,
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
@@ -77,16 +78,39 @@ const FILE_RULES: readonly ((
   checkLinks,
 ];
 
-/** Lists what is wrong with a skill and its files. */
+/**
+ * Lists what is wrong with a skill and its files, of which it keeps one at a time in
+ * memory. Files beyond the limit of the rule `size` stay unread.
+ *
+ * @param room How many more bytes to read. Below zero once there was no room for a file.
+ */
 export async function checkSkill(
   skill: Skill,
-  { registry, contents }: { registry: SkillSource; contents: SkillFiles },
+  { registry, contents, room }: {
+    registry: SkillSource;
+    contents: SkillFiles;
+    room: { bytes: number };
+  },
 ): Promise<Diagnostic[]> {
-  const { files, unreadable } = await readFiles(skill, { registry, contents });
-  const text = files.find(({ path }) => path === SKILL_MD)?.text ?? "";
+  const read = (path: string) => readFile(path, skill, registry);
+  const { text } = await read(SKILL_MD).catch(() => ({ text: "" }));
   const fields = listFields(findYaml(text) ?? "");
   const paths = contents.files.map(({ path }) => path);
   const checked = { ...skill, text, fields, paths };
+  const ofFiles: Diagnostic[] = [];
+  let left = MAX_SKILL_SIZE;
+  for (const { path, size } of contents.files) {
+    left -= size;
+    room.bytes -= size;
+    if (left < 0 || room.bytes < 0) break;
+    try {
+      const found = checkFile(await read(path), checked);
+      for (const diagnostic of found) ofFiles.push(diagnostic);
+    } catch (error) {
+      const file = pathOf(skill, path);
+      ofFiles.push({ file, ...diagnosticOf(error), rule: "unreadable" });
+    }
+  }
   const found = [
     ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
       .map((diagnostic) => locateField(diagnostic, fields)),
@@ -94,30 +118,21 @@ export async function checkSkill(
   ];
   return [
     ...found.map((it) => ({ file: skill.file, ...it })),
-    ...files.flatMap((file) => checkFile(file, checked)),
+    ...ofFiles,
     ...listSkippedFiles(skill, contents),
     ...[limitFiles(skill, contents)].filter((it) => it !== undefined),
-    ...unreadable,
   ];
 }
 
-async function readFiles(
+/** @throws {SkillFileError} If it cannot be read. */
+async function readFile(
+  path: string,
   skill: Skill,
-  { registry, contents }: { registry: SkillSource; contents: SkillFiles },
-): Promise<{ files: CheckedFile[]; unreadable: Diagnostic[] }> {
-  const files: CheckedFile[] = [];
-  const unreadable: Diagnostic[] = [];
-  for (const { path } of contents.files) {
-    try {
-      const { text, bytes } = await registry.readFile(skill, path);
-      const decoded = text ?? new TextDecoder().decode(bytes);
-      files.push({ path, text: decoded, isUtf8: text !== undefined });
-    } catch (error) {
-      const file = pathOf(skill, path);
-      unreadable.push({ file, ...diagnosticOf(error), rule: "unreadable" });
-    }
-  }
-  return { files, unreadable };
+  registry: SkillSource,
+): Promise<CheckedFile> {
+  const { text, bytes } = await registry.readFile(skill, path);
+  const decoded = text ?? new TextDecoder().decode(bytes);
+  return { path, text: decoded, isUtf8: text !== undefined };
 }
 
 function checkFile(file: CheckedFile, skill: CheckedSkill): Diagnostic[] {

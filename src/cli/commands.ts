@@ -12,7 +12,7 @@ import {
   logWarnings,
   type Settings,
 } from "../program/settings.ts";
-import { findPolicyDiagnostic } from "../skills/catalog.ts";
+import { findFailure } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
 import { createClientConfig, withClientOptions } from "./config.ts";
@@ -39,8 +39,8 @@ export async function runCommand(
   if (client !== undefined) {
     const catalog = await openSkills(settings, SILENT).refresh();
     logEntryDiagnostics(catalog);
-    // With an invalid policy, a server would start without skills.
-    if (findPolicyDiagnostic(catalog) !== undefined) return 2;
+    // A server would start without skills.
+    if (findFailure(catalog) !== undefined) return 2;
     return await printConfig(client as ClientName, settings);
   }
   if (as === undefined) return await printReport(settings, openSkills);
@@ -50,7 +50,7 @@ export async function runCommand(
 /** Logs what a server with the entry would log, because clients hide its log. */
 function logEntryDiagnostics({ diagnostics }: SkillCatalog): void {
   for (const diagnostic of diagnostics) {
-    if (["folder-missing", "policy"].includes(diagnostic.rule)) {
+    if (["folder-missing", "policy", "scan-failed"].includes(diagnostic.rule)) {
       log(formatDiagnostic(diagnostic));
     }
   }

@@ -19,6 +19,7 @@ import {
   type ReportedDiagnostic,
   RULES,
 } from "../diagnostics.ts";
+import { diagnosticOf } from "../fs/errors.ts";
 import {
   currentDir,
   dirname,
@@ -37,6 +38,7 @@ import type { SkillSource } from "../skills/source.ts";
 import type {
   Skill,
   SkillCatalog,
+  SkillFiles,
   SkillRegistryOptions,
   SkillRootReport,
 } from "../skills/types.ts";
@@ -65,16 +67,21 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
   const served = new Set(catalog.served.values());
+  const projectRoom = { ...PROJECT_ROOM };
   const skills = await Array.fromAsync(
     found,
     (skill) => {
       const loadedAs = served.has(skill) ? qualifiedName(skill) : undefined;
-      return inspect(skill, loadedAs, { registry, check, roots });
+      const room = skill.root.scope === "project"
+        ? projectRoom
+        : { ...NO_LIMIT };
+      return inspect(skill, loadedAs, { registry, check, roots, room });
     },
   );
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
+    ...listUninspected(projectRoom, roots),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
@@ -82,20 +89,52 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     ...listMisses(catalog),
   ];
   const checked = listChecked(catalog, found);
-  if (check) {
-    diagnostics.push(...listEmptyDirs(checked, diagnostics, settings));
-  }
+  const empty = check ? listEmptyDirs(checked, diagnostics, settings) : [];
   return {
     version: config.version,
     checked: check ? checked.size : undefined,
     policy,
     roots: roots.map(toReportedRoot),
     skills: skills.map(({ reported }) => reported),
-    diagnostics: diagnostics.filter(({ rule }) => !ignore.includes(rule))
+    diagnostics: [...diagnostics, ...empty]
+      .filter(({ rule }) => !ignore.includes(rule))
       .map(addSymlinkTarget).map(toReported).toSorted((a, b) =>
         byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
       ),
   };
+}
+
+/**
+ * How many more files and directories a report lists, and how many bytes it reads. Below
+ * zero once there was no room for some.
+ */
+interface Room {
+  entries: number;
+  bytes: number;
+}
+
+/** The room that the skills of a project share, because a stranger may have written it. */
+const PROJECT_ROOM: Readonly<Room> = {
+  entries: 100_000,
+  bytes: 64 * 1024 * 1024,
+};
+
+const NO_LIMIT: Readonly<Room> = { entries: Infinity, bytes: Infinity };
+
+/** Reports that there was no room for some of the project's files. */
+function listUninspected(
+  { entries, bytes }: Room,
+  roots: readonly SkillRootReport[],
+): Diagnostic[] {
+  const inProject = roots.find(({ root }) => root.scope === "project");
+  if (inProject === undefined || (entries >= 0 && bytes >= 0)) return [];
+  return [{
+    rule: "too-many",
+    file: inProject.root.path,
+    reason:
+      "the skills of the project have too many files, so some of them were not checked",
+    fix: "pass its folder, or a folder of a skill, as DIR to check all files",
+  }];
 }
 
 /** Replaces a diagnostic of the scan with more detailed ones. */
@@ -226,17 +265,21 @@ function listChecked(
 async function inspect(
   skill: Skill,
   loadedAs: string | undefined,
-  { registry, check, roots }: {
+  { registry, check, roots, room }: {
     registry: SkillSource;
     check: boolean;
     roots: readonly SkillRootReport[];
+    room: Room;
   },
 ) {
   const { name, description, scope, directory, file, state, hiddenFrom } =
     skill;
-  const contents = isOff(skill) ? undefined : await registry.listFiles(skill);
-  const diagnostics = contents && check
-    ? await checkSkill(skill, { registry, contents })
+  const contents = isOff(skill)
+    ? undefined
+    : await listFiles(skill, registry, room);
+  const diagnostics = contents && check && room.bytes >= 0
+    ? await checkSkill(skill, { registry, contents, room })
+      .catch((error) => [{ file, ...diagnosticOf(error) }])
     : [];
   const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
   const reported = {
@@ -256,4 +299,16 @@ async function inspect(
     size: contents && totalSize(contents.files),
   };
   return { reported, diagnostics };
+}
+
+/** Lists the files of a skill, unless there is no room for them. */
+async function listFiles(
+  skill: Skill,
+  registry: SkillSource,
+  room: Room,
+): Promise<SkillFiles | undefined> {
+  if (room.entries < 0) return undefined;
+  const contents = await registry.listFiles(skill);
+  room.entries -= contents.entries;
+  return contents;
 }

@@ -1,7 +1,7 @@
 /** Errors of files and directories, and their diagnostics. */
 
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
-import { oneLine, quote } from "../text.ts";
+import { oneLine, quote, truncate } from "../text.ts";
 
 /** Thrown when the server cannot read a file or directory of a skill, or a root. */
 export class SkillFileError extends Error {
@@ -94,19 +94,37 @@ export function diagnosticOf(error: unknown): DiagnosticDetails {
     return NO_PERMISSION;
   }
   if (isAbsence(error)) return LINK_TO_NOTHING;
-  const description = formatSystemError(error as Error);
+  if (!isSystemError(error)) return unexpected(error);
   return {
     rule: "inaccessible",
-    reason: `the operating system cannot read it (${description})`,
+    reason: `the operating system cannot read it (${formatSystemError(error)})`,
     fix: "replace it with a readable file or folder",
   };
 }
 
+/** For an error that only a defect of the server can cause. */
+export function unexpected(error: unknown): DiagnosticDetails {
+  return {
+    rule: "inaccessible",
+    reason: `the server failed (${truncate(oneLine(String(error)), 200)})`,
+    fix: "report this line to the maintainers of skill-server",
+  };
+}
+
+type SystemError = Error & { readonly code?: string };
+
+function isSystemError(error: unknown): error is SystemError {
+  return error instanceof Error &&
+    ("code" in error || OS_ERROR.test(error.message));
+}
+
+const OS_ERROR = /^.*?\(os error \d+\)/;
+
 /** Describes an error of the operating system without its path, which must stay on this machine. */
 function formatSystemError(
-  { message, name, code = name }: Error & { code?: string },
+  { message, name, code = name }: SystemError,
 ): string {
-  const [described = code] = /^.*?\(os error \d+\)/.exec(message) ?? [];
+  const [described = code] = OS_ERROR.exec(message) ?? [];
   return oneLine(described);
 }
 

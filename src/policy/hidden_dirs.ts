@@ -1,20 +1,26 @@
 /**
  * Remembers hidden directories by their real paths: skills that are off or hidden from
- * the model, skills with an unreadable `SKILL.md`, and directories that the scan could
- * not visit.
+ * the model, skills with an unreadable `SKILL.md`, and directories that the scan did not
+ * visit.
  */
 
-import { withDirsAbove } from "../fs/paths.ts";
+import { dirname, withDirsAbove } from "../fs/paths.ts";
 import type { SkillHiding } from "../skills/types.ts";
 import { strictest } from "./states.ts";
 
 export class HiddenDirs {
   readonly #hidden = new Map<string, SkillHiding>();
+  readonly #hiddenBelow = new Set<string>();
 
   set(realPath: string, hiding: SkillHiding): void {
     if (hiding === "nobody") return;
     const known = this.#hidden.get(realPath) ?? "nobody";
     this.#hidden.set(realPath, strictest(known, hiding));
+  }
+
+  /** Hides the subdirectories of a directory, but not the files in it, from everyone. */
+  hideBelow(realPath: string): void {
+    this.#hiddenBelow.add(realPath);
   }
 
   /**
@@ -25,12 +31,14 @@ export class HiddenDirs {
    * @param skillDir The real directory of the skill.
    */
   of(realPath: string, skillDir: string): SkillHiding {
-    if (this.#hidden.size === 0) return "nobody";
+    if (this.#hidden.size + this.#hiddenBelow.size === 0) return "nobody";
     const dirs = withDirsAbove(realPath);
     const isInSkill = dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
-    return strictest(
-      ...deciding.map((dir) => this.#hidden.get(dir) ?? "nobody"),
-    );
+    const isBelow = deciding.slice(1)
+      .some((dir) => this.#hiddenBelow.has(dirname(dir)));
+    return isBelow
+      ? "everyone"
+      : strictest(...deciding.map((dir) => this.#hidden.get(dir) ?? "nobody"));
   }
 }

@@ -22,10 +22,25 @@ export function listAll(
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
-export function findPolicyDiagnostic(
+/** Finds the diagnostic of an invalid policy or of a scan that failed. */
+export function findFailure(
   { diagnostics }: SkillCatalog,
 ): Diagnostic | undefined {
-  return diagnostics.find(({ rule }) => rule === "policy");
+  return diagnostics
+    .find(({ rule }) => rule === "policy" || rule === "scan-failed");
+}
+
+/** Returns the last catalog with a diagnostic of the scan that failed after it. */
+export function keepCatalog(
+  last: SkillCatalog,
+  diagnostic: Diagnostic,
+): SkillCatalog {
+  const others = last.diagnostics.filter(({ rule }) => rule !== "scan-failed");
+  return {
+    ...last,
+    diagnostics: [diagnostic, ...others],
+    revision: last.revision + 1,
+  };
 }
 
 /** Returns the keys under which two catalogs serve different skills. */

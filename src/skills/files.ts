@@ -37,7 +37,8 @@ import {
   requireReadable,
   versionOf,
 } from "../fs/read.ts";
-import { listDirEntries, walk } from "../fs/walk.ts";
+import { listDirEntries } from "../fs/dirs.ts";
+import { inTurns } from "../tasks.ts";
 import { byCodeUnits, MAX_LENGTHS } from "../text.ts";
 import { SKILL_MD } from "./names.ts";
 import type {
@@ -134,13 +135,14 @@ function tooManyEntries(limit: number): DiagnosticDetails {
   };
 }
 
-/** An entry below a skill's directory, waiting to be visited. */
+/** A skill's directory or an entry below it, waiting to be visited. */
 interface Entry {
-  readonly name: string;
   /** Its path on disk. */
   readonly path: string;
   /** Its path relative to the skill, with `/` as the separator. */
   readonly file: string;
+  /** Its path, with the symlinks above it resolved. */
+  readonly location: string;
   readonly isSymlink: boolean;
   /** The real paths of the directories on the way to it, the innermost first. */
   readonly above: readonly string[];
@@ -160,66 +162,76 @@ export async function listFiles(
   const files: SkillFile[] = [];
   const dirs: string[] = [];
   const skipped: Diagnostic[] = [];
-  const queue: Entry[] = [];
-  const enter = (path: string, file: string, realDirs: readonly string[]) => {
-    try {
-      queue.push(...listVisible(path, file, realDirs));
-      dirs.push(realDirs[0]!);
-    } catch (error) {
-      // It may have just been removed.
-      if (!isAbsence(error)) skipped.push({ file, ...describe(error) });
-    }
+  const top: Entry = {
+    path: skill.directory,
+    file: "",
+    location: skill.realDirectory,
+    isSymlink: false,
+    above: [],
   };
+  const queue = [top];
+  let unvisited: Entry | undefined;
 
-  enter(skill.directory, "", [skill.realDirectory]);
-  for await (const entry of walk(queue, maxEntries)) {
-    const { path, file, above } = entry;
+  for await (const entry of inTurns(queue)) {
+    const { path, isSymlink } = entry;
+    let { file } = entry;
     try {
       const found = findEntry(entry, access);
       if (found === undefined) continue;
-      if (found.status.isDirectory) {
-        if (above.length >= MAX_FILE_DEPTH) {
-          throw new SkillFileError(path, TOO_DEEP);
-        }
-        enter(path, `${file}/`, [found.realPath, ...above]);
+      const { realPath, status } = found;
+      if (status.isDirectory) {
+        if (entry !== top) file += "/";
+        const inside = listInside(entry, realPath, file);
+        dirs.push(realPath);
+        const left = maxEntries + 1 - queue.length;
+        for (const child of inside.slice(0, left)) queue.push(child);
+        unvisited ??= inside[left];
         continue;
       }
       requireReadable(found, access.maxFileSize);
       files.push({
         path: path === skill.file ? SKILL_MD : file,
-        size: found.status.size,
-        version: versionOf(found.status),
+        size: status.size,
+        version: versionOf(status),
       });
     } catch (error) {
       // A missing entry was just removed, unless it is a dangling symlink.
-      const isGone = !entry.isSymlink && isAbsence(error);
+      const isGone = !isSymlink && isAbsence(error);
       if (!isGone) skipped.push({ file, ...describe(error) });
     }
   }
-  const unvisited = queue[maxEntries];
   if (unvisited !== undefined) {
     skipped.push({ file: unvisited.file, ...tooManyEntries(maxEntries) });
   }
+  const entries = queue.length - 1 + (unvisited === undefined ? 0 : 1);
   return {
     files: files.sort((a, b) => byCodeUnits(a.path, b.path)),
     dirs,
     skipped: skipped.sort((a, b) => byCodeUnits(a.file, b.file)),
-    entries: queue.length,
+    entries,
   };
 }
 
-function listVisible(
-  dir: string,
+/**
+ * Lists the visible entries of a directory.
+ *
+ * @param prefix Its path relative to the skill, with `/` at the end.
+ * @throws {SkillFileError} If it is too deep.
+ * @throws {Error} If it is missing or unreadable.
+ */
+function listInside(
+  { path, above }: Entry,
+  realPath: string,
   prefix: string,
-  above: readonly string[],
 ): Entry[] {
-  return listDirEntries(dir).filter(({ name }) => isVisible(name))
+  if (above.length >= MAX_FILE_DEPTH) throw new SkillFileError(path, TOO_DEEP);
+  return listDirEntries(path).filter(({ name }) => isVisible(name))
     .map(({ name, isSymlink }) => ({
-      name,
-      path: childPath(dir, name),
+      path: childPath(path, name),
       file: prefix + name,
+      location: childPath(realPath, name),
       isSymlink,
-      above,
+      above: [realPath, ...above],
     }));
 }
 
@@ -230,14 +242,12 @@ function listVisible(
  * @throws {Error} If it is missing or unreadable.
  */
 function findEntry(
-  { name, path, isSymlink, above }: Entry,
+  { path, location, isSymlink, above }: Entry,
   access: FileAccess,
 ): Located | undefined {
-  const found = isSymlink ? locateInSkill(path, access) : {
-    path,
-    realPath: childPath(above[0]!, name),
-    status: Deno.statSync(path),
-  };
+  const found = isSymlink
+    ? locateInSkill(path, access)
+    : { path, realPath: location, status: Deno.statSync(path) };
   const { realPath } = found;
   return access.isHidden(realPath) || above.includes(realPath)
     ? undefined
@@ -304,9 +314,10 @@ function read(
 function locateByName(names: readonly string[], access: FileAccess): Located {
   const { skill, isHidden } = access;
   const isMain = names.join("/") === SKILL_MD;
+  const namesOnDisk = isMain ? [basename(skill.file)] : names;
   const above = [skill.realDirectory];
   let found = locateInSkill(skill.directory, access);
-  for (const name of isMain ? [basename(skill.file)] : names) {
+  for (const name of namesOnDisk) {
     found = locateInSkill(childPath(found.path, name), access);
     const { realPath } = found;
     if (isHidden(realPath) || above.includes(realPath)) {

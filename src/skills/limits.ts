@@ -17,6 +17,9 @@ const MAX_COMPATIBILITY_LENGTH = 500;
 const MAX_FILES = 512;
 const MAX_MIB = 16;
 
+/** The maximum total size of a skill's files, in bytes. */
+export const MAX_SKILL_SIZE: number = MAX_MIB * 1024 * 1024;
+
 /** The maximum number of files and directories of a skill that `skills/list` lists. */
 export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 
@@ -183,7 +186,7 @@ export function limitFiles(
   { files, entries }: SkillFiles,
 ): Diagnostic | undefined {
   const isTooMuch = files.length > MAX_FILES || entries > MAX_LISTED_ENTRIES ||
-    totalSize(files) > MAX_MIB * 1024 * 1024;
+    totalSize(files) > MAX_SKILL_SIZE;
   if (!isTooMuch) return undefined;
   return {
     rule: "size",

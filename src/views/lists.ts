@@ -3,7 +3,7 @@
  * contract, JSON, and a summary in one line. No skill can break out of a list.
  */
 
-import { findPolicyDiagnostic } from "../skills/catalog.ts";
+import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
@@ -158,11 +158,14 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Returns one line that explains why no skills are served, if the policy is the reason. */
+/** Returns one line that explains why no skills are served, if a failure is the reason. */
 export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
-  return catalog.served.size === 0 && findPolicyDiagnostic(catalog)
-    ? "No skills are served, because the policy is not valid. The server's log says how to fix it."
-    : undefined;
+  const failure = findFailure(catalog);
+  if (failure === undefined || catalog.served.size > 0) return undefined;
+  const cause = failure.rule === "policy"
+    ? "the policy is not valid"
+    : "the scan failed";
+  return `No skills are served, because ${cause}. The server's log says how to fix it.`;
 }
 
 /** Returns one line of advice for the user, if there are no skills for the model. */

@@ -10,7 +10,7 @@ import {
   formatReason,
 } from "../diagnostics.ts";
 import { basename, dirname } from "../fs/paths.ts";
-import { findPolicyDiagnostic } from "../skills/catalog.ts";
+import { findFailure } from "../skills/catalog.ts";
 import { keysOf, skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type {
@@ -104,7 +104,7 @@ function explainUnknownName(
   { isRemote = false }: ToolOptions,
 ): string[] {
   if (findNoSkillsReason(catalog) !== undefined) {
-    return isRemote ? [] : [formatDiagnostic(findPolicyDiagnostic(catalog)!)];
+    return isRemote ? [] : [formatDiagnostic(findFailure(catalog)!)];
   }
   const key = skillKey(name);
   const named = [
