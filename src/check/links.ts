@@ -29,7 +29,7 @@ const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
 
 /** A path in one of the usual directories, alone or behind an interpreter and its options. */
 const USUAL_PATH =
-  /^(?:[\w.+-]+ (?:-{1,2}[\w-]+ )*)?((?:\.\/)?(?:scripts|references|assets)\/[\w./-]*\w\.\w+)(?=\s|$)/;
+  /^(?:[\w.+-]+ (?:-[\w-]+ )*)?((?:\.\/)?(?:scripts|references|assets)\/[\w./-]*\w\.\w+)(?=\s|$)/;
 
 /** A link that is not a relative path: a URL, an absolute path, or a placeholder. */
 const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;

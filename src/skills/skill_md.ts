@@ -29,6 +29,11 @@ export interface SkillMd {
   readonly excerpt: string;
   /** Whether a value of the frontmatter needs quotes that are not there. */
   readonly isRepaired: boolean;
+  /**
+   * Whether flags may be where none can be read: the parser refuses the frontmatter, or
+   * it has no end in the head, or the file is not UTF-8.
+   */
+  readonly hasUnknownFlags: boolean;
   readonly isHiddenFromModel: boolean;
   readonly isHiddenFromUser: boolean;
   /** Why the file is skipped or repaired. */
@@ -70,16 +75,20 @@ export function parseSkillMd(text: string): SkillFrontmatter {
 /** Reads a `SKILL.md` from its first {@linkcode HEAD_SIZE} bytes, or more. */
 export function readSkillMd(bytes: Uint8Array): SkillMd {
   const head = decodeHead(bytes);
-  if (head === undefined) return skip(NOT_UTF_8);
+  if (head === undefined) return { ...skip(NOT_UTF_8), hasUnknownFlags: true };
   const [frontmatter] = FRONTMATTER.exec(head) ?? [];
-  if (frontmatter === undefined) return skip(NO_FRONTMATTER, head);
+  if (frontmatter === undefined) {
+    // UTF-16 without a byte order mark has zeros.
+    const hasUnknownFlags = /^\s*---|\0/.test(head);
+    return { ...skip(NO_FRONTMATTER, head), hasUnknownFlags };
+  }
   // V8 would keep the whole head in memory for a slice of it. This decodes only the
   // frontmatter.
   const end = encoder.encode(frontmatter).length;
   const yaml = findYaml(decoder.decode(bytes.subarray(0, end)))!;
   try {
-    const { fields, isRepaired } = readFields(yaml);
-    const flags = readFlags(fields);
+    const { fields, isRepaired, isRefused } = readFields(yaml);
+    const flags = { ...readFlags(fields), hasUnknownFlags: isRefused };
     const refusal = findRefusal(fields, yaml);
     if (refusal) return { ...skip(refusal, frontmatter), ...flags };
     return {
@@ -91,7 +100,8 @@ export function readSkillMd(bytes: Uint8Array): SkillMd {
       diagnostic: isRepaired ? REPAIRED : undefined,
     };
   } catch (error) {
-    return skip(toYamlDiagnostic(error as Error), frontmatter);
+    const diagnostic = toYamlDiagnostic(error as Error);
+    return { ...skip(diagnostic, frontmatter), hasUnknownFlags: true };
   }
 }
 
@@ -135,7 +145,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function readFields(
   yaml: string,
-): { fields: Fields; isRepaired: boolean } {
+): { fields: Fields; isRepaired: boolean; isRefused: boolean } {
   const parsed = attempt(() => parseYaml(yaml));
   const isRefused = parsed === undefined;
   const readable = isRefused ? quoteRefusedLines(yaml) : yaml;
@@ -145,6 +155,7 @@ export function readFields(
   return {
     fields: { ...fields, ...takeAsWritten(scalars, fields, readable) },
     isRepaired: isRefused || scalars.length > 0,
+    isRefused,
   };
 }
 
@@ -264,6 +275,7 @@ function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
       : name,
     excerpt: "",
     isRepaired: false,
+    hasUnknownFlags: false,
     isHiddenFromModel: false,
     isHiddenFromUser: false,
     diagnostic,

@@ -223,6 +223,26 @@ Deno.test("readSkillMd() reads two flags, and hides a skill whose flag is neithe
   assert.deepEqual(hiddenBy(nested), [false, false]);
 });
 
+/** Texts with a frontmatter that may have flags, although none can be read. */
+const WITH_UNKNOWN_FLAGS = [
+  "---\nname: a\ndescription: b\nx: y: z\n---\n",
+  "---\nname: a\nx: [\n---\n",
+  "---\nname: a\ndescription: b\n",
+  `---\nname: a\nx: ${"y".repeat(HEAD_SIZE)}\n---\n`,
+  "\n ---\nname: a\n",
+  "-\0-\0-\0\n\0",
+];
+
+Deno.test("readSkillMd() tells frontmatter that it cannot read from none at all", () => {
+  for (const text of WITH_UNKNOWN_FLAGS) {
+    assert.equal(read(text).hasUnknownFlags, true, text);
+  }
+  assert.equal(readSkillMd(new Uint8Array([0xff])).hasUnknownFlags, true);
+  for (const text of ["", "# a\n", "---\nname: 1\n---\n", "---\n---\n"]) {
+    assert.equal(read(text).hasUnknownFlags, false, text);
+  }
+});
+
 Deno.test("readSkillMd() finds the name of a skipped file", () => {
   for (const name of ["a b", "'a b'", '"a b"  ', "a b\r"]) {
     assert.equal(readFields(`name: ${name}\nx: [`).name, "a b", name);
