@@ -745,7 +745,8 @@ function hideDirs(judged: readonly Decided[], unseen: Unseen): HiddenDirs {
   for (const dir of unseen.cut) hidden.hideBelow(dir);
   for (const { realDir, skillMd, hiddenFrom } of judged) {
     // A SKILL.md that cannot be read may hide the skill from the model.
-    hidden.set(realDir, skillMd === undefined ? "everyone" : hiddenFrom);
+    const isUnknown = skillMd === undefined || skillMd.hasUnknownFlags;
+    hidden.set(realDir, isUnknown ? "everyone" : hiddenFrom);
   }
   return hidden;
 }

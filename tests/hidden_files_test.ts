@@ -63,6 +63,33 @@ Deno.test("the files of a folder that the scan could not list are hidden until a
   assert.match(inner.text!, /About inner/);
 });
 
+const withFlag = (start: string) =>
+  `${start}disable-model-invocation: true\n---\n`;
+
+/** The `SKILL.md` of a nested skill, and whether the skill around it serves it. */
+const NESTED: readonly [content: string | Uint8Array, isServed: boolean][] = [
+  ["Only a file\n", true],
+  ["---\nname: inner\n---\n", true],
+  [withFlag("---\nname: inner\nname: again\n"), false],
+  [withFlag("---\nname: inner\n\tdescription: x\n"), false],
+  [withFlag(`---\n${"#".repeat(16 * 1024)}\n`), false],
+  [new Uint8Array([0xff]), false],
+];
+
+Deno.test("a skill serves a nested SKILL.md unless its flags are unknown", async () => {
+  for (const [content, isServed] of NESTED) {
+    using place = new Place();
+    place.skill("skills", "outer");
+    place.file("skills/outer/inner/SKILL.md", content);
+    const skills = root(place.dir("skills"), { recursive: true });
+    using registry = new SkillRegistry([skills], { log: () => {} });
+    await registry.refresh();
+    const { files } = await registry.listFiles(registry.find("outer")!);
+    const isListed = files.some(({ path }) => path === "inner/SKILL.md");
+    assert.equal(isListed, isServed, String(content).slice(0, 40));
+  }
+});
+
 withLinks.test("under printed permissions, a change behind a linked root is noticed", async () => {
   using place = new Place();
   place.skill("data/skills", "git");
