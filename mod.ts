@@ -59,6 +59,7 @@ import {
   resolvePath,
 } from "./src/fs/paths.ts";
 import {
+  findSettlingTime,
   isSettled,
   locate,
   type Located,
@@ -66,6 +67,7 @@ import {
   versionOf,
 } from "./src/fs/read.ts";
 import { listDirEntries } from "./src/fs/dirs.ts";
+import { PathPoller } from "./src/fs/poll.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
@@ -234,6 +236,10 @@ interface KnownSkillMd extends SkillMd {
   readonly version: string;
   /** The digest of what was read, while the version does not identify the content. */
   readonly digest: string | undefined;
+  /** When to read the file again, in milliseconds since 1970, if it has just changed. */
+  readonly recheckAt: number | undefined;
+  /** A version of the file that would be skipped, and when a scan first found it. */
+  readonly unfinished?: { readonly version: string; readonly since: number };
 }
 
 /** A real directory with a `SKILL.md`. */
@@ -257,6 +263,7 @@ interface Decided extends Loaded {
 /** The results of a scan: the catalog, and more for the registry and the next scan. */
 interface Scan {
   readonly project: Project;
+  readonly searched: readonly EnteredDir[];
   readonly candidates: readonly Candidate[];
   readonly decided: readonly Decided[];
   readonly hidden: HiddenDirs;
@@ -278,7 +285,7 @@ async function scan(input: ScanInput): Promise<Scan> {
   const { roots, project, last } = input;
   const room = roomFor(MAX_DIRS.project);
   const visited = await visit(roots, project, room, last?.candidates ?? []);
-  const { candidates } = visited;
+  const { searched, candidates } = visited;
   const { loaded, waiting, diagnostics } = await read(
     candidates,
     last?.decided ?? [],
@@ -301,12 +308,14 @@ async function scan(input: ScanInput): Promise<Scan> {
     roots: countSkills(visited.reports, decided),
     revision: input.revision,
   };
-  return { project, candidates, decided, hidden, catalog };
+  return { project, searched, candidates, decided, hidden, catalog };
 }
 
 // ---- Visit -------------------------------------------------------------------------
 
 interface Visit {
+  /** The directories in which the visit looked for skills. */
+  readonly searched: readonly EnteredDir[];
   readonly candidates: readonly Candidate[];
   /** The real paths of directories that the visit could not enter. */
   readonly unvisited: readonly string[];
@@ -374,6 +383,7 @@ async function visit(
     );
   }
   return {
+    searched: visits.flatMap((it) => it.searched),
     candidates: visits.flatMap((it) => it.candidates),
     unvisited: visits.flatMap((it) => it.unvisited),
     cut: visits.flatMap((it) => it.cut),
@@ -417,7 +427,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     depth: 0,
     outer: undefined,
   }];
-  const searched = new Set<string>();
+  const searched = new Map<string, EnteredDir>();
   let status: SkillRootReport["status"] = "found";
   const keepLast = (dir: string) => {
     // The directory itself may be a candidate already.
@@ -436,7 +446,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       const { realDir, file } = found;
       if (file) candidates.push({ dir, realDir, root, depth, file });
       if (isSearched(found, context) && !searched.has(realDir)) {
-        searched.add(realDir);
+        searched.set(realDir, found);
         if (!append(listDirs(found, root), queue, room)) cut.push(realDir);
       }
     } catch (error) {
@@ -452,7 +462,14 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     diagnostics.push({ ...tooManyDirs(room.limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, project), realPath, status };
-  return { candidates, unvisited, cut, diagnostics, reports: [report] };
+  return {
+    searched: [...searched.values()],
+    candidates,
+    unvisited,
+    cut,
+    diagnostics,
+    reports: [report],
+  };
 }
 
 /** Appends directories to the queue, and returns whether there was room for all. */
@@ -503,6 +520,7 @@ function skipRoot(
     : error;
   const diagnostic = { ...skillDiagnosticOf(reason), file: path };
   return {
+    searched: [],
     candidates: isTemporary(error) ? last : [],
     unvisited: isMissing ? [] : [location],
     cut: [],
@@ -681,12 +699,45 @@ function readCandidate(
   if (!isRead && time.left < 0) return undefined;
   const skillMd = isRead ? last : readSkillMd(bytes);
   time.left -= Date.now() - start;
-  return {
+  const kept = isRead ? undefined : keepWhileWritten(skillMd, version, last);
+  return kept ?? {
     ...skillMd,
     realPath,
     modified: status.mtime?.getTime() ?? 0,
     version,
     digest: isCertain ? undefined : digest,
+    recheckAt: findSettlingTime(status),
+    unfinished: undefined,
+  };
+}
+
+/**
+ * How long a file that would be skipped keeps its last state, in milliseconds. An editor
+ * or an installer may be writing it.
+ */
+const WRITING_MS = 2_000;
+
+/**
+ * Returns the last state of a file that would be skipped, if this version of it is new.
+ * Flags that it has hide the skill at once.
+ */
+function keepWhileWritten(
+  skillMd: SkillMd,
+  version: string,
+  last: KnownSkillMd | undefined,
+): KnownSkillMd | undefined {
+  if (skillMd.frontmatter || !last?.frontmatter) return undefined;
+  const { unfinished } = last;
+  const now = Date.now();
+  const since = unfinished?.version === version ? unfinished.since : now;
+  const end = since + WRITING_MS;
+  if (now >= end) return undefined;
+  return {
+    ...last,
+    isHiddenFromModel: last.isHiddenFromModel || skillMd.isHiddenFromModel,
+    isHiddenFromUser: last.isHiddenFromUser || skillMd.isHiddenFromUser,
+    recheckAt: end,
+    unfinished: { version, since },
   };
 }
 
@@ -930,6 +981,7 @@ export class SkillRegistry {
   readonly #listeners = new Set<SkillChangeListener>();
   readonly #subscribers = new Set<ScanSubscriber>();
   readonly #watcher: DirWatcher | undefined;
+  #poller: PathPoller | undefined;
   readonly #refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
   /** The digests of files, by version and path. */
@@ -937,6 +989,8 @@ export class SkillRegistry {
   #last: Scan | undefined;
   #catalog = EMPTY_CATALOG;
   #scanStart = -Infinity;
+  /** How long the last scan took, in milliseconds. */
+  #scanTime = 0;
   /** The logged lines that still apply. */
   #logged: ReadonlySet<string> = new Set();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -1078,6 +1132,7 @@ export class SkillRegistry {
     const previous = this.catalog;
     const catalog = await this.#scanRoots()
       .catch((error) => this.#keepCatalog(error));
+    this.#scanTime = performance.now() - this.#scanStart;
     if (this.#isClosed) return previous;
     this.#catalog = catalog;
     this.#logged = logDiagnostics(catalog, {
@@ -1160,18 +1215,38 @@ export class SkillRegistry {
   watch(): void {
     if (this.#isClosed) return;
     this.#isWatching = true;
+    if (this.#watcher !== undefined) {
+      this.#poller ??= new PathPoller(() => this.#rescan());
+    }
     this.updateWatcher();
     this.#startTimer();
   }
 
   #startTimer(): void {
     clearTimeout(this.#timer);
-    if (!this.#isWatching || this.#refreshSeconds === 0) return;
-    this.#timer = setTimeout(
-      () => this.#rescan(),
-      this.#refreshSeconds * 1_000,
-    );
+    const delay = Math.min(this.#untilRefresh(), this.#untilRecheck());
+    if (!this.#isWatching || delay === Infinity) return;
+    this.#timer = setTimeout(() => this.#rescan(), delay);
     Deno.unrefTimer(this.#timer);
+  }
+
+  #untilRefresh(): number {
+    if (this.#refreshSeconds === 0) return Infinity;
+    const longest = this.#refreshSeconds * 1_000;
+    // Only scans find changes in directories beyond the limit of the watcher.
+    const isWatchedInPart = this.#watcher?.isComplete === false;
+    if (!isWatchedInPart) return longest;
+    const proportional = this.#scanTime / MAX_SCAN_SHARE;
+    return Math.min(longest, Math.max(MIN_REFRESH_MS, proportional));
+  }
+
+  /** Returns the time until a file that has just changed is settled or finished. */
+  #untilRecheck(): number {
+    if (this.#watcher === undefined) return Infinity;
+    const times = (this.#last?.decided ?? [])
+      .map(({ skillMd }) => skillMd?.recheckAt ?? Infinity);
+    const first = times.reduce((a, b) => Math.min(a, b), Infinity);
+    return Math.max(0, first - Date.now());
   }
 
   #rescan(): void {
@@ -1184,9 +1259,9 @@ export class SkillRegistry {
     if (!this.#isWatching || this.#last === undefined) return;
     const subscribed = [...this.#subscribers]
       .flatMap((subscriber) => subscriber.listDirsToWatch());
-    this.#watcher?.update(
-      dirsToWatch(this.#last, this.#policy.file, subscribed),
-    );
+    const { file } = this.#policy;
+    this.#watcher?.update(dirsToWatch(this.#last, file, subscribed));
+    this.#poller?.update(pathsToPoll(this.#last, file));
   }
 
   /** Stops all updates for good, and removes all listeners. */
@@ -1195,6 +1270,7 @@ export class SkillRegistry {
     this.#isWatching = false;
     clearTimeout(this.#timer);
     this.#watcher?.close();
+    this.#poller?.close();
     this.#listeners.clear();
     this.#subscribers.clear();
   }
@@ -1205,19 +1281,41 @@ export class SkillRegistry {
   }
 }
 
+/** The shortest time between two scans without a change that was noticed, in milliseconds. */
+const MIN_REFRESH_MS = 1_000;
+
+/** The largest part of the time that such scans take. */
+const MAX_SCAN_SHARE = 0.01;
+
+/** How many paths the poller compares each second. */
+const MAX_POLLED_PATHS = 200;
+
+/** Lists the paths that can come to lead elsewhere, or where symlinks can appear. */
+function pathsToPoll(
+  { searched, catalog: { roots } }: Scan,
+  policyFile: string | undefined,
+): Set<string> {
+  const groups = searched.filter(({ depth }) => depth > 0);
+  return new Set([
+    ...policyFile ? [policyFile] : [],
+    ...roots.map(({ root }) => root.path),
+    ...groups.slice(0, MAX_POLLED_PATHS).map(({ dir }) => dir),
+  ]);
+}
+
 /**
  * Lists the real paths of the directories to watch. The number is limited, so recently
  * edited skills come first. The timer finds the other changes.
  */
 function dirsToWatch(
-  { decided, catalog: { roots } }: Scan,
+  { searched, decided, catalog: { roots } }: Scan,
   policyFile: string | undefined,
   subscribed: readonly string[],
 ): Set<string> {
   const modified = (it: Decided) => it.skillMd?.modified ?? 0;
   const lastModified = decided
     .toSorted((a, b) => modified(b) - modified(a))
-    .slice(0, MAX_WATCHED_DIRS);
+    .slice(0, 1 + MAX_WATCHED_DIRS);
   return new Set([
     ...roots.flatMap(({ realPath }) => realPath ?? []),
     ...policyFile ? [realPathIfThere(policyFile) ?? policyFile] : [],
@@ -1227,6 +1325,7 @@ function dirsToWatch(
     ...lastModified.flatMap(({ realDir, skillMd }) =>
       skillMd ? [realDir, dirname(skillMd.realPath)] : [realDir]
     ),
+    ...searched.slice(0, 1 + MAX_WATCHED_DIRS).map(({ realDir }) => realDir),
   ]);
 }
 

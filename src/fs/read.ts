@@ -90,7 +90,18 @@ const TIME_STEP_MS = 2_000;
  * Whether a file is settled: it has not changed in the last two seconds. Otherwise, it
  * can change again without a new version. A file with unknown times is never settled.
  */
-export function isSettled({ mtime, ctime }: Deno.FileInfo): boolean {
+export function isSettled(status: Deno.FileInfo): boolean {
+  return Date.now() >= settlingTimeOf(status);
+}
+
+/** Returns when a file that has just changed will be settled, in milliseconds since 1970. */
+export function findSettlingTime(status: Deno.FileInfo): number | undefined {
+  const time = settlingTimeOf(status);
+  const wait = time - Date.now();
+  return wait > 0 && wait <= TIME_STEP_MS ? time : undefined;
+}
+
+function settlingTimeOf({ mtime, ctime }: Deno.FileInfo): number {
   const changed = Math.max(mtime?.getTime() ?? NaN, ctime?.getTime() ?? NaN);
-  return Date.now() - changed >= TIME_STEP_MS;
+  return changed + TIME_STEP_MS;
 }

@@ -145,7 +145,7 @@ const SERVING = {
   },
   "no-watch": {
     type: "boolean",
-    help: "do not watch the folders; rely on --refresh",
+    help: "do not watch or compare the folders; rely on --refresh",
   },
   "log-loads": {
     type: "boolean",

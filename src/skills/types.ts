@@ -54,9 +54,9 @@ export interface SkillRoot {
   /** The configured path of the directory. */
   readonly path: string;
   /**
-   * Which limits apply. A scan visits at most 1,000 directories in a project's root and
-   * reads its new skills for at most two seconds. The scope of a skill does not depend on
-   * this field, but on its real path.
+   * Which limits apply. A scan visits at most 1,000 directories in all roots of a
+   * project, and reads and parses their changed files for at most two seconds. The scope
+   * of a skill does not depend on this field, but on its real path.
    */
   readonly scope: SkillScope;
   /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
@@ -254,7 +254,10 @@ export interface ScanOptions extends BaseDirs {
 
 /** Options of a {@linkcode SkillRegistry}. */
 export interface SkillRegistryOptions extends ScanOptions {
-  /** The maximum time between two scans in seconds, or 0 for no timer. Default: 30. */
+  /**
+   * The maximum time between two scans in seconds, or 0 for no timer. If there are too
+   * many directories to watch, scans follow sooner. Default: 30.
+   */
   readonly refreshSeconds?: number | undefined;
   /** Whether to watch the directories too, to notice changes immediately. Default: `true`. */
   readonly watchDirs?: boolean | undefined;

@@ -1,0 +1,193 @@
+// How a registry that watches notices changes, without its timer unless a test says so.
+import assert from "node:assert/strict";
+import {
+  type SkillCatalog,
+  SkillRegistry,
+  type SkillRegistryOptions,
+  type SkillRoot,
+} from "../mod.ts";
+import { join } from "../src/fs/paths.ts";
+import { Place, replaced, skillMd } from "./testing/folders.ts";
+import { needs } from "./testing/needs.ts";
+import { names, root } from "./testing/registry.ts";
+import { eventually, Inbox } from "./testing/waiting.ts";
+
+const withLinks = needs("links");
+
+/** A place whose directory `skills` is a watched root. */
+class Watched implements Disposable {
+  readonly place = new Place();
+  readonly changes = new Inbox<SkillCatalog>();
+  readonly registry: SkillRegistry;
+
+  constructor(
+    options: SkillRegistryOptions = {},
+    rest: Partial<SkillRoot> = {},
+  ) {
+    const skills = root(join(this.place.path, "skills"), rest);
+    this.registry = new SkillRegistry([skills], {
+      refreshSeconds: 0,
+      log: () => {},
+      ...options,
+    });
+    this.registry.onChange(({ catalog }) => this.changes.put(catalog));
+  }
+
+  /** Scans, watches, and waits for the scan that follows if there is anything to watch. */
+  async start(): Promise<void> {
+    const { roots } = await this.registry.refresh();
+    this.registry.watch();
+    if (roots.some(({ status }) => status === "found")) {
+      await eventually(
+        () => this.registry.catalog.revision > 1,
+        "the scan after the start",
+      );
+    }
+    this.changes.takeAll();
+  }
+
+  /** Waits until exactly these skills are in the catalog. */
+  async until(...expected: string[]): Promise<void> {
+    await this.changes.take(
+      (catalog) => names(catalog).join() === expected.join(),
+      `the skills ${expected.join(", ")}`,
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.registry.close();
+    this.place[Symbol.dispose]();
+  }
+}
+
+/** Makes `Deno.watchFs` tell nothing. */
+function withoutEvents(): Disposable {
+  const { watchFs } = Deno;
+  return replaced(Deno, {
+    watchFs: () => watchFs(Deno.makeTempDirSync()),
+  });
+}
+
+withLinks.test("a link that appears in a root or in a group is noticed", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.skill("store", "linked");
+  place.skill("store", "grouped");
+  place.skill("skills", "git");
+  place.skill("skills/group", "pdf");
+  await watched.start();
+  place.link("../store/linked", "skills/linked");
+  await watched.until("git", "linked", "pdf");
+  place.link("../../store/grouped", "skills/group/grouped");
+  await watched.until("git", "grouped", "linked", "pdf");
+  place.remove("skills/linked");
+  await watched.until("git", "grouped", "pdf");
+});
+
+Deno.test("a root that is created, moved away, or moved back is noticed", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  await watched.start();
+  place.skill("skills", "git");
+  await watched.until("git");
+  Deno.renameSync(join(place.path, "skills"), join(place.path, "away"));
+  await watched.until();
+  Deno.renameSync(join(place.path, "away"), join(place.path, "skills"));
+  await watched.until("git");
+});
+
+withLinks.test("a link above a root that is switched to another release is noticed", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.skill("releases/1", "old");
+  place.skill("releases/2", "new");
+  place.link("releases/1", "current");
+  place.link("current", "skills");
+  await watched.start();
+  place.link("releases/2", "next");
+  Deno.renameSync(join(place.path, "next"), join(place.path, "current"));
+  await watched.until("new");
+});
+
+Deno.test("a new skill deep in a recursive root is noticed", async () => {
+  using watched = new Watched({}, { recursive: true });
+  const { place } = watched;
+  place.dir("skills", "a", "b");
+  await watched.start();
+  place.skill("skills/a/b", "deep");
+  await watched.until("deep");
+});
+
+Deno.test("a file that changed just before a scan is read again without an event", async () => {
+  using _ = withoutEvents();
+  using watched = new Watched();
+  const { place, changes } = watched;
+  const file = join(place.skill("skills", "git"), "SKILL.md");
+  await watched.start();
+  const { mtime } = Deno.statSync(file);
+  place.file("skills/git/SKILL.md", skillMd("git", "New"));
+  Deno.utimeSync(file, mtime!, mtime!);
+  await changes.take(
+    ({ skills }) => skills.get("git")?.description === "New",
+    "the new description",
+  );
+});
+
+Deno.test("scans follow more often if not all folders can be watched", async () => {
+  using _deno = replaced(Deno, {
+    watchFs: () => {
+      throw new Error("Too many open files.");
+    },
+  });
+  using watched = new Watched({ refreshSeconds: 3_600 });
+  const { place } = watched;
+  place.skill("skills/group", "git");
+  await watched.start();
+  place.skill("skills/group/git", "none");
+  place.file("skills/group/git/SKILL.md", skillMd("git", "New"));
+  await watched.changes.take(
+    ({ skills }) => skills.get("git")?.description === "New",
+    "the new description",
+  );
+});
+
+Deno.test("a SKILL.md that is being written keeps its last state for two seconds", async () => {
+  using watched = new Watched();
+  const { place, registry, changes } = watched;
+  place.skill("skills", "git");
+  await registry.refresh();
+  let now = Date.now();
+  using _clock = replaced(Date, { now: () => now });
+  for (const half of ["", "---\nname: git\ndescr", "---\nname: git\n---\n"]) {
+    place.file("skills/git/SKILL.md", half);
+    const { skills, diagnostics } = await registry.refresh();
+    assert.equal(skills.get("git")?.description, "About git", half);
+    assert.deepEqual(diagnostics, [], half);
+  }
+  assert.deepEqual(changes.takeAll().length, 1);
+  now += 2_000;
+  const { skills, diagnostics } = await registry.refresh();
+  assert.deepEqual([...skills], []);
+  assert.deepEqual(diagnostics.map(({ rule }) => rule), [
+    "description-missing",
+  ]);
+});
+
+Deno.test("a SKILL.md that is being written hides its skill as soon as a flag says so", async () => {
+  using watched = new Watched();
+  const { place, registry } = watched;
+  place.skill("skills", "git");
+  await registry.refresh();
+  const half = "---\nname: git\ndisable-model-invocation: true\n---\n";
+  place.file("skills/git/SKILL.md", half);
+  await registry.refresh();
+  assert.equal(registry.catalog.skills.get("git")?.hiddenFrom, "model");
+});
+
+Deno.test("a SKILL.md that stays unfinished is skipped without another event", async () => {
+  using watched = new Watched();
+  watched.place.skill("skills", "git");
+  await watched.start();
+  watched.place.file("skills/git/SKILL.md", "");
+  await watched.until();
+});
