@@ -99,6 +99,7 @@ import {
   readSkillFile,
   sha256,
 } from "./src/skills/files.ts";
+import { MAX_DESCRIPTION_LENGTH } from "./src/skills/limits.ts";
 import { pluginOf, servedKey, skillKey } from "./src/skills/names.ts";
 import {
   byScope,
@@ -147,7 +148,12 @@ import type {
   SkippedSkill,
 } from "./src/skills/types.ts";
 import { inTurns, SharedTask, wait } from "./src/tasks.ts";
-import { isObject, log, withoutInvisible } from "./src/text.ts";
+import {
+  isObject,
+  log,
+  truncateCharacters,
+  withoutInvisible,
+} from "./src/text.ts";
 
 export { RULES } from "./src/diagnostics.ts";
 export { SkillFileError } from "./src/fs/errors.ts";
@@ -948,7 +954,10 @@ function toSkill(decided: Decided): Skill {
   const { dir, root, file: { name } } = candidate!;
   return {
     name: skillMd!.name!,
-    description: withoutInvisible(frontmatter!.description),
+    // A stranger's can have 16 KiB, and cleaning them would block the thread.
+    description: withoutInvisible(
+      truncateCharacters(frontmatter!.description, MAX_DESCRIPTION_LENGTH),
+    ),
     frontmatter: frontmatter!,
     directory: dir,
     realDirectory: realDir,

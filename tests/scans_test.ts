@@ -307,23 +307,19 @@ interface Rescan extends Scan {
 }
 
 const RESCANS: Readonly<Record<string, readonly Rescan[]>> = {
-  "reads a SKILL.md that changed, broke, was removed, or took the place of skill.md":
-    [{
+  "reads a SKILL.md that changed, was removed, or took the place of skill.md": [
+    {
       files: "skills/git/skill.md=lower",
       roots: "skills",
       found: "lower skills/git",
       steps: [
         { add: "skills/git/SKILL.md=upper", found: "upper skills/git" },
-        {
-          add: "skills/git/SKILL.md=bad",
-          found: "",
-          diagnostics: "skills/git/SKILL.md frontmatter-missing",
-        },
         { add: "skills/git/SKILL.md=fixed", found: "fixed skills/git" },
         { remove: "skills/git/SKILL.md", found: "lower skills/git" },
         { remove: "skills/git/skill.md", found: "" },
       ],
-    }],
+    },
+  ],
   "finds the skills of a group until it becomes a skill": [{
     files: "skills/eng/tdd/",
     roots: "skills",

@@ -125,7 +125,7 @@ export interface SkillPolicy {
 export interface Skill {
   /** The name in its frontmatter, cleaned: one line without escapes or invisible characters. */
   readonly name: string;
-  /** The description in its frontmatter, without invisible characters. */
+  /** The first 1,024 characters of its description, without invisible ones. */
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;

@@ -11,11 +11,10 @@ import {
   STATES,
   type Viewer,
 } from "../policy/states.ts";
-import { MAX_DESCRIPTION_LENGTH } from "../skills/limits.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { oneLine, truncateCharacters } from "../text.ts";
+import { oneLine } from "../text.ts";
 
 export interface SkillEntry {
   readonly skill: Skill;
@@ -72,8 +71,6 @@ function listForModel({ skills, shadowed }: SkillCatalog): SkillEntry[] {
 }
 
 function toEntry(skill: Skill): SkillEntry {
-  const description = oneLine(
-    truncateCharacters(skill.description, MAX_DESCRIPTION_LENGTH),
-  );
+  const description = oneLine(skill.description);
   return { skill, name: qualifiedName(skill), description };
 }
