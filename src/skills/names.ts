@@ -53,14 +53,18 @@ export function isScoped(name: string): boolean {
   return /^(?:project|global):/i.test(name);
 }
 
+/** Matches versions, such as `5.0.1`. */
+const VERSION = /^v?\d+(?:\.\d+)+(?:[-+][\w.+-]*)?$/;
+
 /**
  * Returns the clean name of a skill's plugin: the directory above `skills` in
- * `<plugin>/skills/<name>`, unless it is the name of a scope.
+ * `<plugin>/skills/<name>`, or the one above that in `<plugin>/<version>/skills/<name>`,
+ * unless it is the name of a scope.
  */
 export function pluginOf(directory: string): string | undefined {
-  const [, skills, around = ""] = namesIn(directory).reverse();
+  const [, skills, around = "", above = ""] = namesIn(directory).reverse();
   if (skills !== "skills") return undefined;
-  const plugin = cleanName(around);
+  const plugin = cleanName(VERSION.test(around) ? above : around);
   const isUnusable = plugin === "" || plugin.startsWith(".") ||
     isScoped(`${plugin}:`);
   return isUnusable ? undefined : plugin;
