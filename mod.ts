@@ -71,19 +71,11 @@ import { PathPoller } from "./src/fs/poll.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions } from "./src/views/options.ts";
-import { resolve, resolveName } from "./src/views/resolve.ts";
 import { callTool, toTool } from "./src/features/tools.ts";
 import type { SkillTool } from "./src/features/toolsets/tool.ts";
 import { listTools } from "./src/features/toolsets/toolsets.ts";
-import { HiddenDirs } from "./src/policy/hidden_dirs.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
-import {
-  isForModel,
-  isHiddenFrom,
-  isOff,
-  STATES,
-  strictest,
-} from "./src/policy/states.ts";
+import { STATES } from "./src/policy/states.ts";
 import {
   changedKeys,
   EMPTY_CATALOG,
@@ -100,7 +92,13 @@ import {
   sha256,
 } from "./src/skills/files.ts";
 import { MAX_DESCRIPTION_LENGTH } from "./src/skills/limits.ts";
-import { pluginOf, servedKey, skillKey } from "./src/skills/names.ts";
+import { lookUp, SkillNames } from "./src/skills/lookup.ts";
+import {
+  pluginOf,
+  qualifiedName,
+  servedKey,
+  skillKey,
+} from "./src/skills/names.ts";
 import {
   byScope,
   confinementOf,
@@ -144,9 +142,10 @@ import type {
   SkillRootReport,
   SkillScope,
   SkillState,
-  SkillViewer,
   SkippedSkill,
+  Viewer,
 } from "./src/skills/types.ts";
+import { HiddenDirs, isOff, sees, strictest } from "./src/skills/visibility.ts";
 import { inTurns, SharedTask, wait } from "./src/tasks.ts";
 import {
   isObject,
@@ -860,7 +859,7 @@ function listSkipped(
         plugin: pluginOf(dir),
         diagnostics: isOff(it) ? [] : it.diagnostics,
         scope,
-        isForModel: isForModel(it),
+        hiddenFrom: it.hiddenFrom,
         projectPath: project.pathIn(childPath(realDir, file.name)),
       };
     });
@@ -901,27 +900,39 @@ function name(
   const valid = decided.filter((it) => it.skillMd?.frontmatter);
   const off = valid.filter(isOff).map(toSkill);
   const on = sortByPrecedence(valid.filter((it) => !isOff(it))).map(toSkill);
+  const names = new SkillNames([...on, ...off], skipped);
   const byKey = Map.groupBy(on, (skill) => skillKey(skill.name));
   const skills = new Map<string, Skill>();
-  const others: ShadowedSkill[] = [];
+  const shadowed: ShadowedSkill[] = [];
   for (const key of [...byKey.keys()].sort()) {
-    const [first, ...rest] = byKey.get(key)!;
-    skills.set(key, first!);
-    others.push(...rest.map((skill) => ({ skill, by: first! })));
+    for (const skill of byKey.get(key)!) {
+      const by = names.find(skill.name, "host").skill!;
+      if (by === skill) {
+        skills.set(key, skill);
+      } else {
+        const prefix = findPrefix(skill, names);
+        shadowed.push({ skill: { ...skill, prefix }, by });
+      }
+    }
   }
-  const found = { skills, shadowed: others, off, skipped };
-  const shadowed = others.map(({ skill, by }) => {
-    const prefix = [skill.scope, skill.plugin].find((prefix) =>
-      prefix && resolve(`${prefix}:${skill.name}`, found) === skill
-    );
-    return { skill: { ...skill, prefix }, by };
-  });
   const loadable = shadowed.map(({ skill }) => skill)
     .filter(({ prefix }) => prefix !== undefined);
   const served = new Map(
     [...skills.values(), ...loadable].map((skill) => [servedKey(skill), skill]),
   );
   return { skills, shadowed, served, off };
+}
+
+/** Returns what to put before the plain name of a shadowed skill, so that it loads the skill. */
+function findPrefix(skill: Skill, names: SkillNames): string | undefined {
+  const { scope, plugin } = skill;
+  const prefixes = plugin === undefined
+    ? [scope]
+    : [scope, plugin, `${scope}:${plugin}`];
+  return prefixes.find((prefix) => {
+    const name = qualifiedName({ ...skill, prefix });
+    return names.find(name, "host").skill === skill;
+  });
 }
 
 /**
@@ -934,7 +945,7 @@ function sortByPrecedence(decided: readonly Decided[]): Decided[] {
   const inOrder = [...byRoot.values()].flatMap((inRoot) =>
     inRoot.toSorted((a, b) => rankInRoot(a) - rankInRoot(b))
   );
-  const isHidden = (it: Decided) => Number(!isForModel(it));
+  const isHidden = (it: Decided) => Number(!sees("model", it));
   return inOrder.sort((a, b) => isHidden(a) - isHidden(b));
 }
 
@@ -1046,9 +1057,11 @@ export class SkillRegistry {
    * Finds a skill by name, regardless of case, or by qualified name: `global:git` and
    * `project:git` find the first skill named `git` in the scope, and `tools:git` the one
    * in the plugin `tools`.
+   *
+   * @param viewer The viewer, from whom skills can be hidden.
    */
-  find(name: string): Skill | undefined {
-    return resolveName(name, this.catalog);
+  find(name: string, viewer: Viewer = "host"): Skill | undefined {
+    return lookUp(name, viewer, this.catalog).skill;
   }
 
   /**
@@ -1060,9 +1073,9 @@ export class SkillRegistry {
    */
   async listFiles(
     skill: Skill,
-    options: SkillFilesOptions = {},
+    { viewer, maxEntries }: SkillFilesOptions = {},
   ): Promise<SkillFiles> {
-    return await listFiles(this.#accessTo(skill, options), options.maxEntries);
+    return await listFiles(this.#accessTo(skill, viewer), maxEntries);
   }
 
   /**
@@ -1076,7 +1089,7 @@ export class SkillRegistry {
   async readFile(
     skill: Skill,
     path: string,
-    viewer?: SkillViewer,
+    viewer: Viewer = "host",
   ): Promise<SkillFileContent> {
     return await readSkillFile(path, this.#accessTo(skill, viewer));
   }
@@ -1096,14 +1109,14 @@ export class SkillRegistry {
     return await digestFile(file, this.#accessTo(skill), this.#digests);
   }
 
-  #accessTo(skill: Skill, { forModel = false }: SkillViewer = {}): FileAccess {
+  #accessTo(skill: Skill, viewer: Viewer = "host"): FileAccess {
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
       isHidden: (realPath) => {
         const hiddenFrom =
           this.#last?.hidden.of(realPath, skill.realDirectory) ?? "nobody";
-        return isHiddenFrom(forModel ? "model" : "host", { hiddenFrom });
+        return !sees(viewer, { hiddenFrom });
       },
       maxFileSize: this.#options.maxFileSize,
       describe: (error) => skillDiagnosticOf(error, skill.scope),

@@ -36,9 +36,12 @@ const DIRS: Readonly<Record<Owner, string>> = {
 /** What each has, if it has such a skill. */
 type Kinds = Readonly<Record<Owner, Kind | undefined>>;
 
-function holderOf(kinds: Kinds, order: readonly Owner[]): Owner | undefined {
-  const there = order.filter((owner) => kinds[owner] !== undefined);
-  return there.find((owner) => kinds[owner]!.seen.includes("t")) ?? there[0];
+/** Lists the owners by their right to the name. */
+function ranked(kinds: Kinds, order: readonly Owner[]): Owner[] {
+  const rank = (owner: Owner) =>
+    kinds[owner]!.seen.includes("t") ? 0 : owner === "global" ? 1 : 2;
+  return order.filter((owner) => kinds[owner] !== undefined)
+    .toSorted((a, b) => rank(a) - rank(b));
 }
 
 function write(place: Place, kinds: Kinds): void {
@@ -108,22 +111,29 @@ async function ask(server: LocalServer): Promise<Answers> {
 }
 
 function expect(kinds: Kinds, order: readonly Owner[]): Answers {
-  const holder = holderOf(kinds, order);
+  const owners = ranked(kinds, order);
+  const [holder] = owners;
   const answers: Answers = { "listed tools": "" };
-  for (const owner of ["project", "global"] as const) {
-    const { seen = "" } = kinds[owner] ?? {};
+  for (const owner of owners) {
+    const { seen } = kinds[owner]!;
+    // To each viewer, the name means the first skill that it sees.
+    const answer = (view: string, letter: string) => {
+      const isFirst = owner === owners.find((it) =>
+        kinds[it]!.seen.includes(letter)
+      );
+      const names = isFirst ? ["deploy", QUALIFIED[owner]] : [QUALIFIED[owner]];
+      for (const name of names) answers[`${view} ${name}`] = owner;
+    };
     const isHolder = owner === holder;
-    const names = isHolder ? ["deploy", QUALIFIED[owner]] : [QUALIFIED[owner]];
-    for (const name of names) {
-      if (seen.includes("t")) answers[`tool ${name}`] = owner;
-      if (seen.includes("p")) answers[`prompt ${name}`] = owner;
-    }
-    const uri = isHolder ? "skill://deploy/SKILL.md" : URIS[owner];
+    if (seen.includes("t")) answer("tool", "t");
     if (seen.includes("p")) {
-      answers[`listed prompt ${names[0]}`] = owner;
+      answer("prompt", "p");
+      const name = isHolder ? "deploy" : QUALIFIED[owner];
+      answers[`listed prompt ${name}`] = owner;
     }
     if (isHolder && seen.includes("t")) answers["listed tools"] = owner;
     if (!seen.includes("r")) continue;
+    const uri = isHolder ? "skill://deploy/SKILL.md" : URIS[owner];
     answers[`listed ${uri}`] = owner;
     answers[`resource ${uri}`] = owner;
     answers[uri] = owner;

@@ -8,10 +8,13 @@ import { Place, skillMd } from "./testing/folders.ts";
 import { root } from "./testing/registry.ts";
 import { printedReport } from "./testing/report.ts";
 
-Deno.test("pluginOf() returns the folder around the folder of skills, unless it is named like a scope", () => {
+Deno.test("pluginOf() returns the folder around the folder of skills or of a version, unless it is named like a scope", () => {
   const cases: [directory: string, plugin: string | undefined][] = [
     ["/plugins/ms-office-suite/skills/pdf", "ms-office-suite"],
     ["/cache/3d-tools/skills/mesh", "3d-tools"],
+    ["/cache/superpowers/5.0.1/skills/debugging", "superpowers"],
+    ["/cache/tools/v2.1.0-beta.1/skills/git", "tools"],
+    ["/cache/global/1.0/skills/git", undefined],
     ["/home/me/.claude/skills/pdf", undefined],
     ["/home/me/.claude/skills/eng/tdd", undefined],
     ["/code/project/skills/pdf", undefined],

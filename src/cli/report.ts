@@ -28,7 +28,6 @@ import {
   realPathOf,
   relative,
 } from "../fs/paths.ts";
-import { isOff } from "../policy/states.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
@@ -42,6 +41,7 @@ import type {
   SkillRegistryOptions,
   SkillRootReport,
 } from "../skills/types.ts";
+import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
 
 /** Opens a registry with some settings, without scanning. */

@@ -6,9 +6,10 @@
 
 import { hasEffect, isError } from "../diagnostics.ts";
 import { dirname, join, relative } from "../fs/paths.ts";
-import { isOff, STATES } from "../policy/states.ts";
+import { STATES } from "../policy/states.ts";
 import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
+import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits, count } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./print.ts";
 import { pathFromHere, type Report } from "./report.ts";

@@ -1,10 +1,9 @@
 /** Completes the names of skills, and the paths of their files. */
 
-import type { Viewer } from "../policy/states.ts";
 import type { SkillSource } from "../skills/source.ts";
-import type { SkillCatalog } from "../skills/types.ts";
+import type { SkillCatalog, Viewer } from "../skills/types.ts";
 import { quote } from "../text.ts";
-import { globalFirst, listEntries, maySee } from "../views/entries.ts";
+import { globalFirst, listEntries } from "../views/entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import { requireResource, TEMPLATES } from "./resources.ts";
@@ -35,7 +34,7 @@ async function listValues(
 ): Promise<string[]> {
   const { catalog } = registry;
   if (ref.type === "ref/prompt") {
-    if (!isPrompt(ref.name, catalog)) {
+    if (!isPrompt(ref.name, registry)) {
       throw invalidParams(
         `Unknown prompt ${
           quote(ref.name)
@@ -67,8 +66,8 @@ async function listPaths(
   name: string | undefined,
   registry: SkillSource,
 ): Promise<string[]> {
-  const skill = registry.find(name ?? "");
-  if (skill === undefined || !maySee("host", skill)) return [];
+  const skill = registry.find(name ?? "", "host");
+  if (skill === undefined) return [];
   const { files } = await registry.listFiles(skill);
   return files.map(({ path }) => path);
 }

@@ -4,12 +4,13 @@ import type {
   ContentBlock,
   Prompt,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { SKILL_MD, skillMdUri } from "../skills/names.ts";
+import { lookUp } from "../skills/lookup.ts";
+import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import type { RequestContext } from "../views/context.ts";
-import { listEntries, maySee, type SkillEntry } from "../views/entries.ts";
+import { listEntries, type SkillEntry } from "../views/entries.ts";
 import {
   findNoSkillsReason,
   fitList,
@@ -25,7 +26,6 @@ import {
 import type { ToolOptions } from "../views/options.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
-import { isNameTaken } from "../views/resolve.ts";
 import { readForRequest } from "./resources.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -47,7 +47,7 @@ export const PROMPT_HANDLERS: Handlers = {
   "prompts/get": async (params, context) => {
     const { registry, options } = context;
     const skill = requirePrompt(params, registry);
-    const reading = registry.readFile(skill, SKILL_MD);
+    const reading = registry.readFile(skill, SKILL_MD, "user");
     const text = decodeText(await readForRequest(skillMdUri(skill), reading));
     logLoad(skill, "as a prompt", context);
     const isOwnPrompt = params.name !== SKILL_PROMPT;
@@ -66,38 +66,30 @@ export function listPrompts(
   { toolset }: ToolOptions,
 ): Prompt[] {
   const entries = orderForPages(listEntries("user", catalog));
-  const own = Array.from(byPromptName(entries, catalog), ([name, entry]) => ({
-    name,
-    title: entry.name,
-    description: entry.description,
-    ...toolset === "skill" && { arguments: PROMPT_ARGUMENTS },
-  }));
+  const own = entries.filter((it) => hasOwnPrompt(it, catalog))
+    .map(({ name, description }) => ({
+      name: toPromptName(name),
+      title: name,
+      description,
+      ...toolset === "skill" && { arguments: PROMPT_ARGUMENTS },
+    }));
   return [createSkillPrompt(entries), ...own];
 }
 
 /** Whether there is a prompt with a name. */
-export function isPrompt(name: string, catalog: SkillCatalog): boolean {
-  return name === SKILL_PROMPT ||
-    byPromptName(listEntries("user", catalog), catalog).has(name);
+export function isPrompt(name: string, registry: SkillSource): boolean {
+  return name === SKILL_PROMPT || registry.find(name, "user") !== undefined;
 }
 
-/**
- * Names the prompt of each entry, without white space, because Claude Code cannot invoke
- * such names. A skill whose name becomes that of another has no prompt of its own, and
- * the prompt `skill` still loads it.
- */
-function byPromptName(
-  entries: readonly SkillEntry[],
+/** Whether the name of a skill's prompt loads it. The prompt `skill` loads all skills. */
+function hasOwnPrompt(
+  { skill, name }: SkillEntry,
   catalog: SkillCatalog,
-): Map<string, SkillEntry> {
-  const named = new Map<string, SkillEntry>();
-  for (const entry of entries) {
-    const name = entry.name.replace(/\s/g, "-");
-    const isFree = () => !named.has(name) && !isNameTaken(name, catalog);
-    if (name === entry.name || isFree()) named.set(name, entry);
-  }
-  named.delete(SKILL_PROMPT);
-  return named;
+): boolean {
+  const promptName = toPromptName(name);
+  if (promptName === SKILL_PROMPT) return false;
+  return promptName === name ||
+    lookUp(promptName, "user", catalog).skill === skill;
 }
 
 function createPromptContent(
@@ -153,9 +145,8 @@ function requirePrompt(
   }
   const { catalog } = registry;
   const entries = listEntries("user", catalog);
-  const skill = byPromptName(entries, catalog).get(name)?.skill ??
-    registry.find(name);
-  if (skill !== undefined && maySee("user", skill)) return skill;
+  const skill = registry.find(name, "user");
+  if (skill !== undefined) return skill;
   const names = entries
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);

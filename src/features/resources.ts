@@ -5,6 +5,7 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -16,7 +17,6 @@ import { resourceContents } from "../views/media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { readAsMeant, readTogether } from "../views/reading.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
-import { resolveUri } from "../views/resolve.ts";
 import { MAX_RESULT_SIZE } from "../views/results.ts";
 
 export const TEMPLATES: readonly ResourceTemplateType[] = [
@@ -96,7 +96,7 @@ export function requireResource(
   uri: string,
   { catalog }: SkillSource,
 ): { skill: Skill; path: string | undefined } {
-  const found = resolveUri(uri, catalog);
+  const found = lookUpUri(uri, catalog);
   if (found !== undefined) return found;
   throw invalidParams(
     `Unknown resource ${

@@ -10,6 +10,7 @@ import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { sha256 } from "../skills/files.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
+import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import { readSkillMd } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
@@ -20,7 +21,6 @@ import { listEntries } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
-import { resolveUri } from "../views/resolve.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -52,7 +52,7 @@ export const EXTENSION_HANDLERS: Handlers = {
 
 /** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
 async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
-  const { skill } = resolveUri(uri, registry.catalog) ?? {};
+  const { skill } = lookUpUri(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {
     throw invalidParams(
       `Unknown skill ${

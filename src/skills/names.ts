@@ -1,7 +1,7 @@
 /**
  * The names of skills and their `skill://` URIs. If an earlier skill has the same name,
  * a skill gets a qualified name: with its scope, as in `global:git`, or with its plugin,
- * as in `office:pdf` for `office/skills/pdf`. `src/views/resolve.ts` looks up names.
+ * as in `office:pdf` for `office/skills/pdf`. `lookup.ts` looks up names.
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}
  */
@@ -36,8 +36,12 @@ export function cleanName(name: string): string {
   return cleaned === name ? name : cleanName(cleaned);
 }
 
+/** Matches names that are their own keys, as most are. */
+const KEY = /^[a-z\d-]{1,64}$/;
+
 /** Returns the lookup key of a name: the clean name in lowercase. */
 export function skillKey(name: string): string {
+  if (KEY.test(name)) return name;
   return normalizeText(cleanName(name).toLowerCase());
 }
 
@@ -49,25 +53,26 @@ export function isScoped(name: string): boolean {
   return /^(?:project|global):/i.test(name);
 }
 
+/** Matches versions, such as `5.0.1`. */
+const VERSION = /^v?\d+(?:\.\d+)+(?:[-+][\w.+-]*)?$/;
+
 /**
  * Returns the clean name of a skill's plugin: the directory above `skills` in
- * `<plugin>/skills/<name>`, unless it is the name of a scope.
+ * `<plugin>/skills/<name>`, or the one above that in `<plugin>/<version>/skills/<name>`,
+ * unless it is the name of a scope.
  */
 export function pluginOf(directory: string): string | undefined {
-  const [, skills, around = ""] = namesIn(directory).reverse();
+  const [, skills, around = "", above = ""] = namesIn(directory).reverse();
   if (skills !== "skills") return undefined;
-  const plugin = cleanName(around);
+  const plugin = cleanName(VERSION.test(around) ? above : around);
   const isUnusable = plugin === "" || plugin.startsWith(".") ||
     isScoped(`${plugin}:`);
   return isUnusable ? undefined : plugin;
 }
 
-/** Lists the keys of a skill: its plain name, and its names with scope and plugin. */
-export function keysOf(
-  { name, scope, plugin }: Pick<Skill, "name" | "scope" | "plugin">,
-): string[] {
-  const prefixes = plugin === undefined ? [scope] : [scope, plugin];
-  return [name, ...prefixes.map((prefix) => `${prefix}:${name}`)].map(skillKey);
+/** Replaces white space in a name, because Claude Code cannot invoke a prompt whose name has any. */
+export function toPromptName(name: string): string {
+  return name.replace(/\s/g, "-");
 }
 
 /** Returns the name that loads a skill: qualified, if it has a prefix. */

@@ -9,18 +9,18 @@ import type {
   SkillFileContent,
   SkillFiles,
   SkillFilesOptions,
-  SkillViewer,
+  Viewer,
 } from "./types.ts";
 
 /** The part of `SkillRegistry` that the views use. */
 export interface SkillSource {
   readonly catalog: SkillCatalog;
-  find(name: string): Skill | undefined;
+  find(name: string, viewer?: Viewer): Skill | undefined;
   listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
   readFile(
     skill: Skill,
     path: string,
-    viewer?: SkillViewer,
+    viewer?: Viewer,
   ): Promise<SkillFileContent>;
   digest(
     skill: Skill,

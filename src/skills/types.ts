@@ -92,6 +92,9 @@ export interface SkillFrontmatter {
 /** A state in the user's policy, which decides how a skill is served. See `docs/policy.md`. */
 export type SkillState = "on" | "pinned" | "name-only" | "manual" | "off";
 
+/** Who sees skills: the model through tools, the user through prompts, hosts through URIs. */
+export type Viewer = "model" | "user" | "host";
+
 /** From whom a skill or file is hidden, from the least to the most strict. */
 export type SkillHiding = "nobody" | "model" | "everyone";
 
@@ -156,11 +159,11 @@ export interface Skill {
   readonly state: SkillState;
   /** The policy rule that decided its state, if any. */
   readonly policyRule?: SkillPolicyRule | undefined;
-  /** Its plugin, if its directory is `<plugin>/skills/<name>`. */
+  /** Its plugin, if its directory is `<plugin>/skills/<name>`, or has a version between. */
   readonly plugin?: string | undefined;
   /**
-   * Its scope or plugin, if its plain name loads another skill. It then has a qualified
-   * name, `scope:name` or `plugin:name`, and URIs such as `skill://global%3Agit/…`.
+   * Its scope, its plugin, or both, if its plain name loads another skill. It then has a
+   * qualified name, such as `scope:name`, and URIs such as `skill://global%3Agit/…`.
    */
   readonly prefix?: string | undefined;
 }
@@ -183,8 +186,8 @@ export interface SkippedSkill {
   readonly diagnostics: readonly Diagnostic[];
   /** Its scope. */
   readonly scope: SkillScope;
-  /** Whether the model could load it if it were valid. */
-  readonly isForModel: boolean;
+  /** From whom it would be hidden if it were valid, as far as that is known. */
+  readonly hiddenFrom: SkillHiding;
   /** If it is in the project, the relative path of its `SKILL.md`, with slashes. */
   readonly projectPath?: string | undefined;
 }
@@ -298,14 +301,10 @@ export interface SkillRootOptions extends BaseDirs {
 /** Receives the changes after a refresh. If it returns a promise, the refresh waits for it. */
 export type SkillChangeListener = (change: SkillChange) => unknown;
 
-/** The viewer of a skill's files. */
-export interface SkillViewer {
-  /** Whether the viewer is the model, so that some nested skills are hidden. Default: `false`. */
-  readonly forModel?: boolean | undefined;
-}
-
 /** Options for listing the files of a skill. */
-export interface SkillFilesOptions extends SkillViewer {
+export interface SkillFilesOptions {
+  /** The viewer, from whom nested skills can be hidden. Default: `"host"`. */
+  readonly viewer?: Viewer | undefined;
   /** The maximum number of entries to visit. Default: 20,000. */
   readonly maxEntries?: number | undefined;
 }

@@ -1,19 +1,14 @@
 /**
  * The view of the catalog: an entry for each skill, with a name that loads it, its
  * description on one line, and the skill itself. Every list, prompt, resource, and
- * answer formats entries. Only this module decides who sees a skill, its name, and the
- * order.
+ * answer formats entries, in the order of this module.
  */
 
-import {
-  isForModel,
-  isHiddenFrom,
-  STATES,
-  type Viewer,
-} from "../policy/states.ts";
+import { STATES } from "../policy/states.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog, Viewer } from "../skills/types.ts";
+import { sees } from "../skills/visibility.ts";
 import { oneLine } from "../text.ts";
 
 export interface SkillEntry {
@@ -24,12 +19,6 @@ export interface SkillEntry {
   readonly description: string;
 }
 
-/** Whether a viewer can load a skill that is served. */
-export function maySee(viewer: Viewer, skill: Skill): boolean {
-  const isHidden = viewer === "user" && skill.isHiddenFromUser;
-  return !isHidden && !isHiddenFrom(viewer, skill);
-}
-
 /** Lists the skills that a viewer sees, pinned ones first, in the order of the catalog. */
 export function listEntries(
   viewer: Viewer,
@@ -37,7 +26,7 @@ export function listEntries(
 ): SkillEntry[] {
   const entries = viewer === "model"
     ? listForModel(catalog)
-    : catalog.served.values().filter((skill) => maySee(viewer, skill))
+    : catalog.served.values().filter((skill) => sees(viewer, skill))
       .map(toEntry).toArray();
   const isFirst = ({ skill }: SkillEntry) =>
     Number(STATES[skill.state].isFirst);
@@ -59,15 +48,17 @@ function listForModel({ skills, shadowed }: SkillCatalog): SkillEntry[] {
       by
     ),
   );
-  return skills.values().filter(isForModel).map((skill) => {
-    const { name, description } = toEntry(skill);
-    const isMarked = skill.scope === "project" && shadowing.has(skill);
-    return {
-      skill,
-      name: isMarked ? `project:${name}` : name,
-      description: STATES[skill.state].isDescribed ? description : "",
-    };
-  }).toArray();
+  return skills.values().filter((skill) => sees("model", skill)).map(
+    (skill) => {
+      const { name, description } = toEntry(skill);
+      const isMarked = skill.scope === "project" && shadowing.has(skill);
+      return {
+        skill,
+        name: isMarked ? `project:${name}` : name,
+        description: STATES[skill.state].isDescribed ? description : "",
+      };
+    },
+  ).toArray();
 }
 
 function toEntry(skill: Skill): SkillEntry {

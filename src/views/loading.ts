@@ -1,17 +1,12 @@
 /** Loads a skill: finds it by its name, reads its `SKILL.md`, and formats that for the model. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { isForModel } from "../policy/states.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
-import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible, log, quote } from "../text.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import type { RequestContext } from "./context.ts";
 import { createTextResult, requireAccepted } from "./results.ts";
-
-/** The tools read for the model. */
-export const FOR_MODEL = { forModel: true };
 
 /** The shortest time between two scans because of unknown names, in milliseconds. */
 const UNKNOWN_NAME_INTERVAL_MS = 100;
@@ -34,9 +29,9 @@ export async function loadSkill(
   name: string,
   { registry, options }: RequestContext,
 ): Promise<LoadedSkill> {
-  const known = findForModel(name, registry);
+  const known = registry.find(name, "model");
   if (known !== undefined) {
-    const file = await registry.readFile(known, SKILL_MD, FOR_MODEL)
+    const file = await registry.readFile(known, SKILL_MD, "model")
       .catch(() => undefined);
     if (file?.version === known.fileVersion) {
       return { skill: known, text: decodeText(file) };
@@ -44,19 +39,14 @@ export async function loadSkill(
   }
   const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
   await registry.refresh({ minIntervalMs });
-  const skill = findForModel(name, registry);
+  const skill = registry.find(name, "model");
   if (skill === undefined) {
     // Loaded on demand, because most names are known.
     const { answerUnknownName } = await import("./not_found.ts");
     throw new Error(await answerUnknownName(name, registry.catalog, options));
   }
-  const file = await registry.readFile(skill, SKILL_MD, FOR_MODEL);
+  const file = await registry.readFile(skill, SKILL_MD, "model");
   return { skill, text: decodeText(file) };
-}
-
-function findForModel(name: string, registry: SkillSource): Skill | undefined {
-  const skill = registry.find(name);
-  return skill !== undefined && isForModel(skill) ? skill : undefined;
 }
 
 /** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */

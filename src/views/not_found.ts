@@ -11,13 +11,10 @@ import {
 } from "../diagnostics.ts";
 import { basename, dirname } from "../fs/paths.ts";
 import { findFailure } from "../skills/catalog.ts";
-import { keysOf, skillKey } from "../skills/names.ts";
+import { lookUp, parseName } from "../skills/lookup.ts";
+import { skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
-import type {
-  SkillCatalog,
-  SkillScope,
-  SkippedSkill,
-} from "../skills/types.ts";
+import type { SkillCatalog, SkillScope } from "../skills/types.ts";
 import { nearestWords, oneLine, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 import {
@@ -106,14 +103,14 @@ function explainUnknownName(
   if (findNoSkillsReason(catalog) !== undefined) {
     return isRemote ? [] : [formatDiagnostic(findFailure(catalog)!)];
   }
-  const key = skillKey(name);
+  const { skipped } = lookUp(name, "model", catalog);
   const named = [
-    ...listSkippedSkills(key, catalog),
-    ...listSkippedEntries(key, catalog),
+    ...skipped === undefined ? [] : [{ ...skipped, what: SKILL_OF_NAME }],
+    ...listSkippedEntries(name, catalog),
   ];
   // A global one explains the name, if there is one.
-  const [skipped = []] = named.toSorted(byScope);
-  const causes = [skipped, listSkippedRoots(catalog)].flat();
+  const [cause = []] = named.toSorted(byScope);
+  const causes = [cause, listSkippedRoots(catalog)].flat();
   return [...new Set(causes.map((cause) => explain(cause, isRemote)))];
 }
 
@@ -131,24 +128,12 @@ interface Cause {
 
 const SKILL_OF_NAME = "a skill with this name";
 
-function listSkippedSkills(key: string, { skipped }: SkillCatalog): Cause[] {
-  const isNamed = (skill: SkippedSkill) =>
-    skill.names.some((name) => keysOf({ ...skill, name }).includes(key));
-  return skipped
-    .filter((skill) => skill.isForModel && isNamed(skill))
-    .map(({ diagnostics, scope, projectPath }) => ({
-      diagnostics,
-      scope,
-      what: SKILL_OF_NAME,
-      projectPath,
-    }));
-}
-
 /** Lists skipped entries of roots that have no `SKILL.md`, such as broken symlinks. */
 function listSkippedEntries(
-  key: string,
+  name: string,
   { diagnostics, roots, skipped }: SkillCatalog,
 ): Cause[] {
+  const { scopes, key } = parseName(name);
   const isOfSkill = (file: string) =>
     skipped.some((skill) => skill.diagnostics.some((it) => it.file === file));
   return diagnostics.flatMap((diagnostic) => {
@@ -156,14 +141,14 @@ function listSkippedEntries(
     const report = roots.find(({ root }) => root.path === dirname(file));
     if (report === undefined || isOfSkill(file)) return [];
     const { scope, projectPath } = report;
-    const name = basename(file);
-    if (!keysOf({ name, scope }).includes(key)) return [];
+    const entry = basename(file);
+    if (!scopes.includes(scope) || skillKey(entry) !== key) return [];
     return [{
       diagnostics: [diagnostic],
       scope,
       what: SKILL_OF_NAME,
       // The project itself can be a root.
-      projectPath: projectPath ? `${projectPath}/${name}` : name,
+      projectPath: projectPath ? `${projectPath}/${entry}` : entry,
     }];
   });
 }

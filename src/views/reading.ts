@@ -5,14 +5,14 @@ import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
 import { splitPath } from "../skills/files.ts";
+import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quote } from "../text.ts";
-import { directoryOf, FOR_MODEL, logLoad } from "./loading.ts";
+import { directoryOf, logLoad } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./context.ts";
-import { resolveUri } from "./resolve.ts";
 import {
   createTextResult,
   maxToolResultSize,
@@ -31,7 +31,7 @@ export function pathInSkill(
   skill: Skill,
   { options, registry: { catalog } }: RequestContext,
 ): string {
-  const found = resolveUri(path, catalog);
+  const found = lookUpUri(path, catalog);
   if (found?.skill === skill) return found.path ?? SKILL_MD;
   if (options.isRemote || !isAbsolute(path)) return path;
   const { directory, realDirectory, file } = skill;
@@ -90,7 +90,7 @@ export async function readContent(
   context: RequestContext,
 ): Promise<Content> {
   const { registry, options, profile } = context;
-  const file = await registry.readFile(skill, path, FOR_MODEL);
+  const file = await registry.readFile(skill, path, "model");
   if (
     file.text === undefined && mediaTypeOfName(file.path)?.startsWith("text/")
   ) {
@@ -118,7 +118,7 @@ async function readDir(
 ): Promise<Content[]> {
   const prefix = [...splitPath(dir) ?? [dir], ""].join("/");
   const { files, skipped } = await context.registry
-    .listFiles(skill, FOR_MODEL);
+    .listFiles(skill, { viewer: "model" });
   const inDir = files.filter(({ path }) => path.startsWith(prefix));
   if (inDir.length === 0) return [];
   const limit = maxToolResultSize(context.profile);
@@ -170,7 +170,9 @@ async function listFiles(
   skill: Skill,
   { registry, options, profile }: RequestContext,
 ): Promise<CallToolResult> {
-  const { files, skipped } = await registry.listFiles(skill, FOR_MODEL);
+  const { files, skipped } = await registry.listFiles(skill, {
+    viewer: "model",
+  });
   const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
   const text = [list, ...formatSkipped(skipped)].join("\n\n");

@@ -1,13 +1,43 @@
+/** Decides who sees a skill, and the files of a skill in another one. */
+
+import { dirname, withDirsAbove } from "../fs/paths.ts";
+import type { Skill, SkillHiding, Viewer } from "./types.ts";
+
+/** From whom each value hides a skill, the strictest value last. */
+const HIDDEN: Readonly<Record<SkillHiding, readonly Viewer[]>> = {
+  nobody: [],
+  model: ["model"],
+  everyone: ["model", "host", "user"],
+};
+
+const HIDINGS = Object.keys(HIDDEN) as readonly SkillHiding[];
+
+export function strictest(...hidings: SkillHiding[]): SkillHiding {
+  return HIDINGS.findLast((it) => hidings.includes(it)) ?? "nobody";
+}
+
+/** A skill, a skipped one, or a file. */
+interface Hideable extends Pick<Skill, "hiddenFrom"> {
+  readonly isHiddenFromUser?: boolean;
+}
+
+export function sees(
+  viewer: Viewer,
+  { hiddenFrom, isHiddenFromUser = false }: Hideable,
+): boolean {
+  const isUninvocable = viewer === "user" && isHiddenFromUser;
+  return !isUninvocable && !HIDDEN[hiddenFrom].includes(viewer);
+}
+
+export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
+  return hiddenFrom === "everyone";
+}
+
 /**
  * Remembers hidden directories by their real paths: skills that are off or hidden from
  * the model, skills with an unreadable `SKILL.md`, and directories that the scan did not
  * visit.
  */
-
-import { dirname, withDirsAbove } from "../fs/paths.ts";
-import type { SkillHiding } from "../skills/types.ts";
-import { strictest } from "./states.ts";
-
 export class HiddenDirs {
   readonly #hidden = new Map<string, SkillHiding>();
   readonly #hiddenBelow = new Set<string>();

@@ -3,8 +3,8 @@ import { scanSkillRoots, type SkillCatalog } from "../../mod.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { basename, join } from "../fs/paths.ts";
-import { skillMdUri } from "../skills/names.ts";
-import { resolveName, resolveUri } from "./resolve.ts";
+import { skillMdUri } from "./names.ts";
+import { lookUp, lookUpUri } from "./lookup.ts";
 
 /** Scans the skills of a project and those of the user. */
 async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
@@ -22,7 +22,7 @@ const PROJECT_NAMES = ["deploy", "git", "R&amp;D", "C++ <new>", SIGMA];
 
 const GLOBAL_NAMES = ["\u200bgit", "R&D", SIGMA];
 
-Deno.test("resolveName() and resolveUri() find a skill by its name and its qualified name, however they are written", async () => {
+Deno.test("lookUp() and lookUpUri() find a skill by its name and its qualified name, however they are written", async () => {
   using place = new Place();
   for (const [index, name] of PROJECT_NAMES.entries()) {
     place.skill("project/.claude/skills", `${index}`, skillMd(name));
@@ -52,14 +52,14 @@ Deno.test("resolveName() and resolveUri() find a skill by its name and its quali
     ["global:", undefined],
   ] as const;
   for (const [text, expected] of cases) {
-    const skill = resolveName(text, catalog);
+    const { skill } = lookUp(text, "host", catalog);
     assert.equal(skill && `${skill.scope} ${skill.name}`, expected, text);
   }
   for (const { skill } of catalog.shadowed) {
-    assert.equal(resolveUri(skillMdUri(skill), catalog)?.skill, skill);
+    assert.equal(lookUpUri(skillMdUri(skill), catalog)?.skill, skill);
   }
   const long = `skill://git/${"x".repeat(4_097)}`;
-  assert.equal(resolveUri(long, catalog), undefined);
+  assert.equal(lookUpUri(long, catalog), undefined);
 });
 
 Deno.test("the first skill of a scope that the model may load has the name with the scope", async () => {
@@ -70,7 +70,7 @@ Deno.test("the first skill of a scope that the model may load has the name with 
   place.skill("home/.claude/skills", "c", skillMd("git"));
   const catalog = await scanBoth(place);
   const dirs = ["git", "project:git", "global:git"].map((name) =>
-    basename(resolveName(name, catalog)!.directory)
+    basename(lookUp(name, "host", catalog).skill!.directory)
   );
   assert.deepEqual(dirs, ["b", "b", "c"]);
 });

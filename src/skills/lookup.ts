@@ -1,0 +1,214 @@
+/**
+ * Looks up names: the one lookup for the scan, tools, prompts, completion, and URIs. What
+ * a viewer may not see is as if it were unknown.
+ *
+ * The first of these steps that finds a skill decides:
+ *
+ * 1. the name, regardless of case, except of a project's skill that is hidden from the
+ *    model
+ * 2. among the global skills: `plugin:name`, such as `office:pdf` for
+ *    `office/skills/pdf`; or else the name of the directory or the prompt, if exactly one
+ *    skill has it; or else, for `a:b`, the name `b`, if exactly one skill has it
+ * 3. the name of a project's skill that is hidden from the model
+ * 4. among the project's skills: `plugin:name`, or else the directory or the prompt
+ *
+ * So what is off, hidden, or broken in a clone takes none of the user's names. Nothing
+ * else loads in place of a skill that the viewer cannot load: a global one ends the
+ * second step and the fourth, and one of the project the fourth.
+ *
+ * Names with `project:` or `global:` match only skills of that scope, in each step.
+ */
+
+import { basename } from "../fs/paths.ts";
+import { MAX_LENGTHS } from "../text.ts";
+import { listAll } from "./catalog.ts";
+import {
+  cleanName,
+  parseSkillUri,
+  SCOPES,
+  skillKey,
+  toPromptName,
+} from "./names.ts";
+import type {
+  Skill,
+  SkillCatalog,
+  SkillScope,
+  SkippedSkill,
+  Viewer,
+} from "./types.ts";
+import { sees } from "./visibility.ts";
+
+type NamedSkills = Pick<
+  SkillCatalog,
+  "skills" | "shadowed" | "off" | "skipped"
+>;
+
+/** What a viewer finds under a name: a skill, or one that is skipped, or neither. */
+export interface Lookup {
+  readonly skill?: Skill;
+  readonly skipped?: SkippedSkill;
+}
+
+/**
+ * Returns what a text means to a viewer: as it is written, or else without a slash at its
+ * start or end and without `/SKILL.md`.
+ */
+export function lookUp(
+  text: string,
+  viewer: Viewer,
+  catalog: NamedSkills,
+): Lookup {
+  const names = indexOf(catalog);
+  const found = names.find(text, viewer);
+  if (found.skill ?? found.skipped) return found;
+  const plain = text.trim().replace(/^\/|\/(?:SKILL\.md)?$/gi, "");
+  return names.find(plain, viewer);
+}
+
+/**
+ * Returns the skill that a `skill://` URI means to hosts, and the path in the skill. The
+ * path is `undefined` for the skill itself, and empty for the collection of its files.
+ * Ignores what models add: a fragment, and a second slash before the path.
+ */
+export function lookUpUri(
+  uri: string,
+  catalog: NamedSkills,
+): { skill: Skill; path: string | undefined } | undefined {
+  const plain = uri.replace(/#.*$/s, "")
+    .replace(/^(skill:\/\/[^/]+\/)\//, "$1");
+  const { name = "", path } = parseSkillUri(plain) ?? {};
+  if ((path ?? "").length > MAX_LENGTHS.path) return undefined;
+  const { skill } = lookUp(name, "host", catalog);
+  return skill && { skill, path };
+}
+
+/** Whose a name is. */
+type Owner = Skill | SkippedSkill;
+
+/** The owners of names by their keys, the first choice first. */
+type Owners = Map<string, Owner[]>;
+
+/** The names of skills, and what each means. */
+export class SkillNames {
+  readonly #names: Owners = new Map();
+  /** By `plugin:name`. */
+  readonly #plugins: Owners = new Map();
+  /** By the names of directories and prompts. */
+  readonly #others: Owners = new Map();
+
+  /** @param skills All skills, the first choice first. */
+  constructor(
+    skills: readonly Skill[],
+    skipped: readonly SkippedSkill[],
+  ) {
+    for (const skill of skills) {
+      this.#add(skill.name, skill);
+      for (const name of listOtherNames(skill)) add(skill, name, this.#others);
+    }
+    // The name of a skipped skill is not certain, so it has all names that it may have.
+    for (const skill of skipped) {
+      for (const name of skill.names) this.#add(name, skill);
+    }
+  }
+
+  #add(name: string, owner: Owner): void {
+    const { plugin } = owner;
+    add(owner, name, this.#names);
+    if (plugin !== undefined) add(owner, `${plugin}:${name}`, this.#plugins);
+  }
+
+  /** Returns what a text means to a viewer, exactly as it is written. */
+  find(text: string, viewer: Viewer): Lookup {
+    const { scopes, key } = parseName(text);
+    const loads = (owner: Owner): owner is Skill =>
+      isSkill(owner) && sees(viewer, owner);
+    const listMeant = (scope: SkillScope) =>
+      scopes.includes(scope) ? this.#listMeant(key, scope) : [];
+    const named = listOwners(key, scopes, this.#names).filter(loads);
+    const own = listMeant("global");
+    const theirs = listMeant("project");
+    const [skill] = [
+      ...named.filter((it) => !yieldsToGlobal(it)),
+      ...own.filter(loads),
+      ...named,
+      ...own.length === 0 ? theirs.filter(loads) : [],
+    ];
+    if (skill !== undefined) return { skill };
+    const isSkipped = (owner: Owner): owner is SkippedSkill =>
+      !isSkill(owner) && sees(viewer, owner);
+    return { skipped: [...own, ...theirs].find(isSkipped) };
+  }
+
+  /** Lists what the first step that finds anything in a scope finds there. */
+  #listMeant(key: string, scope: SkillScope): readonly Owner[] {
+    const inScope = (key: string, owners: Owners) =>
+      listOwners(key, [scope], owners);
+    const lastPart = key.slice(key.lastIndexOf(":") + 1);
+    const steps = [
+      inScope(key, this.#names),
+      inScope(key, this.#plugins),
+      onlyOne(inScope(key, this.#others)),
+      // The name of another plugin means no project's skill.
+      scope === "global" ? onlyOne(inScope(lastPart, this.#names)) : [],
+    ];
+    return steps.find((owners) => owners.length > 0) ?? [];
+  }
+}
+
+function isSkill(owner: Owner): owner is Skill {
+  return "realDirectory" in owner;
+}
+
+/** Lists what a skill is called otherwise: the names of its directory and of its prompt. */
+function listOtherNames({ name, plugin, directory }: Skill): string[] {
+  const names = plugin === undefined ? [name] : [name, `${plugin}:${name}`];
+  return [basename(directory), ...names.map(toPromptName)]
+    .filter((other) => !names.includes(other));
+}
+
+function add(owner: Owner, name: string, owners: Owners): void {
+  const key = skillKey(name);
+  if (key === "") return;
+  const others = owners.get(key);
+  if (others === undefined) owners.set(key, [owner]);
+  else if (others.at(-1) !== owner) others.push(owner);
+}
+
+function listOwners(
+  key: string,
+  scopes: readonly SkillScope[],
+  owners: Owners,
+): readonly Owner[] {
+  return (owners.get(key) ?? []).filter(({ scope }) => scopes.includes(scope));
+}
+
+/** Of several, none is meant. */
+function onlyOne(owners: readonly Owner[]): readonly Owner[] {
+  return owners.length === 1 ? owners : [];
+}
+
+/** Whether a skill has its name only if no global skill is meant by it. */
+function yieldsToGlobal(skill: Skill): boolean {
+  return skill.scope === "project" && !sees("model", skill);
+}
+
+/** The names in each catalog. */
+const indexes = new WeakMap<NamedSkills, SkillNames>();
+
+function indexOf(catalog: NamedSkills): SkillNames {
+  const names = indexes.get(catalog) ??
+    new SkillNames(listAll(catalog), catalog.skipped);
+  indexes.set(catalog, names);
+  return names;
+}
+
+const SCOPED = /^(project|global):(.*)$/is;
+
+/** Splits a name into the scopes that it means, by the one with which it may begin, and a key. */
+export function parseName(
+  text: string,
+): { scopes: readonly SkillScope[]; key: string } {
+  const [, scope, name = text] = SCOPED.exec(cleanName(text)) ?? [];
+  const scopes = SCOPES.filter((it) => it === (scope?.toLowerCase() ?? it));
+  return { scopes, key: skillKey(name) };
+}
