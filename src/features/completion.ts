@@ -3,7 +3,7 @@
 import type { Viewer } from "../policy/states.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { quoteSent } from "../text.ts";
 import { globalFirst, listEntries, maySee } from "../views/entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
@@ -38,7 +38,7 @@ async function listValues(
     if (!isPrompt(ref.name, catalog)) {
       throw invalidParams(
         `Unknown prompt ${
-          quote(ref.name)
+          quoteSent(ref.name)
         }: pass a name that prompts/list returns`,
       );
     }
