@@ -50,6 +50,14 @@ export function quote(value: string): string {
   return `"${shown.replaceAll('"', "\\u0022")}"`;
 }
 
+/** How much of a name, path, or URI an error repeats, in characters. */
+const MAX_SENT_LENGTH = 200;
+
+/** Quotes what a client sent. A long value must not push the advice out of an error. */
+export function quoteSent(value: string): string {
+  return quote(truncate(value, MAX_SENT_LENGTH));
+}
+
 /**
  * Characters that are invisible or that control a terminal: control characters,
  * line breaks, and characters that Unicode allows fonts to ignore (zero-width and

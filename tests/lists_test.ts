@@ -174,3 +174,23 @@ Deno.test("in lists, a description counts up to 1,024 characters, and in skills/
     "é".repeat(1_024),
   ]);
 });
+
+Deno.test("a list as JSON fits into a result of Claude Desktop, whatever the characters", async () => {
+  using place = new Place();
+  for (let number = 0; number < 600; number++) {
+    const name = `skill-${number}`;
+    const text = skillMd(
+      name,
+      number % 2 ? "技能".repeat(500) : '"'.repeat(900),
+    );
+    place.skill(HOME, name, text);
+  }
+  for (const toolset of ["reference", "agentskills"] as const) {
+    const args = ["--tools", toolset, "--profile", "claude-desktop"];
+    await using session = await Session.open(place, { args });
+    const result = await session.call(TOOL_NAMES[toolset].list);
+    const size = new TextEncoder().encode(JSON.stringify(result)).length;
+    assert.ok(size > 300_000 && size < 1_000_000, `${toolset}: ${size}`);
+    assert.match(JSON.stringify(result), /skill-599/);
+  }
+});

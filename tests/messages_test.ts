@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { METHODS as HANDLED } from "../src/features/requests.ts";
 import { filesPlace, Place } from "./testing/folders.ts";
+import { HttpServer, modern } from "./testing/http.ts";
 import { message, MODERN_META, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 
@@ -109,6 +110,53 @@ Deno.test("a subscription to something other than texts does not end the server"
   assert.equal(error!.code, -32602);
   const { result } = await wire.ask(2, "tools/list", { _meta: MODERN_META });
   assert.equal(result.tools.length, 1);
+});
+
+Deno.test("an error repeats at most 200 characters of what a client sent, and has 2,000, on both transports", async () => {
+  using place = filesPlace();
+  const name = "n".repeat(60_000);
+  const uri = `skill://${name}`;
+  const argument = { name: "name", value: "" };
+  const requests = [
+    ["tools/call", { name }],
+    ["prompts/get", { name }],
+    ["resources/read", { uri }],
+    ["resources/read", { uri: `skill://git/${name.slice(0, 4_000)}` }],
+    ["skills/get", { uri }],
+    ["resources/directory/read", { uri }],
+    ["tools/list", { cursor: name }],
+    ["skills/list", { cursor: name }],
+    ["completion/complete", { ref: { type: "ref/prompt", name }, argument }],
+    ["completion/complete", { ref: { type: "ref/resource", uri }, argument }],
+  ] as const;
+  await using wire = await Wire.open(place);
+  await using server = await HttpServer.start(place);
+  const asking = [
+    (method: string, params: object) => wire.ask(1, method, params),
+    (method: string, params: object) => server.askLegacy(method, params),
+    (method: string, params: object) => server.ask(method, params),
+  ];
+  for (const [method, params] of requests) {
+    for (const ask of asking) {
+      const { error, result } = await ask(method, params);
+      if (method === "tools/list") continue;
+      assert.ok(error !== undefined, `${method}: ${JSON.stringify(result)}`);
+      assert.doesNotMatch(error.message, /n{201}/, method);
+      assert.match(
+        error.message,
+        /n{150}\.\.\.".*(?:pass|choose|call)/,
+        method,
+      );
+      assert.equal(error.data, undefined, method);
+    }
+  }
+  // The SDK's own error quotes the whole URI.
+  const { message, data } = await server.fetch(
+    modern("resources/read", { uri }),
+    { "mcp-protocol-version": "2026-07-28", "mcp-method": "resources/read" },
+  ).then(async (response) => (await response.json()).error);
+  assert.equal(message.length, 2_000);
+  assert.equal(data, undefined);
 });
 
 Deno.test("a result of more than 8 MiB as JSON is refused with advice", async () => {

@@ -2,7 +2,7 @@
 
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, Viewer } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { quoteSent } from "../text.ts";
 import { globalFirst, listEntries } from "../views/entries.ts";
 import { isPrompt } from "./prompts.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
@@ -37,7 +37,7 @@ async function listValues(
     if (!isPrompt(ref.name, registry)) {
       throw invalidParams(
         `Unknown prompt ${
-          quote(ref.name)
+          quoteSent(ref.name)
         }: pass a name that prompts/list returns`,
       );
     }

@@ -1,6 +1,6 @@
 /** Serves lists in pages. */
 
-import { quote } from "../text.ts";
+import { quoteSent } from "../text.ts";
 import { globalFirst, type SkillEntry } from "../views/entries.ts";
 import { invalidParams } from "./requests.ts";
 
@@ -26,7 +26,7 @@ export function takePage<T>(
   if (cursor !== undefined && !/^[1-9]\d{0,8}$/.test(cursor)) {
     throw invalidParams(
       `Unknown cursor ${
-        quote(cursor)
+        quoteSent(cursor)
       }: pass the nextCursor of the previous page, or none to start at the first page`,
     );
   }

@@ -8,7 +8,7 @@ import { lookUp } from "../skills/lookup.ts";
 import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { nearestWords, quote } from "../text.ts";
+import { nearestWords, quote, quoteSent } from "../text.ts";
 import type { RequestContext } from "../views/context.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
 import {
@@ -159,5 +159,5 @@ function requirePrompt(
   const hint = near.length === 0
     ? advice
     : `did you mean ${near.join(" or ")}?`;
-  throw invalidParams(`Unknown skill ${quote(name)}: ${hint}`);
+  throw invalidParams(`Unknown skill ${quoteSent(name)}: ${hint}`);
 }

@@ -9,7 +9,7 @@ import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { quoteSent } from "../text.ts";
 import type { RequestContext } from "../views/context.ts";
 import { listEntries } from "../views/entries.ts";
 import { logLoad } from "../views/loading.ts";
@@ -100,7 +100,7 @@ export function requireResource(
   if (found !== undefined) return found;
   throw invalidParams(
     `Unknown resource ${
-      quote(uri)
+      quoteSent(uri)
     }: pass a URI that resources/list returns, or that of a file in a skill, such as skill://pdf/SKILL.md`,
     uri,
   );

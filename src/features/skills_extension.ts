@@ -16,7 +16,7 @@ import { readSkillMd } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
-import { escapeInvisible, quote, stringifyJson } from "../text.ts";
+import { escapeInvisible, quoteSent, stringifyJson } from "../text.ts";
 import { listEntries } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
@@ -56,7 +56,7 @@ async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
   if (skill === undefined || skillMdUri(skill) !== uri) {
     throw invalidParams(
       `Unknown skill ${
-        quote(uri)
+        quoteSent(uri)
       }: pass a URI that skills/list returns, such as skill://pdf/SKILL.md`,
       uri,
     );
@@ -65,7 +65,10 @@ async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
     return await loadEntry(skill, registry);
   } catch (error) {
     const { message } = error as Error;
-    throw invalidParams(`Cannot get the skill ${quote(uri)}: ${message}`, uri);
+    throw invalidParams(
+      `Cannot get the skill ${quoteSent(uri)}: ${message}`,
+      uri,
+    );
   }
 }
 
@@ -122,7 +125,7 @@ async function listDirectory(
   if (inDir.length === 0) {
     throw invalidParams(
       `Unknown folder ${
-        quote(uri)
+        quoteSent(uri)
       }: pass a skill, or a folder in it that holds files, such as skill://pdf or skill://pdf/references`,
       uri,
     );

@@ -8,7 +8,7 @@ import type {
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
 import type { SkillCatalog } from "../skills/types.ts";
-import { quote } from "../text.ts";
+import { quote, quoteSent, truncate } from "../text.ts";
 import type { ClientProfile } from "../views/clients.ts";
 import type { RequestContext } from "../views/context.ts";
 import { listEntries } from "../views/entries.ts";
@@ -51,7 +51,7 @@ function requireTool(name: string, options: ToolOptions): SkillTool {
   const names = tools.map((tool) => quote(tool.name));
   const call = names.length > 1 ? "call one of the tools" : "call the tool";
   throw invalidParams(
-    `Unknown tool ${quote(name)}: ${call} ${names.join(", ")}`,
+    `Unknown tool ${quoteSent(name)}: ${call} ${names.join(", ")}`,
   );
 }
 
@@ -68,6 +68,9 @@ export async function callTool(
   }
 }
 
+/** How much an error says about wrong arguments, in characters. */
+const MAX_PROBLEMS_LENGTH = 1_000;
+
 /** @throws {Error} If the arguments of a tool are wrong. The message is for the model. */
 function parseInput(
   { name, input: schema, example }: SkillTool,
@@ -76,8 +79,9 @@ function parseInput(
   const { data, error } = schema.safeParse(input, { error: describeIssue });
   if (error === undefined) return data;
   const problems = error.issues.map(({ message }) => message).join("; ");
+  const shown = truncate(problems, MAX_PROBLEMS_LENGTH);
   throw new Error(
-    `Cannot call ${quote(name)}: ${problems}. Pass arguments such as ${
+    `Cannot call ${quote(name)}: ${shown}. Pass arguments such as ${
       JSON.stringify(example)
     }`,
   );
@@ -88,7 +92,7 @@ function describeIssue(
   issue: z.core.$ZodRawIssue,
 ): ReturnType<typeof localeError> {
   if (issue.code === "unrecognized_keys") {
-    return `there is no argument ${issue.keys.map(quote).join(" or ")}`;
+    return `there is no argument ${issue.keys.map(quoteSent).join(" or ")}`;
   }
   const argument = `the argument ${quote(issue.path!.join("."))}`;
   if (issue.input === undefined) return `${argument} is missing`;

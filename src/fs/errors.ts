@@ -1,7 +1,7 @@
 /** Errors of files and directories, and their diagnostics. */
 
 import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
-import { oneLine, quote, truncate } from "../text.ts";
+import { oneLine, quoteSent, truncate } from "../text.ts";
 
 /** Thrown when the server cannot read a file or directory of a skill, or a root. */
 export class SkillFileError extends Error {
@@ -19,7 +19,7 @@ export class SkillFileError extends Error {
     { rule, reason, fix }: Pick<DiagnosticDetails, "rule" | "reason" | "fix">,
     target?: string,
   ) {
-    super(`Cannot read ${quote(path)}: ${reason}; ${fix}`);
+    super(`Cannot read ${quoteSent(path)}: ${reason}; ${fix}`);
     this.name = "SkillFileError";
     this.reason = reason;
     this.fix = fix;

@@ -50,12 +50,36 @@ Deno.test("limitRequests() handles 64 requests at once, and tells others when to
   await Promise.all(handled);
 });
 
-Deno.test("limitRequests() knows a listener by its body, and leaves it to the SDK", async () => {
+/** Returns a request whose body never ends. */
+function postPart(): Request {
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+  });
+  return new Request("http://localhost/mcp", { method: "POST", body });
+}
+
+Deno.test("limitRequests() counts a request from before its body has arrived, and ends it in time", async () => {
+  const { respond } = new SlowHandler();
+  const expire: (() => void)[] = [];
+  using _timers = replaced(globalThis, {
+    setTimeout: ((callback: () => void) => expire.push(callback)) as never,
+  });
+  const sent = Array.from({ length: 64 }, () => respond(postPart(), {}));
+  assert.equal((await respond(post(PING), {})).status, 503);
+  for (const callback of expire) callback();
+  const statuses = (await Promise.all(sent)).map(({ status }) => status);
+  assert.deepEqual(new Set(statuses), new Set([504]));
+});
+
+Deno.test("limitRequests() counts a listener, which its body tells, until the SDK answers", async () => {
   const handler = new SlowHandler();
-  const listening = await handler.send(65, LISTEN);
-  const [request] = await handler.send(1, PING);
-  for (const answer of handler.answers) answer(new Response("ok"));
-  await Promise.all([...listening, request]);
+  const listening = await handler.send(64, LISTEN);
+  const endless = () => new Response(new ReadableStream());
+  for (const answer of handler.answers) answer(endless());
+  await Promise.all(listening);
+  const handled = await handler.send(64, PING);
+  for (const answer of handler.answers) answer(new Response("{}"));
+  await Promise.all(handled);
 });
 
 Deno.test("limitRequests() refuses a body of more than 1 MiB", async () => {

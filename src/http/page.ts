@@ -101,11 +101,9 @@ async function ask(method, params) {
     throw new Error("Cannot reach the server. Check that it is running, and then reload the page.");
   });
   if (response.status === 401) askForToken();
-  const text = await response.text();
-  // Responses are events, and refusals are plain JSON.
-  const [, event = text] = /^data: ([^\n]*)/m.exec(text) ?? [];
-  if (!event.startsWith("{")) throw new Error("The server replied with status " + response.status + ".");
-  const { result, error } = JSON.parse(event);
+  const { result, error } = await response.json().catch(() => {
+    throw new Error("The server replied with status " + response.status + ".");
+  });
   if (error) throw new Error(error.message);
   return result;
 }

@@ -7,6 +7,7 @@ import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
+import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
 /**
  * The limit for a list of skills, in characters. Codex truncated a list of
@@ -41,19 +42,29 @@ export function fitList(
   return missing > 0 ? list + formatMore(missing) : list;
 }
 
-/** The limit for a list of skills as JSON, in characters. A result can contain it twice. */
-const MAX_JSON_LENGTH = 400_000;
-
-/** Lists skills as JSON within a limit. A note says how many are missing, or why there are none. */
+/**
+ * Lists skills as JSON within {@linkcode MAX_PART_SIZE}. A note says how many are missing, or
+ * why there are none.
+ */
 export function fitJsonList<Json extends object>(
   catalog: SkillCatalog,
   toJson: (entry: SkillEntry) => Json,
 ): { items: Json[]; notes: string[] } {
   const entries = listEntries("model", catalog);
   const lengthOf = (entry: SkillEntry) =>
-    formatIndentedJson([toJson(withoutDescription(entry))]).length +
+    sizeInText(formatIndentedJson([toJson(withoutDescription(entry))])) +
     entry.description.length;
-  const items = fitEntries(entries, MAX_JSON_LENGTH, lengthOf).map(toJson);
+  const fit = (limit: number) =>
+    fitEntries(entries, limit, lengthOf).map(toJson);
+  const excessOf = (items: Json[]) =>
+    sizeOf(formatIndentedJson(items)) - MAX_PART_SIZE;
+  let limit = MAX_PART_SIZE;
+  let items = fit(limit);
+  while (excessOf(items) > 0) {
+    // Descriptions are cut by characters, which take up to four bytes.
+    limit -= excessOf(items) / 4 + 1_000;
+    items = fit(limit);
+  }
   const missing = entries.length - items.length;
   if (missing > 0) return { items, notes: [formatMore(missing).trim()] };
   const reason = findEmptyListReason(catalog);

@@ -25,6 +25,49 @@ export function sizeOf(value: unknown): number {
 }
 
 /**
+ * The largest size of a list or of an output, in bytes of JSON. Every client accepts a
+ * result with two of them.
+ */
+export const MAX_PART_SIZE = 400_000;
+
+/** Returns the size of a part of a text as JSON, without quotation marks, in bytes. */
+export function sizeInText(part: string): number {
+  return sizeOf(part) - '""'.length;
+}
+
+/** Returns the start of a text that takes at most a number of bytes in JSON. */
+export function takeBytes(text: string, limit: number): string {
+  if (sizeInText(text) <= limit) return text;
+  let size = 0;
+  let end = 0;
+  for (const character of text) {
+    size += sizeInText(character);
+    if (size > limit) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
+}
+
+/**
+ * Checks the size of a result, or of a file in it.
+ *
+ * @param limit The largest size that the client accepts, in bytes of JSON.
+ * @param about What it is, and what the client can do instead.
+ * @throws {Error} If it is larger.
+ */
+export function requireSize(
+  value: unknown,
+  limit: number,
+  { what, instead }: { what: string; instead: string },
+): void {
+  const size = sizeOf(value);
+  if (size <= limit) return;
+  throw new Error(
+    `Cannot return ${what}: as JSON, it has ${size} bytes, and the client accepts ${limit}; ${instead}`,
+  );
+}
+
+/**
  * Checks the content of a file before a tool returns it.
  *
  * @param file Its name, and where else the client can open it: its path or URI.
@@ -35,14 +78,7 @@ export function requireAccepted(
   { name, place }: { name: string; place: string },
   profile: ClientProfile,
 ): void {
-  const size = sizeOf(content);
-  const limit = maxToolResultSize(profile);
-  if (size <= limit) return;
-  throw new Error(
-    `Cannot return ${
-      quote(name)
-    }: as JSON, it has ${size} bytes, and the client accepts ${limit}; open ${
-      quote(place)
-    } in another way`,
-  );
+  const instead = `open ${quote(place)} in another way`;
+  const about = { what: quote(name), instead };
+  requireSize(content, maxToolResultSize(profile), about);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readMessage } from "./messages.ts";
+import { readMessage, shortenError } from "./messages.ts";
 
 const DEEP = "[".repeat(20_000) + "]".repeat(20_000);
 
@@ -40,6 +40,7 @@ Deno.test("readMessage() answers other texts with the code of the error, and the
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
     ['{"jsonrpc":"2.0","id":0.5,"method":"ping"}', -32600],
     [JSON.stringify(request({ a: 0 })).replace(":0", `:${DEEP}`), -32600, 1],
+    [JSON.stringify(request({ a: Array(10_000).fill(0) })), -32600, 1],
   ] as const;
   for (const [text, code, id] of cases) {
     const incoming = readMessage(text);
@@ -47,4 +48,21 @@ Deno.test("readMessage() answers other texts with the code of the error, and the
     const { error, id: answered } = incoming.error;
     assert.deepEqual([error.code, answered], [code, id], text);
   }
+});
+
+Deno.test("shortenError() keeps 2,000 characters of a message, and data of 2,000 bytes", () => {
+  const long = "é".repeat(2_000);
+  const error = (message: string, data?: unknown) =>
+    shortenError({ jsonrpc: "2.0", id: 1, error: { code: -1, message, data } });
+  const errorOf = (...args: Parameters<typeof error>) => {
+    const short = error(...args);
+    return "error" in short ? short.error : undefined;
+  };
+  assert.deepEqual(errorOf(long, "a".repeat(1_998)), {
+    code: -1,
+    message: long,
+    data: "a".repeat(1_998),
+  });
+  const message = `${"é".repeat(1_997)}...`;
+  assert.deepEqual(errorOf(`${long}!`, long), { code: -1, message });
 });

@@ -7,7 +7,6 @@ import {
   CLIENT_INFO_META_KEY,
   InMemoryServerEventBus,
   type McpRequestContext,
-  type Result,
   Server,
   type ServerCapabilities,
   type ServerContext,
@@ -32,7 +31,7 @@ import {
   type Params,
 } from "../features/requests.ts";
 import { listResources, RESOURCE_HANDLERS } from "../features/resources.ts";
-import { MAX_RESULT_SIZE, sizeOf } from "../views/results.ts";
+import { MAX_RESULT_SIZE, requireSize } from "../views/results.ts";
 import {
   EXTENSION_HANDLERS,
   SKILLS_EXTENSION,
@@ -53,6 +52,9 @@ const HANDLERS: Handlers = {
 
 /** The longest time for which a client may cache a result, in seconds. */
 const MAX_TTL_SECONDS = 5;
+
+/** A result for the error that it is too large. */
+const WHOLE_RESULT = { what: "the result", instead: "ask for less at a time" };
 
 export interface McpService {
   /** Fulfilled after the first scan, for which all requests wait. */
@@ -99,9 +101,10 @@ export function createService(
         const profile = profileFor(caller.client, options);
         const context = { ...caller, profile, registry, options };
         const result = await handle(params as Params<Method>, context);
-        // Tools check the files and lists that they return against the client's limit, and
-        // their other results come nowhere near this one.
-        if (method !== "tools/call") requireSendable(result);
+        // Tools keep their results within the client's limit.
+        if (method !== "tools/call") {
+          requireSize(result, MAX_RESULT_SIZE, WHOLE_RESULT);
+        }
         // Only clients of 2026-07-28 know these fields.
         const isModern = request.mcpReq.envelope !== undefined;
         return isModern ? { ...result, ...caching } : result;
@@ -146,15 +149,6 @@ function identifyCaller(
   const named: { [CLIENT_INFO_META_KEY]?: { name: string } } = { ...envelope };
   const info = named[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   return { signal, client: info?.name, sender: http?.authInfo?.clientId };
-}
-
-/** @throws {Error} If a result is larger than clients read. */
-function requireSendable(result: Result): void {
-  const size = sizeOf(result);
-  if (size <= MAX_RESULT_SIZE) return;
-  throw new Error(
-    `The result is too large: as JSON, it has ${size} bytes, and the limit is ${MAX_RESULT_SIZE}; ask for less at a time`,
-  );
 }
 
 /** Notifies clients if a scan changed a list, as clients without a profile see it. */

@@ -12,7 +12,7 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
 import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
-import { LISTEN, readMessage } from "./messages.ts";
+import { LISTEN, readMessage, shortenError } from "./messages.ts";
 import type { McpService } from "./server.ts";
 import type { SubscribedFiles } from "../features/subscriptions.ts";
 
@@ -54,7 +54,7 @@ class StdioTransport extends StdioServerTransport {
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
-    await super.send(message);
+    await super.send(shortenError(message));
     if (!("method" in message)) this.#forget(message.id);
   }
 

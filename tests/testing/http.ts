@@ -111,9 +111,7 @@ export class HttpServer implements AsyncDisposable {
   async askLegacy(method: string, params: object = {}): Promise<Reply> {
     const id = nextId();
     const response = await this.fetch({ jsonrpc: "2.0", id, method, params });
-    // The SDK answers older clients with a stream of one event.
-    const [, event] = /^data: (.*)$/m.exec(await response.text())!;
-    return JSON.parse(event!);
+    return await response.json();
   }
 
   async end(): Promise<Deno.CommandStatus> {

@@ -9,12 +9,10 @@ import { attempt } from "../../attempt.ts";
 import { isWindows } from "../../fs/paths.ts";
 import { wait } from "../../tasks.ts";
 import { oneLine } from "../../text.ts";
+import { MAX_PART_SIZE, sizeInText, takeBytes } from "../../views/results.ts";
 
 /** The time limit for a shell command of a model, in seconds. */
 export const SHELL_TIMEOUT = 60;
-
-/** How much is kept of a command's stdout, and of its stderr, in characters. */
-const MAX_OUTPUT_LENGTH = 256 * 1024;
 
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
@@ -152,16 +150,17 @@ kill -s KILL -- "-${pid}"`;
 }
 
 /**
- * Collects the output of a process, up to a limit. The returned function waits only
+ * Collects stdout or stderr of a process, up to {@linkcode MAX_PART_SIZE}. The returned function waits only
  * briefly for its end, because a process that is still running may keep the pipe open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let text = "";
+  let size = 0;
   let omitted = 0;
   const write = (part: string) => {
-    const kept = part.slice(0, MAX_OUTPUT_LENGTH - text.length);
-    // The cut can split a character of two code units.
-    text += kept.toWellFormed();
+    const kept = omitted > 0 ? "" : takeBytes(part, MAX_PART_SIZE - size);
+    text += kept;
+    size += sizeInText(kept);
     omitted += part.length - kept.length;
   };
   const reading = stream.pipeThrough(new TextDecoderStream())
