@@ -22,7 +22,7 @@
  */
 
 import { createMcpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { SkillRegistry } from "./mod.ts";
+import { createSkillService, SkillRegistry } from "./mod.ts";
 import { AccessControl, createRefusal } from "./src/http/access.ts";
 import {
   createHttpSettings,
@@ -30,7 +30,6 @@ import {
 } from "./src/http/http_settings.ts";
 import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
 import { servePage } from "./src/http/page.ts";
-import { createService } from "./src/wire/server.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
@@ -50,8 +49,7 @@ const settings = await loadSettings();
 const access = new AccessControl(settings.access, log);
 const registry = new SkillRegistry(settings.roots, settings.options);
 logWarnings(settings);
-const ready = registry.refresh();
-const service = createService(registry, settings.options, ready);
+const service = await createSkillService(registry, settings.options);
 const mcp = createMcpHandler(service.createServer, {
   bus: service.bus,
   maxSubscriptions: MAX_LISTENERS,
@@ -59,7 +57,7 @@ const mcp = createMcpHandler(service.createServer, {
 const respond = limitRequests(mcp);
 let isClosed = false;
 
-await ready;
+await service.ready;
 registry.watch();
 settings.access.tokens?.follow(log);
 onEndSignal(end);

@@ -38,6 +38,11 @@
  * @module
  */
 
+import type {
+  McpRequestContext,
+  Server,
+  ServerEventBus,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import type { Diagnostic, ReportedDiagnostic } from "./src/diagnostics.ts";
 import {
@@ -70,7 +75,8 @@ import { listDirEntries } from "./src/fs/dirs.ts";
 import { PathPoller } from "./src/fs/poll.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
-import type { SkillToolOptions } from "./src/views/options.ts";
+import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
+import { SubscribedFiles } from "./src/features/subscriptions.ts";
 import { callTool, toTool } from "./src/features/tools.ts";
 import type { SkillTool } from "./src/features/toolsets/tool.ts";
 import { listTools } from "./src/features/toolsets/toolsets.ts";
@@ -1048,6 +1054,11 @@ export class SkillRegistry {
     }
   }
 
+  /** @ignore The maximum time between two scans in seconds, or 0 for no timer. */
+  get refreshSeconds(): number {
+    return this.#refreshSeconds;
+  }
+
   /** The catalog of the last scan. */
   get catalog(): SkillCatalog {
     return this.#catalog;
@@ -1351,7 +1362,84 @@ function dirsToWatch(
   ]);
 }
 
-// ---- The tools ---------------------------------------------------------------------
+// ---- The service and the tools ---------------------------------------------------------------------
+
+/** Serves the skills of a registry to any number of clients, with the MCP SDK. */
+export interface SkillService {
+  /** Fulfilled after the first scan, for which all requests wait. */
+  readonly ready: Promise<unknown>;
+  /** Carries the notifications to the clients that listen over HTTP. */
+  readonly bus: ServerEventBus;
+  /** Creates the server of a connection over stdio, or of a request over HTTP. */
+  readonly createServer: (connection: McpRequestContext) => Server;
+  /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
+  readonly subscribe: (uris: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Creates a service of skills as tools, prompts, and resources, and through the Skills
+ * extension, for servers that have nothing else. It scans the registry if that was not
+ * scanned yet, and notifies clients of changes.
+ *
+ * ```ts ignore
+ * import { createSkillService, SkillRegistry } from "@skill-server/skill-server";
+ * import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+ *
+ * const registry = new SkillRegistry([
+ *   { path: "testdata/skills", scope: "global" },
+ * ]);
+ * const { createServer, ready } = await createSkillService(registry);
+ * await ready;
+ * registry.watch();
+ * serveStdio(createServer, { onclose: () => registry.close() });
+ * ```
+ *
+ * @param registry The registry of the skills.
+ * @param options The toolset and its settings. Default: the toolset `skill`.
+ * @throws {TypeError} If the toolset or profile is unknown.
+ */
+export async function createSkillService(
+  registry: SkillRegistry,
+  options: SkillToolOptions = {},
+): Promise<SkillService> {
+  // Whoever only scans does not load the SDK.
+  const { InMemoryServerEventBus, Server } = await import(
+    "npm:@modelcontextprotocol/server@^2.4.0"
+  );
+  const wire = await import("./src/wire/server.ts");
+  const toolOptions = withToolset(options);
+  listTools(toolOptions);
+  const bus = new InMemoryServerEventBus();
+  const files = new SubscribedFiles(registry, bus);
+  const ready = registry.catalog.revision === 0
+    ? registry.refresh()
+    : Promise.resolve();
+  ready.then(() => wire.publishChanges(registry, toolOptions, bus));
+  const createServer = (connection: McpRequestContext): Server => {
+    const server = new Server(
+      ...wire.describeServer(connection, registry, toolOptions),
+    );
+    const serving = { server, registry, options: toolOptions };
+    for (const served of wire.listMethods(connection, files)) {
+      const { method, params } = served;
+      server.setRequestHandler(method, { params }, async (input, request) => {
+        await ready;
+        return await wire.answer(served, input, request, serving);
+      });
+    }
+    // Over HTTP, the SDK itself listens to the bus.
+    if (wire.isStdio(connection)) {
+      server.onclose = bus.subscribe((event) => wire.notify(server, event));
+    }
+    return server;
+  };
+  const subscribe = (uris: readonly string[]) => files.subscribe(uris);
+  return { ready, bus, createServer, subscribe };
+}
+
+function withToolset(options: SkillToolOptions): ToolOptions {
+  return { ...options, toolset: options.toolset ?? "skill" };
+}
 
 /**
  * The part of an `McpServer` that {@linkcode registerSkillTools} needs. The `McpServer`
@@ -1419,7 +1507,7 @@ export function registerSkillTools(
       "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
     );
   }
-  const toolOptions = { ...options, toolset: options.toolset ?? "skill" };
+  const toolOptions = withToolset(options);
   const profile = profileFor(undefined, toolOptions);
   const describe = (tool: SkillTool) => {
     const { catalog } = registry;

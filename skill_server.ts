@@ -3,10 +3,8 @@
  * through the Skills extension.
  */
 
-import { SkillRegistry } from "./mod.ts";
-import { createService } from "./src/wire/server.ts";
+import { createSkillService, SkillRegistry } from "./mod.ts";
 import { serveOnStdio } from "./src/wire/stdio.ts";
-import { SubscribedFiles } from "./src/features/subscriptions.ts";
 import { findNoShellReason } from "./src/features/toolsets/shell.ts";
 import { wantsShell } from "./src/features/toolsets/toolsets.ts";
 import {
@@ -67,18 +65,16 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   logWarnings(settings);
-  const ready = registry.refresh();
-  const files = new SubscribedFiles(registry);
-  const service = createService(registry, settings.options, ready, files);
+  const service = await createSkillService(registry, settings.options);
   const ending = new AbortController();
   onEndSignal(() => ending.abort());
-  ready.then(() => {
+  service.ready.then(() => {
     logNoShell(settings);
     if (Deno.stdin.isTerminal()) log(WELCOME);
     // Delayed, because starting to watch would hold up the client's first requests.
     setTimeout(() => registry.watch(), WATCH_DELAY_MS);
   });
-  return await serveOnStdio(service, files, ending.signal);
+  return await serveOnStdio(service, ending.signal);
 }
 
 function openSkills(

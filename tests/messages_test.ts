@@ -1,7 +1,7 @@
 // Any message on stdio, however odd or long: each request gets one reply that fits.
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
-import { METHODS as HANDLED } from "../src/features/requests.ts";
+import { METHODS as HANDLED } from "../src/features/methods.ts";
 import { filesPlace, Place } from "./testing/folders.ts";
 import { HttpServer, modern } from "./testing/http.ts";
 import { message, MODERN_META, Wire } from "./testing/server.ts";

@@ -1,46 +1,11 @@
-/** The requests that the server answers, and the error for invalid params. */
+/** The types of requests and their handlers, and the error for invalid params. */
 
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type Result,
-  specTypeSchemas,
-  type StandardSchemaV1,
+import type {
+  Result,
+  StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import * as z from "npm:zod@^4/mini";
 import type { RequestContext } from "../views/context.ts";
-
-const {
-  CallToolRequestParams,
-  CompleteRequestParams,
-  GetPromptRequestParams,
-  PaginatedRequestParams,
-  ResourceRequestParams,
-} = specTypeSchemas;
-
-const SkillParams = z.looseObject({ uri: z.string() });
-
-const DirectoryParams = z.looseObject({
-  uri: z.string(),
-  cursor: z.optional(z.string()),
-});
-
-/** The schema of the params of each method, as MCP and its Skills extension define them. */
-export const METHODS = {
-  "tools/list": PaginatedRequestParams,
-  "tools/call": CallToolRequestParams,
-  "prompts/list": PaginatedRequestParams,
-  "prompts/get": GetPromptRequestParams,
-  "resources/list": PaginatedRequestParams,
-  "resources/templates/list": PaginatedRequestParams,
-  "resources/read": ResourceRequestParams,
-  "resources/subscribe": ResourceRequestParams,
-  "resources/unsubscribe": ResourceRequestParams,
-  "completion/complete": CompleteRequestParams,
-  "skills/list": PaginatedRequestParams,
-  "skills/get": SkillParams,
-  "resources/directory/read": DirectoryParams,
-};
+import type { METHODS } from "./methods.ts";
 
 export type Method = keyof typeof METHODS;
 
@@ -57,13 +22,24 @@ export type Handler<M extends Method> = (
 /** The handlers of some methods. */
 export type Handlers = { readonly [M in Method]?: Handler<M> };
 
+/** An error that the SDK sends to the client as it is. */
+class InvalidParamsError extends Error {
+  /** The code of JSON-RPC for invalid params. */
+  readonly code = -32602;
+  readonly data: unknown;
+
+  constructor(message: string, data: unknown) {
+    super(message);
+    this.name = "InvalidParamsError";
+    this.data = data;
+  }
+}
+
 /**
  * Creates the error for params that name nothing or are malformed.
  *
  * @param uri The URI of the resource that the request is about.
  */
-export function invalidParams(message: string, uri?: string): ProtocolError {
-  const { InvalidParams } = ProtocolErrorCode;
-  const data = uri === undefined ? undefined : { uri };
-  return new ProtocolError(InvalidParams, message, data);
+export function invalidParams(message: string, uri?: string): Error {
+  return new InvalidParamsError(message, uri === undefined ? uri : { uri });
 }

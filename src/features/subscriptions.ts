@@ -1,6 +1,6 @@
 /** Notifies clients of changes to the files that they subscribed to. */
 
-import { InMemoryServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD } from "../skills/names.ts";
@@ -36,12 +36,13 @@ export class SubscribedFiles implements ScanSubscriber {
   /** The real paths of the directories that contain the files. */
   #dirs: readonly string[] = [];
   readonly #registry: SkillSource;
+  readonly #bus: ServerEventBus;
   readonly #looks = new SharedTask<void>();
-  /** Carries notifications to the clients. */
-  readonly bus = new InMemoryServerEventBus();
 
-  constructor(registry: SkillSource) {
+  /** @param bus Carries notifications to the clients. */
+  constructor(registry: SkillSource, bus: ServerEventBus) {
     this.#registry = registry;
+    this.#bus = bus;
     registry.addSubscriber(this);
   }
 
@@ -80,7 +81,7 @@ export class SubscribedFiles implements ScanSubscriber {
       const last = this.#versions.get(uri);
       this.#versions.set(uri, versions);
       if (last !== undefined && last !== versions) {
-        this.bus.publish({ kind: "resource_updated", uri });
+        this.#bus.publish({ kind: "resource_updated", uri });
       }
     }
     const isSame = [...dirs].join("\0") === this.#dirs.join("\0");

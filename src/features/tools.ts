@@ -7,6 +7,7 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
+import { remember } from "../remember.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
 import type { ClientProfile } from "../views/clients.ts";
@@ -109,9 +110,22 @@ export interface ToolView {
   readonly describesParameters?: boolean;
 }
 
-export function listToolEntries(view: ToolView): Tool[] {
-  return listTools(view.options).map((tool) => toTool(tool, view));
+/** Lists the tools. Over HTTP, each request asks for them, but few scans change them. */
+export function listToolEntries(
+  { options, catalog, profile }: ToolView,
+): readonly Tool[] {
+  return entriesFor(options)(catalog)(profile);
 }
+
+const entriesFor = remember((options: ToolOptions) =>
+  remember((catalog: SkillCatalog) =>
+    remember((profile: ClientProfile) =>
+      listTools(options).map((tool) =>
+        toTool(tool, { profile, catalog, options })
+      )
+    )
+  )
+);
 
 export function toTool(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;

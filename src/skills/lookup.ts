@@ -20,6 +20,7 @@
  */
 
 import { basename } from "../fs/paths.ts";
+import { remember } from "../remember.ts";
 import { MAX_LENGTHS } from "../text.ts";
 import { listAll } from "./catalog.ts";
 import {
@@ -192,15 +193,10 @@ function yieldsToGlobal(skill: Skill): boolean {
   return skill.scope === "project" && !sees("model", skill);
 }
 
-/** The names in each catalog. */
-const indexes = new WeakMap<NamedSkills, SkillNames>();
-
-function indexOf(catalog: NamedSkills): SkillNames {
-  const names = indexes.get(catalog) ??
-    new SkillNames(listAll(catalog), catalog.skipped);
-  indexes.set(catalog, names);
-  return names;
-}
+/** Returns the names in a catalog. */
+const indexOf = remember((catalog: NamedSkills) =>
+  new SkillNames(listAll(catalog), catalog.skipped)
+);
 
 const SCOPED = /^(project|global):(.*)$/is;
 

@@ -15,6 +15,7 @@ import type {
 /** The part of `SkillRegistry` that the views use. */
 export interface SkillSource {
   readonly catalog: SkillCatalog;
+  readonly refreshSeconds: number;
   find(name: string, viewer?: Viewer): Skill | undefined;
   listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
   readFile(

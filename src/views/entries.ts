@@ -9,6 +9,7 @@ import { qualifiedName } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog, Viewer } from "../skills/types.ts";
 import { sees } from "../skills/visibility.ts";
+import { remember } from "../remember.ts";
 import { oneLine } from "../text.ts";
 
 export interface SkillEntry {
@@ -23,7 +24,16 @@ export interface SkillEntry {
 export function listEntries(
   viewer: Viewer,
   catalog: SkillCatalog,
-): SkillEntry[] {
+): readonly SkillEntry[] {
+  return entriesOf(catalog)(viewer);
+}
+
+const entriesOf = remember((catalog: SkillCatalog) => {
+  const known: Partial<Record<Viewer, readonly SkillEntry[]>> = {};
+  return (viewer: Viewer) => known[viewer] ??= createEntries(viewer, catalog);
+});
+
+function createEntries(viewer: Viewer, catalog: SkillCatalog): SkillEntry[] {
   const entries = viewer === "model"
     ? listForModel(catalog)
     : catalog.served.values().filter((skill) => sees(viewer, skill))

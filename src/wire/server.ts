@@ -1,34 +1,34 @@
 /**
- * Creates the MCP server of each connection over stdio, and of each request over HTTP.
- * All of them answer with the same handlers.
+ * What the MCP servers of all connections have in common: how they describe themselves,
+ * their handlers, and their notifications. `createSkillService()` creates the servers.
  */
 
 import {
   CLIENT_INFO_META_KEY,
-  InMemoryServerEventBus,
   type McpRequestContext,
-  Server,
+  type Result,
+  type Server,
   type ServerCapabilities,
   type ServerContext,
   type ServerEvent,
   type ServerEventBus,
+  type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import config from "../../deno.json" with { type: "json" };
-import { DEFAULT_REFRESH_SECONDS } from "../skills/roots.ts";
 import type { SkillSource } from "../skills/source.ts";
-import type { SkillRegistryOptions } from "../skills/types.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 import { profileFor } from "../views/clients.ts";
 import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import type { RequestContext } from "../views/context.ts";
 import { createInstructions } from "../views/instructions.ts";
 import type { ToolOptions } from "../views/options.ts";
 import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
-import {
-  type Handler,
-  type Handlers,
-  type Method,
-  METHODS,
-  type Params,
+import { METHODS } from "../features/methods.ts";
+import type {
+  Handler,
+  Handlers,
+  Method,
+  Params,
 } from "../features/requests.ts";
 import { listResources, RESOURCE_HANDLERS } from "../features/resources.ts";
 import { MAX_RESULT_SIZE, requireSize } from "../views/results.ts";
@@ -56,83 +56,101 @@ const MAX_TTL_SECONDS = 5;
 /** A result for the error that it is too large. */
 const WHOLE_RESULT = { what: "the result", instead: "ask for less at a time" };
 
-export interface McpService {
-  /** Fulfilled after the first scan, for which all requests wait. */
-  readonly ready: Promise<unknown>;
-  /** Carries notifications to the clients that listen. */
-  readonly bus: ServerEventBus;
-  createServer(context: McpRequestContext): Server;
+/** What the SDK's constructor of a server takes. */
+type ServerParameters = ConstructorParameters<typeof Server>;
+
+/** Describes the server of a connection to the SDK. */
+export function describeServer(
+  connection: McpRequestContext,
+  registry: SkillSource,
+  { toolset }: ToolOptions,
+): ServerParameters {
+  const { name, version } = config;
+  return [{ name, title: "Agent Skills", version }, {
+    capabilities: capabilitiesFor(connection),
+    instructions: createInstructions(toolset, registry.catalog),
+    cacheHints: { "server/discover": cacheHintOf(registry) },
+  }];
 }
 
-/**
- * Creates the service that both transports use.
- *
- * @param ready The first scan of the registry.
- * @param files Over stdio: the files that clients subscribe to.
- */
-export function createService(
-  registry: SkillSource,
-  options: ToolOptions & SkillRegistryOptions,
-  ready: Promise<unknown>,
-  files?: SubscribedFiles,
-): McpService {
-  const { bus = new InMemoryServerEventBus() } = files ?? {};
-  const subscriptions = files === undefined ? {} : subscriptionHandlers(files);
-  const handlers: Handlers = { ...HANDLERS, ...subscriptions };
-  const { refreshSeconds = DEFAULT_REFRESH_SECONDS, toolset } = options;
-  const cacheHint = {
-    ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
-    cacheScope: "private" as const,
-  };
-  const { name, version } = config;
-  const createServer = (connection: McpRequestContext): Server => {
-    const server = new Server({ name, title: "Agent Skills", version }, {
-      capabilities: capabilitiesFor(connection),
-      instructions: createInstructions(toolset, registry.catalog),
-      cacheHints: { "server/discover": cacheHint },
-    });
-    for (const method of Object.keys(handlers) as Method[]) {
-      const handle = handlers[method] as Handler<Method>;
-      const caching = isCacheable(method) ? cacheHint : {};
-      const schemas = { params: METHODS[method] };
-      server.setRequestHandler(method, schemas, async (params, request) => {
-        await ready;
-        const caller = identifyCaller(request, server);
-        const profile = profileFor(caller.client, options);
-        const context = { ...caller, profile, registry, options };
-        const result = await handle(params as Params<Method>, context);
-        // Tools keep their results within the client's limit.
-        if (method !== "tools/call") {
-          requireSize(result, MAX_RESULT_SIZE, WHOLE_RESULT);
-        }
-        // Only clients of 2026-07-28 know these fields.
-        const isModern = request.mcpReq.envelope !== undefined;
-        return isModern ? { ...result, ...caching } : result;
-      });
-    }
-    // Over HTTP, the SDK itself listens to the bus.
-    if (connection.requestInfo === undefined) {
-      server.onclose = bus.subscribe((event) => notify(server, event));
-    }
-    return server;
-  };
-  ready.then(() => publishChanges(registry, options, bus));
-  return { ready, bus, createServer };
+/** For how long clients may cache results: not longer than a change can stay unnoticed. */
+function cacheHintOf(
+  { refreshSeconds }: SkillSource,
+): { ttlMs: number; cacheScope: "private" } {
+  const ttlMs = Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1_000);
+  return { ttlMs, cacheScope: "private" };
+}
+
+/** Over stdio, clients of all revisions can subscribe to files. */
+export function isStdio({ requestInfo }: McpRequestContext): boolean {
+  return requestInfo === undefined;
+}
+
+interface ServedMethod {
+  readonly method: Method;
+  /** The schema of its params. */
+  readonly params: StandardSchemaV1;
+  readonly handle: Handler<Method>;
+}
+
+/** Lists the methods that a connection has. */
+export function listMethods(
+  connection: McpRequestContext,
+  files: SubscribedFiles,
+): ServedMethod[] {
+  const handlers: Handlers = isStdio(connection)
+    ? { ...HANDLERS, ...subscriptionHandlers(files) }
+    : HANDLERS;
+  return (Object.keys(handlers) as Method[]).map((method) => ({
+    method,
+    params: METHODS[method],
+    handle: handlers[method] as Handler<Method>,
+  }));
 }
 
 /** Over HTTP, only clients of 2026-07-28 can listen, and only for changes to lists. */
-function capabilitiesFor(
-  { era, requestInfo }: McpRequestContext,
-): ServerCapabilities {
-  const isStdio = requestInfo === undefined;
-  const list = { listChanged: isStdio || era === "modern" };
+function capabilitiesFor(connection: McpRequestContext): ServerCapabilities {
+  const list = {
+    listChanged: isStdio(connection) || connection.era === "modern",
+  };
   return {
     tools: list,
     prompts: list,
-    resources: { ...list, subscribe: isStdio },
+    resources: { ...list, subscribe: isStdio(connection) },
     completions: {},
     extensions: { [SKILLS_EXTENSION]: { directoryRead: true } },
   };
+}
+
+/** The server of a connection, and what it serves. */
+interface Serving {
+  readonly server: Server;
+  readonly registry: SkillSource;
+  readonly options: ToolOptions;
+}
+
+/**
+ * Answers a request.
+ *
+ * @throws {Error} As the handler does, and if the result is larger than clients accept.
+ */
+export async function answer(
+  { method, handle }: ServedMethod,
+  params: unknown,
+  request: ServerContext,
+  serving: Serving,
+): Promise<Result> {
+  const context = contextOf(request, serving);
+  const result = await handle(params as Params<Method>, context);
+  // Tools keep their results within the client's limit.
+  if (method !== "tools/call") {
+    requireSize(result, MAX_RESULT_SIZE, WHOLE_RESULT);
+  }
+  // Only clients of 2026-07-28 know these fields.
+  const isModern = request.mcpReq.envelope !== undefined;
+  return isModern && isCacheable(method)
+    ? { ...result, ...cacheHintOf(serving.registry) }
+    : result;
 }
 
 /** Whether clients may cache the results of a method. Only lists and files are cacheable. */
@@ -140,43 +158,54 @@ function isCacheable(method: Method): boolean {
   return /\/(?:list|read)$/.test(method) || method === "skills/get";
 }
 
-function identifyCaller(
+/** Returns who sends a request, and how to answer it. */
+function contextOf(
   { mcpReq: { signal, envelope }, http }: ServerContext,
-  server: Server,
-): Pick<RequestContext, "signal" | "client" | "sender"> {
+  { server, registry, options }: Serving,
+): RequestContext {
   // Clients of 2026-07-28 give their name in each request, and earlier ones in
   // `initialize`.
   const named: { [CLIENT_INFO_META_KEY]?: { name: string } } = { ...envelope };
   const info = named[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
-  return { signal, client: info?.name, sender: http?.authInfo?.clientId };
+  return {
+    signal,
+    client: info?.name,
+    sender: http?.authInfo?.clientId,
+    profile: profileFor(info?.name, options),
+    registry,
+    options,
+  };
 }
 
 /** Notifies clients if a scan changed a list, as clients without a profile see it. */
-function publishChanges(
+export function publishChanges(
   registry: SkillSource,
   options: ToolOptions,
   bus: ServerEventBus,
 ): void {
   const profile = profileFor(undefined, options);
-  const renderLists = ({ catalog }: SkillSource) => ({
+  const renderLists = (catalog: SkillCatalog) => ({
     tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
     prompts: JSON.stringify(listPrompts(catalog, options)),
     resources: JSON.stringify(listResources(catalog)),
   });
-  let last = renderLists(registry);
-  registry.onChange(() => {
-    const lists = renderLists(registry);
+  registry.onChange(({ catalog, previous }) => {
+    // Kept lists would take memory, and delay the first answer.
+    const before = renderLists(previous);
+    const after = renderLists(catalog);
     for (const name of ["tools", "prompts", "resources"] as const) {
-      if (lists[name] !== last[name]) {
+      if (after[name] !== before[name]) {
         bus.publish({ kind: `${name}_list_changed` });
       }
     }
-    last = lists;
   });
 }
 
 /** Notifies the client of a connection. */
-async function notify(server: Server, event: ServerEvent): Promise<void> {
+export async function notify(
+  server: Server,
+  event: ServerEvent,
+): Promise<void> {
   switch (event.kind) {
     case "tools_list_changed":
       return await server.sendToolListChanged();

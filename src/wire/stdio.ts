@@ -4,7 +4,9 @@ import process from "node:process";
 import { PassThrough } from "node:stream";
 import type {
   JSONRPCMessage,
+  McpRequestContext,
   RequestId,
+  Server,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import {
   serveStdio,
@@ -13,8 +15,6 @@ import {
 import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
 import { LISTEN, readMessage, shortenError } from "./messages.ts";
-import type { McpService } from "./server.ts";
-import type { SubscribedFiles } from "../features/subscriptions.ts";
 
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -77,15 +77,22 @@ class StdioTransport extends StdioServerTransport {
   }
 }
 
+/** What the transport needs of a service. */
+interface Service {
+  /** Fulfilled after the first scan. */
+  readonly ready: Promise<unknown>;
+  readonly createServer: (connection: McpRequestContext) => Server;
+  /** Follows the files with these URIs. */
+  readonly subscribe: (uris: readonly string[]) => Promise<void>;
+}
+
 /**
  * Serves the client until its input ends, or until the signal is aborted.
  *
- * @param files The files that the client can subscribe to.
  * @returns The exit code: 2 if stdin cannot be read.
  */
 export async function serveOnStdio(
-  service: McpService,
-  files: SubscribedFiles,
+  service: Service,
   signal: AbortSignal,
 ): Promise<number> {
   const transport = new StdioTransport();
@@ -95,7 +102,7 @@ export async function serveOnStdio(
   }, { transport });
   let code = 0;
   // Closing the handle ends the subscriptions of the client with a result.
-  receiveAll(transport, files, service.ready).catch(({ message }: Error) => {
+  receiveAll(transport, service).catch(({ message }: Error) => {
     log(`Cannot read stdin: ${message}; start the server from an MCP client`);
     code = 2;
   }).then(() => handle.close());
@@ -113,8 +120,7 @@ export async function serveOnStdio(
  */
 async function receiveAll(
   transport: StdioTransport,
-  files: SubscribedFiles,
-  ready: Promise<unknown>,
+  { ready, subscribe }: Service,
 ): Promise<void> {
   for await (const line of readLines()) {
     if (line.trim() === "") continue;
@@ -128,7 +134,7 @@ async function receiveAll(
     if (uris.length > 0) {
       // Otherwise, the first scan would count as a change.
       await ready;
-      await files.subscribe(uris);
+      await subscribe(uris);
     }
     transport.receive(incoming.message);
   }

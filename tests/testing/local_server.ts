@@ -1,11 +1,13 @@
 // A server in the process of the tests, with a client that speaks as over stdio.
 import { InMemoryTransport } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
-import { SkillRegistry } from "../../mod.ts";
-import { createService } from "../../src/wire/server.ts";
-import { SubscribedFiles } from "../../src/features/subscriptions.ts";
+import {
+  createSkillService,
+  SkillRegistry,
+  type SkillService,
+} from "../../mod.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
-import { createSettings, type Settings } from "../../src/program/settings.ts";
+import { createSettings } from "../../src/program/settings.ts";
 import { withVariables } from "./environment.ts";
 import { replaced } from "./folders.ts";
 import type { Asking, Reply, ServerDirs } from "./server.ts";
@@ -21,14 +23,14 @@ export class LocalServer implements Asking, Disposable {
   readonly #waiting = new Map<unknown, (reply: Reply) => void>();
   #lastId = 0;
 
-  private constructor({ options }: Settings, registry: SkillRegistry) {
+  private constructor(
+    { createServer }: SkillService,
+    registry: SkillRegistry,
+  ) {
     this.registry = registry;
     // Otherwise, a call with an unknown name waits until the last scan is old enough.
     const { refresh } = registry;
     registry.refresh = () => refresh.call(registry);
-    const files = new SubscribedFiles(registry);
-    const ready = Promise.resolve();
-    const { createServer } = createService(registry, options, ready, files);
     const [client, transport] = InMemoryTransport.createLinkedPair();
     this.#client = client;
     client.onmessage = (message) => {
@@ -48,8 +50,9 @@ export class LocalServer implements Asking, Disposable {
     );
     const { roots, options } = settings;
     const registry = new SkillRegistry(roots, { ...options, log });
-    await registry.refresh();
-    return new LocalServer(settings, registry);
+    const service = await createSkillService(registry, options);
+    await service.ready;
+    return new LocalServer(service, registry);
   }
 
   /** Sends a request, as tests of a process do. */

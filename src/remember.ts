@@ -1,0 +1,14 @@
+/**
+ * Returns a function that creates the same result only once for each object. For objects
+ * that never change, such as catalogs.
+ */
+export function remember<Key extends object, Value>(
+  create: (key: Key) => Value,
+): (key: Key) => Value {
+  const known = new WeakMap<Key, { readonly value: Value }>();
+  return (key) => {
+    const { value } = known.get(key) ?? { value: create(key) };
+    known.set(key, { value });
+    return value;
+  };
+}
