@@ -30,6 +30,7 @@ import {
 } from "./src/http/http_settings.ts";
 import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
 import { servePage } from "./src/http/page.ts";
+import { shareChanges } from "./src/http/threads.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
@@ -58,6 +59,7 @@ const respond = limitRequests(mcp);
 let isClosed = false;
 
 await service.ready;
+shareChanges(registry, service.bus);
 registry.watch();
 settings.access.tokens?.follow(log);
 onEndSignal(end);

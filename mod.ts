@@ -1382,6 +1382,7 @@ export interface SkillService {
  * scanned yet, and notifies clients of changes.
  *
  * ```ts ignore
+ * import process from "node:process";
  * import { createSkillService, SkillRegistry } from "@skill-server/skill-server";
  * import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
  *
@@ -1391,7 +1392,9 @@ export interface SkillService {
  * const { createServer, ready } = await createSkillService(registry);
  * await ready;
  * registry.watch();
- * serveStdio(createServer, { onclose: () => registry.close() });
+ * serveStdio(createServer);
+ * // Watching would keep the process alive after its client has disconnected.
+ * process.stdin.once("end", () => registry.close());
  * ```
  *
  * @param registry The registry of the skills.

@@ -13,7 +13,7 @@ import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
 import type { Reply } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
-import { within } from "./testing/waiting.ts";
+import { eventually, within } from "./testing/waiting.ts";
 
 const withSignals = needs("signals");
 
@@ -132,6 +132,34 @@ Deno.test("over HTTP, tools take no absolute path, not even that of a skill's fi
       assert.match(content[0].text, /the skill serves no such file/);
     }
   }
+});
+
+Deno.test("with several threads, no client that listens keeps an old list", async () => {
+  using place = filesPlace();
+  const flags = ["--parallel"];
+  const env = { DENO_JOBS: "3" };
+  await using server = await HttpServer.start(place, { flags, env });
+  const lists: string[] = [];
+  const clients = await Promise.all(
+    Array.from({ length: 6 }, async (_, index) => {
+      const client = await modernClient(server);
+      const list = async () => {
+        const { tools } = await client.listTools();
+        lists[index] = tools[0]!.description!;
+      };
+      client.setNotificationHandler("notifications/tools/list_changed", list);
+      await client.listen({ toolsListChanged: true });
+      return client;
+    }),
+  );
+  for (const name of ["one", "two", "three"]) {
+    place.skill("home/.claude/skills", name);
+    await eventually(
+      () => clients.every((_, index) => lists[index]?.includes(name)),
+      `the skill ${name} in all lists`,
+    );
+  }
+  for (const client of clients) await client.close();
 });
 
 withSignals.test("a terminated server closes its streams and exits", async () => {

@@ -69,6 +69,8 @@ Deno.test("the modules in src/ import only from their own directory and those be
 Deno.test("modules do not load what they do not need", () => {
   const rules = [
     ["mod.ts", /^src\/(?:program|check|cli|http)\//],
+    // Whoever only scans does not need the SDK.
+    ["mod.ts", /^npm:@modelcontextprotocol\//],
     // Neither program loads the other, and a server loads neither the checks nor
     // anything for the terminal.
     ["skill_server.ts", /^http\.ts$|^src\/(?:check|cli|http)\//],

@@ -164,20 +164,29 @@ Deno.test("registerSkillTools() refuses another server, a second tool of a name,
   registry.close();
 });
 
-Deno.test("the example of registerSkillTools() is a whole server, which ends with its client", async () => {
-  using place = new Place();
-  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-  const [, rest] = read("mod.ts").split(" * ```ts ignore\n");
-  const [example] = rest!.split(" * ```\n", 1);
-  const main = place.file(
-    "project/server.ts",
-    example!.replaceAll(/^ \* ?/gm, "")
-      .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
-  );
-  const flags = flagsWith("--allow-read", "--allow-env");
-  preload(main);
-  await using session = await Session.open(place, { main, flags });
-  const { tools } = await session.client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name), ["time", "skill"]);
-  assert.deepEqual(await session.end(), []);
-});
+/** The functions whose examples are servers, and the tools of these. */
+const EXAMPLES = {
+  createSkillService: ["skill"],
+  registerSkillTools: ["time", "skill"],
+};
+
+for (const [name, expected] of Object.entries(EXAMPLES)) {
+  Deno.test(`the example of ${name}() is a whole server, which ends with its client`, async () => {
+    using place = new Place();
+    place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+    const examples = read("mod.ts").split(" * ```ts ignore\n").slice(1)
+      .map((rest) => rest.split(" * ```\n", 1)[0]!);
+    const example = examples.find((text) => text.includes(`${name}(`));
+    const main = place.file(
+      "project/server.ts",
+      example!.replaceAll(/^ \* ?/gm, "")
+        .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
+    );
+    const flags = flagsWith("--allow-read", "--allow-env");
+    preload(main);
+    await using session = await Session.open(place, { main, flags });
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), expected);
+    assert.deepEqual(await session.end(), []);
+  });
+}
