@@ -23,9 +23,6 @@ export class LocalServer implements Asking, Disposable {
 
   private constructor({ options }: Settings, registry: SkillRegistry) {
     this.registry = registry;
-    // Otherwise, a call with an unknown name waits until the last scan is old enough.
-    const { refresh } = registry;
-    registry.refresh = () => refresh.call(registry);
     const files = new SubscribedFiles(registry);
     const ready = Promise.resolve();
     const { createServer } = createService(registry, options, ready, files);
