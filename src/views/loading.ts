@@ -43,7 +43,7 @@ export async function loadSkill(
   if (skill === undefined) {
     // Loaded on demand, because most names are known.
     const { answerUnknownName } = await import("./not_found.ts");
-    throw new Error(await answerUnknownName(name, registry.catalog, options));
+    throw new Error(await answerUnknownName(name, registry, options));
   }
   const file = await registry.readFile(skill, SKILL_MD, "model");
   return { skill, text: decodeText(file) };
