@@ -152,7 +152,7 @@ import type {
   Viewer,
 } from "./src/skills/types.ts";
 import { HiddenDirs, isOff, sees, strictest } from "./src/skills/visibility.ts";
-import { inTurns, SharedTask, wait } from "./src/tasks.ts";
+import { inTurns, SharedTask } from "./src/tasks.ts";
 import {
   isObject,
   log,
@@ -1143,21 +1143,23 @@ export class SkillRegistry {
    * Scans the roots again. Only one scan runs at a time. Calls during a scan share the
    * next one, because the current one may have missed the latest changes.
    *
-   * @param options The minimum time since the start of the last scan, in milliseconds.
+   * @param options How long ago a scan may have begun to be new enough, in milliseconds.
+   *   Default: 0, for a new scan.
    * @returns The catalog, once the scan is complete.
    * @throws {Error} If the registry is closed.
    */
   async refresh(
-    { minIntervalMs = 0 }: { minIntervalMs?: number } = {},
+    { maxAgeMs = 0 }: { maxAgeMs?: number } = {},
   ): Promise<SkillCatalog> {
     if (this.#isClosed) {
       throw new Error(
         "Cannot scan the skills: the registry is closed; create another one",
       );
     }
-    const delay = this.#scanStart + minIntervalMs - performance.now();
-    if (delay > 0) await wait(delay);
-    return await this.#scans.run(() => this.#scan());
+    const isNewEnough = performance.now() - this.#scanStart < maxAgeMs;
+    return isNewEnough
+      ? await (this.#scans.running ?? this.catalog)
+      : await this.#scans.run(() => this.#scan());
   }
 
   async #scan(): Promise<SkillCatalog> {

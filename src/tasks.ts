@@ -51,6 +51,11 @@ export class SharedTask<T> {
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
+  /** The current run, if there is one. */
+  get running(): Promise<T> | undefined {
+    return this.#running;
+  }
+
   run(task: () => Promise<T>): Promise<T> {
     if (this.#running === undefined) {
       this.#running = task().finally(() => {

@@ -20,7 +20,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { scanSkillRoots, type SkillRegistry } from "../mod.ts";
 import { basename, join, resolve } from "../src/fs/paths.ts";
-import { indexSkills } from "../src/views/search.ts";
+import { SkillIndex } from "../src/views/search.ts";
 import { importFlags } from "./import_flags.ts";
 import questions from "./search_questions.json" with { type: "json" };
 
@@ -419,11 +419,12 @@ function format(value: number | undefined): string {
 async function measureSearch(dir: string): Promise<void> {
   const root = { path: dir, scope: "global", recursive: true } as const;
   const catalog = await scanSkillRoots([root]);
-  const search = await indexSkills(catalog.skills.values());
+  const skills = [...catalog.skills.values()];
+  const index = new SkillIndex();
   const ranks: number[] = [];
-  const time = await milliseconds(() => {
+  const time = await milliseconds(async () => {
     for (const { question, skill } of questions) {
-      const found = search(question);
+      const found = await index.search(question, skills);
       const rank = found.findIndex(({ name }) => name === skill);
       ranks.push(rank < 0 ? Infinity : rank);
     }

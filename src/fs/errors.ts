@@ -98,8 +98,17 @@ export function diagnosticOf(error: unknown): DiagnosticDetails {
   return {
     rule: "inaccessible",
     reason: `the operating system cannot read it (${formatSystemError(error)})`,
-    fix: "replace it with a readable file or folder",
+    fix: findFix(error),
   };
+}
+
+function findFix(error: unknown): string {
+  if (isOneOf(error, [ONLY_IN_CLOUD])) {
+    return "download it, because it may be only in the cloud";
+  }
+  return isTemporary(error)
+    ? "check the disk or network that holds it, and try again"
+    : "replace it with a readable file or folder";
 }
 
 /** For an error that only a defect of the server can cause. */
@@ -149,8 +158,11 @@ function isNulInPath(error: unknown): boolean {
     isOneOf(error, ["EINVAL", "ERR_INVALID_ARG_VALUE"]);
 }
 
+/** What a read fails with if iCloud or OneDrive keeps the content elsewhere. */
+const ONLY_IN_CLOUD = "EDEADLK";
+
 const TEMPORARY =
-  "EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
+  "EDEADLK EIO EMFILE ENFILE ENOMEM EAGAIN EBUSY EINTR ESTALE ETIMEDOUT EHOSTDOWN EHOSTUNREACH ENETDOWN ENOTCONN"
     .split(" ");
 
 /** Whether an error is temporary, such as too many open files or an unreachable disk. */
@@ -158,10 +170,37 @@ export function isTemporary(error: unknown): boolean {
   return isOneOf(error, TEMPORARY);
 }
 
-/** Whether the name of an error is one of these, or its code, as set by `node:fs`. */
+/** The numbers of temporary errors on each system. For most of these, Deno has no codes. */
+const CODES: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  linux: {
+    5: "EIO",
+    23: "ENFILE",
+    35: ONLY_IN_CLOUD,
+    100: "ENETDOWN",
+    112: "EHOSTDOWN",
+    116: "ESTALE",
+  },
+  darwin: {
+    5: "EIO",
+    11: ONLY_IN_CLOUD,
+    23: "ENFILE",
+    50: "ENETDOWN",
+    64: "EHOSTDOWN",
+    70: "ESTALE",
+  },
+};
+
+/**
+ * Whether the name of an error is one of these, or its code, as set by Deno and
+ * `node:fs`, or that of the number in Deno's message.
+ */
 function isOneOf(error: unknown, ids: readonly string[]): boolean {
-  const { name = "", code = "" } = error as { name?: string; code?: string };
-  return ids.includes(name) || ids.includes(code);
+  const { name = "", code = "", message = "" } = error as Partial<
+    Error & { code: string }
+  >;
+  const [, number = 0] = /^[^"':]*\(os error (\d+)\)/.exec(message) ?? [];
+  const known = CODES[Deno.build.os]?.[+number] ?? "";
+  return [name, code, known].some((id) => ids.includes(id));
 }
 
 /** For a file that is larger than a limit in bytes. */

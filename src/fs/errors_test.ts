@@ -19,12 +19,23 @@ function nodeError(code: string): Error {
   return Object.assign(new Error(`${code}: some text`), { code });
 }
 
+/** Creates an error as Deno throws it if it has no code. */
+function numberedError(number: number): Error {
+  return new Error(`Some text (os error ${number}): open '/a'`);
+}
+
+/** The numbers of EDEADLK and ESTALE. */
+const NUMBERS: Readonly<Record<string, readonly number[]>> = {
+  linux: [35, 116],
+  darwin: [11, 70],
+};
+
 /** An error, the rule that it breaks, and what it means. */
-const CASES: [
+const CASES: readonly (readonly [
   error: Error,
   rule: Rule,
   meaning: "absent" | "temporary" | "lasting",
-][] = [
+])[] = [
   [new Deno.errors.NotFound(), "link-broken", "absent"],
   [new Deno.errors.NotADirectory(), "link-broken", "absent"],
   [new Deno.errors.FilesystemLoop(), "link-broken", "absent"],
@@ -35,12 +46,18 @@ const CASES: [
   [nodeError("EACCES"), "permission", "lasting"],
   [nodeError("EMFILE"), "inaccessible", "temporary"],
   [diskError(), "inaccessible", "temporary"],
+  ...(NUMBERS[Deno.build.os] ?? []).map((number) =>
+    [numberedError(number), "inaccessible", "temporary"] as const
+  ),
+  // A path can contain anything.
+  [new Deno.errors.NotCapable('"(os error 5)"'), "permission", "lasting"],
+  [new Error("cannot open '(os error 5)'"), "inaccessible", "lasting"],
   [nodeError("EINVAL"), "inaccessible", "lasting"],
   [new Error(), "inaccessible", "lasting"],
   [new SkillFileError("a.md", LINK_OUTSIDE), "link-outside", "lasting"],
 ];
 
-Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by their names and codes", () => {
+Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by names, codes, and numbers", () => {
   for (const [error, rule, meaning] of CASES) {
     const title = `${error.name} ${error.message}`;
     const { reason, fix, ...rest } = diagnosticOf(error);
@@ -49,6 +66,11 @@ Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno an
     assert.equal(isAbsence(error), meaning === "absent", title);
     assert.equal(isTemporary(error), meaning === "temporary", title);
   }
+});
+
+Deno.test("diagnosticOf() advises to download a file that is only in the cloud", () => {
+  const { fix } = diagnosticOf(nodeError("EDEADLK"));
+  assert.equal(fix, "download it, because it may be only in the cloud");
 });
 
 withNames.test("isAbsence() accepts the errors of the file system for paths that cannot exist", () => {

@@ -28,7 +28,7 @@ export interface SkillSource {
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
   listUnusedRules(): Diagnostic[];
-  refresh(options?: { minIntervalMs?: number }): Promise<SkillCatalog>;
+  refresh(options?: { maxAgeMs?: number }): Promise<SkillCatalog>;
   onChange(listener: SkillChangeListener): () => void;
   addSubscriber(subscriber: ScanSubscriber): void;
   updateWatcher(): void;

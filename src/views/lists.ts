@@ -72,9 +72,12 @@ export function fitJsonList<Json extends object>(
 }
 
 /**
- * Returns the entries that fit into a list: all entries unchanged, or else all names with
- * shortened descriptions, or else as many names as fit. If anything is cut, global
- * entries come first. If not all names fit, only global entries have descriptions.
+ * Returns the entries that fit into a list: the first of these that does.
+ *
+ * 1. all as they are
+ * 2. all names, global ones first, with shortened descriptions
+ * 3. the global entries, as if they were alone, and then what fits of the project's
+ * 4. the first names
  *
  * @param lengthOf Returns the length that an entry takes in the list.
  */
@@ -84,48 +87,65 @@ export function fitEntries(
   lengthOf: (entry: SkillEntry) => number,
 ): readonly SkillEntry[] {
   const lengthOfAll = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
-  if (lengthOfAll(entries) <= limit) return entries;
   const ordered = globalFirst(entries);
   const names = ordered.map(withoutDescription);
   const room = limit - lengthOfAll(names);
+  const [own, theirs] = partition(ordered, isGlobal);
+  if (lengthOfAll(entries) <= limit) return entries;
   if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
-  const globals = ordered.filter(isGlobal);
-  if (globals.length > 0 && globals.length < ordered.length) {
-    const fitting = fitEntries(globals, limit, lengthOf);
-    const rest = ordered.slice(globals.length);
-    return [
-      ...fitting,
-      ...fitEntries(rest, limit - lengthOfAll(fitting), lengthOf),
-    ];
+  if (own.length === 0 || theirs.length === 0) {
+    return takeFitting(names, limit, lengthOf);
   }
+  const fitting = fitEntries(own, limit, lengthOf);
+  const rest = limit - lengthOfAll(fitting);
+  return [...fitting, ...fitEntries(theirs, rest, lengthOf)];
+}
+
+/** Returns the first entries that fit. */
+function takeFitting(
+  entries: readonly SkillEntry[],
+  limit: number,
+  lengthOf: (entry: SkillEntry) => number,
+): readonly SkillEntry[] {
   let size = 0;
-  const end = names.findIndex((name) => {
-    size += lengthOf(name);
-    return size > limit;
-  });
-  return names.slice(0, end);
+  for (const [index, entry] of entries.entries()) {
+    size += lengthOf(entry);
+    if (size > limit) return entries.slice(0, index);
+  }
+  return entries;
 }
 
 /**
- * Shortens descriptions until they fit: first the project's, then the global ones, and
- * pinned ones last. Each group is cut at one common length.
+ * Shortens descriptions until they fit. Pinned ones come first. Each scope has half of
+ * the room that they leave, and the other one gets what it does not need.
  */
 function shortenDescriptions(
   entries: readonly SkillEntry[],
   room: number,
   lengthOf: (entry: SkillEntry) => number,
 ): SkillEntry[] {
+  const needOf = (entry: SkillEntry) =>
+    lengthOf(entry) - lengthOf(withoutDescription(entry));
+  const needOfAll = (list: readonly SkillEntry[]) => sum(list.map(needOf));
   const isPinned = ({ skill }: SkillEntry) => skill.state === "pinned";
   const [pinned, others] = partition(entries, isPinned);
-  let rest = room;
-  return [pinned, ...partition(others, isGlobal)].flatMap((group) => {
-    const needs = group.map((entry) =>
-      lengthOf(entry) - lengthOf(withoutDescription(entry))
-    );
-    const common = commonLength(needs, rest);
-    rest -= sum(needs.map((need) => Math.min(need, common)));
-    return group.map((entry, index) => shorten(entry, needs[index]! - common));
-  });
+  const [own, theirs] = partition(others, isGlobal);
+  const first = shortenAlike(pinned, room, needOf);
+  const rest = room - needOfAll(first);
+  const share = Math.max(rest / 2, rest - needOfAll(own));
+  const last = shortenAlike(theirs, share, needOf);
+  const middle = shortenAlike(own, rest - needOfAll(last), needOf);
+  return [...first, ...middle, ...last];
+}
+
+/** Cuts descriptions at one common length, so that they fit into a room. */
+function shortenAlike(
+  entries: readonly SkillEntry[],
+  room: number,
+  needOf: (entry: SkillEntry) => number,
+): SkillEntry[] {
+  const common = commonLength(entries.map(needOf), room);
+  return entries.map((entry) => shorten(entry, needOf(entry) - common));
 }
 
 function isGlobal({ skill }: SkillEntry): boolean {

@@ -8,8 +8,8 @@ import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import type { RequestContext } from "./context.ts";
 import { createTextResult, requireAccepted } from "./results.ts";
 
-/** The shortest time between two scans because of unknown names, in milliseconds. */
-const UNKNOWN_NAME_INTERVAL_MS = 100;
+/** How long ago a scan may have begun to say that a name is unknown, in milliseconds. */
+const UNKNOWN_NAME_AGE_MS = 100;
 
 export interface LoadedSkill {
   readonly skill: Skill;
@@ -37,13 +37,13 @@ export async function loadSkill(
       return { skill: known, text: decodeText(file) };
     }
   }
-  const minIntervalMs = known === undefined ? UNKNOWN_NAME_INTERVAL_MS : 0;
-  await registry.refresh({ minIntervalMs });
+  const maxAgeMs = known === undefined ? UNKNOWN_NAME_AGE_MS : 0;
+  await registry.refresh({ maxAgeMs });
   const skill = registry.find(name, "model");
   if (skill === undefined) {
     // Loaded on demand, because most names are known.
     const { answerUnknownName } = await import("./not_found.ts");
-    throw new Error(await answerUnknownName(name, registry.catalog, options));
+    throw new Error(await answerUnknownName(name, registry, options));
   }
   const file = await registry.readFile(skill, SKILL_MD, "model");
   return { skill, text: decodeText(file) };

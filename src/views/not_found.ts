@@ -14,8 +14,9 @@ import { findFailure } from "../skills/catalog.ts";
 import { lookUp, parseName } from "../skills/lookup.ts";
 import { skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
+import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, SkillScope } from "../skills/types.ts";
-import { nearestWords, oneLine, truncate } from "../text.ts";
+import { oneLine, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 import {
   findEmptyListReason,
@@ -24,7 +25,7 @@ import {
   formatMore,
 } from "./lists.ts";
 import type { ToolOptions } from "./options.ts";
-import { indexSkills } from "./search.ts";
+import { indexesOf } from "./search.ts";
 
 const MAX_SHOWN_NAME_LENGTH = 200;
 
@@ -40,9 +41,10 @@ const MAX_RESULTS = 10;
  */
 export async function answerUnknownName(
   name: string,
-  catalog: SkillCatalog,
+  registry: SkillSource,
   options: ToolOptions,
 ): Promise<string> {
+  const { catalog } = registry;
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = explainUnknownName(name, catalog, options);
   const notFound = `Skill '${shown}' not found.`;
@@ -51,7 +53,7 @@ export async function answerUnknownName(
     .join("\n\n");
   const end =
     "\n\nUse the exact skill name (case-insensitive) to load a skill.";
-  const entries = await sortByMatch(shown, catalog);
+  const entries = await sortByMatch(shown, registry);
   const room = MAX_ANSWER_LENGTH - start.length - end.length;
   return start + takeLines(entries, room) + end;
 }
@@ -70,28 +72,26 @@ function takeLines(entries: readonly SkillEntry[], limit: number): string {
 
 /**
  * Lists all entries for the model: the best matches first, then the others, and global
- * ones first in both. So a clone whose skills match everything cannot push out the user's
- * matches.
+ * ones first in both. Each scope is searched by itself. So a clone can neither push out
+ * the user's matches nor change their order.
  */
 async function sortByMatch(
   words: string,
-  catalog: SkillCatalog,
+  registry: SkillSource,
 ): Promise<SkillEntry[]> {
-  const entries = globalFirst(listEntries("model", catalog));
-  const search = await indexSkills(entries.map(({ skill }) => skill));
-  // A search finds no short words that are misspelled.
-  const byName = new Map(entries.map(({ skill }) => [skill.name, skill]));
-  const near = nearestWords(words, byName.keys())
-    .map((name) => byName.get(name)!);
-  const found = [...near, ...search(words)];
-  const best = (scope: SkillScope) =>
-    found.filter((skill) => skill.scope === scope).slice(0, MAX_RESULTS);
-  const first = new Set([...best("global"), ...best("project")]);
-  const matches = Array.from(
-    first,
-    (skill) => entries.find((entry) => entry.skill === skill)!,
+  const entries = globalFirst(listEntries("model", registry.catalog));
+  const bySkill = new Map(entries.map((entry) => [entry.skill, entry]));
+  const indexes = indexesOf(registry);
+  const best = async (scope: SkillScope) => {
+    const skills = [...bySkill.keys()].filter((it) => it.scope === scope);
+    const found = await indexes[scope].search(words, skills);
+    return found.slice(0, MAX_RESULTS);
+  };
+  const first = [...await best("global"), ...await best("project")];
+  return Array.from(
+    new Set([...first, ...bySkill.keys()]),
+    (skill) => bySkill.get(skill)!,
   );
-  return [...matches, ...entries.filter(({ skill }) => !first.has(skill))];
 }
 
 /** Explains why a name loads no skill, as far as the model may know. */

@@ -107,6 +107,7 @@ Deno.test("the answer lists the best matches first, then global skills, ends wit
   for (let index = 0; index < 400; index++) {
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));
   }
+  place.skill(PROJECT, "typos", skillMd("typos", "A pfd"));
   place.skill(HOME, "mine");
   place.skill(HOME, "pdf");
   place.skill(HOME, "hidden", skillMd("hidden", "d", FLAG));

@@ -1,8 +1,13 @@
 /** Full-text search for skills with MiniSearch, which ranks matches with BM25. */
 
-import MiniSearch from "npm:minisearch@^7";
-import type { Skill } from "../skills/types.ts";
-import { normalizeText } from "../text.ts";
+import MiniSearch, {
+  type SearchOptions,
+  type SearchResult,
+} from "npm:minisearch@^7";
+import type { SkillSource } from "../skills/source.ts";
+import type { Skill, SkillScope } from "../skills/types.ts";
+import { inTurns } from "../tasks.ts";
+import { nearestWords, normalizeText } from "../text.ts";
 
 /** How much of a query or a field is searched, in characters. */
 const MAX_TEXT_LENGTH = 1_024;
@@ -10,8 +15,18 @@ const MAX_TEXT_LENGTH = 1_024;
 /** How many words of a query are searched for. */
 const MAX_WORDS = 60;
 
-/** The weight of a word in each field, as measured with `tools/search_questions.json`. */
-const WEIGHTS = { name: 1, description: 1, excerpt: 0.2 };
+/**
+ * How many words each field of a skill has in the index, at least: those of a shorter
+ * field are repeated, so that each counts more. Measured with
+ * `tools/search_questions.json`.
+ */
+const LENGTHS = { name: 20, description: 150, excerpt: 1 };
+
+/** How the repetitions of a word count. How many other words a skill has does not. */
+const RANKING: SearchOptions = {
+  bm25: { k: 5, b: 0, d: 0 },
+  maxFuzzy: 2,
+};
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "a an and are as at be by can could do does for from get help how i in into is it make me my need of on or our please should some that the this to use using want we what when which with would you"
@@ -22,33 +37,90 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 const WORDS =
   /(?=([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]{2})).|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv;
 
-/** Returns a function that lists the skills that match some words, best match first. */
-export async function indexSkills(
-  skills: Iterable<Skill>,
-): Promise<(query: string) => Skill[]> {
-  const indexed = [...skills];
-  const index = new MiniSearch<{ id: number; skill: Skill }>({
-    fields: Object.keys(WEIGHTS),
-    extractField: ({ id, skill }, field) =>
-      field === "id" ? id : skill[field as keyof typeof WEIGHTS],
-    tokenize: (text, field) =>
-      field === "name" ? splitName(text) : splitWords(text),
+type Indexes = Readonly<Record<SkillScope, SkillIndex>>;
+
+/** The indexes of each registry, which live as long as the registry. */
+const indexes = new WeakMap<SkillSource, Indexes>();
+
+export function indexesOf(registry: SkillSource): Indexes {
+  const known = indexes.get(registry) ??
+    { global: new SkillIndex(), project: new SkillIndex() };
+  indexes.set(registry, known);
+  return known;
+}
+
+/** An index of skills. */
+export class SkillIndex {
+  /** Frontmatters, which scans keep until their files change. */
+  readonly #indexed = new Set<object>();
+  /** Has a single field, so that a word of a name is as rare as it is anywhere. */
+  readonly #index = new MiniSearch<{ id: object; words: string }>({
+    fields: ["words"],
+    tokenize: (words) => words.split(" "),
     processTerm: (word) => word,
   });
-  await index.addAllAsync(indexed.map((skill, id) => ({ id, skill })));
-  const isUnknown = (word: string) =>
-    index.search(word, { tokenize: (text) => [text] }).length === 0;
-  return (query) => {
-    const found = index.search(query, {
-      tokenize: (text) => [...new Set(splitName(text))].slice(0, MAX_WORDS),
-      boost: WEIGHTS,
+
+  /**
+   * Lists the skills that match some words, or whose names these may mean if a word is in
+   * no skill, best match first. Indexes the skills that are new or have changed first.
+   */
+  async search(query: string, skills: readonly Skill[]): Promise<Skill[]> {
+    const byId = new Map<object, Skill>(
+      skills.map((skill) => [skill.frontmatter, skill]),
+    );
+    await this.#update(byId);
+    const words = [...new Set(splitName(query))].slice(0, MAX_WORDS);
+    const exact = this.#index.search(words.join(" "), RANKING);
+    const known = new Set(exact.flatMap(({ terms }) => terms));
+    const isUnknown = (word: string) => !known.has(word);
+    const toSkills = (results: SearchResult[]) =>
+      results.sort((a, b) => scoreOf(b) - scoreOf(a))
+        .flatMap(({ id }) => byId.get(id) ?? []);
+    if (words.length > 0 && !words.some(isUnknown)) return toSkills(exact);
+    const found = this.#index.search(words.join(" "), {
+      ...RANKING,
       // Only words that no skill contains are completed and corrected.
       prefix: isUnknown,
       fuzzy: (word) => word.length >= 5 && isUnknown(word) && 0.25,
-      maxFuzzy: 2,
     });
-    return found.map(({ id }) => indexed[id]!);
-  };
+    const byName = new Map(skills.map((skill) => [skill.name, skill]));
+    const near = nearestWords(query, byName.keys())
+      .map((name) => byName.get(name)!);
+    return [...new Set([...near, ...toSkills(found)])];
+  }
+
+  /** Takes over what has changed. Other searches may do so meanwhile. */
+  async #update(skills: ReadonlyMap<object, Skill>): Promise<void> {
+    for (const id of this.#indexed.difference(skills)) {
+      this.#indexed.delete(id);
+      this.#index.discard(id);
+    }
+    for await (const [id, skill] of inTurns(skills)) {
+      if (this.#indexed.has(id)) continue;
+      this.#indexed.add(id);
+      this.#index.add({ id, words: listWords(skill).join(" ") });
+    }
+  }
+}
+
+/** MiniSearch multiplies by the number of words, so that common ones outweigh a rare one. */
+function scoreOf({ score, queryTerms }: SearchResult): number {
+  return score / queryTerms.length;
+}
+
+/** Lists the words of a skill as often as they count. */
+function listWords({ name, description, excerpt }: Skill): string[] {
+  return [
+    ...repeat(splitName(name), LENGTHS.name),
+    ...repeat(splitWords(description), LENGTHS.description),
+    ...repeat(splitWords(excerpt), LENGTHS.excerpt),
+  ];
+}
+
+/** Repeats a list until it has a length, if it has any items. */
+function repeat(words: string[], length: number): string[] {
+  const times = Math.ceil(length / Math.max(words.length, 1));
+  return Array.from({ length: times }, () => words).flat();
 }
 
 /** Splits a text into words without their endings. */

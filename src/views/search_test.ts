@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { indexSkills } from "./search.ts";
+import { SkillIndex } from "./search.ts";
 
 /** Creates a catalog of skills with names, descriptions, and instructions. */
 function catalogOf(
@@ -20,8 +20,9 @@ function catalogOf(
 
 /** Returns the names of the skills that match a query best. */
 async function search(query: string, catalog: SkillCatalog): Promise<string[]> {
-  const search = await indexSkills(catalog.skills.values());
-  return search(query).map(({ name }) => name);
+  const skills = [...catalog.skills.values()];
+  const found = await new SkillIndex().search(query, skills);
+  return found.map(({ name }) => name);
 }
 
 const CATALOG = catalogOf(
@@ -35,7 +36,7 @@ const CATALOG = catalogOf(
   ["will", "a testament"],
 );
 
-Deno.test("indexSkills() finds words in names, descriptions, and instructions", async () => {
+Deno.test("SkillIndex.search() finds words in names, descriptions, and instructions", async () => {
   const cases = [
     ["git", "git-workflow"],
     ["extract", "pdf"],
@@ -55,7 +56,7 @@ Deno.test("indexSkills() finds words in names, descriptions, and instructions", 
   }
 });
 
-Deno.test("indexSkills() ranks instructions below names and descriptions, and rare words above common ones", async () => {
+Deno.test("SkillIndex.search() ranks instructions below names and descriptions, and rare words above common ones", async () => {
   const maps = catalogOf(
     ["a", "Other text here", "About maps"],
     ["b", "Draw maps here"],
@@ -71,7 +72,7 @@ Deno.test("indexSkills() ranks instructions below names and descriptions, and ra
   assert.equal((await search("code format", catalog))[0], "d");
 });
 
-Deno.test("indexSkills() ignores plural, -ing, and -ed", async () => {
+Deno.test("SkillIndex.search() ignores plural, -ing, and -ed", async () => {
   const forms = [
     ["form", "forms"],
     ["query", "queries"],
@@ -88,7 +89,7 @@ Deno.test("indexSkills() ignores plural, -ing, and -ed", async () => {
   }
 });
 
-Deno.test("indexSkills() gives no first place to a skill that contains every word", async () => {
+Deno.test("SkillIndex.search() gives no first place to a skill that contains every word", async () => {
   const subjects = Array.from({ length: 60 }, (_, i) => `subject${i}`);
   const skills = subjects.map((subject) =>
     [`about-${subject}`, `Work with ${subject} in the usual way`] as const
@@ -106,7 +107,7 @@ Deno.test("indexSkills() gives no first place to a skill that contains every wor
   }
 });
 
-Deno.test("indexSkills() searches scripts that do not separate words, and compatibility forms of characters", async () => {
+Deno.test("SkillIndex.search() searches scripts that do not separate words, and compatibility forms of characters", async () => {
   const catalog = catalogOf(
     ["a", "从PDF文件中提取文本"],
     ["b", "表計算ファイルを作成する"],
@@ -124,4 +125,29 @@ Deno.test("indexSkills() searches scripts that do not separate words, and compat
   for (const [query, name] of cases) {
     assert.deepEqual(await search(query!, catalog), [name], query);
   }
+});
+
+Deno.test("SkillIndex.search() prefers a rare word to several common ones, and to a name that is merely alike", async () => {
+  const common = Array.from({ length: 20 }, (_, index) => {
+    const description = index < 10 ? "Write code" : "Draw maps";
+    return [`skill${index}`, description] as const;
+  });
+  const catalog = catalogOf(...common, ["x", "Draw mocks"], ["docks", "y"]);
+  assert.equal((await search("write code of mocks", catalog))[0], "x");
+  assert.deepEqual(await search("mocks", catalog), ["x"]);
+  assert.equal((await search("dockz", catalog))[0], "docks");
+});
+
+Deno.test("SkillIndex.search() finds what the skills are at the time, also in two searches at once", async () => {
+  const index = new SkillIndex();
+  const [a, b, c] = catalogOf(["a", "maps"], ["b", "maps"], ["c", "maps"])
+    .skills.values();
+  const find = async (...skills: Skill[]) =>
+    (await index.search("map", skills)).map(({ name }) => name).toSorted();
+  assert.deepEqual(await find(a!, b!), ["a", "b"]);
+  const [changed] = catalogOf(["b", "forms"]).skills.values();
+  assert.deepEqual(await find(changed!, c!), ["c"]);
+  const both = await Promise.all([find(a!, b!), find(a!, b!, c!)]);
+  assert.deepEqual(both, [["a", "b"], ["a", "b", "c"]]);
+  assert.deepEqual(await find(), []);
 });

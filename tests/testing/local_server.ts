@@ -28,9 +28,6 @@ export class LocalServer implements Asking, Disposable {
     registry: SkillRegistry,
   ) {
     this.registry = registry;
-    // Otherwise, a call with an unknown name waits until the last scan is old enough.
-    const { refresh } = registry;
-    registry.refresh = () => refresh.call(registry);
     const [client, transport] = InMemoryTransport.createLinkedPair();
     this.#client = client;
     client.onmessage = (message) => {
