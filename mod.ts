@@ -108,7 +108,7 @@ import {
 import {
   byScope,
   confinementOf,
-  followSymlink,
+  decideOnSymlink,
   Project,
 } from "./src/skills/project.ts";
 import {
@@ -541,19 +541,25 @@ function skipRoot(
 }
 
 /**
- * Enters a directory, unless it is a symlink that the scan does not follow.
+ * Enters a directory, unless it is a symlink that the scan ignores.
  *
- * @throws {Error} If it is a symlink to a forbidden skill, or unreadable.
+ * @throws {Error} If it is a symlink that the scan refuses, or unreadable.
  */
 function enterDir(
   entry: Dir,
   { root, project, confinement }: RootContext,
 ): EnteredDir | undefined {
   const { dir, location, isSymlink, depth, outer } = entry;
-  const realDir = isSymlink
-    ? followSymlink(dir, { project, outer, confinement })
-    : location;
-  if (realDir === undefined) return undefined;
+  let realDir = location;
+  if (isSymlink) {
+    const rules = { project, outer, confinement };
+    const decision = decideOnSymlink(dir, rules);
+    if (decision.kind === "ignore") return undefined;
+    if (decision.kind === "refuse") {
+      throw new SkillFileError(dir, decision.diagnostic);
+    }
+    realDir = decision.realPath;
+  }
   const includesItself = root.includesItself ?? root.recursive ?? false;
   const mayBeSkill = depth > 0 || includesItself;
   const file = mayBeSkill ? findSkillFile(dir) : undefined;

@@ -27,9 +27,7 @@ import questions from "./search_questions.json" with { type: "json" };
 const ROOT = resolve(import.meta.dirname!, "..");
 
 /** How often each value is measured. */
-const ROUNDS = { start: 15, call: 300, burst: 5, change: 3, scan: 7 };
-
-const BURST = 2_000;
+const ROUNDS = { start: 15, call: 300, search: 20, told: 5, scan: 7 };
 
 /** How long to wait for a notification, in milliseconds. */
 const PATIENCE = 10_000;
@@ -66,9 +64,10 @@ interface Server {
 const COLUMNS = {
   start: "start to tools/list, ms",
   call: "call, ms",
-  burst: `${BURST.toLocaleString("en")} calls at once, ms`,
+  search: "search, ms",
+  edit: "edit told, ms",
+  link: "link told, ms",
   memory: "memory, MB",
-  change: "change to notification, ms",
 };
 
 /** The values of a server. One that the server does not have is `undefined`. */
@@ -150,16 +149,9 @@ class Peer {
     return JSON.parse(reply).result.tools;
   }
 
-  /** Calls a tool as often as `count` says, and waits for all replies. */
-  async call(tool: Tool, count: number): Promise<void> {
-    const calls = Array.from({ length: count }, () => ({
-      id: ++this.#id,
-      method: "tools/call",
-      params: tool,
-    }));
-    const sent = this.#send(...calls);
-    for (let reply = 0; reply < count; reply++) await this.message('"id":');
-    await sent;
+  /** Calls a tool with the name of a skill, and waits for the reply. */
+  async call({ name, key }: Tool, skill: string): Promise<void> {
+    await this.#ask("tools/call", { name, arguments: { [key]: skill } });
   }
 
   /** Waits for a message that contains a text. */
@@ -207,10 +199,10 @@ async function* lines(stream: ReadableStream<Uint8Array>) {
   }
 }
 
-/** The parameters of a request that calls a tool. */
+/** A tool, and its parameter for the name of a skill. */
 interface Tool {
   readonly name: string;
-  readonly arguments: Record<string, string>;
+  readonly key: string;
 }
 
 /** Finds the first tool whose only required parameter can be a skill's name. */
@@ -219,7 +211,7 @@ function findTool(tools: any[]): Tool | undefined {
   for (const { name, inputSchema: { properties, required } } of tools) {
     const [key, ...others] = required ?? [];
     const isName = others.length === 0 && properties[key]?.type === "string";
-    if (isName) return { name, arguments: { [key]: "skill-1" } };
+    if (isName) return { name, key };
   }
 }
 
@@ -267,43 +259,58 @@ async function measureServers(
   const tools: (Tool | undefined)[] = [];
   for (const peer of peers) tools.push(findTool(await peer.start()));
   const memory = peers.map((peer) => peer.memory());
-  const calls = (count: number) => async (peer: Peer, index: number) => {
+  const calls = (skill: string) => async (peer: Peer, index: number) => {
     const tool = tools[index];
-    return tool && await milliseconds(() => peer.call(tool, count));
+    return tool && await milliseconds(() => peer.call(tool, skill));
   };
-  const call = await inTurns(peers, ROUNDS.call, calls(1));
-  const burst = await inTurns(peers, ROUNDS.burst, calls(BURST));
+  const call = await inTurns(peers, ROUNDS.call, calls("skill-1"));
+  // No skill has this name, so a server can only search.
+  const search = await inTurns(peers, ROUNDS.search, calls("thing asks"));
   for (const peer of peers) await peer.end();
   const hasSkills = existsSync(join(home, ".claude"));
-  const change = await inTurns(
-    servers,
-    hasSkills ? ROUNDS.change : 0,
-    (server) => measureChange(server, home),
-  );
+  const told = (change: (home: string) => void) =>
+    inTurns(
+      servers,
+      hasSkills ? ROUNDS.told : 0,
+      (server) => measureTold(server, home, change),
+    );
+  const edit = await told(editSkill);
+  const link = await told(linkSkill);
   return servers.map((_, index) => ({
     start: start[index],
     call: call[index],
-    burst: burst[index],
+    search: search[index],
+    edit: edit[index],
+    link: link[index],
     memory: memory[index],
-    change: change[index],
   }));
 }
 
-/**
- * Measures the time from a change of a description to a notification. The skill was
- * edited before, as one is that someone works on.
- */
-async function measureChange(
+/** Changes the description of a skill that was not edited lately. */
+function editSkill(home: string): void {
+  const index = Math.floor(50 * Math.random());
+  const file = join(home, ".claude", "skills", `skill-${index}`, "SKILL.md");
+  const description = `Changed at ${performance.now()}`;
+  const text = `---\nname: skill-${index}\ndescription: ${description}\n---\n`;
+  Deno.writeTextFileSync(file, text);
+}
+
+/** Makes a skill appear as a link, as installers do. */
+function linkSkill(home: string): void {
+  const name = `linked-${performance.now()}`;
+  const dir = join(home, "store", name);
+  Deno.mkdirSync(dir, { recursive: true });
+  const text = `---\nname: ${name}\ndescription: Linked\n---\n`;
+  Deno.writeTextFileSync(join(dir, "SKILL.md"), text);
+  Deno.symlinkSync(dir, join(home, ".claude", "skills", name));
+}
+
+/** Measures the time from a change to a notification. */
+async function measureTold(
   server: Server,
   home: string,
+  change: (home: string) => void,
 ): Promise<number | undefined> {
-  const edit = () => {
-    const file = join(home, ".claude", "skills", "skill-0", "SKILL.md");
-    const description = `Changed at ${performance.now()}`;
-    const text = `---\nname: skill-0\ndescription: ${description}\n---\n`;
-    Deno.writeTextFileSync(file, text);
-  };
-  edit();
   const peer = new Peer(server, home);
   await peer.start();
   // Some servers start to watch only after they have answered.
@@ -313,7 +320,7 @@ async function measureChange(
   const notified = peer.message("list_changed").then(() => true, () => false);
   let isNotified = false;
   const time = await milliseconds(async () => {
-    edit();
+    change(home);
     isNotified = await Promise.race([notified, late]);
   });
   clearTimeout(timer);

@@ -119,7 +119,7 @@ export class Policy {
     const real = named.map((path) => project.resolve(path));
     return {
       rule,
-      patterns: textsOf(rule.skill).map((name) => [...skillKey(name)]),
+      patterns: textsOf(rule.skill).map((name) => piecesOf(skillKey(name))),
       named,
       dirs: [...named, ...real].map(comparablePath),
     };
@@ -171,8 +171,7 @@ function listingsOf({ names, scope, paths }: PolicySubject): Listing[] {
 /** A rule with its conditions prepared for one scan. */
 interface ActiveRule {
   readonly rule: SkillPolicyRule;
-  /** Its names as lists of characters. */
-  readonly patterns: readonly (readonly string[])[];
+  readonly patterns: readonly Pieces[];
   /** The absolute paths of its directories. */
   readonly named: readonly string[];
   /** These and their real paths, in comparable form. */
@@ -200,31 +199,40 @@ function isMatch(
       dirs.some((dir) => `${path}/`.startsWith(`${dir}/`)));
 }
 
+/** The characters of a pattern between its stars. */
+type Pieces = readonly (readonly string[])[];
+
+function piecesOf(pattern: string): Pieces {
+  return pattern.split("*").map((piece) => [...piece]);
+}
+
 /**
  * Whether a name matches a pattern, in which `*` stands for any text and `?` for one
- * character. Backtracks only to the last `*`, because any match of the text before it
- * will do. A regular expression could take seconds on a name that a stranger chose.
+ * character. The first piece begins the name, the last one ends it, and each other one
+ * comes anywhere after the one before. A regular expression could take seconds on a name
+ * that a stranger chose.
  */
-function matchesName(key: string, pattern: readonly string[]): boolean {
+function matchesName(key: string, [first = [], ...rest]: Pieces): boolean {
   const characters = [...key];
-  let [next, position] = [0, 0];
-  let [lastStar, starEnd] = [-1, 0];
-  while (position < characters.length) {
-    const expected = pattern[next];
-    if (expected === "*") {
-      lastStar = next++;
-      starEnd = position;
-    } else if (expected === "?" || expected === characters[position]) {
-      next++;
-      position++;
-    } else if (lastStar >= 0) {
-      next = lastStar + 1;
-      position = ++starEnd;
-    } else {
-      return false;
-    }
+  const isAt = (piece: readonly string[], start: number) =>
+    piece.every((expected, index) => {
+      const character = characters[start + index];
+      return character === expected ||
+        (expected === "?" && character !== undefined);
+    });
+  const last = rest.pop();
+  if (last === undefined) {
+    return characters.length === first.length && isAt(first, 0);
   }
-  return pattern.slice(next).every((character) => character === "*");
+  if (!isAt(first, 0)) return false;
+  let end = first.length;
+  for (const piece of rest.filter(({ length }) => length > 0)) {
+    const start = characters.findIndex((_, at) => at >= end && isAt(piece, at));
+    if (start < 0) return false;
+    end = start + piece.length;
+  }
+  const start = characters.length - last.length;
+  return start >= end && isAt(last, start);
 }
 
 function textsOf(
