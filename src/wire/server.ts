@@ -166,7 +166,7 @@ function publishChanges(
   const profile = profileFor(undefined, options);
   const renderLists = ({ catalog }: SkillSource) => ({
     tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
-    prompts: JSON.stringify(listPrompts(catalog, options)),
+    prompts: JSON.stringify(listPrompts(catalog, options, profile)),
     resources: JSON.stringify(listResources(catalog)),
   });
   let last = renderLists(registry);
