@@ -900,8 +900,9 @@ function countSkills(
 
 /**
  * Decides which skill each name loads. Names go first to skills that the model may
- * load, then to hidden ones, so that a clone's hidden `git` cannot make the user's
- * disappear. A skill that is off takes no name.
+ * load, then to hidden ones, and of a project's only to those that mean no global skill,
+ * so that a clone's hidden `git` cannot make the user's disappear. A skill that is off
+ * takes no name.
  *
  * @param skipped The skipped skills. No other skill may load under their names.
  */

@@ -34,7 +34,7 @@ async function shownBy(
   const { tools: [tool] } = await session.client.listTools();
   assert.equal(tool!.name, "skill");
   const entries = tool!.description!.matchAll(
-    /^<name>(.*)<\/name>\n<description>About \1<\/description>$/gm,
+    /^(?:<name>|- )(.*?)(?:<\/name>\n<description>|: )About \1(?=<|$)/gm,
   );
   assert.deepEqual(await session.end(), []);
   return [...entries].map(([, name]) => name!).sort();

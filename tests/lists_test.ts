@@ -41,7 +41,9 @@ async function toolListsOf(
   toolset: Toolset,
 ): Promise<string[]> {
   const { tools } = await session.client.listTools();
-  const lists = toolset === "agentskills" ? [] : [tools[0]!.description!];
+  const [description = "", lines] = tools[0]!.description!
+    .split("\n\nSkills:\n");
+  const lists = toolset === "agentskills" ? [] : [lines ?? description];
   const { list, load } = TOOL_NAMES[toolset];
   if (list === load) return lists;
   const { content } = await session.call(list);

@@ -106,7 +106,10 @@ async function ask(server: LocalServer): Promise<Answers> {
   }
   const { tools: [{ description }] } = await request("tools/list");
   const listed = [...description.matchAll(/<location>(.*)<\/location>/g)];
-  answers["listed tools"] = listed.map(([, location]) => location).join();
+  const isListedByName = /^- (?:project:)?deploy$/m.test(description);
+  answers["listed tools"] = isListedByName
+    ? "by name"
+    : listed.map(([, location]) => location).join();
   return answers;
 }
 
@@ -131,7 +134,10 @@ function expect(kinds: Kinds, order: readonly Owner[]): Answers {
       const name = isHolder ? "deploy" : QUALIFIED[owner];
       answers[`listed prompt ${name}`] = owner;
     }
-    if (isHolder && seen.includes("t")) answers["listed tools"] = owner;
+    if (isHolder && seen.includes("t")) {
+      const isByName = kinds[owner]!.state === "name-only";
+      answers["listed tools"] = isByName ? "by name" : owner;
+    }
     if (!seen.includes("r")) continue;
     const uri = isHolder ? "skill://deploy/SKILL.md" : URIS[owner];
     answers[`listed ${uri}`] = owner;

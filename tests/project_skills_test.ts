@@ -163,10 +163,12 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
   place.skill("project/skills", "blank", skillMd('"git\\u00a0"', "Any"));
   place.skill("home/skills", "xlsx");
   place.skill("home/skills", "git");
+  // Claude Code shows so long a list only in lines.
+  place.skill("home/skills", "long", skillMd("long", "a".repeat(1_000)));
   using registry = await openPlace(place);
   const { catalog } = registry;
-  assert.equal(catalog.skills.size, 3);
-  const list = textsFor("qwen-code", catalog).join("\n");
+  assert.equal(catalog.skills.size, 4);
+  const list = textsFor("claude-code", catalog).join("\n");
   assert.match(list, /^- project:xlsx: About xlsx$/m);
   assert.match(list, /^- project:git/m);
   assert.match(list, /^- other: /m);

@@ -3,12 +3,14 @@
 import type {
   ContentBlock,
   Prompt,
+  PromptArgument,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { lookUp } from "../skills/lookup.ts";
 import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote, quoteSent } from "../text.ts";
+import type { ClientProfile } from "../views/clients.ts";
 import type { RequestContext } from "../views/context.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
 import {
@@ -31,29 +33,21 @@ import { readForRequest } from "./resources.ts";
 /** The prompt that takes a skill's name as its argument. */
 const SKILL_PROMPT = "skill";
 
-/** The arguments of a skill's own prompt in the toolset `skill`. */
-const PROMPT_ARGUMENTS = [{
-  name: "arguments",
-  description: "What to use the skill for",
-  required: false,
-}];
-
 export const PROMPT_HANDLERS: Handlers = {
-  "prompts/list": (params, { registry: { catalog }, options }) => {
-    const prompts = listPrompts(catalog, options);
+  "prompts/list": (params, { registry: { catalog }, options, profile }) => {
+    const prompts = listPrompts(catalog, options, profile);
     const { page, next } = takePage(prompts, params?.cursor);
     return { prompts: page, ...next };
   },
   "prompts/get": async (params, context) => {
-    const { registry, options } = context;
+    const { registry, options, profile } = context;
     const skill = requirePrompt(params, registry);
     const reading = registry.readFile(skill, SKILL_MD, "user");
     const text = decodeText(await readForRequest(skillMdUri(skill), reading));
     logLoad(skill, "as a prompt", context);
-    const isOwnPrompt = params.name !== SKILL_PROMPT;
-    const input = isOwnPrompt && options.toolset === "skill"
-      ? params.arguments?.arguments
-      : undefined;
+    const takesInput = params.name !== SKILL_PROMPT &&
+      ownArguments(options, profile).length > 0;
+    const input = takesInput ? params.arguments?.arguments : undefined;
     const content = createPromptContent({ skill, text }, context, input);
     const messages = [{ role: "user", content }];
     return { description: skill.description, messages };
@@ -63,17 +57,32 @@ export const PROMPT_HANDLERS: Handlers = {
 /** Lists the prompt that takes a name, and one for each skill. */
 export function listPrompts(
   catalog: SkillCatalog,
-  { toolset }: ToolOptions,
+  options: ToolOptions,
+  profile: ClientProfile,
 ): Prompt[] {
   const entries = orderForPages(listEntries("user", catalog));
+  const args = ownArguments(options, profile);
   const own = entries.filter((it) => hasOwnPrompt(it, catalog))
     .map(({ name, description }) => ({
       name: toPromptName(name),
       title: name,
       description,
-      ...toolset === "skill" && { arguments: PROMPT_ARGUMENTS },
+      ...args.length > 0 && { arguments: args },
     }));
   return [createSkillPrompt(entries), ...own];
+}
+
+/** Lists the arguments of a skill's own prompt, which only the toolset `skill` has. */
+function ownArguments(
+  { toolset }: ToolOptions,
+  { promptArgument }: ClientProfile,
+): PromptArgument[] {
+  if (toolset !== "skill" || promptArgument === "none") return [];
+  return [{
+    name: "arguments",
+    description: "What to use the skill for",
+    required: promptArgument === "required",
+  }];
 }
 
 /** Whether there is a prompt with a name. */

@@ -100,6 +100,30 @@ Deno.test("prompts/get returns the skill as one text message for the assistant, 
   assert.equal(description, "About skill");
 });
 
+Deno.test("a skill's own prompt has the argument that brings every word to the model of a client", async () => {
+  using place = filesPlace();
+  const cases = [
+    ["some client", [false], true],
+    ["claude-code", [], false],
+    ["gemini-cli-mcp-client-skills", [true], true],
+  ] as const;
+  for (const [client, required, isPassed] of cases) {
+    await using wire = new Wire(place);
+    const _meta = metaOf(client);
+    const { result: { prompts } } = await wire.ask(1, "prompts/list", {
+      _meta,
+    });
+    const [skill, git] = prompts;
+    assert.equal(skill.arguments[0].required, true);
+    const declared: { required: boolean }[] = git.arguments ?? [];
+    assert.deepEqual(declared.map((it) => it.required), required, client);
+    const params = { name: "git", arguments: { arguments: "the" }, _meta };
+    const { result } = await wire.ask(2, "prompts/get", params);
+    const { text } = result.messages[0].content;
+    assert.equal(text.endsWith("\nARGUMENTS: the"), isPassed, client);
+  }
+});
+
 Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
   using place = filesPlace();
   const contentFor = async (name: string, ...options: string[]) => {

@@ -155,9 +155,10 @@ interface ToolTexts {
 }
 
 /**
- * Describes a tool. A tool that lists the skills does so in the wording of its contract, if
- * the list fits and the client shows it, or else in brief lines. They are in the
- * description of the tool, or in its parameter's if the client truncates the tool's.
+ * Describes a tool. A tool that lists the skills does so in the wording of its contract,
+ * if the client shows that whole, or else in brief lines, and also if the policy hides
+ * descriptions, which is meant to save tokens. The lines are in the description of the
+ * tool, or in its parameter's if the client truncates the tool's.
  */
 function describeTool(
   { describe, usage, input }: SkillTool,
@@ -165,29 +166,26 @@ function describeTool(
 ): ToolTexts {
   if (describe === undefined) return { description: usage };
   const skills = listEntries("model", catalog);
-  const contract = profile.isBrief
-    ? undefined
-    : describe({ skills, catalog, options });
-  if (contract !== undefined && contract.length <= MAX_LIST_LENGTH) {
-    return { description: contract };
+  const { cutsDescriptionsAt = Infinity } = profile;
+  if (skills.every(({ description }) => description !== "")) {
+    const contract = describe({ skills, catalog, options });
+    const limit = Math.min(MAX_LIST_LENGTH, cutsDescriptionsAt);
+    if (contract.length <= limit) return { description: contract };
   }
 
   const absence = findEmptyListReason(catalog);
   if (absence !== undefined) return { description: `${absence}\n${usage}` };
 
   const summary = summarizeSkills(catalog, "Load instructions for a task");
-  const { cutsDescriptionsAt } = profile;
-  if (
-    cutsDescriptionsAt !== undefined && describesParameters &&
-    "name" in input.shape
-  ) {
+  const isCut = cutsDescriptionsAt < Infinity;
+  if (isCut && describesParameters && "name" in input.shape) {
     return {
       description: `${summary}\n${usage}\n(its parameter lists the skills)`,
       parameter: `. Skills:${fitList(skills, MAX_LIST_LENGTH)}`,
     };
   }
   const start = `${summary}\n${usage}\n\nSkills:`;
-  const room = (cutsDescriptionsAt ?? Infinity) - start.length;
+  const room = cutsDescriptionsAt - start.length;
   return {
     description: start + fitList(skills, Math.min(MAX_LIST_LENGTH, room)),
   };

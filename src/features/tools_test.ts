@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { Skill, SkillCatalog, SkillState } from "../skills/types.ts";
 import {
   PROFILE_NAMES,
   profileOfClient,
@@ -19,7 +19,10 @@ const CLIENTS = [
  * Creates a catalog with names of 20 characters, each of which contains a unique
  * number, and descriptions of various lengths.
  */
-function createCatalog(count: number): SkillCatalog {
+function createCatalog(
+  count: number,
+  state: SkillState = "on",
+): SkillCatalog {
   const skills = Array.from({ length: count }, (_, index): [string, Skill] => {
     const name = `n${index}x`.padEnd(20, "y");
     const description = "Use <b> & this. ".repeat(index % 60 + 1);
@@ -28,7 +31,7 @@ function createCatalog(count: number): SkillCatalog {
       ...frontmatter,
       frontmatter,
       scope: "global",
-      state: "on",
+      state,
       hiddenFrom: "nobody",
     };
     return [name, skill as Skill];
@@ -70,5 +73,25 @@ Deno.test("each client gets each skill exactly once, within the limits of what i
         assert.deepEqual(_meta, toolMeta);
       }
     }
+  }
+});
+
+Deno.test("a tool lists skills in the words of its contract if the client shows them whole, and no description is hidden", () => {
+  const cases = [
+    ["some-client", 40, "on", true],
+    ["some-client", 160, "on", false],
+    ["some-client", 1, "name-only", false],
+    ["codex-mcp-client", 40, "on", true],
+    ["qwen-cli-mcp-client-skills", 40, "on", true],
+    ["claude-code", 1, "on", true],
+    ["claude-code", 40, "on", false],
+  ] as const;
+  for (const [client, count, state, isContract] of cases) {
+    const profile = profileOfClient(client);
+    const catalog = createCatalog(count, state);
+    const options = { toolset: "skill" } as const;
+    const [tool] = listToolEntries({ profile, catalog, options });
+    const start = isContract ? /^Execute a skill within/ : /^Load instructions/;
+    assert.match(tool!.description!, start, `${client}, ${count}, ${state}`);
   }
 });

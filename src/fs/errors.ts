@@ -107,7 +107,7 @@ function findFix(error: unknown): string {
     return "download it, because it may be only in the cloud";
   }
   return isTemporary(error)
-    ? "check the disk or network that holds it, and try again"
+    ? "try again, or check the disk or network that holds it"
     : "replace it with a readable file or folder";
 }
 

@@ -33,8 +33,8 @@ export interface ClientProfile {
   readonly toolMeta?: Readonly<Record<string, unknown>>;
   /** Whether it drops prompts that contain an embedded resource. */
   readonly dropsEmbeddedResources?: boolean;
-  /** Whether lists are in short lines, because it cuts or hides long texts. */
-  readonly isBrief?: boolean;
+  /** The argument of a prompt that brings every word to its model. Default: an optional one. */
+  readonly promptArgument?: "none" | "required";
 }
 
 /** In paths, `~` is the home directory, and `{data}` the directory for application data. */
@@ -106,7 +106,8 @@ const TABLE = {
         "anthropic/alwaysLoad": true,
         "anthropic/maxResultSizeChars": 500_000,
       },
-      isBrief: true,
+      // It passes all words itself, and one word to each argument.
+      promptArgument: "none",
     },
     file: "~/.claude.json",
     obeysClaudeConfigDir: true,
@@ -138,7 +139,6 @@ const TABLE = {
       searchesTools: true,
       keepsInstructionsTo: 250,
       keepsResultsTo: 40_000,
-      isBrief: true,
     },
     file: "~/.codex/config.toml",
     projectFile: ".codex/config.toml",
@@ -204,6 +204,8 @@ const TABLE = {
       keepsInstructionsTo: Infinity,
       keepsResultsTo: 40_000,
       dropsEmbeddedResources: true,
+      // It passes no word to an optional one, and requires none for a required one.
+      promptArgument: "required",
     },
     file: "~/.gemini/settings.json",
     projectFile: ".gemini/settings.json",
@@ -259,7 +261,6 @@ const TABLE = {
       keepsInstructionsTo: Infinity,
       keepsResultsTo: 25_000,
       dropsEmbeddedResources: true,
-      isBrief: true,
     },
     file: "~/.qwen/settings.json",
     projectFile: ".qwen/settings.json",

@@ -87,12 +87,12 @@ export function fitEntries(
   lengthOf: (entry: SkillEntry) => number,
 ): readonly SkillEntry[] {
   const lengthOfAll = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
+  if (lengthOfAll(entries) <= limit) return entries;
   const ordered = globalFirst(entries);
   const names = ordered.map(withoutDescription);
   const room = limit - lengthOfAll(names);
-  const [own, theirs] = partition(ordered, isGlobal);
-  if (lengthOfAll(entries) <= limit) return entries;
   if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
+  const [own, theirs] = partition(ordered, isGlobal);
   if (own.length === 0 || theirs.length === 0) {
     return takeFitting(names, limit, lengthOf);
   }

@@ -186,7 +186,7 @@ export function publishChanges(
   const profile = profileFor(undefined, options);
   const renderLists = (catalog: SkillCatalog) => ({
     tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
-    prompts: JSON.stringify(listPrompts(catalog, options)),
+    prompts: JSON.stringify(listPrompts(catalog, options, profile)),
     resources: JSON.stringify(listResources(catalog)),
   });
   registry.onChange(({ catalog, previous }) => {

@@ -110,7 +110,11 @@ export class Session implements AsyncDisposable {
 
   /** Returns the names in the description of the tool `skill`. */
   async names(): Promise<string[]> {
-    const names = (await this.description()).matchAll(/^<name>(.*)<\/name>$/gm);
+    const description = await this.description();
+    // In lines if the policy hides descriptions.
+    const [contract = "", lines] = description.split("\n\nSkills:\n");
+    const names = lines?.matchAll(/^- ([^:\n]*)/gm) ??
+      contract.matchAll(/^<name>(.*)<\/name>$/gm);
     return [...names].map(([, name]) => name!);
   }
 
