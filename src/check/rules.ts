@@ -28,7 +28,6 @@ import {
   locateField,
   meantField,
 } from "./fields.ts";
-import { listBrokenLinks } from "./links.ts";
 import { MARKDOWN } from "./near_misses.ts";
 
 interface CheckedSkill extends Skill {
@@ -38,6 +37,8 @@ interface CheckedSkill extends Skill {
   readonly fields: readonly Field[];
   /** The paths of its files. */
   readonly paths: readonly string[];
+  /** What reads Markdown. `--list` does not load it. */
+  readonly markdown: typeof import("./links.ts");
 }
 
 /** A file of a skill. */
@@ -86,7 +87,8 @@ export async function checkSkill(
   const text = files.find(({ path }) => path === SKILL_MD)?.text ?? "";
   const fields = listFields(findYaml(text) ?? "");
   const paths = contents.files.map(({ path }) => path);
-  const checked = { ...skill, text, fields, paths };
+  const markdown = await import("./links.ts");
+  const checked = { ...skill, text, fields, paths, markdown };
   const found = [
     ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
       .map((diagnostic) => locateField(diagnostic, fields)),
@@ -257,10 +259,10 @@ function checkShebang({ text }: CheckedFile): Found {
 
 function checkLinks(
   { path, text, isUtf8 }: CheckedFile,
-  { paths }: CheckedSkill,
+  { paths, markdown }: CheckedSkill,
 ): Found {
   if (!isUtf8 || !MARKDOWN.test(path)) return [];
-  return listBrokenLinks(text, path, paths);
+  return markdown.listBrokenLinks(text, path, paths);
 }
 
 /** Reports skills of the same name. */
