@@ -17,11 +17,12 @@ const USUAL_PATH =
 const NO_PATH = /^[/#?~@[]|[\\:{}$*|]|\.\.\./;
 
 interface Link {
+  readonly noun: "link" | "path";
   readonly written: string;
   /** The paths in the skill that it can mean, the literal one first. */
   readonly paths: readonly string[];
-  readonly line: number;
-  readonly noun: "link" | "path";
+  /** Its position in the text. */
+  readonly from: number;
 }
 
 /**
@@ -35,13 +36,14 @@ export function listBrokenLinks(
   path: string,
   files: readonly string[],
 ): DiagnosticDetails[] {
+  const text = withoutLongBlocks(markdown);
   const others = files.filter((file) => file !== path);
   const served = new Set([".", ...files.flatMap(withDirs)]);
-  const broken = listLinks(markdown, dirname(path))
+  const broken = listLinks(text, dirname(path))
     .filter(({ paths }) => !paths.some((it) => served.has(it)));
   return [...Map.groupBy(broken, ({ paths: [path] }) => path).values()]
     .slice(0, MAX_LINKS)
-    .map(([link]) => toDiagnostic(link!, others));
+    .map(([link]) => toDiagnostic(link!, text, others));
 }
 
 /** Lists a path, and those of the directories around it. */
@@ -50,42 +52,31 @@ function withDirs(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-function listLinks(markdown: string, dir: string): Link[] {
-  const text = withoutLongBlocks(markdown);
-  const found: { noun: Link["noun"]; written: string; from: number }[] = [];
+function listLinks(text: string, dir: string): Link[] {
+  const links: Link[] = [];
+  const add = (noun: Link["noun"], written: string, from: number) =>
+    links.push({ noun, written, paths: pathsOf(written, dir), from });
   const addLink = (written: string, from: number) => {
-    if (!NO_PATH.test(written)) found.push({ noun: "link", written, from });
+    if (!NO_PATH.test(written)) add("link", written, from);
   };
   parser.parse(text).iterate({
     enter: ({ name, from, to }) => {
-      const part = text.slice(from, to);
       if (["FencedCode", "CodeBlock", "Autolink"].includes(name)) return false;
+      const part = text.slice(from, to);
       if (name === "LinkReference" && part.startsWith("[^")) return false;
-      if (name === "URL") addLink(unescapeUrl(part), from);
-      if (name === "HTMLTag" || name === "HTMLBlock") {
+      if (name === "URL") {
+        addLink(part.replace(/^<|>$|\\(?=[!-/:-@[-`{-~])/g, ""), from);
+      } else if (name.startsWith("HTML")) {
         for (const { index, groups } of matchTargets(part)) {
           addLink(groups!.double ?? groups!.single!, from + index);
         }
-      }
-      if (name === "InlineCode") {
-        const code = part.replaceAll("`", "").trim();
-        const [, written] = USUAL_PATH.exec(code) ?? [];
-        if (written) found.push({ noun: "path", written, from });
+      } else if (name === "InlineCode") {
+        const path = USUAL_PATH.exec(part.replaceAll("`", "").trim())?.[1];
+        if (path !== undefined) add("path", path, from);
       }
     },
   });
-  let line = 1;
-  let last = 0;
-  return found.map(({ noun, written, from }) => {
-    line += text.slice(last, from).split("\n").length - 1;
-    last = from;
-    return { noun, written, line, paths: pathsOf(written, dir) };
-  });
-}
-
-/** Returns a link target without angle brackets around it and backslashes in it. */
-function unescapeUrl(url: string): string {
-  return url.replace(/^<|>$/g, "").replace(/\\([!-/:-@[-`{-~])/g, "$1");
+  return links;
 }
 
 /** What HTML shows as it is written, or not at all. */
@@ -143,9 +134,11 @@ function pathsOf(written: string, dir: string): string[] {
 }
 
 function toDiagnostic(
-  { written, paths: [path = ""], line, noun }: Link,
+  { noun, written, paths: [path = ""], from }: Link,
+  text: string,
   files: readonly string[],
 ): DiagnosticDetails {
+  const line = text.slice(0, from).split("\n").length;
   const link = `the ${noun} ${quote(written)}`;
   if (path === ".." || path.startsWith("../")) {
     return {

@@ -6,9 +6,10 @@ import type { Diagnostic } from "../diagnostics.ts";
 import { diagnosticOf, isAbsence, SkillFileError } from "../fs/errors.ts";
 import { dirname, resolvePath } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
+import { parseYaml, toYamlDiagnostic } from "../skills/fields.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
-import { NOT_UTF_8, parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
+import { NOT_UTF_8 } from "../skills/skill_md.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
 import { STATE_NAMES } from "./states.ts";
 

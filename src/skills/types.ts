@@ -150,7 +150,7 @@ export interface Skill {
   readonly hiddenFrom: SkillHiding;
   /** Whether its frontmatter hides it from the user, so that it is not a prompt. */
   readonly isHiddenFromUser: boolean;
-  /** Whether its frontmatter parses only after a repair. Hosts cannot read it. */
+  /** Whether a field is not read as it is written. Hosts cannot read the frontmatter. */
   readonly isRepaired: boolean;
   /** Its state in the user's policy. */
   readonly state: SkillState;
