@@ -11,6 +11,7 @@ import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
 import { NOT_UTF_8 } from "../skills/skill_md.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
+import { isObject } from "../text.ts";
 import { STATE_NAMES } from "./states.ts";
 
 const EMPTY = "It must not be empty";
@@ -22,25 +23,56 @@ const listOf = (text: z.ZodMiniString) =>
     z.array(text).check(z.minLength(1, EMPTY)),
   );
 
-const TEXT = z.string().check(z.minLength(1, EMPTY));
+// What would match nothing is a mistake, so that no rule silently has no effect.
+const NAME = z.string().check(
+  z.minLength(1, EMPTY),
+  z.regex(/^[^,]*$/, "Write several names as a list, such as [pdf, git]"),
+  z.regex(
+    /^(?!(?:global|project):)/i,
+    "Write the name alone, and the scope as another condition, such as scope: global",
+  ),
+);
 
-/** A directory with wildcards would match nothing, so a rule could silently have no effect. */
 const DIR = z.string().check(
   z.minLength(1, EMPTY),
   z.regex(
     /^[^*?]*$/,
     "Wildcards do not work here: a rule matches everything in a folder",
   ),
+  z.regex(
+    /^(?!\$\{?\w|%\w+%)/,
+    "Variables do not work here: write ~ for the home folder",
+  ),
+  z.regex(
+    /^(?![^{]*\{[^,]*,)/,
+    "Braces do not work here: write a list of folders",
+  ),
+);
+
+/** The states that YAML 1.1 reads as booleans. */
+const BOOLEANS = new Map<unknown, string>([[true, "on"], [false, "off"]]);
+
+const STATE = z.pipe(
+  z.transform((value) =>
+    BOOLEANS.get(value) ??
+      (typeof value === "string" ? value.toLowerCase() : value)
+  ),
+  z.enum(STATE_NAMES),
 );
 
 const RULE = z.strictObject({
-  state: z.enum(STATE_NAMES),
-  skill: z.optional(listOf(TEXT)),
+  state: STATE,
+  skill: z.optional(listOf(NAME)),
   scope: z.optional(z.enum(SCOPES)),
   in: z.optional(listOf(DIR)),
 });
 
-const POLICY = z.strictObject({ rules: z.array(RULE) });
+const POLICY = z.strictObject({ rules: z.array(RULE) }, {
+  error: ({ input }) =>
+    Array.isArray(input)
+      ? 'Write "rules:" on the first line, and this list below it'
+      : undefined,
+});
 
 /** An error in a policy file, and how to fix it. */
 export type PolicyIssue = Pick<Diagnostic, "line" | "reason" | "fix">;
@@ -97,7 +129,14 @@ function parseRules(text: string): PolicyFile {
   } catch (error) {
     return { rules: [], issues: [toYamlDiagnostic(error as Error)] };
   }
-  return checkPolicy(parsed);
+  // An empty file may be half written, but rules that are commented out are none.
+  const hasComment = /^[ \t]*#/m.test(text);
+  const policy = parsed ?? {};
+  return checkPolicy(
+    hasComment && isObject(policy)
+      ? { ...policy, rules: policy.rules ?? [] }
+      : parsed,
+  );
 }
 
 /** Checks a policy against the schema. */
