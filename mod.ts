@@ -56,6 +56,7 @@ import {
   locationOf,
   realPathIfThere,
   resolvePath,
+  toPath,
 } from "./src/fs/paths.ts";
 import {
   isSettled,
@@ -121,6 +122,7 @@ import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
 import type { ScanSubscriber } from "./src/skills/source.ts";
 import type {
   BaseDirs,
+  GivenSkillRoot,
   ScanOptions,
   ShadowedSkill,
   Skill,
@@ -170,7 +172,7 @@ export type * from "./src/skills/types.ts";
  *   directory.
  */
 export async function scanSkillRoots(
-  roots: readonly SkillRoot[],
+  roots: readonly GivenSkillRoot[],
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
   using registry = new SkillRegistry(roots, { ...options, log: () => {} });
@@ -181,18 +183,18 @@ export async function scanSkillRoots(
  * Runs the checks of `--check`, and returns diagnostics by file and line.
  * {@linkcode RULES} lists the effect of each rule.
  *
- * @param dirs Directories, files, or names of skills. Default: the directories that the
+ * @param dirs Paths or file URLs of directories or files, or names of skills. Default: the directories that the
  *   program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  */
 export async function checkSkills(
-  dirs: readonly string[] = [],
+  dirs: readonly (string | URL)[] = [],
   options: Omit<ScanOptions, keyof BaseDirs> = {},
 ): Promise<ReportedDiagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
-  const command = { values: { check: true }, positionals: [...dirs] };
+  const command = { values: { check: true }, positionals: dirs.map(toPath) };
   const settings = createSettings(command);
   const { diagnostics } = await createReport(
     { ...settings, options: { ...settings.options, ...options } },
@@ -870,7 +872,10 @@ export class SkillRegistry {
    *   directory.
    * @throws {RangeError} If the interval between two scans is too long for a timer.
    */
-  constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
+  constructor(
+    roots: readonly GivenSkillRoot[],
+    options: SkillRegistryOptions = {},
+  ) {
     const { workingDirectory = currentDir(), watchDirs = true } = options;
     this.#options = { ...options, workingDirectory };
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
@@ -883,7 +888,7 @@ export class SkillRegistry {
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => {
       const path = resolvePath(root.path, this.#options);
-      return path === root.path ? root : { ...root, path };
+      return path === root.path ? root as SkillRoot : { ...root, path };
     });
     this.#policy = new Policy(this.#options);
     if (watchDirs) {
@@ -996,7 +1001,10 @@ export class SkillRegistry {
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
-    const namedDirs = [...trustLinks, ...this.#policy.listNamedDirs()];
+    const namedDirs = [
+      ...trustLinks.map(toPath),
+      ...this.#policy.listNamedDirs(),
+    ];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],
       project,

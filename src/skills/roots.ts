@@ -6,6 +6,7 @@ import {
   join,
   realPathOf,
   resolvePath,
+  toPath,
 } from "../fs/paths.ts";
 import { Project } from "./project.ts";
 import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
@@ -104,10 +105,11 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
 
 /** @param optional The paths of directories that need not exist. */
 function rootsIn(
-  dir: string,
+  given: string | URL,
   options: SkillRootOptions,
   optional: readonly string[],
 ): SkillRoot[] {
+  const dir = toPath(given);
   const top = toRoot(dir, options);
   const inside = [join(".claude", "skills"), "skills"].map((name) => ({
     ...toRoot(join(dir, name), options),
@@ -118,7 +120,7 @@ function rootsIn(
 }
 
 /** Returns the root for a directory that the user chose, and so trusts. Scans decide its scope. */
-function toRoot(dir: string, options: SkillRootOptions): SkillRoot {
+function toRoot(dir: string | URL, options: SkillRootOptions): SkillRoot {
   return {
     path: resolvePath(dir, options),
     scope: "global",

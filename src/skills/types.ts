@@ -75,6 +75,12 @@ export interface SkillRoot {
   readonly confinesLinks?: boolean | undefined;
 }
 
+/** A directory of skills to search. Its path can be a file URL. */
+export interface GivenSkillRoot extends Omit<SkillRoot, "path"> {
+  /** The path or URL of the directory. */
+  readonly path: string | URL;
+}
+
 /**
  * The frontmatter of a `SKILL.md`, verbatim.
  *
@@ -241,15 +247,15 @@ export interface SkillCatalog {
 export interface ScanOptions extends BaseDirs {
   /** The maximum size of a file in bytes. Larger ones are not read. Default: 1 MiB. */
   readonly maxFileSize?: number | undefined;
-  /** Directories that symlinks in any skill may lead into. */
-  readonly trustLinks?: readonly string[] | undefined;
+  /** The paths or file URLs of directories that symlinks in any skill may lead into. */
+  readonly trustLinks?: readonly (string | URL)[] | undefined;
   /**
-   * The policy, or the path of a policy file, which each scan reads. While the file is
+   * The policy, or the path or file URL of a policy file, which each scan reads. While the file is
    * invalid, the last valid policy applies, or no skills are served if there was none.
    * Directories in a file are relative to the file's directory, others to the working
    * directory. Default: all skills are `"on"`.
    */
-  readonly policy?: SkillPolicy | string | undefined;
+  readonly policy?: SkillPolicy | string | URL | undefined;
 }
 
 /** Options of a {@linkcode SkillRegistry}. */
@@ -282,12 +288,12 @@ export interface SkillChange {
 /** Options of {@linkcode resolveSkillRoots}. */
 export interface SkillRootOptions extends BaseDirs {
   /**
-   * Directories to search instead of the default roots: each directory itself, its
-   * `.claude/skills`, and its `skills`.
+   * The paths or file URLs of directories to search instead of the default roots: each
+   * directory itself, its `.claude/skills`, and its `skills`.
    */
-  readonly dirs?: readonly string[] | undefined;
-  /** Directories to search recursively, after all other roots. */
-  readonly recursiveDirs?: readonly string[] | undefined;
+  readonly dirs?: readonly (string | URL)[] | undefined;
+  /** The paths or file URLs of directories to search recursively, after all other roots. */
+  readonly recursiveDirs?: readonly (string | URL)[] | undefined;
   /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
   readonly agents?: boolean | undefined;
 }
