@@ -104,11 +104,11 @@ import {
 } from "./src/skills/project.ts";
 import {
   DEFAULT_REFRESH_SECONDS,
+  isUnsearched,
   MAX_DIRS,
   MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
-  UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
 import {
   PROJECT_IS_SLOW,
@@ -222,6 +222,8 @@ interface Candidate {
   /** The number of levels below the root. */
   readonly depth: number;
   readonly file: FoundFile;
+  /** Whether it is no skill, but a part of the one around it, whose files it can hide. */
+  readonly isPart: boolean;
 }
 
 /** The contents of a `SKILL.md`, and the version of the file that had them. */
@@ -283,19 +285,20 @@ async function scan(input: ScanInput): Promise<Scan> {
   );
   const unknown = [...visited.unvisited, ...waiting];
   const { decided, hidden } = decide(loaded, unknown, input);
-  const skipped = listSkipped(decided, project);
+  const skills = withoutParts(decided);
+  const skipped = listSkipped(skills, project);
   const catalog = {
-    ...name(decided, skipped),
+    ...name(skills, skipped),
     skipped,
     diagnostics: [
       ...input.diagnostics,
       ...listDiagnostics(
         [...visited.diagnostics, ...diagnostics],
-        decided,
+        skills,
         input,
       ),
     ],
-    roots: countSkills(visited.reports, decided),
+    roots: countSkills(visited.reports, skills),
     revision: (last?.catalog.revision ?? 0) + 1,
   };
   return { project, candidates, decided, hidden, catalog };
@@ -391,12 +394,14 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   }
 
   for await (const entry of walk(queue, 1 + limit)) {
-    const { dir, location, depth } = entry;
+    const { dir, location, depth, outer } = entry;
     try {
       const found = enterDir(entry, context);
       if (found === undefined) continue;
       const { realDir, file } = found;
-      if (file) candidates.push({ dir, realDir, root, depth, file });
+      const isInSkill = outer !== undefined && outer !== report.realPath;
+      const isPart = isInSkill && !root.searchesSkills;
+      if (file) candidates.push({ dir, realDir, root, depth, file, isPart });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.add(realDir);
         queue.push(...listDirs(found, root));
@@ -505,7 +510,7 @@ function listDirs(
 ): Dir[] {
   return listDirEntries(dir)
     .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
-    .filter(({ name }) => !root.recursive || !UNSEARCHED_NAMES.has(name))
+    .filter(({ name }) => !root.recursive || !isUnsearched(dir, name))
     .map(({ name, isSymlink }) => ({
       dir: childPath(dir, name),
       location: childPath(realDir, name),
@@ -669,6 +674,14 @@ function decide(
     return { ...it, hiddenFrom: strictest(hiddenFrom, byFile) };
   });
   return { decided, hidden };
+}
+
+/** Leaves out what is only a part of a skill. */
+function withoutParts(decided: readonly Decided[]): Decided[] {
+  return decided.map((it) => ({
+    ...it,
+    candidates: it.candidates.filter(({ isPart }) => !isPart),
+  })).filter(({ candidates }) => candidates.length > 0);
 }
 
 /** Describes a skill to the policy, with all paths and names that rules can match. */

@@ -98,12 +98,12 @@ function readOneByOne(yaml: string): Omit<ReadFields, "isRefused"> {
   const refused: RefusedField[] = hasConflict ? listFields(yaml) : [];
   const readable = hasConflict ? keepFirstVersion(yaml) : yaml;
   for (const field of listFields(readable)) {
-    const { lines, entries = [] } = readField(field) ?? {};
-    const isRepeated = entries.some(([key]) => values.has(key));
-    const corrected = isRepeated ? undefined : lines;
+    const read = values.has(field.key) ? undefined : readField(field);
+    const isNew = read?.entries.every(([key]) => !values.has(key));
+    const corrected = isNew ? read!.lines : undefined;
     if (corrected !== field.lines) refused.push({ ...field, corrected });
-    if (isRepeated) continue;
-    for (const [key, value] of entries) values.set(key, value);
+    if (!isNew) continue;
+    for (const [key, value] of read!.entries) values.set(key, value);
   }
   return { values: Object.fromEntries(values), refused };
 }
@@ -222,13 +222,16 @@ export function toEntry({ corrected }: RefusedField): [string, unknown] {
   return Object.entries(parseYaml(corrected![0]!)!)[0]!;
 }
 
+/** What can be before a key: tags and anchors, quotes, bullets, and blanks. */
+const BEFORE_KEY = /^(?:[!&]\S*\s|[\s"'`?*-])+/;
+
 /** Whether a line of a refused field begins with this key, wherever it belongs. */
 export function isAmong(
   key: string,
   refused: readonly RefusedField[],
 ): boolean {
   return refused.flatMap(({ lines }) => lines)
-    .some((line) => line.replace(/^[\s"'`?*-]+/, "").startsWith(key));
+    .some((line) => line.replace(BEFORE_KEY, "").startsWith(key));
 }
 
 export function findField(

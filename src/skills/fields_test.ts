@@ -229,6 +229,8 @@ Deno.test("a flag that the parser refuses hides a skill", () => {
     "tags: a\ntags: b\n'user-invocable': true\nuser-invocable: true",
     "<<<<<<< x\nlicense: a\n=======\nuser-invocable: true\n>>>>>>> y",
     "--- x\n**user-invocable**: true",
+    "tags: a\ntags: b\n!!str user-invocable: true",
+    "tags: a\ntags: b\n- &a 'user-invocable' : true",
   ];
   for (const flag of flags) {
     const text = `---\n${FIELDS}\n${flag}\n---\n`;

@@ -35,6 +35,12 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
+/** Whether a recursive search skips an entry: a tool's, or another copy of the project. */
+export function isUnsearched(dir: string, name: string): boolean {
+  return UNSEARCHED_NAMES.has(name) ||
+    (name === "worktrees" && basename(dir) === ".claude");
+}
+
 const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
 
 /** Whether a directory among skills has a name that marks it as something else. */

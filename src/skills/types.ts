@@ -61,6 +61,8 @@ export interface SkillRoot {
   readonly scope: SkillScope;
   /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
   readonly recursive?: boolean | undefined;
+  /** Whether a skill below the root can contain others. Default: `false`. */
+  readonly searchesSkills?: boolean | undefined;
   /**
    * Whether a `SKILL.md` in the root makes the root itself a skill. Default:
    * {@linkcode SkillRoot.recursive}.
