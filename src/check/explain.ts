@@ -6,17 +6,14 @@ import { findConflict } from "../skills/conflicts.ts";
 import {
   type Field,
   findField,
-  hasAlias,
   isSeparated,
   listFields,
   meantField,
-  parseYaml,
   quoteText,
   readFields,
   type RefusedField,
   REQUIRED_FIELDS,
   toEntry,
-  toYamlDiagnostic,
 } from "../skills/fields.ts";
 import { meantName, validName } from "../skills/limits.ts";
 import { findYaml, HEAD_SIZE, isText } from "../skills/skill_md.ts";
@@ -185,27 +182,20 @@ function explainLeftOut(
     const reason = `the field ${name} is already on line ${first.line}`;
     return { line, reason, fix: "delete one of the two" };
   }
-  const corrected = hasAlias(field) ? quoteText(field) : undefined;
+  const corrected = quoteText(field);
   if (corrected) return explainText({ ...field, corrected }, dir);
-  try {
-    parseYaml(lines.join("\n"));
-  } catch (error) {
-    const { line: below, reason, fix } = toYamlDiagnostic(error as Error);
-    return {
-      line: line + below - 1,
-      reason: `in the field ${name}, ${reason}`,
-      fix,
-    };
+  if (lines.length > 1) {
+    const reason = `the field ${name} is malformed, or not text`;
+    return { line, reason, fix: CHECK_LINES };
   }
-  const state = lines.length === 1 ? "is empty" : "is not text";
-  const finished = key === "name" ? meantName("", dir) : undefined;
-  const otherwise = `write text in quotes after "${key}:", on one line`;
-  return {
-    line,
-    reason: `the field ${name} ${state}`,
-    fix: fixBy(finished && writeField(key, finished), otherwise, field),
-  };
+  const meant = key === "name" ? meantName("", dir) : undefined;
+  const finished = meant && writeField(key, meant);
+  const fix = fixBy(finished, `write text in quotes after "${key}:"`);
+  return { line, reason: `the field ${name} is empty`, fix };
 }
+
+const CHECK_LINES =
+  "write text in quotes on one line, or indent the lines below equally, with spaces, and put text with special characters in quotes";
 
 const STRAY = {
   reason: "this text belongs to no field",

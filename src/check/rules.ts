@@ -231,11 +231,12 @@ function checkFieldNames({ fields }: CheckedSkill): Found {
   });
 }
 
-/** Reports a conflict below the frontmatter. The reader reports one in it. */
+/** Reports a conflict in the instructions. The reader reports one in the frontmatter. */
 function checkConflict({ text, markdown }: CheckedSkill): Found {
-  if (findConflict(findYaml(text) ?? "") !== undefined) return undefined;
-  const found = findConflict(markdown.withoutCode(text));
-  return found && { rule: "conflict", ...found };
+  const isPossible = findConflict(withoutFrontmatter(text)) !== undefined &&
+    findConflict(findYaml(text) ?? "") === undefined;
+  const found = isPossible && findConflict(markdown.withoutCode(text));
+  return found ? { rule: "conflict", ...found } : undefined;
 }
 
 function checkInstructions({ text }: CheckedSkill): Found {

@@ -6,12 +6,12 @@ import type { Diagnostic } from "../diagnostics.ts";
 import { diagnosticOf, isAbsence, SkillFileError } from "../fs/errors.ts";
 import { dirname, resolvePath } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
-import { parseYaml, toYamlDiagnostic } from "../skills/fields.ts";
+import { parseYaml } from "../skills/fields.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
 import { NOT_UTF_8 } from "../skills/skill_md.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
-import { isObject } from "../text.ts";
+import { isObject, oneLine } from "../text.ts";
 import { STATE_NAMES } from "./states.ts";
 
 const EMPTY = "It must not be empty";
@@ -49,14 +49,9 @@ const DIR = z.string().check(
   ),
 );
 
-/** The states that YAML 1.1 reads as booleans. */
-const BOOLEANS = new Map<unknown, string>([[true, "on"], [false, "off"]]);
-
+/** YAML 1.1 writes "off" as false. */
 const STATE = z.pipe(
-  z.transform((value) =>
-    BOOLEANS.get(value) ??
-      (typeof value === "string" ? value.toLowerCase() : value)
-  ),
+  z.transform((state) => state === false ? "off" : String(state).toLowerCase()),
   z.enum(STATE_NAMES),
 );
 
@@ -122,12 +117,23 @@ const NO_FILE: PolicyIssue = {
   fix: "create it, or check the spelling of its path",
 };
 
+/** Returns the parser's message. Its line numbers are those of the text. */
+function toYamlIssue({ message }: Error): PolicyIssue {
+  const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
+  return {
+    line: Number(line),
+    reason: `the YAML is malformed: ${oneLine(text)}`,
+    fix:
+      "check the quotes, colons, and indentation of this line and the lines before it",
+  };
+}
+
 function parseRules(text: string): PolicyFile {
   let parsed: unknown;
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    return { rules: [], issues: [toYamlDiagnostic(error as Error)] };
+    return { rules: [], issues: [toYamlIssue(error as Error)] };
   }
   // An empty file may be half written, but rules that are commented out are none.
   const hasComment = /^[ \t]*#/m.test(text);

@@ -5,7 +5,6 @@
 
 import { parse } from "jsr:@std/yaml@^1/parse";
 import { attempt } from "../attempt.ts";
-import type { Diagnostic } from "../diagnostics.ts";
 import { editDistance, isObject, oneLine } from "../text.ts";
 import { findConflict, keepFirstVersion } from "./conflicts.ts";
 
@@ -63,19 +62,6 @@ export function parseYaml(
   return parse(yaml, { schema });
 }
 
-/** Returns the parser's message. Its line numbers are those of the text. */
-export function toYamlDiagnostic(
-  { message }: Error,
-): Omit<Diagnostic, "rule" | "file"> & { line: number } {
-  const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
-  return {
-    line: Number(line),
-    reason: `the YAML is malformed: ${oneLine(text)}`,
-    fix:
-      "check the quotes, colons, and indentation of this line and the lines before it; write each value on one line, after its colon",
-  };
-}
-
 /** Reads the fields, and lists those that are not read as they are written. */
 export function readFields(yaml: string): ReadFields {
   const whole = attempt(() => parseYaml(yaml) ?? {});
@@ -112,8 +98,8 @@ function readOneByOne(yaml: string): Omit<ReadFields, "isRefused"> {
 function readField(
   field: Field,
 ): { lines: readonly string[]; entries: [string, unknown][] } | undefined {
-  const ways = hasAlias(field) ? [asWritten] : WAYS;
-  for (const write of ways) {
+  const corrections = hasAlias(field) ? [] : CORRECTIONS;
+  for (const write of [asWritten, ...corrections]) {
     const lines = write(field);
     const read = lines && attempt(() => parseYaml(lines.join("\n")));
     const entries = isObject(read) ? Object.entries(read) : [];
@@ -123,21 +109,12 @@ function readField(
   }
 }
 
-/** The ways to write a field: as it is, and corrections. */
-const WAYS: readonly ((field: Field) => readonly string[] | undefined)[] = [
-  asWritten,
-  separate,
-  quoteBelow,
-  outdent,
-  quoteText,
-];
+const asWritten = ({ lines }: Field) => lines;
 
-function asWritten({ lines }: Field): readonly string[] {
-  return lines;
-}
+const CORRECTIONS = [quoteBelow, outdent, quoteText];
 
 /** Whether a field has an alias or a merge, which mean something only with another field. */
-export function hasAlias({ lines }: Field): boolean {
+function hasAlias({ lines }: Field): boolean {
   return lines.some((line) => {
     const value = line.replace(/^\s*(?:- +)*(?:[\w.-]+:\s+)?/, "");
     return /^[[{]/.test(value)
@@ -155,7 +132,7 @@ function separate({ key, value, lines }: Field): readonly string[] {
 /** A line below a field: a list item, or a key and a value. */
 const LINE_BELOW = /^(\s*(?:- +)?)((?:[\w.-]+: +)?)(\S.*)$/s;
 
-/** Puts the values on the lines below a field in quotes where the parser refuses them. */
+/** Puts the values on the lines below a key in quotes where the parser refuses them. */
 function quoteBelow(field: Field): string[] {
   const [first = "", ...below] = separate(field);
   return [
