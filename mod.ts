@@ -62,6 +62,7 @@ import {
   locationOf,
   realPathIfThere,
   resolvePath,
+  toPath,
 } from "./src/fs/paths.ts";
 import {
   findSettlingTime,
@@ -113,11 +114,11 @@ import {
 } from "./src/skills/project.ts";
 import {
   DEFAULT_REFRESH_SECONDS,
+  isUnsearched,
   MAX_DIRS,
   MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
-  UNSEARCHED_NAMES,
 } from "./src/skills/roots.ts";
 import {
   PROJECT_IS_SLOW,
@@ -131,6 +132,7 @@ import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
 import type { ScanSubscriber } from "./src/skills/source.ts";
 import type {
   BaseDirs,
+  GivenSkillRoot,
   ScanOptions,
   ShadowedSkill,
   Skill,
@@ -186,7 +188,7 @@ export type * from "./src/skills/types.ts";
  *   directory.
  */
 export async function scanSkillRoots(
-  roots: readonly SkillRoot[],
+  roots: readonly GivenSkillRoot[],
   options: ScanOptions = {},
 ): Promise<SkillCatalog> {
   using registry = new SkillRegistry(roots, { ...options, log: () => {} });
@@ -197,18 +199,18 @@ export async function scanSkillRoots(
  * Runs the checks of `--check`, and returns diagnostics by file and line.
  * {@linkcode RULES} lists the effect of each rule.
  *
- * @param dirs Directories, files, or names of skills. Default: the directories that the
+ * @param dirs Paths or file URLs of directories or files, or names of skills. Default: the directories that the
  *   program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  */
 export async function checkSkills(
-  dirs: readonly string[] = [],
+  dirs: readonly (string | URL)[] = [],
   options: Omit<ScanOptions, keyof BaseDirs> = {},
 ): Promise<ReportedDiagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
-  const command = { values: { check: true }, positionals: [...dirs] };
+  const command = { values: { check: true }, positionals: dirs.map(toPath) };
   const settings = createSettings(command);
   const { diagnostics } = await createReport(
     { ...settings, options: { ...settings.options, ...options } },
@@ -236,6 +238,8 @@ interface Candidate {
   /** The number of levels below the root. */
   readonly depth: number;
   readonly file: FoundFile;
+  /** Whether it is no skill, but a part of the one around it, whose files it can hide. */
+  readonly isPart: boolean;
 }
 
 /** The contents of a `SKILL.md`, and the version of the file that had them. */
@@ -304,19 +308,20 @@ async function scan(input: ScanInput): Promise<Scan> {
   );
   const unseen = { dirs: [...visited.unvisited, ...waiting], cut: visited.cut };
   const { decided, hidden } = decide(loaded, unseen, input);
-  const skipped = listSkipped(decided, project);
+  const skills = withoutParts(decided);
+  const skipped = listSkipped(skills, project);
   const catalog = {
-    ...name(decided, skipped),
+    ...name(skills, skipped),
     skipped,
     diagnostics: [
       ...input.diagnostics,
       ...listDiagnostics(
         [...visited.diagnostics, ...diagnostics],
-        decided,
+        skills,
         input,
       ),
     ],
-    roots: countSkills(visited.reports, decided),
+    roots: countSkills(visited.reports, skills),
     revision: input.revision,
   };
   return { project, searched, candidates, decided, hidden, catalog };
@@ -450,12 +455,14 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   };
 
   for await (const entry of inTurns(queue)) {
-    const { dir, location, depth } = entry;
+    const { dir, location, depth, outer } = entry;
     try {
       const found = enterDir(entry, context);
       if (found === undefined) continue;
       const { realDir, file } = found;
-      if (file) candidates.push({ dir, realDir, root, depth, file });
+      const isInSkill = outer !== undefined && outer !== realPath;
+      const isPart = isInSkill && !root.searchesSkills;
+      if (file) candidates.push({ dir, realDir, root, depth, file, isPart });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.set(realDir, found);
         if (!append(listDirs(found, root), queue, room)) cut.push(realDir);
@@ -585,7 +592,7 @@ function listDirs(
 ): Dir[] {
   return listDirEntries(dir)
     .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
-    .filter(({ name }) => !root.recursive || !UNSEARCHED_NAMES.has(name))
+    .filter(({ name }) => !root.recursive || !isUnsearched(dir, name))
     .map(({ name, isSymlink }) => ({
       dir: childPath(dir, name),
       location: childPath(realDir, name),
@@ -819,6 +826,14 @@ function hideDirs(judged: readonly Decided[], unseen: Unseen): HiddenDirs {
   return hidden;
 }
 
+/** Leaves out what is only a part of a skill. */
+function withoutParts(decided: readonly Decided[]): Decided[] {
+  return decided.map((it) => ({
+    ...it,
+    candidates: it.candidates.filter(({ isPart }) => !isPart),
+  })).filter(({ candidates }) => candidates.length > 0);
+}
+
 /** Describes a skill to the policy, with all paths and names that rules can match. */
 function subjectOf(
   { realDir, candidates, skillMd, scope }: Loaded & { scope: SkillScope },
@@ -1040,7 +1055,10 @@ export class SkillRegistry {
    *   directory.
    * @throws {RangeError} If the interval between two scans is too long for a timer.
    */
-  constructor(roots: readonly SkillRoot[], options: SkillRegistryOptions = {}) {
+  constructor(
+    roots: readonly GivenSkillRoot[],
+    options: SkillRegistryOptions = {},
+  ) {
     const { workingDirectory = currentDir(), watchDirs = true } = options;
     this.#options = { ...options, workingDirectory };
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
@@ -1053,7 +1071,7 @@ export class SkillRegistry {
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => {
       const path = resolvePath(root.path, this.#options);
-      return path === root.path ? root : { ...root, path };
+      return path === root.path ? root as SkillRoot : { ...root, path };
     });
     this.#policy = new Policy(this.#options);
     if (watchDirs) {
@@ -1195,7 +1213,10 @@ export class SkillRegistry {
     const { trustLinks = [], maxFileSize } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
-    const namedDirs = [...trustLinks, ...this.#policy.listNamedDirs()];
+    const namedDirs = [
+      ...trustLinks.map(toPath),
+      ...this.#policy.listNamedDirs(),
+    ];
     const result = await scan({
       roots: this.#policy.isUsable ? this.#roots : [],
       project,

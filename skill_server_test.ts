@@ -232,11 +232,11 @@ Use the exact skill name (case-insensitive) to load a skill.`,
 Deno.test("skill and the log say why a skill was skipped, where, and how to fix it, by its name or that of its folder", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
-  const text = '---\nname: "Deploy It"\ndescription: d\nname: twice\n---\n';
+  const text = '---\nname: "Deploy It"\nlicense: MIT\ndescription:\n---\n';
   place.skill("home/.claude/skills", "folder", text);
   await using session = await Session.open(place);
   const problem =
-    /^Skipped ".*folder.SKILL\.md" \(line 4\): the YAML is malformed: .*; check the quotes, .*$/m;
+    /^Skipped ".*folder.SKILL\.md" \(line 4\): the field "description" is missing or is not text; write a line .*$/m;
   const line = await session.stderr.take(() => true, "the line on stderr");
   assert.match(line.replace("skill-server: ", ""), problem);
   assert.deepEqual(await session.names(), ["good"]);

@@ -12,7 +12,7 @@ function diagnosticWith(
 Deno.test("formatDiagnostic() begins with what follows from the problem, and names the file, the line, and the fix", () => {
   const cases: [Diagnostic, expected: string][] = [
     [
-      diagnosticWith("yaml", { line: 3 }),
+      diagnosticWith("name-missing", { line: 3 }),
       'Skipped "a" (line 3): it is odd; fix it',
     ],
     [diagnosticWith("size"), 'Check "a": it is odd; fix it'],
@@ -25,7 +25,7 @@ Deno.test("formatDiagnostic() begins with what follows from the problem, and nam
 });
 
 Deno.test("formatDiagnostic() writes one sentence, whatever the file is called", () => {
-  const diagnostic = diagnosticWith("yaml", {
+  const diagnostic = diagnosticWith("name-missing", {
     file: 'a": fine\nSkipped "b\u202e\x1b[1m',
     reason: "it has\n\u200b two lines",
     fix: "write:\nname: a",

@@ -1,7 +1,7 @@
 // A field of the frontmatter, whatever it contains, adds no line to an answer or a log,
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
-import { KNOWN_FIELDS } from "../src/check/fields.ts";
+import { KNOWN_FIELDS } from "../src/skills/fields.ts";
 import { TOOL_NAMES } from "../src/views/options.ts";
 import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";

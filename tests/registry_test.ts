@@ -1,6 +1,13 @@
 // SkillRegistry in mod.ts: when it scans, and what it reports and logs.
 import assert from "node:assert/strict";
-import { SkillRegistry, type SkillRegistryOptions } from "../mod.ts";
+import { pathToFileURL } from "node:url";
+import {
+  checkSkills,
+  resolveSkillRoots,
+  scanSkillRoots,
+  SkillRegistry,
+  type SkillRegistryOptions,
+} from "../mod.ts";
 import { isCaseBlind, join } from "../src/fs/paths.ts";
 import {
   diskError,
@@ -320,6 +327,24 @@ Deno.test("SkillRegistry refuses an interval that no timer supports", () => {
       () => new SkillRegistry([], { refreshSeconds }),
       /^RangeError: Invalid refreshSeconds .*: expected a number from 0 to /,
     );
+  }
+});
+
+Deno.test("the library takes file URLs wherever it takes a path of the user", async () => {
+  using place = new Place();
+  place.skill("a skill's/.claude/skills", "git");
+  const url = pathToFileURL(place.dir("a skill's"));
+  const policy = pathToFileURL(place.file("policy.yaml", "rules: []"));
+  const { href } = url;
+  for (const dir of [url, href]) {
+    const [, path] = resolveSkillRoots({ dirs: [dir] });
+    const roots = [{ ...path!, path: `${href}/.claude/skills` }];
+    const trustLinks = [dir];
+    const catalog = await scanSkillRoots(roots, { policy, trustLinks });
+    assert.deepEqual([...catalog.skills.keys()], ["git"]);
+    assert.deepEqual(catalog.diagnostics, []);
+    const diagnostics = await checkSkills([dir]);
+    assert.deepEqual(diagnostics, []);
   }
 });
 

@@ -32,6 +32,7 @@ interface Scan {
 const ROOTS: Readonly<Record<string, Partial<SkillRoot>>> = {
   "": {},
   deep: { recursive: true },
+  nested: { recursive: true, searchesSkills: true },
   confined: { confinesLinks: true },
   itself: { includesItself: true },
 };
@@ -110,6 +111,25 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
       curated all/skills/.curated/curated,
       one all/one, six all/a/b/c/d/e/six`,
   }],
+  "searches a recursive root up to its skills, except itself": [
+    {
+      files: `all/=all, all/one/, all/one/examples/two/, all/one/SKILL/bad/=bad,
+        all/.claude/worktrees/copy/one/, all/worktrees/three/`,
+      roots: "all:deep",
+      found: "all all, one all/one, three all/worktrees/three",
+    },
+    {
+      files: "all/one/, all/one/examples/two/, all/one/examples/two/three/",
+      roots: "all:nested",
+      found: `one all/one, three all/one/examples/two/three,
+        two all/one/examples/two`,
+    },
+    {
+      files: "all/one/, all/one/two/",
+      roots: "all:deep, all/one",
+      found: "one all/one, two all/one/two",
+    },
+  ],
   "serves a project that is a skill itself as the project's": [
     { files: "project/=a", roots: "", found: "a project" },
     { files: "project/=a", roots: "", isProjectOff: true, found: "" },

@@ -69,6 +69,8 @@ interface Arrangement {
   /** The directory of `outer`, and the path in it of a file of `inner`, if there is one. */
   outer: string;
   shared?: string;
+  /** Whether `inner` is no skill, except for a toolset that searches in skills. */
+  isPart?: boolean;
   links?: Record<string, string>;
   args?: string[];
 }
@@ -81,6 +83,13 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
     inner: `${SKILLS}/outer/inner`,
     outer: `${SKILLS}/outer`,
     shared: "inner/more.md",
+    args: ["--skill-dir", SKILLS, "--skill-dir", `${SKILLS}/outer`],
+  },
+  "nested, only a part of the outer skill": {
+    inner: `${SKILLS}/outer/inner`,
+    outer: `${SKILLS}/outer`,
+    shared: "inner/more.md",
+    isPart: true,
     args: ["--skill-dir", SKILLS],
   },
   "nested, the inner root first": {
@@ -94,7 +103,7 @@ const ARRANGEMENTS: Record<string, Arrangement> = {
     outer: "store/outer",
     shared: "inner/more.md",
     links: { [SKILLS]: "store" },
-    args: ["--skill-dir", SKILLS],
+    args: ["--skill-dir", SKILLS, "--skill-dir", `${SKILLS}/outer`],
   },
   "linked into the outer skill": {
     inner: "home/.agent/skills/inner",
@@ -264,8 +273,9 @@ async function check(
   using place = new Place();
   using server = await serve(place, arrangement, state, toolset);
   const viewer = new Viewer(server, toolset);
-  assert.equal(await viewer.seesInner(), state.own);
-  const { shared } = arrangement;
+  const { shared, isPart } = arrangement;
+  const own = isPart && toolset !== "agentskills" ? "" : state.own;
+  assert.equal(await viewer.seesInner(), own);
   if (shared === undefined) return;
   assert.equal(await viewer.seesInOuter(shared), state.outer, "in outer");
 }

@@ -1,10 +1,11 @@
 /** Explains why a file has no readable frontmatter: its encoding, or its fences. */
 
 import type { DiagnosticDetails } from "../diagnostics.ts";
+import { listFields, meantField } from "../skills/fields.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
-import { type Details, fixBy, listFields, meantField } from "./fields.ts";
+import { type Details, fixBy } from "./fields.ts";
 import { findLinkText } from "./near_misses.ts";
 
 const UTF_16: Details = {
@@ -41,6 +42,9 @@ const FENCE = /^---[ \t]*$/;
 /** A line that is almost `---`: with other dashes, more or fewer of them, or spaces. */
 const ALMOST_FENCE = /^\s*(?:[-\u2010-\u2015\u2500]\s*){1,9}$/;
 
+/** An indented line `---` above an indented field. */
+const INDENTED = /^(?:[ \t]*\n)?[ \t]+---[ \t]*\n[ \t]+\S/;
+
 const CODE_FENCE = /^\s*(`{3,}|~{3,})\w*\s*$/;
 
 /** Up to ten lines above the frontmatter. Below more lines, it is part of the text. */
@@ -57,6 +61,10 @@ export function explainStart(text: string): Partial<DiagnosticDetails>[] {
   if (DOCUMENT_START.test(start)) return [DOCUMENT];
   const link = findLinkText(SKILL_MD, start);
   if (link !== undefined) return [link];
+  if (INDENTED.test(start)) {
+    const reason = "the frontmatter is indented";
+    return [{ line: 1, reason, fix: "delete the spaces before its lines" }];
+  }
   const [above] = LINES_ABOVE.exec(start) ?? [];
   if (above !== undefined) return [explainAbove(above, start)];
   const lines = start.split("\n");
@@ -99,7 +107,9 @@ function explainTopFence(line: string): Details[] | undefined {
 /** Describes the line below the fields, unless it is `---`. */
 function explainBottomFence(lines: readonly string[]): Details[] {
   const isPart = (line: string) =>
-    /^(?:[ \t]+\S|- )/.test(line) || listFields(line).length > 0;
+    !ALMOST_FENCE.test(line) &&
+    (/^(?:[ \t]+\S|- )/.test(line) ||
+      listFields(line).some(({ key }) => key !== ""));
   const found = lines.findIndex((line, index) => index > 0 && !isPart(line));
   const end = found < 0 ? lines.length : found;
   const last = lines[end] ?? "";

@@ -1,5 +1,6 @@
 /** The links and paths in a skill's Markdown that lead to no file that it serves. */
 
+import { parser } from "npm:@lezer/markdown@^1";
 import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, normalize } from "../fs/paths.ts";
@@ -8,38 +9,20 @@ import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
 /** The maximum number of broken links to report in a file. */
 const MAX_LINKS = 20;
 
-/** Fenced code, perhaps in a list or a quotation, or without an end. */
-const FENCED_CODE =
-  /^[ \t>*+\-\d.)]*(?<fence>`{3,}|~{3,})[^]*?(?:\n[ \t>]*\k<fence>[ \t]*$|$(?![^]))/;
-
-const SPAN = /(?<!\\)(?<ticks>`{1,2})(?<code>[^`\n]+)\k<ticks>/;
-
-const SPANS = new RegExp(SPAN, "g");
-
-const COMMENT = /<!--[^]*?(?:-->|$(?![^]))/;
-
-/** Whichever of these begins first hides the others inside it. */
-const CODE = new RegExp(
-  [FENCED_CODE, SPAN, COMMENT].map(({ source }) => source).join("|"),
-  "gm",
-);
-
-/** The target of a link or an image, in angle brackets or plain. */
-const LINK = /\]\((?:<([^<>\n]*)>|([^\s()<>]+))(?=\)|\s["'])/g;
-
 /** A path in one of the usual directories, alone or behind an interpreter and its options. */
 const USUAL_PATH =
   /^(?:[\w.+-]+ (?:-[\w-]+ )*)?((?:\.\/)?(?:scripts|references|assets)\/[\w./-]*\w\.\w+)(?=\s|$)/;
 
 /** A link that is not a relative path: a URL, an absolute path, or a placeholder. */
-const NO_PATH = /^[/#?~@]|[\\:{}$*|]|\.\.\./;
+const NO_PATH = /^[/#?~@[]|[\\:{}$*|]|\.\.\./;
 
 interface Link {
+  readonly noun: "link" | "path";
   readonly written: string;
   /** The paths in the skill that it can mean, the literal one first. */
   readonly paths: readonly string[];
-  readonly line: number;
-  readonly noun: "link" | "path";
+  /** Its position in the text. */
+  readonly from: number;
 }
 
 /**
@@ -53,13 +36,14 @@ export function listBrokenLinks(
   path: string,
   files: readonly string[],
 ): DiagnosticDetails[] {
+  const text = withoutLongBlocks(markdown);
   const others = files.filter((file) => file !== path);
   const served = new Set([".", ...files.flatMap(withDirs)]);
-  const broken = listLinks(markdown, dirname(path))
+  const broken = listLinks(text, dirname(path))
     .filter(({ paths }) => !paths.some((it) => served.has(it)));
   return [...Map.groupBy(broken, ({ paths: [path] }) => path).values()]
     .slice(0, MAX_LINKS)
-    .map(([link]) => toDiagnostic(link!, others));
+    .map(([link]) => toDiagnostic(link!, text, others));
 }
 
 /** Lists a path, and those of the directories around it. */
@@ -68,31 +52,75 @@ function withDirs(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-function listLinks(markdown: string, dir: string): Link[] {
-  const text = markdown.replace(/\r\n?/g, "\n").replace(CODE, withoutText);
-  return text.split("\n").flatMap((text, index): Link[] => {
-    const line = index + 1;
-    const links = Array.from(
-      text.replace(SPANS, "").matchAll(LINK),
-      ([, bracketed, plain = ""]) => bracketed ?? plain,
-    ).filter((written) => !NO_PATH.test(written));
-    const usual = Array.from(
-      text.matchAll(SPANS),
-      ({ groups }) => USUAL_PATH.exec(groups!.code!)?.[1] ?? [],
-    ).flat();
-    const toLink = (noun: Link["noun"]) => (written: string): Link => ({
-      written,
-      paths: pathsOf(written, dir),
-      line,
-      noun,
-    });
-    return [...links.map(toLink("link")), ...usual.map(toLink("path"))];
+function listLinks(text: string, dir: string): Link[] {
+  const links: Link[] = [];
+  const add = (noun: Link["noun"], written: string, from: number) =>
+    links.push({ noun, written, paths: pathsOf(written, dir), from });
+  const addLink = (written: string, from: number) => {
+    if (!NO_PATH.test(written)) add("link", written, from);
+  };
+  parser.parse(text).iterate({
+    enter: ({ name, from, to }) => {
+      if (["FencedCode", "CodeBlock", "Autolink"].includes(name)) return false;
+      const part = text.slice(from, to);
+      if (name === "LinkReference" && part.startsWith("[^")) return false;
+      if (name === "URL") {
+        addLink(part.replace(/^<|>$|\\(?=[!-/:-@[-`{-~])/g, ""), from);
+      } else if (name.startsWith("HTML")) {
+        for (const { index, groups } of matchTargets(part)) {
+          addLink(groups!.double ?? groups!.single!, from + index);
+        }
+      } else if (name === "InlineCode") {
+        const path = USUAL_PATH.exec(part.replaceAll("`", "").trim())?.[1];
+        if (path !== undefined) add("path", path, from);
+      }
+    },
   });
+  return links;
 }
 
-/** Keeps code spans, which can be paths. Other code keeps only its line breaks. */
-function withoutText(code: string): string {
-  return /^`{1,2}[^`]/.test(code) ? code : code.replace(/[^\n]+/g, "");
+/** What HTML shows as it is written, or not at all. */
+const VERBATIM_HTML =
+  /<(pre|code|script|style)\b[^]*?(?:<\/\1>|$(?![^]))|<!--[^]*?(?:-->|$(?![^]))/gi;
+
+/** Finds the targets of the links and images in HTML. */
+function matchTargets(html: string): Iterable<RegExpExecArray> {
+  return html.replace(VERBATIM_HTML, (it) => " ".repeat(it.length))
+    .matchAll(
+      /(?<=\s)(?:src|href)=(?:"(?<double>[^"<>]*)"|'(?<single>[^'<>]*)')/gi,
+    );
+}
+
+const CODE = ["FencedCode", "CodeBlock", "InlineCode", "HTMLBlock"];
+
+/** Removes code from Markdown. Its lines stay where they are. */
+export function withoutCode(markdown: string): string {
+  const text = withoutLongBlocks(markdown);
+  let rest = "";
+  let last = 0;
+  parser.parse(text).iterate({
+    enter: ({ name, from, to }) => {
+      if (!CODE.includes(name)) return;
+      rest += text.slice(last, from) +
+        text.slice(from, to).replace(/[^\n]+/g, "");
+      last = to;
+      return false;
+    },
+  });
+  return rest + text.slice(last);
+}
+
+/** The parser takes quadratic time for longer blocks without an empty line. */
+const MAX_BLOCK_LENGTH = 8_000;
+
+/** Empties the lines of very long blocks, except fences of code. */
+function withoutLongBlocks(markdown: string): string {
+  return markdown.replace(/\r\n?/g, "\n").split(/(\n[ \t]*\n)/)
+    .map((block) =>
+      block.length <= MAX_BLOCK_LENGTH
+        ? block
+        : block.replace(/^(?![ \t>]*(?:```|~~~)).*$/gm, "")
+    ).join("");
 }
 
 /** Returns the paths that a link can mean: relative to its directory, and to the skill. */
@@ -106,9 +134,11 @@ function pathsOf(written: string, dir: string): string[] {
 }
 
 function toDiagnostic(
-  { written, paths: [path = ""], line, noun }: Link,
+  { noun, written, paths: [path = ""], from }: Link,
+  text: string,
   files: readonly string[],
 ): DiagnosticDetails {
+  const line = text.slice(0, from).split("\n").length;
   const link = `the ${noun} ${quote(written)}`;
   if (path === ".." || path.startsWith("../")) {
     return {

@@ -47,6 +47,14 @@ const WRONG_NAME: DiagnosticDetails = {
   fix: 'rename it to "SKILL.md", which must be plain text',
 };
 
+/** Git leaves the directories of submodules empty. It keeps no other empty ones. */
+const EMPTY: DiagnosticDetails = {
+  rule: "skill-md-missing",
+  reason: "it is in a folder of skills, but is empty",
+  fix:
+    'if it is a submodule, run "git submodule update --init"; otherwise, remove it',
+};
+
 const ARCHIVE: DiagnosticDetails = {
   rule: "archive",
   reason: "it is an archive, but a skill must be a folder",
@@ -136,20 +144,25 @@ function hasFrontmatter(path: string): boolean {
 function checkDir(dir: string): Diagnostic[] {
   const { files, dirs } = listDir(dir);
   if (files.some(isSkillFileName)) return [];
+  const isAmongSkills = isNamedSkills(dirname(dir)) && !isMarkedAsNonSkill(dir);
+  if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
   const misnamed = files.map((name) => join(dir, name)).filter(isMisnamed);
   if (misnamed.length > 0) {
     return misnamed.map((file) => ({ file, ...WRONG_NAME }));
   }
   const hasContents = [...files, ...dirs].some((it) => !ARCHIVE_NAME.test(it));
-  const isMeant = isNamedSkills(dirname(dir)) && !isMarkedAsNonSkill(dir) &&
-    hasContents && !holdsSkill(dir);
-  if (!isMeant) return [];
+  if (!isAmongSkills || !hasContents || holdsSkill(dir)) return [];
   const documents = files.filter((name) => MARKDOWN.test(name));
   const fix = documents.length === 1
     ? `rename ${quote(documents[0]!)} in it to "SKILL.md"`
     : 'add one, or, if it is not a skill, begin its name with "_"';
   const reason = 'it is in a folder of skills, but has no "SKILL.md"';
   return [{ rule: "skill-md-missing", file: dir, reason, fix }];
+}
+
+function isEmptyDir(dir: string): boolean {
+  return mayRead(dir) &&
+    attempt(() => Deno.readDirSync(dir).next().done) === true;
 }
 
 /** Whether there is a skill in a directory, up to four levels below it. */

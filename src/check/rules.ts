@@ -6,30 +6,34 @@
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
 import { basename, join } from "../fs/paths.ts";
+import { findConflict } from "../skills/conflicts.ts";
 import {
-  type FieldDiagnostic,
-  limitFiles,
-  LIMITS,
-  listSkippedFiles,
-  MAX_SKILL_SIZE,
-  validName,
-} from "../skills/limits.ts";
-import { SKILL_MD, skillKey } from "../skills/names.ts";
-import { findYaml, isFlagValue } from "../skills/skill_md.ts";
-import type { SkillSource } from "../skills/source.ts";
-import type { Skill, SkillFiles } from "../skills/types.ts";
-import { count, listInvisible, quote, truncate } from "../text.ts";
-import { explainEncoding } from "./beginning.ts";
-import {
-  explainMisspelling,
   type Field,
   findField,
   FLAGS,
   listFields,
-  locateField,
   meantField,
-} from "./fields.ts";
-import { listBrokenLinks } from "./links.ts";
+  readFields,
+} from "../skills/fields.ts";
+import {
+  type FieldDiagnostic,
+  isValidName,
+  limitFiles,
+  LIMITS,
+  listSkippedFiles,
+  MAX_SKILL_SIZE,
+} from "../skills/limits.ts";
+import { SKILL_MD, skillKey } from "../skills/names.ts";
+import {
+  findYaml,
+  isFlagValue,
+  withoutFrontmatter,
+} from "../skills/skill_md.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { Skill, SkillFiles } from "../skills/types.ts";
+import { count, listInvisible, quote, truncate } from "../text.ts";
+import { explainEncoding } from "./beginning.ts";
+import { explainMisspelling, locateField } from "./fields.ts";
 import { MARKDOWN } from "./near_misses.ts";
 
 interface CheckedSkill extends Skill {
@@ -39,6 +43,8 @@ interface CheckedSkill extends Skill {
   readonly fields: readonly Field[];
   /** The paths of its files. */
   readonly paths: readonly string[];
+  /** What reads Markdown. `--list` does not load it. */
+  readonly markdown: typeof import("./links.ts");
 }
 
 /** A file of a skill. */
@@ -57,6 +63,7 @@ const FIELD_RULES: readonly ((skill: CheckedSkill) => FoundInField)[] = [
   checkDirName,
   checkFlags,
   checkComment,
+  checkPlaceholder,
   checkTag,
   checkAllowedTools,
 ];
@@ -64,6 +71,8 @@ const FIELD_RULES: readonly ((skill: CheckedSkill) => FoundInField)[] = [
 const TEXT_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   checkFileName,
   checkFieldNames,
+  checkConflict,
+  checkInstructions,
   checkInvisible,
   checkLength,
   checkInside,
@@ -94,9 +103,11 @@ export async function checkSkill(
 ): Promise<Diagnostic[]> {
   const read = (path: string) => readFile(path, skill, registry);
   const { text } = await read(SKILL_MD).catch(() => ({ text: "" }));
-  const fields = listFields(findYaml(text) ?? "");
+  const yaml = findYaml(text) ?? "";
+  const fields = listFields(yaml);
   const paths = contents.files.map(({ path }) => path);
-  const checked = { ...skill, text, fields, paths };
+  const markdown = await import("./links.ts");
+  const checked = { ...skill, text, fields, paths, markdown };
   const ofFiles: Diagnostic[] = [];
   let left = MAX_SKILL_SIZE;
   for (const { path, size } of contents.files) {
@@ -113,6 +124,7 @@ export async function checkSkill(
   }
   const found = [
     ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
+      .filter(({ field }) => field !== "name" || !isCorrected("name", yaml))
       .map((diagnostic) => locateField(diagnostic, fields)),
     ...TEXT_RULES.flatMap((rule) => rule(checked) ?? []),
   ];
@@ -122,6 +134,11 @@ export async function checkSkill(
     ...listSkippedFiles(skill, contents),
     ...[limitFiles(skill, contents)].filter((it) => it !== undefined),
   ];
+}
+
+/** Whether there is a diagnostic already that proposes what to write. */
+function isCorrected(key: string, yaml: string): boolean {
+  return readFields(yaml).refused.some((field) => field.key === key);
 }
 
 /** @throws {SkillFileError} If it cannot be read. */
@@ -146,16 +163,16 @@ function pathOf({ file, directory }: Skill, path: string): string {
 
 function checkDirName({ name, directory }: CheckedSkill): FoundInField {
   const dir = basename(directory);
-  const valid = validName(name);
-  if (valid === undefined || valid === dir) return undefined;
+  // Hosts refuse other names, which a limit reports with the right one.
+  if (!isValidName(name) || name === dir) return undefined;
   return {
     rule: "name-folder",
     field: "name",
-    value: validName(dir) === dir ? dir : undefined,
-    reason: `the name ${quote(valid)} differs from the folder name ${
+    value: isValidName(dir) ? dir : undefined,
+    reason: `the name ${quote(name)} differs from the folder name ${
       quote(dir)
     }`,
-    fix: `rename the folder to ${quote(valid)}`,
+    fix: `rename the folder to ${quote(name)}`,
   };
 }
 
@@ -183,6 +200,16 @@ function checkComment({ fields }: CheckedSkill): FoundInField {
   const reason = `the description ends before ${shown}, which is a comment`;
   const fix = "put the whole text in quotes";
   return { rule: "description-comment", field, value, reason, fix };
+}
+
+function checkPlaceholder({ frontmatter }: CheckedSkill): FoundInField {
+  const field = "description";
+  const [text] = /^\W*(?:todo|tbd|fixme|xxx|lorem ipsum)\b.*/i
+    .exec(frontmatter[field]) ?? [];
+  if (text === undefined) return undefined;
+  const reason = `the description is only ${quote(truncate(text, 40))}`;
+  const fix = "write what the skill does, and when to use it";
+  return { rule: "description-placeholder", field, reason, fix };
 }
 
 function checkTag({ frontmatter }: CheckedSkill): FoundInField {
@@ -217,6 +244,24 @@ function checkFieldNames({ fields }: CheckedSkill): Found {
     const rule = FLAGS.includes(field) ? "flags" : "field-misspelled";
     return [{ rule, ...explainMisspelling(at, field) }];
   });
+}
+
+/** Reports a conflict in the instructions. The reader reports one in the frontmatter. */
+function checkConflict({ text, markdown }: CheckedSkill): Found {
+  const isPossible = findConflict(withoutFrontmatter(text)) !== undefined &&
+    findConflict(findYaml(text) ?? "") === undefined;
+  const found = isPossible && findConflict(markdown.withoutCode(text));
+  return found ? { rule: "conflict", ...found } : undefined;
+}
+
+function checkInstructions({ text }: CheckedSkill): Found {
+  // An unreadable file has a diagnostic of its own.
+  if (text === "" || withoutFrontmatter(text).trim() !== "") return undefined;
+  return {
+    rule: "instructions-missing",
+    reason: 'there are no instructions below the second line "---"',
+    fix: "write there what the agent should do",
+  };
 }
 
 /** Invisible characters can hide text. */
@@ -272,10 +317,10 @@ function checkShebang({ text }: CheckedFile): Found {
 
 function checkLinks(
   { path, text, isUtf8 }: CheckedFile,
-  { paths }: CheckedSkill,
+  { paths, markdown }: CheckedSkill,
 ): Found {
   if (!isUtf8 || !MARKDOWN.test(path)) return [];
-  return listBrokenLinks(text, path, paths);
+  return markdown.listBrokenLinks(text, path, paths);
 }
 
 /** Reports skills of the same name. */

@@ -12,6 +12,7 @@ import {
   isWindows,
   join,
   realPathOf,
+  withDirsAbove,
 } from "../fs/paths.ts";
 import { type Client, type ClientName, CLIENTS } from "../views/clients.ts";
 import { ALLOW_SHELL, findShell } from "../features/toolsets/shell.ts";
@@ -80,6 +81,7 @@ export function createClientConfig(
     explainWhenToReprint(launch, program) + ".",
     explainAddedOptions(client, settings, entrySettings),
     explainDoubleLists(client, entrySettings),
+    explainCommas(program, entrySettings),
     command,
   ].filter((note) => note !== undefined);
   return {
@@ -324,16 +326,28 @@ function targetOf(path: string, { home, options }: Settings): string {
   );
 }
 
-/**
- * Returns the flag for paths, which it sorts, because their order means nothing.
- *
- * @throws {UsageError} If a path contains a comma, which separates paths in this flag.
- */
+/** Returns the flag for paths, which it sorts, because their order means nothing. */
 function allowRead(paths: readonly string[]): string {
-  const odd = paths.find((path) => path.includes(","));
-  if (odd === undefined) {
-    return `--allow-read=${[...new Set(paths)].sort().join(",")}`;
-  }
-  const action = `Cannot print an entry that lets Deno read only ${quote(odd)}`;
-  throw new UsageError(`${action}: its path contains a comma; rename it`);
+  return `--allow-read=${[...new Set(paths.map(listable))].sort().join(",")}`;
+}
+
+/** Returns a path, or the innermost one above it without a comma, which separates paths. */
+function listable(path: string): string {
+  return withDirsAbove(path).find((it) => !it.includes(","))!;
+}
+
+/** Says what an entry lets Deno read because of commas in paths. */
+function explainCommas(
+  { mainModule }: Program,
+  settings: Settings,
+): string | undefined {
+  const paths = mainModule === undefined ? [] : listReadablePaths(settings);
+  const [path] = paths.filter((it) => it.includes(","));
+  return path === undefined
+    ? undefined
+    : `Deno cannot list ${
+      quote(path)
+    }, because of the comma, so the entry lets it read all of ${
+      quote(listable(path))
+    }. To avoid that, rename the folder.`;
 }

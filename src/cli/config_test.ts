@@ -245,13 +245,10 @@ withLinks.test("createLaunch() lets Deno read where the user's links lead, but n
   }
   const tooMuch =
     /^Cannot print an entry that lets Deno read all of ".*", the target of ".*to-\w+": pass the folders of the skills, or ".*" if you mean it$/;
-  const comma =
-    /^Cannot print an entry that lets Deno read only ".*a,b": its path contains a comma; rename it$/;
   const refused: [args: string[], reason: RegExp][] = [
     [[join(path, "to-root")], tooMuch],
     [["--skill-dir", join(path, "to-home")], tooMuch],
     [["--trust-links", join(path, "to-root")], tooMuch],
-    [["--skill-dir", join(path, "a,b")], comma],
   ];
   for (const [args, reason] of refused) {
     assert.throws(
@@ -282,6 +279,22 @@ withLinks.test("--print-config starts Deno by its path on the PATH, which an upg
   const other = join(place.path, "outside");
   assert.equal(await commandFor(...inside, own, other), join(own, name));
   assert.equal(await commandFor(...inside), Deno.execPath());
+});
+
+Deno.test("--print-config lets Deno read the folder above a path with a comma, and says so", () => {
+  const dir = resolve("/one/Doe, Jane/skills");
+  const { text, notes } = configFor("cursor", { args: ["--skill-dir", dir] });
+  const launch = parseLaunch(text);
+  const paths = readableIn(launch);
+  assert.ok(paths.includes(resolve("/one")));
+  assert.ok(!paths.some((path) => path.includes("Doe")));
+  assert.ok(launch.args.includes(`--skill-dir=${dir}`));
+  const note = `Deno cannot list ${
+    quote(dir)
+  }, because of the comma, so the entry lets it read all of ${
+    quote(resolve("/one"))
+  }.`;
+  assert.ok(notes.includes(note), notes);
 });
 
 Deno.test("--print-config says when to print the entry again", () => {

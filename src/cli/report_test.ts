@@ -43,7 +43,7 @@ Deno.test("--list shows the state of each skill and the rule that decides it, an
   assert.deepEqual(await printedReport(place, "--check", ...args), {
     code: 1,
     text:
-      `~/.claude/skills/bad/SKILL.md:3: error[yaml-repaired]: the value of "description" needs quotes (hosts with the Skills extension do not list the skill)
+      `~/.claude/skills/bad/SKILL.md:3: error[yaml]: the value of "description" needs quotes (hosts with the Skills extension do not list the skill)
   fix: write this line instead:
 description: "Use: this"
 ~/.claude/skills/git-2/SKILL.md:2: error[name-folder]: the name "git" differs from the folder name "git-2"
@@ -226,7 +226,7 @@ withShAndGit.test("the recipe in docs/check.md checks only the skills that chang
     [
       () => place.file("project/skills/[a-z] b/more.md", "More"),
       1,
-      /\nChecked 1 skill: 3 errors, 0 warnings\n$/,
+      /\nChecked 1 skill: 1 error, 0 warnings\n$/,
     ],
     [
       () => place.file("project/skills/loose.md", skillMd("loose")),

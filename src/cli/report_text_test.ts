@@ -74,7 +74,7 @@ Deno.test("--list proposes the last folder that exists for a skill, or else the 
 });
 
 const DIAGNOSTIC: Report["diagnostics"][number] = {
-  rule: "yaml-repaired",
+  rule: "yaml",
   severity: "error",
   effect: "unlisted",
   relativePath: join("a,b:c", "SKILL.md"),
@@ -112,7 +112,7 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
     .replaceAll(",", "%2C");
   assert.equal(
     text.replaceAll("\\SKILL", "/SKILL").replaceAll(dir, "FOLDER"),
-    `::error file=FOLDER/SKILL.md,line=3,title=yaml-repaired::a,b:c/SKILL.md:3: 100%25 wrong\\u000d::warning::x (hosts with the Skills extension do not list the skill)%0Afix: write this line instead:%0Aname: a
+    `::error file=FOLDER/SKILL.md,line=3,title=yaml::a,b:c/SKILL.md:3: 100%25 wrong\\u000d::warning::x (hosts with the Skills extension do not list the skill)%0Afix: write this line instead:%0Aname: a
 ::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: 100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a
 
 Checked 0 skills: 1 error, 1 warning`,

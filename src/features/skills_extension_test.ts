@@ -86,7 +86,7 @@ Deno.test("skills/list and skills/get return each skill's frontmatter, and the d
 /** Skills that hosts cannot load: the name, the reason, and the `SKILL.md`. */
 const unlisted: [name: string, reason: string, text: string][] = [
   ["Git-Hub", "must consist of", skillMd("Git-Hub")],
-  ["colon", "needs quotes", skillMd("colon", "Use: this")],
+  ["colon", "needs a correction", skillMd("colon", "Use: this")],
   ["cycle", "JSON cannot represent", skillMd("cycle", "d\nfield: &a [*a]")],
   ["many", "the skill has more than 512 files", skillMd("many")],
   ["wide", "2048 files and folders", skillMd("wide")],

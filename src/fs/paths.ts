@@ -64,16 +64,28 @@ export function inHome(
   return homeDirectory === undefined ? undefined : join(homeDirectory, path);
 }
 
+/** Returns the path of a file URL, and any other path as it is. */
+export function toPath(path: string | URL): string {
+  const text = String(path);
+  if (!/^file:\/\//i.test(text)) return text;
+  const { hostname, pathname } = new URL(text);
+  const decoded = attempt(() => decodeURIComponent(pathname)) ?? pathname;
+  return isWindows
+    ? normalize(hostname ? `//${hostname}${decoded}` : decoded.slice(1))
+    : decoded;
+}
+
 /**
  * Resolves a path that a user wrote, as a shell would: relative to the working
- * directory, or to the home directory if it starts with `~`.
+ * directory, or to the home directory if it starts with `~`. It can be a file URL.
  *
  * @throws {Error} If the directory that it is relative to is unknown.
  */
 export function resolvePath(
-  path: string,
+  given: string | URL,
   { workingDirectory, homeDirectory }: BaseDirs,
 ): string {
+  const path = toPath(given);
   const isAtHome = /^~(?=$|[\\/])/.test(path);
   const base = isAtHome ? homeDirectory : workingDirectory;
   if (base === undefined && !isAbsolute(path)) {

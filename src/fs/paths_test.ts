@@ -40,6 +40,15 @@ Deno.test("resolvePath() resolves a path relative to the working directory, or t
   }
 });
 
+Deno.test("resolvePath() reads file URLs", () => {
+  const path = resolve("/a b/50%/c");
+  const url = new URL(isWindows ? "file:///C:/x" : "file:///x");
+  url.pathname = `${isWindows ? path.slice(0, 2) : ""}/a b/50%25/c`;
+  for (const given of [url, url.href, path]) {
+    assert.equal(resolvePath(given, BASE), path, String(given));
+  }
+});
+
 Deno.test("resolvePath() throws if the folder that a path is relative to is unknown", () => {
   const { workingDirectory, homeDirectory } = BASE;
   assert.throws(() => resolvePath("~/a", { workingDirectory }), {

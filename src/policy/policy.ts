@@ -59,7 +59,7 @@ export class Policy {
     const { policy } = options;
     this.#options = options;
     this.#base = options;
-    if (typeof policy === "string") {
+    if (typeof policy === "string" || policy instanceof URL) {
       this.file = resolvePath(policy, options);
       this.#base = { ...options, workingDirectory: dirname(this.file) };
     }

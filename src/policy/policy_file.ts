@@ -6,10 +6,12 @@ import type { Diagnostic } from "../diagnostics.ts";
 import { diagnosticOf, isAbsence, SkillFileError } from "../fs/errors.ts";
 import { dirname, resolvePath } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
+import { parseYaml } from "../skills/fields.ts";
 import { SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
-import { NOT_UTF_8, parseYaml, toYamlDiagnostic } from "../skills/skill_md.ts";
+import { NOT_UTF_8 } from "../skills/skill_md.ts";
 import type { SkillPolicyRule } from "../skills/types.ts";
+import { isObject, oneLine } from "../text.ts";
 import { STATE_NAMES } from "./states.ts";
 
 const EMPTY = "It must not be empty";
@@ -21,25 +23,51 @@ const listOf = (text: z.ZodMiniString) =>
     z.array(text).check(z.minLength(1, EMPTY)),
   );
 
-const TEXT = z.string().check(z.minLength(1, EMPTY));
+// What would match nothing is a mistake, so that no rule silently has no effect.
+const NAME = z.string().check(
+  z.minLength(1, EMPTY),
+  z.regex(/^[^,]*$/, "Write several names as a list, such as [pdf, git]"),
+  z.regex(
+    /^(?!(?:global|project):)/i,
+    "Write the name alone, and the scope as another condition, such as scope: global",
+  ),
+);
 
-/** A directory with wildcards would match nothing, so a rule could silently have no effect. */
 const DIR = z.string().check(
   z.minLength(1, EMPTY),
   z.regex(
     /^[^*?]*$/,
     "Wildcards do not work here: a rule matches everything in a folder",
   ),
+  z.regex(
+    /^(?!\$\{?\w|%\w+%)/,
+    "Variables do not work here: write ~ for the home folder",
+  ),
+  z.regex(
+    /^(?![^{]*\{[^,]*,)/,
+    "Braces do not work here: write a list of folders",
+  ),
+);
+
+/** YAML 1.1 writes "off" as false. */
+const STATE = z.pipe(
+  z.transform((state) => state === false ? "off" : String(state).toLowerCase()),
+  z.enum(STATE_NAMES),
 );
 
 const RULE = z.strictObject({
-  state: z.enum(STATE_NAMES),
-  skill: z.optional(listOf(TEXT)),
+  state: STATE,
+  skill: z.optional(listOf(NAME)),
   scope: z.optional(z.enum(SCOPES)),
   in: z.optional(listOf(DIR)),
 });
 
-const POLICY = z.strictObject({ rules: z.array(RULE) });
+const POLICY = z.strictObject({ rules: z.array(RULE) }, {
+  error: ({ input }) =>
+    Array.isArray(input)
+      ? 'Write "rules:" on the first line, and this list below it'
+      : undefined,
+});
 
 /** An error in a policy file, and how to fix it. */
 export type PolicyIssue = Pick<Diagnostic, "line" | "reason" | "fix">;
@@ -89,14 +117,32 @@ const NO_FILE: PolicyIssue = {
   fix: "create it, or check the spelling of its path",
 };
 
+/** Returns the parser's message. Its line numbers are those of the text. */
+function toYamlIssue({ message }: Error): PolicyIssue {
+  const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
+  return {
+    line: Number(line),
+    reason: `the YAML is malformed: ${oneLine(text)}`,
+    fix:
+      "check the quotes, colons, and indentation of this line and the lines before it",
+  };
+}
+
 function parseRules(text: string): PolicyFile {
   let parsed: unknown;
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    return { rules: [], issues: [toYamlDiagnostic(error as Error)] };
+    return { rules: [], issues: [toYamlIssue(error as Error)] };
   }
-  return checkPolicy(parsed);
+  // An empty file may be half written, but rules that are commented out are none.
+  const hasComment = /^[ \t]*#/m.test(text);
+  const policy = parsed ?? {};
+  return checkPolicy(
+    hasComment && isObject(policy)
+      ? { ...policy, rules: policy.rules ?? [] }
+      : parsed,
+  );
 }
 
 /** Checks a policy against the schema. */

@@ -46,6 +46,63 @@ Deno.test("loadPolicy() returns the rules, each with its path", () => {
   }
 });
 
+Deno.test("loadPolicy() finds no rules where all are commented out", () => {
+  using place = new Place();
+  for (const yaml of ["# rules:\n#   - x\n", "rules:\n  # - x\n", "---\n# x"]) {
+    const { rules, issues } = load(place.file("policy.yaml", yaml));
+    assert.deepEqual([rules, issues], [[], []], yaml);
+  }
+});
+
+Deno.test("loadPolicy() reads states as YAML 1.1 writes them", () => {
+  using place = new Place();
+  const yaml = `rules:${
+    ["Off", "OFF", "false", "Name-Only"]
+      .map((state) => `\n  - { state: ${state} }`).join("")
+  }`;
+  const { rules } = load(place.file("policy.yaml", yaml));
+  assert.deepEqual(
+    rules.map(({ state }) => state),
+    ["off", "off", "off", "name-only"],
+  );
+});
+
+/** Conditions that match nothing, and what to write instead. */
+const MEANT: [rule: string, issue: string][] = [
+  [
+    'skill: "pdf, git"',
+    "skill[0]: Write several names as a list, such as [pdf, git]",
+  ],
+  [
+    'skill: "global:git"',
+    "skill[0]: Write the name alone, and the scope as another condition, such as scope: global",
+  ],
+  [
+    "in: $HOME/x",
+    "in[0]: Variables do not work here: write ~ for the home folder",
+  ],
+  [
+    "in: ${HOME}/x",
+    "in[0]: Variables do not work here: write ~ for the home folder",
+  ],
+  [
+    "in: '%USERPROFILE%/x'",
+    "in[0]: Variables do not work here: write ~ for the home folder",
+  ],
+  ['in: "~/{a,b}"', "in[0]: Braces do not work here: write a list of folders"],
+];
+
+Deno.test("loadPolicy() says what to write instead of conditions that match nothing", () => {
+  using place = new Place();
+  for (const [rule, issue] of MEANT) {
+    const yaml = `rules:\n  - state: off\n    ${rule}\n`;
+    const found = issuesIn(place.file("policy.yaml", yaml));
+    assert.deepEqual(found, [`rules[0].${issue}`], rule);
+  }
+  const fine = "rules: [{ state: off, in: ['100%', 'a{b}', 'a$b', 'A, Inc'] }]";
+  assert.deepEqual(load(place.file("policy.yaml", fine)).issues, []);
+});
+
 Deno.test("loadPolicy() reports everything that breaks the schema with its path, and malformed YAML with its line", () => {
   using place = new Place();
   const states = `Invalid option: expected one of ${
@@ -76,6 +133,8 @@ rule: []
   ]);
   const cases: [yaml: string, issue: RegExp][] = [
     ["", /^Invalid input: expected object, received null$/],
+    ["\n \n", /^Invalid input: expected object, received null$/],
+    ["- { state: off }", /^Write "rules:" on the first line/],
     ["rules:", /^rules: Invalid input: expected array, received null$/],
     ["rules:\n- { skill: *, state: on }", /^line 2: the YAML is malformed/],
     ["rules: []\n---\nrules: []", /^line [12]: the YAML is malformed/],

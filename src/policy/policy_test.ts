@@ -152,7 +152,7 @@ Deno.test("Policy.load() says which rule names a folder that cannot be resolved,
 });
 
 Deno.test("Policy checks an object like a file, and is not usable until it is valid", async () => {
-  const rules = [{ state: "Off" } as unknown as SkillPolicyRule];
+  const rules = [{ state: "of" } as unknown as SkillPolicyRule];
   const policy = new Policy({ policy: { rules } });
   const [diagnostic] = await policy.load(new Project({}));
   assert.match(diagnostic!.reason, /^rules\[0\]\.state: Invalid option/);

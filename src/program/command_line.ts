@@ -99,7 +99,7 @@ const PRINTING = {
 const SERVING = {
   "skill-dir": {
     ...DIRS,
-    help: "also search DIR, six levels deep; repeatable",
+    help: "also search DIR, six levels deep, but not in its skills; repeatable",
   },
   "agents": {
     type: "boolean",

@@ -142,6 +142,7 @@ function listRoots(
   return withoutDuplicates(roots.map((root) => ({
     ...root,
     recursive: tools === "agentskills" || root.recursive === true,
+    searchesSkills: tools === "agentskills",
     confinesLinks: tools === "reference",
   })));
 }

@@ -6,12 +6,12 @@
  */
 
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
-import { join } from "../fs/paths.ts";
+import { basename, join } from "../fs/paths.ts";
 import { isObject, listInvisible, quote, withoutInvisible } from "../text.ts";
 import { REPAIRED } from "./skill_md.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 
-export const MAX_NAME_LENGTH = 64;
+const MAX_NAME_LENGTH = 64;
 export const MAX_DESCRIPTION_LENGTH = 1024;
 const MAX_COMPATIBILITY_LENGTH = 500;
 const MAX_FILES = 512;
@@ -72,16 +72,28 @@ export function validName(name: string): string | undefined {
   return valid === "" ? undefined : valid;
 }
 
-function limitName({ frontmatter }: Skill): FieldDiagnostic | undefined {
+/** Whether hosts accept a name. */
+export function isValidName(name: string): boolean {
+  return validName(name) === name && name.length <= MAX_NAME_LENGTH;
+}
+
+/** Returns the valid name that a skill should have: its directory's, or a form of its own. */
+export function meantName(name: string, dir: string): string | undefined {
+  return [dir, validName(name) ?? ""].find(isValidName);
+}
+
+function limitName(
+  { frontmatter, directory }: Skill,
+): FieldDiagnostic | undefined {
   const field = "name";
   const name = withoutInvisible(frontmatter.name);
+  const value = meantName(name, basename(directory));
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    return { rule: "name-length", field, reason, fix: "shorten it" };
+    return { rule: "name-length", field, value, reason, fix: "shorten it" };
   }
-  const value = validName(name);
-  if (name === value) return undefined;
+  if (name === validName(name)) return undefined;
   const characters = "a-z, 0-9, and single hyphens between them";
   const reason = `the name ${quote(name)} must consist of ${characters}`;
   const fix = "write a name of these characters";

@@ -14,6 +14,7 @@ import {
   locationOf,
   realPathOf,
   relative,
+  toPath,
   withDirsAbove,
 } from "../fs/paths.ts";
 import { isInsideSkill } from "./files.ts";
@@ -59,7 +60,7 @@ export class Project {
           isAtOrBelow(realPathOf(homeDirectory), realPath));
       if (!isAboveHome) this.#realPath = realPath;
     }
-    this.trusted = this.resolveAll(trustLinks);
+    this.trusted = this.resolveAll(trustLinks.map(toPath));
   }
 
   scopeOf(realPath: string): SkillScope {

@@ -6,6 +6,7 @@ import {
   join,
   realPathOf,
   resolvePath,
+  toPath,
 } from "../fs/paths.ts";
 import { Project } from "./project.ts";
 import type { SkillRoot, SkillRootOptions, SkillScope } from "./types.ts";
@@ -33,6 +34,12 @@ export const UNSEARCHED_NAMES: ReadonlySet<string> = new Set(
   .terraform .tox .turbo .venv .yarn __pycache__ node_modules site-packages`
     .split(/\s+/),
 );
+
+/** Whether a recursive search skips an entry: a tool's, or another copy of the project. */
+export function isUnsearched(dir: string, name: string): boolean {
+  return UNSEARCHED_NAMES.has(name) ||
+    (name === "worktrees" && basename(dir) === ".claude");
+}
 
 const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
 
@@ -104,10 +111,11 @@ export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
 
 /** @param optional The paths of directories that need not exist. */
 function rootsIn(
-  dir: string,
+  given: string | URL,
   options: SkillRootOptions,
   optional: readonly string[],
 ): SkillRoot[] {
+  const dir = toPath(given);
   const top = toRoot(dir, options);
   const inside = [join(".claude", "skills"), "skills"].map((name) => ({
     ...toRoot(join(dir, name), options),
@@ -118,7 +126,7 @@ function rootsIn(
 }
 
 /** Returns the root for a directory that the user chose, and so trusts. Scans decide its scope. */
-function toRoot(dir: string, options: SkillRootOptions): SkillRoot {
+function toRoot(dir: string | URL, options: SkillRootOptions): SkillRoot {
   return {
     path: resolvePath(dir, options),
     scope: "global",

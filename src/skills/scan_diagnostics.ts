@@ -29,10 +29,20 @@ const MISWRITTEN: readonly [sign: RegExp, reason: string, fix: string][] = [
     "there is no such folder, because the quotes are part of its path",
     "remove the quotes",
   ],
-  [/\bfile:[\\/]/, "it is a URL, not a path", 'remove "file://"'],
   [
-    /(?<!^\w):[\\/~]/,
-    'there is no such folder, because ":" does not separate paths',
+    /[*?]/,
+    "there is no such folder, because no shell expands the wildcard in its path",
+    "write the path of each folder",
+  ],
+  [/\bfile:[\\/]/, "it is a URL, not a path", "write the path alone"],
+  [
+    /\/(?:[A-Za-z]:\\|[A-Z]:\/)/,
+    "there is no such folder, because it is a path for Windows",
+    'in WSL, write "/mnt/c/" instead of "C:\\"',
+  ],
+  [
+    /;|(?<!^\w):[\\/~]/,
+    'there is no such folder, because only "," separates paths',
     'write "," between the paths',
   ],
 ];

@@ -20,9 +20,13 @@ const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [
   ["/here/$HOME/skills", /the variable/, /^write the path/],
   ["/here/%USERPROFILE%/skills", /the variable/, /^write the path/],
   ['/here/"/a/skills"', /the quotes/, /^remove the quotes$/],
-  ["/here/file:/a/skills", /URL/, /^remove "file:\/\/"$/],
-  ["/a:/b", /":" does not separate/, /^write "," between the paths$/],
-  ["/a:~/b", /":" does not separate/, /^write "," between the paths$/],
+  ["/here/file:/a/skills", /URL/, /^write the path alone$/],
+  ["/plugins/*/skills", /the wildcard/, /^write the path of each folder$/],
+  ["/here/C:\\Users\\me", /for Windows/, /^in WSL, write "\/mnt\/c\/"/],
+  ["/here/C:/Users/me", /for Windows/, /^in WSL, write "\/mnt\/c\/"/],
+  ["/a:/b", /only "," separates/, /^write "," between the paths$/],
+  ["/a:~/b", /only "," separates/, /^write "," between the paths$/],
+  ["/a;b", /only "," separates/, /^write "," between the paths$/],
   ["C:\\skills", /^there is no such folder$/, /^check its spelling/],
 ];
 

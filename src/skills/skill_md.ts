@@ -3,10 +3,18 @@
  * description. Its diagnostics are short. `src/check/explain.ts` says more.
  */
 
-import { parse } from "jsr:@std/yaml@^1/parse";
 import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
-import { isObject, oneLine, quote } from "../text.ts";
+import { oneLine, quote } from "../text.ts";
+import { findConflict } from "./conflicts.ts";
+import {
+  findField,
+  isAmong,
+  listFields,
+  type ReadFields,
+  readFields,
+  REQUIRED_FIELDS,
+} from "./fields.ts";
 import { cleanName, isScoped } from "./names.ts";
 import type { SkillFrontmatter } from "./types.ts";
 
@@ -27,11 +35,11 @@ export interface SkillMd {
   readonly name?: string | undefined;
   /** The beginning of its instructions. */
   readonly excerpt: string;
-  /** Whether a value of the frontmatter needs quotes that are not there. */
+  /** Whether a field is not read as it is written. */
   readonly isRepaired: boolean;
   /**
-   * Whether flags may be where none can be read: the parser refuses the frontmatter, or
-   * it has no end in the head, or the file is not UTF-8.
+   * Whether flags may be where none can be read for sure: the parser refuses the
+   * frontmatter, or it has no end in the head, or the file is not UTF-8.
    */
   readonly hasUnknownFlags: boolean;
   readonly isHiddenFromModel: boolean;
@@ -46,8 +54,8 @@ export interface SkillMd {
  * after the dashes, CRLF, and CR are allowed. `name` and `description` must be
  * non-empty strings, and the name at most 200 characters that do not begin with
  * `project:` or `global:`. Dates stay strings, as in YAML's core schema. If the parser
- * refuses the YAML, values on one line that it refuses by themselves are read as if
- * they had quotes.
+ * refuses the YAML, each field is read by itself, and one that it refuses is read as if it
+ * were corrected, or else left out.
  *
  * ```ts
  * import { parseSkillMd } from "@skill-server/skill-server";
@@ -77,32 +85,25 @@ export function readSkillMd(bytes: Uint8Array): SkillMd {
   const head = decodeHead(bytes);
   if (head === undefined) return { ...skip(NOT_UTF_8), hasUnknownFlags: true };
   const [frontmatter] = FRONTMATTER.exec(head) ?? [];
-  if (frontmatter === undefined) {
-    // UTF-16 without a byte order mark has zeros.
-    const hasUnknownFlags = /^\s*---|\0/.test(head);
-    return { ...skip(NO_FRONTMATTER, head), hasUnknownFlags };
-  }
+  if (frontmatter === undefined) return skipWithoutFrontmatter(head);
   // V8 would keep the whole head in memory for a slice of it. This decodes only the
   // frontmatter.
   const end = encoder.encode(frontmatter).length;
   const yaml = findYaml(decoder.decode(bytes.subarray(0, end)))!;
-  try {
-    const { fields, isRepaired, isRefused } = readFields(yaml);
-    const flags = { ...readFlags(fields), hasUnknownFlags: isRefused };
-    const refusal = findRefusal(fields, yaml);
-    if (refusal) return { ...skip(refusal, frontmatter), ...flags };
-    return {
-      frontmatter: fields as SkillFrontmatter,
-      name: cleanName(fields.name as string),
-      excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
-      isRepaired,
-      ...flags,
-      diagnostic: isRepaired ? REPAIRED : undefined,
-    };
-  } catch (error) {
-    const diagnostic = toYamlDiagnostic(error as Error);
-    return { ...skip(diagnostic, frontmatter), hasUnknownFlags: true };
-  }
+  const read = readFields(yaml);
+  const flags = { ...readFlags(read), hasUnknownFlags: read.isRefused };
+  const refusal = findRefusal(read, yaml);
+  if (refusal) return { ...skip(refusal, frontmatter), ...flags };
+  const { values, refused: [refused] } = read;
+  return {
+    frontmatter: values as SkillFrontmatter,
+    name: cleanName(values.name as string),
+    excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
+    isRepaired: refused !== undefined,
+    ...flags,
+    diagnostic: refused &&
+      { ...REPAIRED, line: refused.line, ...findConflict(yaml) },
+  };
 }
 
 /**
@@ -117,6 +118,11 @@ export function findYaml(text: string): string | undefined {
   return FRONTMATTER.exec(text)?.[1]?.replace(/\r\n?/g, "\n");
 }
 
+/** Returns the instructions below the frontmatter. */
+export function withoutFrontmatter(text: string): string {
+  return text.replace(FRONTMATTER, "");
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -128,101 +134,28 @@ function decodeHead(bytes: Uint8Array): string | undefined {
   return attempt(() => strict.decode(bytes.subarray(0, HEAD_SIZE), { stream }));
 }
 
-/** @throws {SyntaxError} If the YAML is malformed. The message has a line. */
-export function parseYaml(
-  yaml: string,
-  schema: "core" | "failsafe" = "core",
-): unknown {
-  return parse(yaml, { schema });
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/**
- * Reads the fields, with quotes around the values that need them.
- *
- * @throws {SyntaxError} If the YAML is malformed even with these quotes.
- */
-export function readFields(
-  yaml: string,
-): { fields: Fields; isRepaired: boolean; isRefused: boolean } {
-  const parsed = attempt(() => parseYaml(yaml));
-  const isRefused = parsed === undefined;
-  const readable = isRefused ? quoteRefusedLines(yaml) : yaml;
-  const fields = toFields(isRefused ? parseYaml(readable) : parsed);
-  const scalars = REQUIRED_FIELDS
-    .filter((field) => /number|boolean/.test(typeof fields[field]));
-  return {
-    fields: { ...fields, ...takeAsWritten(scalars, fields, readable) },
-    isRepaired: isRefused || scalars.length > 0,
-    isRefused,
-  };
-}
-
-function toFields(parsed: unknown): Fields {
-  return isObject(parsed) ? parsed : {};
-}
-
-/** Returns fields as text where YAML reads a number or a boolean: `1.10`, not `1.1`. */
-function takeAsWritten(
-  names: readonly string[],
-  fields: Fields,
-  yaml: string,
-): Fields {
-  if (names.length === 0) return {};
-  const written = attempt(() => toFields(parseYaml(yaml, "failsafe"))) ?? {};
-  return Object.fromEntries(
-    names.map((name) => [name, String(written[name] ?? fields[name])]),
-  );
-}
-
-/** The fields that every skill must have. */
-export const REQUIRED_FIELDS = ["name", "description"] as const;
-
-/**
- * Puts one-line values at the top level in quotes if the parser refuses them by
- * themselves, such as a value with a colon and a space.
- */
-function quoteRefusedLines(yaml: string): string {
-  const lines = yaml.split("\n");
-  return lines.map((line, index) => {
-    const continues = /^[ \t]+\S/.test(lines[index + 1] ?? "");
-    return continues ? line : quoteRefused(line) ?? line;
-  }).join("\n");
-}
-
-/** Puts the value of a line in quotes if the parser refuses the line by itself. */
-export function quoteRefused(line: string): string | undefined {
-  const [, key, value] = /^([\w-]+):[ \t]+(\S.*)$/.exec(line.trimEnd()) ?? [];
-  if (value === undefined || attempt(() => [parseYaml(line)])) return undefined;
-  return `${key}: ${JSON.stringify(value.replace(OUTER_QUOTES, "$2$4"))}`;
-}
-
-/** Quotation marks around a whole value, or an opening one without a closing one. */
-const OUTER_QUOTES = /^(["'])(.*)\1$|^(["'])((?:(?!\3).)*)$/;
-
 /** Returns the line where a field begins, or else the first line. */
-function lineOf(field: string, yaml: string): number {
-  const lines = yaml.split("\n");
-  return 1 + Math.max(0, lines.findIndex((it) => it.startsWith(`${field}:`)));
+function lineOf(key: string, yaml: string): number {
+  return findField(key, listFields(yaml))?.line ?? 1;
 }
 
 /** Says why these cannot be the fields of a skill, if they cannot. */
 function findRefusal(
-  fields: Fields,
+  { values }: ReadFields,
   yaml: string,
 ): DiagnosticDetails | undefined {
-  const missing = REQUIRED_FIELDS.find((field) => !isText(fields[field]));
+  const missing = REQUIRED_FIELDS.find((field) => !isText(values[field]));
   if (missing !== undefined) {
     return {
       rule: `${missing}-missing`,
       line: lineOf(missing, yaml),
       reason: `the field ${quote(missing)} is missing or is not text`,
       fix: `write a line with "${missing}:" and text in quotes`,
+      ...findConflict(yaml),
     };
   }
   // Cleaning empties a name that is far too long.
-  const name = cleanName(fields.name as string);
+  const name = cleanName(values.name as string);
   const reason = name === "" || name.length > MAX_SERVED_NAME_LENGTH
     ? `the name has more than ${MAX_SERVED_NAME_LENGTH} characters`
     : isScoped(name)
@@ -250,19 +183,27 @@ export function isFlagValue(value: unknown): boolean {
     (YES.test(String(value)) || NO.test(String(value)));
 }
 
-/** Reads the two flags. A value that is neither true nor false hides the skill. */
+/** Reads the two flags. One that is neither true nor false, or refused, hides the skill. */
 function readFlags(
-  fields: Fields,
+  { values, refused }: ReadFields,
 ): Pick<SkillMd, "isHiddenFromModel" | "isHiddenFromUser"> {
   const isShown = (flag: string, shown: RegExp) => {
-    const value = fields[flag];
-    return value === undefined ||
-      (typeof value !== "object" && shown.test(String(value)));
+    const value = values[flag];
+    return !isAmong(flag, refused) && (value === undefined ||
+      (typeof value !== "object" && shown.test(String(value))));
   };
   return {
     isHiddenFromModel: !isShown("disable-model-invocation", NO),
     isHiddenFromUser: !isShown("user-invocable", YES),
   };
+}
+
+function skipWithoutFrontmatter(head: string): SkillMd {
+  const conflict = findConflict(head.replace(/\r\n?/g, "\n"));
+  // UTF-16 without a byte order mark has zeros.
+  const hasUnknownFlags = conflict !== undefined || /^\s*---|\0/.test(head);
+  const diagnostic = { ...NO_FRONTMATTER, ...conflict };
+  return { ...skip(diagnostic, head), hasUnknownFlags };
 }
 
 /** @param text The beginning of the file, which may show its name. */
@@ -298,21 +239,9 @@ const NO_FRONTMATTER: DiagnosticDetails = {
     'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
 };
 
-/** `--check` names each of the values. */
+/** `--check` names each of the fields. */
 export const REPAIRED: DiagnosticDetails = {
-  rule: "yaml-repaired",
-  reason: "the frontmatter needs quotes around a value",
-  fix: "run --check, and write the lines that it prints",
+  rule: "yaml",
+  reason: "a field of the frontmatter needs a correction",
+  fix: "run --check, and write what it prints",
 };
-
-/** Returns the parser's message. Its line numbers are those of the file. */
-export function toYamlDiagnostic({ message }: Error): DiagnosticDetails {
-  const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
-  return {
-    rule: "yaml",
-    line: Number(line),
-    reason: `the YAML is malformed: ${oneLine(text)}`,
-    fix:
-      "check the quotes, colons, and indentation of this line and the lines before it; write each value on one line, after its colon",
-  };
-}

@@ -61,6 +61,8 @@ export interface SkillRoot {
   readonly scope: SkillScope;
   /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
   readonly recursive?: boolean | undefined;
+  /** Whether a skill below the root can contain others. Default: `false`. */
+  readonly searchesSkills?: boolean | undefined;
   /**
    * Whether a `SKILL.md` in the root makes the root itself a skill. Default:
    * {@linkcode SkillRoot.recursive}.
@@ -73,6 +75,12 @@ export interface SkillRoot {
    * a trusted directory. Default: `false`.
    */
   readonly confinesLinks?: boolean | undefined;
+}
+
+/** A directory of skills to search. Its path can be a file URL. */
+export interface GivenSkillRoot extends Omit<SkillRoot, "path"> {
+  /** The path or URL of the directory. */
+  readonly path: string | URL;
 }
 
 /**
@@ -153,7 +161,7 @@ export interface Skill {
   readonly hiddenFrom: SkillHiding;
   /** Whether its frontmatter hides it from the user, so that it is not a prompt. */
   readonly isHiddenFromUser: boolean;
-  /** Whether its frontmatter parses only after a repair. Hosts cannot read it. */
+  /** Whether a field is not read as it is written. Hosts cannot read the frontmatter. */
   readonly isRepaired: boolean;
   /** Its state in the user's policy. */
   readonly state: SkillState;
@@ -244,15 +252,15 @@ export interface SkillCatalog {
 export interface ScanOptions extends BaseDirs {
   /** The maximum size of a file in bytes. Larger ones are not read. Default: 1 MiB. */
   readonly maxFileSize?: number | undefined;
-  /** Directories that symlinks in any skill may lead into. */
-  readonly trustLinks?: readonly string[] | undefined;
+  /** The paths or file URLs of directories that symlinks in any skill may lead into. */
+  readonly trustLinks?: readonly (string | URL)[] | undefined;
   /**
-   * The policy, or the path of a policy file, which each scan reads. While the file is
+   * The policy, or the path or file URL of a policy file, which each scan reads. While the file is
    * invalid, the last valid policy applies, or no skills are served if there was none.
    * Directories in a file are relative to the file's directory, others to the working
    * directory. Default: all skills are `"on"`.
    */
-  readonly policy?: SkillPolicy | string | undefined;
+  readonly policy?: SkillPolicy | string | URL | undefined;
 }
 
 /** Options of a {@linkcode SkillRegistry}. */
@@ -288,12 +296,12 @@ export interface SkillChange {
 /** Options of {@linkcode resolveSkillRoots}. */
 export interface SkillRootOptions extends BaseDirs {
   /**
-   * Directories to search instead of the default roots: each directory itself, its
-   * `.claude/skills`, and its `skills`.
+   * The paths or file URLs of directories to search instead of the default roots: each
+   * directory itself, its `.claude/skills`, and its `skills`.
    */
-  readonly dirs?: readonly string[] | undefined;
-  /** Directories to search recursively, after all other roots. */
-  readonly recursiveDirs?: readonly string[] | undefined;
+  readonly dirs?: readonly (string | URL)[] | undefined;
+  /** The paths or file URLs of directories to search recursively, after all other roots. */
+  readonly recursiveDirs?: readonly (string | URL)[] | undefined;
   /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
   readonly agents?: boolean | undefined;
 }
