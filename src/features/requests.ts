@@ -8,12 +8,14 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
+import { quoteSent } from "../text.ts";
 import type { RequestContext } from "../views/context.ts";
 
 const {
   CallToolRequestParams,
   CompleteRequestParams,
   GetPromptRequestParams,
+  InitializeRequestParams,
   PaginatedRequestParams,
   ResourceRequestParams,
 } = specTypeSchemas;
@@ -66,4 +68,31 @@ export function invalidParams(message: string, uri?: string): ProtocolError {
   const { InvalidParams } = ProtocolErrorCode;
   const data = uri === undefined ? undefined : { uri };
   return new ProtocolError(InvalidParams, message, data);
+}
+
+/**
+ * The methods whose params the SDK itself checks, with the whole report of its schema
+ * library as the error.
+ */
+const CHECKED = new Map<string, StandardSchemaV1>([
+  ["initialize", InitializeRequestParams],
+  ["tools/call", CallToolRequestParams],
+]);
+
+/**
+ * Checks the params of a request before the SDK does.
+ *
+ * @throws {ProtocolError} If they are wrong.
+ */
+export function requireParams(method: string, params: unknown = {}): void {
+  const result = CHECKED.get(method)?.["~standard"].validate(params);
+  if (result === undefined || result instanceof Promise) return;
+  const [issue] = result.issues ?? [];
+  if (issue === undefined) return;
+  const name = quoteSent(issue.path?.map(String).join(".") ?? "");
+  const details = issue.message.replace(/^Invalid input:? ?/, "");
+  const reason = details.endsWith("received undefined")
+    ? `${name} is missing`
+    : `${name} is not valid${details === "" ? "" : ` (${details})`}`;
+  throw invalidParams(`Invalid params of ${method}: ${reason}`);
 }

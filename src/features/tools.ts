@@ -19,6 +19,7 @@ import {
   summarizeSkills,
 } from "../views/lists.ts";
 import type { ToolOptions } from "../views/options.ts";
+import { takePage } from "./paging.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { createTextResult } from "../views/results.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
@@ -36,9 +37,10 @@ const READ_ONLY: ToolAnnotations = {
 const { localeError } = en();
 
 export const TOOL_HANDLERS: Handlers = {
-  "tools/list": (_params, { registry: { catalog }, options, profile }) => ({
-    tools: listToolEntries({ catalog, options, profile }),
-  }),
+  "tools/list": (params, { registry: { catalog }, options, profile }) => {
+    const tools = listToolEntries({ catalog, options, profile });
+    return { tools: takePage(tools, params?.cursor).page };
+  },
   "tools/call": ({ name, arguments: input = {} }, context) =>
     callTool(requireTool(name, context.options), input, context),
 };

@@ -1,7 +1,9 @@
 /** Passes the message in a request on to the SDK, and the SDK's answer on to the client. */
 
 import {
+  type JSONRPCErrorResponse,
   type McpHttpHandler,
+  ProtocolErrorCode,
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { LISTEN, readMessage, shortenError } from "../wire/messages.ts";
@@ -35,7 +37,8 @@ export async function exchange(
   }
   const incoming = readMessage(body.text);
   if ("error" in incoming) {
-    return Response.json(incoming.error, { status: 400 });
+    const error = shortenError(incoming.error);
+    return Response.json(error, { status: statusOf(incoming.error) });
   }
   const { message } = incoming;
   const isListener = "method" in message && message.method === LISTEN;
@@ -68,4 +71,16 @@ async function toJson(response: Response): Promise<Response> {
     : json;
   const headers = { "content-type": "application/json" };
   return new Response(shortened, { status, headers });
+}
+
+/** Returns the status that the SDK would send with an error. */
+function statusOf({ error: { code } }: JSONRPCErrorResponse): number {
+  switch (code) {
+    case ProtocolErrorCode.InvalidParams:
+      return 200;
+    case ProtocolErrorCode.MethodNotFound:
+      return 404;
+    default:
+      return 400;
+  }
 }

@@ -148,7 +148,11 @@ function identifyCaller(
   // `initialize`.
   const named: { [CLIENT_INFO_META_KEY]?: { name: string } } = { ...envelope };
   const info = named[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
-  return { signal, client: info?.name, sender: http?.authInfo?.clientId };
+  return {
+    signal,
+    client: info?.name || undefined,
+    sender: http?.authInfo?.clientId,
+  };
 }
 
 /** Notifies clients if a scan changed a list, as clients without a profile see it. */

@@ -3,7 +3,10 @@
 import process from "node:process";
 import { PassThrough } from "node:stream";
 import type {
+  JSONRPCErrorResponse,
   JSONRPCMessage,
+  JSONRPCRequest,
+  ProtocolError,
   RequestId,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import {
@@ -12,7 +15,13 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
 import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
-import { LISTEN, readMessage, shortenError } from "./messages.ts";
+import {
+  createErrorResponse,
+  LISTEN,
+  readMessage,
+  requireRevision,
+  shortenError,
+} from "./messages.ts";
 import type { McpService } from "./server.ts";
 import type { SubscribedFiles } from "../features/subscriptions.ts";
 
@@ -121,16 +130,15 @@ async function receiveAll(
     const incoming = readMessage(line);
     if ("error" in incoming) {
       log(incoming.error.error.message);
-      await transport.send(incoming.error);
+      if (!incoming.isNotification) await transport.send(incoming.error);
       continue;
     }
-    const uris = urisOf(incoming.message);
-    if (uris.length > 0) {
-      // Otherwise, the first scan would count as a change.
-      await ready;
-      await files.subscribe(uris);
-    }
-    transport.receive(incoming.message);
+    const { message } = incoming;
+    const error = isRequest(message)
+      ? await prepare(message, files, ready)
+      : undefined;
+    if (error === undefined) transport.receive(message);
+    else await transport.send(error);
   }
   await transport.waitForAnswers(GRACE_MS);
 }
@@ -154,10 +162,34 @@ async function* readLines(): AsyncGenerator<string> {
   yield rest;
 }
 
+function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
+  return "method" in message && "id" in message;
+}
+
+/**
+ * Does what the SDK leaves out: checks the revision, and subscribes a client of 2026-07-28
+ * to URIs. Returns the error if one of these is unknown.
+ */
+async function prepare(
+  request: JSONRPCRequest,
+  files: SubscribedFiles,
+  ready: Promise<unknown>,
+): Promise<JSONRPCErrorResponse | undefined> {
+  try {
+    requireRevision(request);
+    const uris = urisOf(request);
+    if (uris.length === 0) return undefined;
+    // Otherwise, the first scan would count as a change.
+    await ready;
+    await files.subscribe(uris);
+  } catch (error) {
+    return createErrorResponse(error as ProtocolError, request.id);
+  }
+}
+
 /** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
-function urisOf(message: JSONRPCMessage): readonly string[] {
-  if (!("method" in message) || message.method !== LISTEN) return [];
-  const filter = message.params?.notifications;
+function urisOf({ method, params }: JSONRPCRequest): readonly string[] {
+  const filter = method === LISTEN ? params?.notifications : undefined;
   const uris = isObject(filter) ? filter.resourceSubscriptions : undefined;
   return Array.isArray(uris)
     ? uris.filter((uri) => typeof uri === "string")
