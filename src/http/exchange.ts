@@ -7,23 +7,29 @@ import {
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { LISTEN, readMessage, shortenError } from "../wire/messages.ts";
-import { createRefusal, type Sender } from "./access.ts";
+import type { Sender } from "./access.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
+
+interface ExchangeContext {
+  readonly sender: Sender;
+  /** Aborted when the time for the request is over, unless it is a listener. */
+  readonly signal: AbortSignal;
+  readonly refusals: Refusals;
+}
 
 /**
  * Answers a request: a listener with a stream, and others with JSON.
  *
  * @param mcp The SDK's handler.
- * @param signal Aborted when the time for the request is over, unless it is a listener.
  * @throws {DOMException} If the signal is aborted before the body has arrived.
  */
 export async function exchange(
   mcp: McpHttpHandler,
   request: Request,
-  { name = "", removal }: Sender,
-  signal: AbortSignal,
+  { sender: { name, removal }, signal, refusals }: ExchangeContext,
 ): Promise<Response> {
   // Nobody gets the response if the client aborted the upload.
   const body = await readRequestBody(request, MAX_BODY_SIZE)
@@ -33,7 +39,7 @@ export async function exchange(
   if (body.tooLarge) {
     const reason =
       `The request is too large: the limit is ${MAX_BODY_SIZE} bytes; send less at a time`;
-    return createRefusal(413, reason);
+    return refusals.refuse(413, reason, name);
   }
   const incoming = readMessage(body.text);
   if ("error" in incoming) {
@@ -41,19 +47,34 @@ export async function exchange(
     return Response.json(error, { status: statusOf(incoming.error) });
   }
   const { message } = incoming;
-  const isListener = "method" in message && message.method === LISTEN;
+  const isListener = "method" in message && "id" in message &&
+    message.method === LISTEN;
   // The SDK reads no body, and Deno would log a warning about the signal of the
   // original request.
-  const { url, method, headers } = request;
+  const { url, method } = request;
+  const headers = new Headers(request.headers);
+  // Some clients accept only JSON or do not say what, and the SDK refuses that.
+  headers.set("accept", "application/json, text/event-stream");
   const passed = new Request(url, {
     method,
     headers,
     signal: isListener ? removal : signal,
   });
   // The SDK passes nothing else of ours on to the handlers.
-  const authInfo = { token: "", clientId: name, scopes: [] };
+  const authInfo = { token: "", clientId: name ?? "", scopes: [] };
   const response = await mcp.fetch(passed, { authInfo, parsedBody: message });
-  return isListener ? response : await toJson(response);
+  if (!isListener) return await toJson(response);
+  if (!isJson(response)) return response;
+  const json = await toJson(response);
+  const { error } = await json.clone().json();
+  // So the SDK answers a listener too many.
+  if (error.code !== ProtocolErrorCode.InternalError) return json;
+  const reason = "Too many clients listen for changes: try again in a minute";
+  return refusals.refuse(503, reason, name, { "Retry-After": "60" });
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get("content-type") === "application/json";
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { McpHttpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { replaced } from "../../tests/testing/folders.ts";
 import { limitRequests } from "./limits.ts";
+import { Refusals } from "./refusals.ts";
 
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 
@@ -16,7 +17,10 @@ function post(body: unknown, headers = {}): Request {
 /** Stands in for the SDK's handler, and answers when the test says so. */
 class SlowHandler {
   readonly answers: ((response: Response) => void)[] = [];
-  readonly respond = limitRequests(this as unknown as McpHttpHandler);
+  readonly respond = limitRequests(
+    this as unknown as McpHttpHandler,
+    new Refusals(() => {}),
+  );
 
   fetch(_request: Request): Promise<Response> {
     return new Promise((resolve) => this.answers.push(resolve));

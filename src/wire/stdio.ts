@@ -28,6 +28,10 @@ import type { SubscribedFiles } from "../features/subscriptions.ts";
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;
 
+/** A container whose stdin is closed would restart again and again without a word. */
+const NO_INPUT =
+  "Stdin ended before any message, so the server ends: start it from an MCP client, in a container with -i, or serve over HTTP (docs/http.md)";
+
 /**
  * How long the first answer to a client waits for the first scan, in milliseconds. A
  * common client library waits one second, and the start of the process on a busy
@@ -125,8 +129,10 @@ async function receiveAll(
   files: SubscribedFiles,
   ready: Promise<unknown>,
 ): Promise<void> {
+  let isEmpty = true;
   for await (const line of readLines()) {
     if (line.trim() === "") continue;
+    isEmpty = false;
     const incoming = readMessage(line);
     if ("error" in incoming) {
       log(incoming.error.error.message);
@@ -140,6 +146,7 @@ async function receiveAll(
     if (error === undefined) transport.receive(message);
     else await transport.send(error);
   }
+  if (isEmpty) log(NO_INPUT);
   await transport.waitForAnswers(GRACE_MS);
 }
 
