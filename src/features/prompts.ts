@@ -8,7 +8,7 @@ import { SKILL_MD, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote, quoteSent } from "../text.ts";
-import type { RequestContext } from "../views/context.ts";
+import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries, maySee, type SkillEntry } from "../views/entries.ts";
 import {
   findNoSkillsReason,
@@ -22,7 +22,6 @@ import {
   type LoadedSkill,
   logLoad,
 } from "../views/loading.ts";
-import type { ToolOptions } from "../views/options.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import { isNameTaken } from "../views/resolve.ts";
@@ -39,8 +38,8 @@ const PROMPT_ARGUMENTS = [{
 }];
 
 export const PROMPT_HANDLERS: Handlers = {
-  "prompts/list": (params, { registry: { catalog }, options }) => {
-    const prompts = listPrompts(catalog, options);
+  "prompts/list": (params, { registry: { catalog }, options, profile }) => {
+    const prompts = listPrompts({ catalog, options, profile });
     const { page, next } = takePage(prompts, params?.cursor);
     return { prompts: page, ...next };
   },
@@ -62,15 +61,16 @@ export const PROMPT_HANDLERS: Handlers = {
 
 /** Lists the prompt that takes a name, and one for each skill. */
 export function listPrompts(
-  catalog: SkillCatalog,
-  { toolset }: ToolOptions,
+  { catalog, options, profile }: ListView,
 ): Prompt[] {
+  const takesArguments = options.toolset === "skill" &&
+    !profile.splitsPromptArguments;
   const entries = orderForPages(listEntries("user", catalog));
   const own = Array.from(byPromptName(entries, catalog), ([name, entry]) => ({
     name,
     title: entry.name,
     description: entry.description,
-    ...toolset === "skill" && { arguments: PROMPT_ARGUMENTS },
+    ...takesArguments && { arguments: PROMPT_ARGUMENTS },
   }));
   return [createSkillPrompt(entries), ...own];
 }

@@ -7,10 +7,8 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import en from "npm:zod@^4/v4/locales/en.js";
-import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
-import type { ClientProfile } from "../views/clients.ts";
-import type { RequestContext } from "../views/context.ts";
+import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries } from "../views/entries.ts";
 import {
   findEmptyListReason,
@@ -103,10 +101,7 @@ function describeIssue(
     : localeError(issue);
 }
 
-export interface ToolView {
-  readonly profile: ClientProfile;
-  readonly catalog: SkillCatalog;
-  readonly options: ToolOptions;
+export interface ToolView extends ListView {
   /** Whether the description of a parameter can list skills. Default: `true`. */
   readonly describesParameters?: boolean;
 }

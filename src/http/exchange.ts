@@ -1,7 +1,6 @@
 /** Passes the message in a request on to the SDK, and the SDK's answer on to the client. */
 
 import {
-  type JSONRPCErrorResponse,
   type McpHttpHandler,
   ProtocolErrorCode,
   readRequestBody,
@@ -12,6 +11,12 @@ import type { Refusals } from "./refusals.ts";
 
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
+
+/** The status of errors that is not 400, as the SDK has it. */
+const STATUSES: Readonly<Record<number, number>> = {
+  [ProtocolErrorCode.InvalidParams]: 200,
+  [ProtocolErrorCode.MethodNotFound]: 404,
+};
 
 interface ExchangeContext {
   readonly sender: Sender;
@@ -43,8 +48,9 @@ export async function exchange(
   }
   const incoming = readMessage(body.text);
   if ("error" in incoming) {
-    const error = shortenError(incoming.error);
-    return Response.json(error, { status: statusOf(incoming.error) });
+    const { code } = incoming.error.error;
+    const status = STATUSES[code] ?? 400;
+    return Response.json(shortenError(incoming.error), { status });
   }
   const { message } = incoming;
   const isListener = "method" in message && "id" in message &&
@@ -92,16 +98,4 @@ async function toJson(response: Response): Promise<Response> {
     : json;
   const headers = { "content-type": "application/json" };
   return new Response(shortened, { status, headers });
-}
-
-/** Returns the status that the SDK would send with an error. */
-function statusOf({ error: { code } }: JSONRPCErrorResponse): number {
-  switch (code) {
-    case ProtocolErrorCode.InvalidParams:
-      return 200;
-    case ProtocolErrorCode.MethodNotFound:
-      return 404;
-    default:
-      return 400;
-  }
 }

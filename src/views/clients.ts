@@ -33,6 +33,11 @@ export interface ClientProfile {
   readonly toolMeta?: Readonly<Record<string, unknown>>;
   /** Whether it drops prompts that contain an embedded resource. */
   readonly dropsEmbeddedResources?: boolean;
+  /**
+   * Whether it gives only one word to each argument that a prompt declares. It passes the
+   * whole line to the model itself.
+   */
+  readonly splitsPromptArguments?: boolean;
   /** Whether lists are in short lines, because it cuts or hides long texts. */
   readonly isBrief?: boolean;
 }
@@ -106,6 +111,7 @@ const TABLE = {
         "anthropic/alwaysLoad": true,
         "anthropic/maxResultSizeChars": 500_000,
       },
+      splitsPromptArguments: true,
       isBrief: true,
     },
     file: "~/.claude.json",

@@ -18,7 +18,7 @@ import { attempt } from "../attempt.ts";
 import { requireParams } from "../features/requests.ts";
 import { isObject, truncate } from "../text.ts";
 import { sizeOf } from "../views/results.ts";
-import { cleanParams, completeParams, MAX_VALUES } from "./params.ts";
+import { cleanParams, MAX_VALUES } from "./params.ts";
 
 /** The method with which a client of 2026-07-28 listens for changes. */
 export const LISTEN = "subscriptions/listen";
@@ -94,7 +94,7 @@ function cleanMessage(message: unknown): unknown {
   const { params, ...rest } = message;
   return params === null || params === undefined
     ? rest
-    : { ...rest, params: completeParams(rest.method, cleanParams(params)) };
+    : { ...rest, params: cleanParams(rest.method, params) };
 }
 
 /** Returns the revision that a request names, as all requests of 2026-07-28 do. */

@@ -22,6 +22,7 @@ import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import type { RequestContext } from "../views/context.ts";
 import { createInstructions } from "../views/instructions.ts";
 import type { ToolOptions } from "../views/options.ts";
+import { serveOnlyMarkdown } from "../features/markdown_only.ts";
 import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
 import {
   type Handler,
@@ -80,6 +81,9 @@ export function createService(
   const subscriptions = files === undefined ? {} : subscriptionHandlers(files);
   const handlers: Handlers = { ...HANDLERS, ...subscriptions };
   const { refreshSeconds = DEFAULT_REFRESH_SECONDS, toolset } = options;
+  const source = toolset === "reference"
+    ? serveOnlyMarkdown(registry)
+    : registry;
   const cacheHint = {
     ttlMs: Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1000),
     cacheScope: "private" as const,
@@ -99,7 +103,7 @@ export function createService(
         await ready;
         const caller = identifyCaller(request, server);
         const profile = profileFor(caller.client, options);
-        const context = { ...caller, profile, registry, options };
+        const context = { ...caller, profile, registry: source, options };
         const result = await handle(params as Params<Method>, context);
         // Tools keep their results within the client's limit.
         if (method !== "tools/call") {
@@ -164,7 +168,7 @@ function publishChanges(
   const profile = profileFor(undefined, options);
   const renderLists = ({ catalog }: SkillSource) => ({
     tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
-    prompts: JSON.stringify(listPrompts(catalog, options)),
+    prompts: JSON.stringify(listPrompts({ profile, catalog, options })),
     resources: JSON.stringify(listResources(catalog)),
   });
   let last = renderLists(registry);
