@@ -13,7 +13,7 @@
  * `alice:TOKEN,bob:TOKEN`, or in the file that `SKILL_SERVER_TOKENS_FILE` names, which
  * the server reads again when it changes. Without either, the server accepts only
  * clients on this machine. `SKILL_SERVER_HOSTS` lists host names to serve in addition to
- * localhost.
+ * localhost. `GET /health` says with its status whether the server is ready.
  *
  * The server keeps no state between requests, so any number of processes can share the
  * load.

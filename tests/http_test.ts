@@ -90,6 +90,8 @@ Deno.test("modern results and errors are the same over HTTP, with the status 404
   const { error } = await server.ask("skills/get", { uri: "skill://none" });
   assert.equal(error!.code, -32602);
   assert.match(error!.message, /^Unknown skill "skill:\/\/none"/);
+  const listen = await server.askLegacy("subscriptions/listen");
+  assert.equal(listen.error!.code, -32601);
   for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
     const response = await server.fetch(modern(method), {
       "mcp-protocol-version": "2026-07-28",

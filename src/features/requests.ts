@@ -94,5 +94,5 @@ export function requireParams(method: string, params: unknown = {}): void {
   const reason = details.endsWith("received undefined")
     ? `${name} is missing`
     : `${name} is not valid${details === "" ? "" : ` (${details})`}`;
-  throw invalidParams(`Invalid params of ${method}: ${reason}`);
+  throw invalidParams(`Invalid params for ${method}: ${reason}`);
 }

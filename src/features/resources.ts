@@ -104,8 +104,10 @@ export function findResource(
   uri: string,
   catalog: SkillCatalog,
 ): FoundResource | undefined {
-  const [, name = uri, path = ""] = /^(skill:\/\/[^/]*)(.*)$/s.exec(uri) ?? [];
-  return resolveUri(name + path.replace(/%2f/gi, "/"), catalog);
+  const start = uri.indexOf("/", "skill://".length);
+  if (start === -1) return resolveUri(uri, catalog);
+  const path = uri.slice(start).replace(/%2f/gi, "/");
+  return resolveUri(uri.slice(0, start) + path, catalog);
 }
 
 /** @throws {Error} The JSON-RPC error "invalid params" if there is no such skill. */

@@ -5,7 +5,7 @@ import {
   ProtocolErrorCode,
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { LISTEN, readMessage, shortenError } from "../wire/messages.ts";
+import { isListener, readMessage, shortenError } from "../wire/messages.ts";
 import type { Sender } from "./access.ts";
 import type { Refusals } from "./refusals.ts";
 
@@ -53,23 +53,12 @@ export async function exchange(
     return Response.json(shortenError(incoming.error), { status });
   }
   const { message } = incoming;
-  const isListener = "method" in message && "id" in message &&
-    message.method === LISTEN;
-  // The SDK reads no body, and Deno would log a warning about the signal of the
-  // original request.
-  const { url, method } = request;
-  const headers = new Headers(request.headers);
-  // Some clients accept only JSON or do not say what, and the SDK refuses that.
-  headers.set("accept", "application/json, text/event-stream");
-  const passed = new Request(url, {
-    method,
-    headers,
-    signal: isListener ? removal : signal,
-  });
+  const listens = isListener(message);
+  const passed = toSdkRequest(request, listens ? removal : signal);
   // The SDK passes nothing else of ours on to the handlers.
   const authInfo = { token: "", clientId: name ?? "", scopes: [] };
   const response = await mcp.fetch(passed, { authInfo, parsedBody: message });
-  if (!isListener) return await toJson(response);
+  if (!listens) return await toJson(response);
   if (!isJson(response)) return response;
   const json = await toJson(response);
   const { error } = await json.clone().json();
@@ -77,6 +66,18 @@ export async function exchange(
   if (error.code !== ProtocolErrorCode.InternalError) return json;
   const reason = "Too many clients listen for changes: try again in a minute";
   return refusals.refuse(503, reason, name, { "Retry-After": "60" });
+}
+
+/** Creates the request for the SDK, which does not read the body again. */
+function toSdkRequest(
+  { url, method, headers }: Request,
+  signal: AbortSignal | undefined,
+): Request {
+  // Deno would log a warning about the signal of the original request.
+  const passed = new Request(url, { method, headers, signal });
+  // Some clients accept only JSON or do not say what, and the SDK refuses that.
+  passed.headers.set("accept", "application/json, text/event-stream");
+  return passed;
 }
 
 function isJson({ headers }: Response): boolean {

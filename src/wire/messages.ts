@@ -97,6 +97,12 @@ function cleanMessage(message: unknown): unknown {
     : { ...rest, params: cleanParams(rest.method, params) };
 }
 
+/** Whether the answer to a message is a stream of notifications. */
+export function isListener(message: JSONRPCMessage): boolean {
+  return "method" in message && "id" in message &&
+    message.method === LISTEN && revisionOf(message) === MODERN_REVISION;
+}
+
 /** Returns the revision that a request names, as all requests of 2026-07-28 do. */
 function revisionOf({ params }: JSONRPCRequest): unknown {
   return params?._meta?.[PROTOCOL_VERSION_META_KEY];
