@@ -13,7 +13,7 @@
  * `alice:TOKEN,bob:TOKEN`, or in the file that `SKILL_SERVER_TOKENS_FILE` names, which
  * the server reads again when it changes. Without either, the server accepts only
  * clients on this machine. `SKILL_SERVER_HOSTS` lists host names to serve in addition to
- * localhost.
+ * localhost. `GET /health` says with its status whether the server is ready.
  *
  * The server keeps no state between requests, so any number of processes can share the
  * load.
@@ -23,13 +23,14 @@
 
 import { createMcpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { createSkillService, SkillRegistry } from "./mod.ts";
-import { AccessControl, createRefusal } from "./src/http/access.ts";
+import { AccessControl } from "./src/http/access.ts";
 import {
   createHttpSettings,
   type HttpSettings,
 } from "./src/http/http_settings.ts";
 import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
 import { servePage } from "./src/http/page.ts";
+import { createRefusal, Refusals } from "./src/http/refusals.ts";
 import { shareChanges } from "./src/http/threads.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
@@ -40,6 +41,17 @@ import { count, log, logged } from "./src/text.ts";
 /** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
+/** Matches the paths that proxies and clients make of it. */
+const MCP_PATHS = /\/mcp\/*$/;
+
+/** Under these paths, clients look for descriptions of the server. */
+const WELL_KNOWN = "/.well-known/";
+
+const NOT_FOUND = `Not found: MCP clients connect to ${MCP_PATH}`;
+
+const NO_OAUTH =
+  `This server has no OAuth: set the header "Authorization: Bearer <token>" in the configuration of the client, with a token of this server`;
+
 /** How long the server still answers requests after a signal to end, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
 
@@ -47,7 +59,8 @@ const REQUEST_GRACE_MS = 400;
 const CLOSE_MS = 100;
 
 const settings = await loadSettings();
-const access = new AccessControl(settings.access, log);
+const refusals = new Refusals(log);
+const access = new AccessControl(settings.access, refusals);
 const registry = new SkillRegistry(settings.roots, settings.options);
 logWarnings(settings);
 const service = await createSkillService(registry, settings.options);
@@ -55,14 +68,16 @@ const mcp = createMcpHandler(service.createServer, {
   bus: service.bus,
   maxSubscriptions: MAX_LISTENERS,
 });
-const respond = limitRequests(mcp);
+const respond = limitRequests(mcp, refusals);
 let isClosed = false;
 
 await service.ready;
 shareChanges(registry, service.bus);
 registry.watch();
 settings.access.tokens?.follow(log);
+refusals.follow();
 onEndSignal(end);
+addEventListener("unhandledrejection", exitIfNotListening);
 
 /** The server in the form that `deno serve` expects. */
 const server: Deno.ServeDefaultExport = { fetch: handleRequest, onListen };
@@ -81,6 +96,16 @@ async function exit(reason: string): Promise<never> {
   log(reason);
   await wait(CLOSE_MS, logged());
   Deno.exit(2);
+}
+
+/** `deno serve` would print the stack of its own code. */
+function exitIfNotListening(event: PromiseRejectionEvent): void {
+  const { reason } = event;
+  if (!(reason instanceof Deno.errors.AddrInUse)) return;
+  event.preventDefault();
+  exit(
+    "Cannot listen: another program uses the port; end it, or choose another port with --port",
+  );
 }
 
 function onListen(address: Deno.Addr): void {
@@ -105,17 +130,28 @@ async function handleRequest(
   request: Request,
   info?: Deno.ServeHandlerInfo,
 ): Promise<Response> {
-  const address = info?.remoteAddr;
+  const { pathname = "/" } = URL.parse(request.url) ?? {};
+  // A load balancer knows neither a host name nor a token.
+  if (pathname === "/health") return answerHealth(request);
+  const response = await answer(request, pathname, info?.remoteAddr);
+  return access.allowOrigin(request, response);
+}
+
+async function answer(
+  request: Request,
+  path: string,
+  address?: Deno.Addr,
+): Promise<Response> {
   const refused = access.findHostRefusal(request, address);
   if (refused !== undefined) return refused;
-  const { pathname } = URL.parse(request.url) ?? {};
+  // Browsers send it without a token, before a request from a page of another origin.
+  if (isPreflight(request)) return answerPreflight(request);
   // The page contains nothing about the skills, so it needs no token.
-  if (pathname === "/") {
-    const isGetOrHead = ["GET", "HEAD"].includes(request.method);
-    return isGetOrHead ? servePage() : denyMethod("GET", "HEAD");
+  if (path === "/") {
+    return isGetOrHead(request) ? servePage() : denyMethod("GET", "HEAD");
   }
-  if (pathname !== MCP_PATH) {
-    return createRefusal(404, `Not found: MCP clients connect to ${MCP_PATH}`);
+  if (!MCP_PATHS.test(path) || path.includes(WELL_KNOWN)) {
+    return answerNotFound();
   }
   const sender = access.identify(request, address);
   if (sender instanceof Response) return sender;
@@ -125,6 +161,44 @@ async function handleRequest(
     return createRefusal(503, reason);
   }
   return await respond(request, sender);
+}
+
+/** Says only whether the server is ready: whether it found skills' folders with a usable policy. */
+function answerHealth(request: Request): Response {
+  if (!isGetOrHead(request)) return denyMethod("GET", "HEAD");
+  // Without a usable policy, no folder is searched.
+  const { roots } = registry.catalog;
+  const isReady = roots.some(({ status }) => status === "found");
+  return new Response(null, { status: isReady ? 200 : 503 });
+}
+
+/** Answers in the form that clients with OAuth show, which look for a login if a token is wrong. */
+function answerNotFound(): Response {
+  const description = access.requiresToken
+    ? `${NOT_FOUND}. ${NO_OAUTH}`
+    : NOT_FOUND;
+  const body = { error: "not_found", error_description: description };
+  return Response.json(body, { status: 404 });
+}
+
+function isGetOrHead({ method }: Request): boolean {
+  return ["GET", "HEAD"].includes(method);
+}
+
+function isPreflight({ method, headers }: Request): boolean {
+  return method === "OPTIONS" && headers.has("access-control-request-method");
+}
+
+function answerPreflight({ headers }: Request): Response {
+  const requested = headers.get("access-control-request-headers");
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "Access-Control-Allow-Methods": "GET, POST, DELETE",
+      "Access-Control-Allow-Headers": requested ?? "",
+      "Access-Control-Max-Age": "600",
+    },
+  });
 }
 
 function denyMethod(...allowed: string[]): Response {

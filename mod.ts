@@ -1448,11 +1448,12 @@ export async function createSkillService(
     ? registry.refresh()
     : Promise.resolve();
   ready.then(() => wire.publishChanges(registry, toolOptions, bus));
+  const source = wire.sourceFor(registry, toolOptions);
   const createServer = (connection: McpRequestContext): Server => {
     const server = new Server(
       ...wire.describeServer(connection, registry, toolOptions),
     );
-    const serving = { server, registry, options: toolOptions };
+    const serving = { server, registry: source, options: toolOptions };
     for (const served of wire.listMethods(connection, files)) {
       const { method, params } = served;
       server.setRequestHandler(method, { params }, async (input, request) => {

@@ -1,6 +1,15 @@
 // Whom the process over HTTP refuses, with which settings it does not start, and what
 // happens when a file of tokens changes.
 import assert from "node:assert/strict";
+import {
+  Client as ModernClient,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport as ModernTransport,
+} from "npm:@modelcontextprotocol/client@^2";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
+import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
+// @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
+import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
 import { dirname, join } from "../src/fs/paths.ts";
 import { filesPlace, type Place } from "./testing/folders.ts";
 import {
@@ -93,6 +102,9 @@ Deno.test("a request with another host or HTTP method, or with a body that is no
     [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
     [["POST"], "/mcp", undefined, 400],
     [["GET"], "/other", undefined, 404],
+    [["POST"], "/.well-known/oauth-protected-resource/mcp", undefined, 404],
+    [["GET", "HEAD"], "/health", "evil.example.com", 200],
+    [["POST"], "/health", undefined, 405],
   ] as const;
   for (const [methods, path, host, status] of cases) {
     for (const method of methods) {
@@ -104,6 +116,146 @@ Deno.test("a request with another host or HTTP method, or with a body that is no
   assert.equal(headers.get("allow"), "POST");
   await body?.cancel();
   assert.equal((await server.ask("tools/list")).error, undefined);
+});
+
+Deno.test("the server is ready if it finds a folder of skills with a usable policy", async () => {
+  using place = filesPlace();
+  const empty = place.dir("empty");
+  const broken = place.file("home/broken.yaml", "rules: 1");
+  const cases = [
+    [[], 200],
+    [["--policy", broken], 503],
+  ] as const;
+  const statusFor = async (options: HttpOptions, home = place.home) => {
+    const dirs = { project: empty, home };
+    await using server = await HttpServer.start(dirs, options);
+    const response = await fetch(new URL("/health", server.url));
+    assert.equal(await response.text(), "");
+    return response.status;
+  };
+  for (const [args, status] of cases) {
+    assert.equal(await statusFor({ args: [...args] }), status);
+  }
+  assert.equal(await statusFor({}, empty), 503);
+});
+
+Deno.test("a page of any origin can use a token, unless the hosts are known, and learns why it is refused", async () => {
+  using place = filesPlace();
+  const host = "skills.example.com";
+  const [known, other] = [`https://${host}`, "chrome-extension://abcdef"];
+  const token = { SKILL_SERVER_TOKEN: TOKEN };
+  const cases = [
+    [token, [known, other, "http://localhost:6274", "null"], []],
+    [{ ...token, SKILL_SERVER_HOSTS: host }, [known], [other, "null"]],
+    [{}, ["http://localhost:6274"], [known, other]],
+  ] as [Record<string, string>, string[], string[]][];
+  for (const [env, accepted, refused] of cases) {
+    await using server = await HttpServer.start(place, { env });
+    const ask = async (origin: string, init: RequestInit) => {
+      const headers = { ...init.headers, origin };
+      const response = await fetch(server.url, { ...init, headers });
+      await response.body?.cancel();
+      const readable = response.headers.get("access-control-allow-origin");
+      assert.equal(readable, accepted.includes(origin) ? origin : null);
+      const credentials = "access-control-allow-credentials";
+      assert.equal(response.headers.get(credentials), null);
+      return response;
+    };
+    const preflight = {
+      method: "OPTIONS",
+      headers: {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,mcp-method",
+      },
+    };
+    const post = (authorization: string) => ({
+      method: "POST",
+      body: JSON.stringify(message(1, "tools/list")),
+      headers: { "content-type": "application/json", authorization },
+    });
+    for (const origin of accepted) {
+      const { status, headers } = await ask(origin, preflight);
+      assert.equal(status, 204);
+      const allowed = headers.get("access-control-allow-headers");
+      assert.equal(allowed, "authorization,mcp-method");
+      assert.equal((await ask(origin, post(`Bearer ${TOKEN}`))).status, 200);
+      if (env === token) {
+        assert.equal((await ask(origin, post(""))).status, 401);
+      }
+    }
+    for (const origin of refused) {
+      assert.equal((await ask(origin, preflight)).status, 403);
+      assert.equal((await ask(origin, post(`Bearer ${TOKEN}`))).status, 403);
+    }
+  }
+});
+
+Deno.test("a client that looks for a login because of a wrong token shows how to set one", async () => {
+  using place = filesPlace();
+  const env = { SKILL_SERVER_TOKEN: TOKEN };
+  await using server = await HttpServer.start(place, { env });
+  const nothing = () => undefined;
+  const redirectUrl = "http://127.0.0.1:1/callback";
+  const authProvider: OAuthClientProvider = {
+    redirectUrl,
+    clientMetadata: { redirect_uris: [redirectUrl] },
+    clientInformation: nothing,
+    tokens: nothing,
+    saveClientInformation: nothing,
+    saveTokens: nothing,
+    redirectToAuthorization: nothing,
+    saveCodeVerifier: nothing,
+    codeVerifier: () => "",
+  };
+  const url = new URL(server.url);
+  const clients = [
+    () =>
+      new Client({ name: "test", version: "1" })
+        .connect(new StreamableHTTPClientTransport(url, { authProvider })),
+    () =>
+      new ModernClient({ name: "test", version: "1" })
+        .connect(new ModernTransport(url, { authProvider })),
+  ];
+  const advice = /This server has no OAuth: set the header \\?"Authorization: /;
+  for (const connect of clients) await assert.rejects(connect, advice);
+});
+
+Deno.test("the 257th listener is told to try again later, and the log says so", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const listener = () =>
+    server.fetch(
+      modern("subscriptions/listen", {
+        notifications: { toolsListChanged: true },
+      }),
+      {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "subscriptions/listen",
+      },
+    );
+  const listeners: Response[] = [];
+  for (let count = 0; count < 256; count++) listeners.push(await listener());
+  const refused = await listener();
+  assert.equal(refused.status, 503);
+  assert.match(await refused.text(), /Too many clients listen for changes/);
+  await server.stderr.take(
+    (line) => /from 127\.0\.0\.1: Too many clients listen/.test(line),
+    "the line about the refused listener",
+  );
+  for (const { body } of listeners) await body!.cancel();
+});
+
+Deno.test("a server whose port is in use says so in one line", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const { port } = new URL(server.url);
+  const flags = ["--port", port];
+  const { code, stderr } = await runServer(place, httpCommand({ flags }));
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^skill-server: Cannot listen: another program [^\n]*\n$/,
+  );
 });
 
 Deno.test("an aborted upload leaves nothing in the log", async () => {

@@ -11,7 +11,7 @@ import { REPOSITORY } from "./testing/environment.ts";
 import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
-import type { Reply } from "./testing/server.ts";
+import { message, type Reply } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
 import { eventually, within } from "./testing/waiting.ts";
 
@@ -91,6 +91,8 @@ Deno.test("modern results and errors are the same over HTTP, with the status 404
   const { error } = await server.ask("skills/get", { uri: "skill://none" });
   assert.equal(error!.code, -32602);
   assert.match(error!.message, /^Unknown skill "skill:\/\/none"/);
+  const listen = await server.askLegacy("subscriptions/listen");
+  assert.equal(listen.error!.code, -32601);
   for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
     const response = await server.fetch(modern(method), {
       "mcp-protocol-version": "2026-07-28",
@@ -98,6 +100,27 @@ Deno.test("modern results and errors are the same over HTTP, with the status 404
     });
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [404, -32601], method);
+  }
+});
+
+Deno.test("clients connect to any path that ends in /mcp, whatever they accept", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
+  const body = JSON.stringify(message(1, "tools/list"));
+  const accepted = ["", "*/*", "application/*", "application/json"];
+  for (
+    const path of ["/mcp", "/mcp/?a=b", "//mcp", "/skills/mcp", "/a/mcp//"]
+  ) {
+    for (const accept of accepted) {
+      const response = await fetch(new URL(server.url).origin + path, {
+        method: "POST",
+        headers: { accept, "content-type": "application/json" },
+        body,
+      });
+      const type = response.headers.get("content-type");
+      assert.deepEqual([response.status, type], [200, "application/json"]);
+      assert.equal((await response.json()).result.tools.length, 1);
+    }
   }
 });
 

@@ -89,6 +89,8 @@ Deno.test("the server survives every message, answers every request, and sends w
   const isAnswered = () => {
     for (const line of wire.lines.takeAll()) {
       assert.doesNotMatch(line, /(?<!\\)(?:\\\\)*\\ud[89a-f]/);
+      // The report of the schema library.
+      assert.doesNotMatch(line, /\\"code\\":/);
       const { id } = JSON.parse(line);
       counts.set(id, (counts.get(id) ?? 0) + 1);
     }
@@ -99,6 +101,27 @@ Deno.test("the server survives every message, answers every request, and sends w
   assert.ok(isAnswered());
   const twice = expected.filter((id) => counts.get(id) !== 1);
   assert.deepEqual(twice, [], `seed ${seed}`);
+});
+
+Deno.test("a revision that the server does not speak is refused, and a notification gets no answer, whatever it contains", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  await wire.ask(1, "tools/list", { _meta: MODERN_META });
+  const _meta = {
+    ...MODERN_META,
+    "io.modelcontextprotocol/protocolVersion": "2027-01-01",
+  };
+  const { error } = await wire.ask(2, "tools/list", { _meta });
+  assert.deepEqual([error!.code, error!.data], [-32022, {
+    supported: ["2026-07-28"],
+    requested: "2027-01-01",
+  }]);
+  for (const params of [undefined, [], [1], 1, { _meta }, { _meta: 1 }]) {
+    const sent = { ...message(undefined, "notifications/x"), params };
+    await wire.write(sent);
+  }
+  await wire.ask(3, "tools/list", { _meta: MODERN_META });
+  assert.deepEqual(wire.lines.takeAll(), []);
 });
 
 Deno.test("a subscription to something other than texts does not end the server", async () => {

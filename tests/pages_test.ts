@@ -52,7 +52,7 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
   ],
   "it needs a server with a domain, or one at a port that may be taken": [
     /^curl -s .*https:\/\/skills\.example\.com\/mcp/,
-    /^curl -fsS http:\/\/127\.0\.0\.1:8000\/ /,
+    /^curl -fsS http:\/\/127\.0\.0\.1:8000\/health$/,
   ],
   "it takes long, and says how fast or how often": [
     /^deno task bench$/,

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
-import { message, serverCommand, spawnServer, Wire } from "./testing/server.ts";
+import {
+  message,
+  runServer,
+  serverCommand,
+  spawnServer,
+  Wire,
+} from "./testing/server.ts";
 import { eventually, within } from "./testing/waiting.ts";
 
 const withLinks = needs("links");
@@ -28,15 +34,26 @@ Deno.test("server writes pending replies and exits with 0 when its input ends", 
   assert.equal(wire.stderr, "");
 });
 
+Deno.test("server says what to do if its input ends before any message", async () => {
+  using place = new Place();
+  const { code, stdout, stderr } = await runServer(place);
+  assert.deepEqual([code, stdout], [0, ""]);
+  assert.match(
+    stderr,
+    /^skill-server: Stdin ended before any message, .* in a container with -i, or serve over HTTP[^\n]*\n$/,
+  );
+});
+
 withLinks.test("server exits at once when its client disconnects during the first scan", async () => {
   using place = new Place();
   for (let i = 0; i < 2_500; i++) {
     place.link("nowhere", `home/.claude/skills/${i}-${"x".repeat(60)}`);
   }
   await using wire = new Wire(place);
+  await wire.write(message(1, "initialize"));
   assert.equal((await wire.endInput()).code, 0);
   // The scan logs problems only at its end.
-  assert.equal(wire.stderr, "");
+  assert.doesNotMatch(wire.stderr, /nowhere/);
 });
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {

@@ -1,12 +1,18 @@
 /** The methods that the server answers, and the schemas of their params. */
 
-import { specTypeSchemas } from "npm:@modelcontextprotocol/server@^2.4.0";
+import {
+  specTypeSchemas,
+  type StandardSchemaV1,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
+import { quoteSent } from "../text.ts";
+import { invalidParams } from "./requests.ts";
 
 const {
   CallToolRequestParams,
   CompleteRequestParams,
   GetPromptRequestParams,
+  InitializeRequestParams,
   PaginatedRequestParams,
   ResourceRequestParams,
 } = specTypeSchemas;
@@ -34,3 +40,30 @@ export const METHODS = {
   "skills/get": SkillParams,
   "resources/directory/read": DirectoryParams,
 };
+
+/**
+ * The methods whose params the SDK itself checks, with the whole report of its schema
+ * library as the error.
+ */
+const CHECKED = new Map<string, StandardSchemaV1>([
+  ["initialize", InitializeRequestParams],
+  ["tools/call", CallToolRequestParams],
+]);
+
+/**
+ * Checks the params of a request before the SDK does.
+ *
+ * @throws {Error} The JSON-RPC error "invalid params", if they are wrong.
+ */
+export function requireParams(method: string, params: unknown = {}): void {
+  const result = CHECKED.get(method)?.["~standard"].validate(params);
+  if (result === undefined || result instanceof Promise) return;
+  const [issue] = result.issues ?? [];
+  if (issue === undefined) return;
+  const name = quoteSent(issue.path?.map(String).join(".") ?? "");
+  const details = issue.message.replace(/^Invalid input:? ?/, "");
+  const reason = details.endsWith("received undefined")
+    ? `${name} is missing`
+    : `${name} is not valid${details === "" ? "" : ` (${details})`}`;
+  throw invalidParams(`Invalid params for ${method}: ${reason}`);
+}

@@ -23,14 +23,17 @@ export function takePage<T>(
   items: readonly T[],
   cursor: string | undefined,
 ): Page<T> {
-  if (cursor !== undefined && !/^[1-9]\d{0,8}$/.test(cursor)) {
+  const start = Number(cursor ?? 0);
+  const isKnown = cursor === undefined ||
+    cursor === `${start}` && start > 0 && start % PAGE_SIZE === 0 &&
+      start < items.length;
+  if (!isKnown) {
     throw invalidParams(
       `Unknown cursor ${
         quoteSent(cursor)
       }: pass the nextCursor of the previous page, or none to start at the first page`,
     );
   }
-  const start = Number(cursor ?? 0);
   const end = start + PAGE_SIZE;
   const next = end < items.length ? { nextCursor: `${end}` } : {};
   return { page: items.slice(start, end), next };

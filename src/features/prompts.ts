@@ -10,8 +10,7 @@ import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote, quoteSent } from "../text.ts";
-import type { ClientProfile } from "../views/clients.ts";
-import type { RequestContext } from "../views/context.ts";
+import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
 import {
   findNoSkillsReason,
@@ -25,7 +24,6 @@ import {
   type LoadedSkill,
   logLoad,
 } from "../views/loading.ts";
-import type { ToolOptions } from "../views/options.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { type Handlers, invalidParams, type Params } from "./requests.ts";
 import { readForRequest } from "./resources.ts";
@@ -35,7 +33,7 @@ const SKILL_PROMPT = "skill";
 
 export const PROMPT_HANDLERS: Handlers = {
   "prompts/list": (params, { registry: { catalog }, options, profile }) => {
-    const prompts = listPrompts(catalog, options, profile);
+    const prompts = listPrompts({ catalog, options, profile });
     const { page, next } = takePage(prompts, params?.cursor);
     return { prompts: page, ...next };
   },
@@ -56,9 +54,7 @@ export const PROMPT_HANDLERS: Handlers = {
 
 /** Lists the prompt that takes a name, and one for each skill. */
 export function listPrompts(
-  catalog: SkillCatalog,
-  options: ToolOptions,
-  profile: ClientProfile,
+  { catalog, options, profile }: ListView,
 ): Prompt[] {
   const entries = orderForPages(listEntries("user", catalog));
   const args = ownArguments(options, profile);
@@ -74,8 +70,8 @@ export function listPrompts(
 
 /** Lists the arguments of a skill's own prompt, which only the toolset `skill` has. */
 function ownArguments(
-  { toolset }: ToolOptions,
-  { promptArgument }: ClientProfile,
+  { toolset }: ListView["options"],
+  { promptArgument }: ListView["profile"],
 ): PromptArgument[] {
   if (toolset !== "skill" || promptArgument === "none") return [];
   return [{

@@ -43,7 +43,10 @@ export const RESOURCE_HANDLERS: Handlers = {
     const { page, next } = takePage(listResources(catalog), params?.cursor);
     return { resources: page, ...next };
   },
-  "resources/templates/list": () => ({ resourceTemplates: TEMPLATES }),
+  "resources/templates/list": (params) => {
+    const { page } = takePage(TEMPLATES, params?.cursor);
+    return { resourceTemplates: page };
+  },
   "resources/read": async ({ uri }, context) => ({
     contents: await readForRequest(uri, readResource(uri, context)),
   }),
@@ -91,12 +94,28 @@ async function readResource(
   return contents;
 }
 
+interface FoundResource {
+  readonly skill: Skill;
+  readonly path: string | undefined;
+}
+
+/** Finds the resource of a URI, in whose path some clients write a slash as `%2F`. */
+export function findResource(
+  uri: string,
+  catalog: SkillCatalog,
+): FoundResource | undefined {
+  const start = uri.indexOf("/", "skill://".length);
+  if (start === -1) return lookUpUri(uri, catalog);
+  const path = uri.slice(start).replace(/%2f/gi, "/");
+  return lookUpUri(uri.slice(0, start) + path, catalog);
+}
+
 /** @throws {Error} The JSON-RPC error "invalid params" if there is no such skill. */
 export function requireResource(
   uri: string,
   { catalog }: SkillSource,
-): { skill: Skill; path: string | undefined } {
-  const found = lookUpUri(uri, catalog);
+): FoundResource {
+  const found = findResource(uri, catalog);
   if (found !== undefined) return found;
   throw invalidParams(
     `Unknown resource ${

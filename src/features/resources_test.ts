@@ -53,6 +53,9 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
   ];
   assert.deepEqual(await read("skill://git/"), files);
   for (const file of files) assert.deepEqual(await read(file.uri), [file]);
+  const [, , , more] = files;
+  const encoded = "skill://git/references%2Fdeep%2fmore.md";
+  assert.deepEqual(await read(encoded), [{ ...more, uri: encoded }]);
   const odd = "skill://Gr%C3%B6%C3%9Fe%20%26%20100%25";
   const [, script] = await read(`${odd}/`);
   assert.deepEqual(script, {
@@ -65,7 +68,11 @@ Deno.test("resources/read reads a skill, one of its files, or all of its files",
 Deno.test("resources/read returns an error with the URI for an unknown URI", async () => {
   using place = filesPlace();
   await using wire = await Wire.open(place);
-  const outside = ["../hidden/a.md", "%2e%2e/hidden/a.md"];
+  const outside = [
+    "../hidden/a.md",
+    "%2e%2e/hidden/a.md",
+    "..%2Fhidden%2Fa.md",
+  ];
   const uris = ["none.md", "references", ".env", ...outside]
     .map((path) => `skill://git/${path}`);
   for (const uri of [...uris, "skill://none", "file:///etc/passwd", ""]) {
@@ -76,13 +83,35 @@ Deno.test("resources/read returns an error with the URI for an unknown URI", asy
   }
 });
 
-Deno.test("every list with pages refuses a cursor that it did not give", async () => {
+Deno.test("every list refuses a cursor that it did not give", async () => {
   using place = filesPlace();
   await using wire = await Wire.open(place);
-  for (const list of ["prompts", "resources", "skills"]) {
-    for (const cursor of ["", "x", "0", "-1", "1.5", "1e3", " 1"]) {
-      const { error } = await wire.ask(1, `${list}/list`, { cursor });
-      assert.equal(error?.code, -32602, `${list} ${cursor}`);
+  const uri = "skill://git";
+  const lists = ["tools", "prompts", "resources", "resources/templates"];
+  const methods = [...lists, "skills"].map((list) => `${list}/list`);
+  for (const method of [...methods, "resources/directory/read"]) {
+    for (
+      const cursor of ["", "x", "0", "-1", "1.5", "1e3", " 1", "1", "1000"]
+    ) {
+      const { error } = await wire.ask(1, method, { uri, cursor });
+      assert.equal(error?.code, -32602, `${method} ${cursor}`);
     }
+  }
+});
+
+Deno.test("with --tools reference, only .md files can be read and are listed", async () => {
+  using place = filesPlace();
+  const args = ["--tools", "reference"];
+  await using wire = await Wire.open(place, { args });
+  const ask = async (method: string, uri: string) =>
+    await wire.ask(1, method, { uri });
+  const { error } = await ask("resources/read", "skill://git/logo.png");
+  assert.match(error!.message, /the skill serves no such file/);
+  const all = await ask("resources/read", "skill://git/");
+  const found = await ask("skills/get", "skill://git/SKILL.md");
+  const children = await ask("resources/directory/read", "skill://git");
+  const lists = [all.result.contents, found.result.skill.resources];
+  for (const list of [...lists, children.result.resources]) {
+    assert.ok(list.length > 1 && !JSON.stringify(list).includes("logo"));
   }
 });

@@ -118,7 +118,10 @@ async function listDirectory(
   uri: string,
   registry: SkillSource,
 ): Promise<Resource[]> {
-  const { skill, path: dir } = requireResource(uri, registry);
+  const { skill, path: dir } = requireResource(
+    uri.replace(/(?<!\/)\/$/, ""),
+    registry,
+  );
   const prefix = dir ? `${dir}/` : "";
   const { files } = await registry.listFiles(skill);
   const inDir = files.filter(({ path }) => path.startsWith(prefix));

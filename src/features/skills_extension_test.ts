@@ -175,11 +175,13 @@ Deno.test("resources/directory/read lists the direct entries of a directory, and
   });
   // The URI that resources/list has.
   assert.deepEqual(await read("skill://git/"), entries);
+  const references = await read("skill://git/references");
+  assert.deepEqual(await read("skill://git/references/"), references);
   const { resources } = await read("skill://git/references/deep");
   assert.deepEqual(resources.map(({ uri }: { uri: string }) => uri), [
     "skill://git/references/deep/more.md",
   ]);
-  for (const path of ["SKILL.md", "none", "references/", ".git", ".."]) {
+  for (const path of ["SKILL.md", "none", "references//", ".git", ".."]) {
     const uri = `skill://git/${path}`;
     const { error } = await wire.ask(1, "resources/directory/read", { uri });
     assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);

@@ -9,7 +9,7 @@ import type { Skill, SkillFile, SkillFiles } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
 import { listEntries } from "../views/entries.ts";
 import type { Handlers } from "./requests.ts";
-import { requireResource } from "./resources.ts";
+import { findResource, requireResource } from "./resources.ts";
 
 /** The URI of all skills. */
 const ALL_SKILLS = "skill://";
@@ -17,8 +17,7 @@ const ALL_SKILLS = "skill://";
 /** The handlers with which clients up to 2025-11-25 subscribe. */
 export function subscriptionHandlers(files: SubscribedFiles): Handlers {
   return {
-    "resources/subscribe": async ({ uri }, { registry }) => {
-      if (uri !== ALL_SKILLS) requireResource(uri, registry);
+    "resources/subscribe": async ({ uri }) => {
       await files.subscribe([uri]);
       return {};
     },
@@ -46,8 +45,15 @@ export class SubscribedFiles implements ScanSubscriber {
     registry.addSubscriber(this);
   }
 
-  /** Subscribes to URIs. Later changes are reported once the promise is fulfilled. */
+  /**
+   * Subscribes to URIs. Later changes are reported once the promise is fulfilled.
+   *
+   * @throws {ProtocolError} If one is that of no skill.
+   */
   async subscribe(uris: readonly string[]): Promise<void> {
+    for (const uri of uris) {
+      if (uri !== ALL_SKILLS) requireResource(uri, this.#registry);
+    }
     const added = uris.filter((uri) => !this.#versions.has(uri));
     for (const uri of added) this.#versions.set(uri, undefined);
     if (added.length > 0) await this.#looks.run(() => this.#look());
@@ -106,7 +112,7 @@ export class SubscribedFiles implements ScanSubscriber {
       }
       return contents;
     }
-    const found = lookUpUri(uri, catalog);
+    const found = findResource(uri, catalog);
     if (found === undefined) return [];
     const { skill, path = SKILL_MD } = found;
     const contents = listed.get(skill) ??

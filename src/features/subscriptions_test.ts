@@ -76,12 +76,20 @@ Deno.test("resources/unsubscribe ends the subscription", async () => {
   assert.deepEqual(session.updates.takeAll(), []);
 });
 
-Deno.test("resources/subscribe refuses unknown URIs", async () => {
+Deno.test("resources/subscribe and subscriptions/listen refuse unknown URIs", async () => {
   using place = filesPlace();
-  await using wire = await Wire.open(place);
+  await using legacy = await Wire.open(place);
+  await using wire = new Wire(place);
   for (const uri of ["skill://none", "file:///etc/passwd", "skill://git/.."]) {
-    const { error } = await wire.ask(1, "resources/subscribe", { uri });
-    assert.deepEqual([error!.code, error!.data], [-32602, { uri }]);
+    const notifications = { resourceSubscriptions: ["skill://git", uri] };
+    const params = { notifications, _meta: MODERN_META };
+    const errors = [
+      (await legacy.ask(1, "resources/subscribe", { uri })).error!,
+      (await wire.ask(1, "subscriptions/listen", params)).error!,
+    ];
+    for (const { code, data } of errors) {
+      assert.deepEqual([code, data], [-32602, { uri }]);
+    }
   }
 });
 

@@ -11,7 +11,7 @@ import { remember } from "../remember.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
 import type { ClientProfile } from "../views/clients.ts";
-import type { RequestContext } from "../views/context.ts";
+import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries } from "../views/entries.ts";
 import {
   findEmptyListReason,
@@ -20,6 +20,7 @@ import {
   summarizeSkills,
 } from "../views/lists.ts";
 import type { ToolOptions } from "../views/options.ts";
+import { takePage } from "./paging.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { createTextResult } from "../views/results.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
@@ -37,9 +38,10 @@ const READ_ONLY: ToolAnnotations = {
 const { localeError } = en();
 
 export const TOOL_HANDLERS: Handlers = {
-  "tools/list": (_params, { registry: { catalog }, options, profile }) => ({
-    tools: listToolEntries({ catalog, options, profile }),
-  }),
+  "tools/list": (params, { registry: { catalog }, options, profile }) => {
+    const tools = listToolEntries({ catalog, options, profile });
+    return { tools: takePage(tools, params?.cursor).page };
+  },
   "tools/call": ({ name, arguments: input = {} }, context) =>
     callTool(requireTool(name, context.options), input, context),
 };
@@ -102,10 +104,7 @@ function describeIssue(
     : localeError(issue);
 }
 
-export interface ToolView {
-  readonly profile: ClientProfile;
-  readonly catalog: SkillCatalog;
-  readonly options: ToolOptions;
+export interface ToolView extends ListView {
   /** Whether the description of a parameter can list skills. Default: `true`. */
   readonly describesParameters?: boolean;
 }

@@ -4,20 +4,20 @@
  * 1. A web page can point its own host name at this machine (DNS rebinding). Its
  *    requests carry that name in `Host` and `Origin`, so the server accepts only known
  *    names. No page knows a token, so with tokens and without a list of names, it
- *    accepts any `Host`, and pages of that host.
+ *    accepts any `Host` and any `Origin`.
  * 2. Without a token, it accepts only clients on this machine.
- * 3. It logs the first request that it refuses for each reason, without any text that
- *    the client sent.
  *
  * @see
  *   {@link https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning}
  */
 
+import { isIP } from "node:net";
 import {
   localhostAllowedHostnames,
   validateHostHeader,
   validateOriginHeader,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type { Refusals } from "./refusals.ts";
 import type { Tokens } from "./tokens.ts";
 
 const NO_TOKEN =
@@ -34,6 +34,8 @@ export interface AccessOptions {
   readonly tokens?: Tokens | undefined;
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
+  /** The IP address of the proxy whose `X-Forwarded-For` names the client in the log. */
+  readonly proxy: string | undefined;
 }
 
 /** Who sent a request that the server accepts. */
@@ -48,14 +50,15 @@ export class AccessControl {
   readonly #tokens: Tokens | undefined;
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
-  readonly #log: (line: string) => void;
-  readonly #logged = new Set<string>();
+  readonly #proxy: string | undefined;
+  readonly #refusals: Refusals;
 
-  constructor({ tokens, hosts }: AccessOptions, log: (line: string) => void) {
+  constructor({ tokens, hosts, proxy }: AccessOptions, refusals: Refusals) {
     this.#tokens = tokens;
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
     this.#acceptsAnyHost = this.requiresToken && hosts.length === 0;
-    this.#log = log;
+    this.#proxy = proxy;
+    this.#refusals = refusals;
   }
 
   get requiresToken(): boolean {
@@ -72,49 +75,57 @@ export class AccessControl {
     const { headers, url } = request;
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;
-    const origin = headers.get("origin");
-    const isOwnPage = origin !== null && URL.parse(origin)?.host === host;
     const isKnownHost = this.#acceptsAnyHost ||
       validateHostHeader(host, this.#hosts).ok;
-    // Only browsers send an origin. A request without one is valid.
-    const isKnownOrigin = (this.#acceptsAnyHost && isOwnPage) ||
-      validateOriginHeader(origin, this.#hosts).ok;
-    if (isKnownHost && isKnownOrigin) return undefined;
-    return this.#refuse(403, UNKNOWN_HOST, address);
+    if (isKnownHost && this.#isKnownOrigin(headers)) return undefined;
+    const client = this.#clientOf(request, address);
+    return this.#refusals.refuse(403, UNKNOWN_HOST, client);
+  }
+
+  /** Only browsers send an origin. A request without one is valid. */
+  #isKnownOrigin(headers: Headers): boolean {
+    return this.#acceptsAnyHost ||
+      validateOriginHeader(headers.get("origin"), this.#hosts).ok;
+  }
+
+  /** Lets a web page of a known origin read the response to its request. */
+  allowOrigin({ headers }: Request, response: Response): Response {
+    const origin = headers.get("origin");
+    response.headers.append("Vary", "Origin");
+    if (origin === null || !this.#isKnownOrigin(headers)) return response;
+    response.headers.set("Access-Control-Allow-Origin", origin);
+    const readable = "Retry-After, WWW-Authenticate";
+    response.headers.set("Access-Control-Expose-Headers", readable);
+    return response;
   }
 
   /** Returns who sent a request, or an error response. */
   identify(request: Request, address?: Deno.Addr): Sender | Response {
+    const client = this.#clientOf(request, address);
     const reason = this.findAddressReason(address);
-    if (reason !== undefined) return this.#refuse(403, reason, address);
-    const host = hostnameOf(address);
-    if (this.#tokens === undefined) return { name: host };
+    if (reason !== undefined) return this.#refusals.refuse(403, reason, client);
+    if (this.#tokens === undefined) return { name: client };
     const authorization = request.headers.get("authorization") ?? "";
     const token = this.#tokens.find(bearerTokenIn(authorization));
     if (token === undefined) {
       const error = authorization === "" ? "" : ' error="invalid_token"';
       const headers = { "WWW-Authenticate": `Bearer${error}` };
-      return this.#refuse(401, WRONG_TOKEN, address, headers);
+      return this.#refusals.refuse(401, WRONG_TOKEN, client, headers);
     }
     const { name, removal } = token;
     return {
-      name: name === undefined ? host : `${name}@${host ?? "?"}`,
+      name: name === undefined ? client : `${name}@${client ?? "?"}`,
       removal: removal.signal,
     };
   }
 
-  #refuse(
-    status: number,
-    reason: string,
-    address?: Deno.Addr,
-    headers?: HeadersInit,
-  ): Response {
-    if (!this.#logged.has(reason)) {
-      this.#logged.add(reason);
-      const client = hostnameOf(address) ?? "?";
-      this.#log(`Refused a request from ${client}: ${reason} (logged once)`);
-    }
-    return createRefusal(status, reason, headers);
+  /** Returns the address of a client for the log, as the proxy says it. */
+  #clientOf({ headers }: Request, address?: Deno.Addr): string | undefined {
+    const host = hostnameOf(address);
+    if (host?.replace(/^::ffff:/, "") !== this.#proxy) return host;
+    const forwarded = headers.get("x-forwarded-for") ?? "";
+    const last = forwarded.split(",").at(-1)!.trim();
+    return isIP(last) === 0 ? host : last;
   }
 }
 
@@ -127,15 +138,6 @@ function hostnameOf(address?: Deno.Addr): string | undefined {
   return address !== undefined && "hostname" in address
     ? address.hostname
     : undefined;
-}
-
-export function createRefusal(
-  status: number,
-  message: string,
-  headers?: HeadersInit,
-): Response {
-  const body = { jsonrpc: "2.0", error: { code: -32000, message } };
-  return Response.json(body, { status, headers });
 }
 
 function bearerTokenIn(authorization: string): string {

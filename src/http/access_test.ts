@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { AccessControl } from "./access.ts";
+import { Refusals } from "./refusals.ts";
 import { Tokens } from "./tokens.ts";
 
 const TOKEN = "correct-horse-battery-staple";
@@ -9,13 +10,15 @@ const HOSTS = ["skills.example.com"];
 function createAccess(
   tokens: string | undefined,
   hosts: readonly string[] = [],
-  lines: string[] = [],
+  proxy?: string,
 ): AccessControl {
   const valid = tokens === undefined
     ? undefined
     : new Tokens("the test", () => tokens);
-  const log = (line: string) => lines.push(line);
-  return new AccessControl({ tokens: valid, hosts }, log);
+  return new AccessControl(
+    { tokens: valid, hosts, proxy },
+    new Refusals(() => {}),
+  );
 }
 
 const tcp = (hostname: string): Deno.NetAddr => ({
@@ -61,7 +64,7 @@ Deno.test("AccessControl.identify() accepts clients on this machine, or those wi
   }
 });
 
-Deno.test("AccessControl.findHostRefusal() accepts this machine and the configured names, or with a token alone any host and its own pages", () => {
+Deno.test("AccessControl.findHostRefusal() accepts this machine and the configured names, or with a token alone any host and any page", () => {
   const [host] = HOSTS;
   const local = ["localhost", "127.0.0.1:8000", "[::1]:8000"];
   const cases = [
@@ -70,12 +73,15 @@ Deno.test("AccessControl.findHostRefusal() accepts this machine and the configur
     [HOSTS, { host: "skills.example.com.evil.com" }, false],
     [HOSTS, { host, origin: "http://evil.example.com" }, false],
     [[], { host }, true],
-    [[], { host, origin: `http://${host}` }, true],
     [[], { host, origin: `https://${host}` }, true],
-    [[], { host, origin: "http://localhost:5173" }, true],
-    [[], { host, origin: "http://evil.example.com" }, false],
-    [[], { host, origin: "null" }, false],
-    [[], { host, origin: "evil" }, false],
+    [[], { host, origin: "http://page.example.com" }, true],
+    [[], { host, origin: "chrome-extension://abc" }, true],
+    [[], { host, origin: "null" }, true],
+    [HOSTS, { host, origin: `https://${host}` }, true],
+    [HOSTS, { host, origin: "http://localhost:5173" }, true],
+    [HOSTS, { host, origin: "chrome-extension://abc" }, false],
+    [HOSTS, { host, origin: "null" }, false],
+    [HOSTS, { host, origin: "evil" }, false],
   ] as [string[], Record<string, string>, boolean][];
   for (const [hosts, headers, isAccepted] of cases) {
     const refusal = createAccess(TOKEN, hosts)
@@ -87,17 +93,27 @@ Deno.test("AccessControl.findHostRefusal() accepts this machine and the configur
   assert.equal(access.findHostRefusal(request({ host: host! }))?.status, 403);
 });
 
-Deno.test("AccessControl logs each reason for refusing requests once, without text from the client", () => {
-  const lines: string[] = [];
-  const access = createAccess(TOKEN, HOSTS, lines);
-  for (const client of ["192.0.2.1", "192.0.2.2"]) {
-    const address = tcp(client);
-    const authorization = `Bearer ${TOKEN.replace("horse", "house")}`;
-    access.identify(request({ authorization }), address);
-    access.findHostRefusal(request({ host: `${client}.evil.com` }), address);
+Deno.test("AccessControl names the last address in X-Forwarded-For if the proxy sent it", () => {
+  const cases = [
+    ["10.0.0.1", "10.0.0.1", "evil, 192.0.2.7", "192.0.2.7"],
+    ["10.0.0.1", "::ffff:10.0.0.1", "2001:db8::7", "2001:db8::7"],
+    ["10.0.0.1", "10.0.0.1", "192.0.2.7, evil", "10.0.0.1"],
+    ["10.0.0.1", "10.0.0.1", "", "10.0.0.1"],
+    ["10.0.0.1", "10.0.0.2", "192.0.2.7", "10.0.0.2"],
+    [undefined, "10.0.0.2", "192.0.2.7", "10.0.0.2"],
+  ] as const;
+  for (const [proxy, address, forwarded, name] of cases) {
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      "x-forwarded-for": forwarded,
+    };
+    const sender = createAccess(`bob:${TOKEN}`, [], proxy)
+      .identify(request(headers), tcp(address));
+    assert.ok(!(sender instanceof Response));
+    assert.equal(sender.name, `bob@${name}`, forwarded);
   }
-  assert.deepEqual(lines, [
-    "Refused a request from 192.0.2.1: The bearer token is missing or wrong: send a valid one in the Authorization header (logged once)",
-    "Refused a request from 192.0.2.1: The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS (logged once)",
-  ]);
+  // It changes who may connect no more than any other header.
+  const refused = createAccess(undefined, [], "10.0.0.1")
+    .identify(request({ "x-forwarded-for": "127.0.0.1" }), tcp("10.0.0.1"));
+  assert.ok(refused instanceof Response);
 });

@@ -3,6 +3,7 @@
  * because some hosts have no command line.
  */
 
+import { isIP } from "node:net";
 import {
   findTerminalOption,
   parseCommandLine,
@@ -44,6 +45,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     access: {
       tokens: createTokens(variables),
       hosts: parseHosts(variables.SKILL_SERVER_HOSTS),
+      proxy: parseProxy(variables.SKILL_SERVER_PROXY),
     },
   };
 }
@@ -52,6 +54,7 @@ const HTTP_VARIABLES = [
   "SKILL_SERVER_TOKEN",
   "SKILL_SERVER_TOKENS_FILE",
   "SKILL_SERVER_HOSTS",
+  "SKILL_SERVER_PROXY",
   "SKILL_SERVER_ARGS",
   "SKILLS_DIR",
 ] as const;
@@ -118,5 +121,14 @@ function parseHosts(value: string | undefined): string[] {
     `Invalid SKILL_SERVER_HOSTS ${
       quote(invalid)
     }: expected host names such as skills.example.com, without scheme, port, path, or wildcard; list each name, or unset the variable`,
+  );
+}
+
+function parseProxy(value: string | undefined): string | undefined {
+  if (value === undefined || isIP(value) !== 0) return value;
+  throw new UsageError(
+    `Invalid SKILL_SERVER_PROXY ${
+      quote(value)
+    }: expected the IP address of the proxy, such as 127.0.0.1; correct it, or unset the variable`,
   );
 }

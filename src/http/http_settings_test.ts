@@ -44,6 +44,10 @@ Deno.test("createHttpSettings() refuses a setting that is invalid or does not ap
     [{ SKILL_SERVER_HOSTS: " , " }, hosts],
     [{ SKILL_SERVER_HOSTS: "*.example.com" }, hosts],
     [{ SKILL_SERVER_HOSTS: "a.example.com,https://b.example.com" }, hosts],
+    [
+      { SKILL_SERVER_PROXY: "proxy.example.com" },
+      /Invalid SKILL_SERVER_PROXY "proxy.example.com": expected the IP address/,
+    ],
   ] as [Record<string, string>, RegExp][];
   for (const [variables, message] of cases) {
     assert.throws(

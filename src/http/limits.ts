@@ -1,8 +1,9 @@
 /** Limits the number and the time of requests over HTTP, from the end of their headers. */
 
 import type { McpHttpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { createRefusal, type Sender } from "./access.ts";
+import type { Sender } from "./access.ts";
 import { exchange } from "./exchange.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** The maximum number of requests that are handled at once, besides listeners. */
 const MAX_REQUESTS = 64;
@@ -21,19 +22,24 @@ const MAX_REQUEST_MS = 60_000;
  */
 export function limitRequests(
   mcp: McpHttpHandler,
+  refusals: Refusals,
 ): (request: Request, sender: Sender) => Promise<Response> {
   let handled = 0;
   return async (request, sender) => {
     if (handled >= MAX_REQUESTS) {
       const reason = "The server is busy: try again in a second";
-      return createRefusal(503, reason, { "Retry-After": "1" });
+      const headers = { "Retry-After": "1" };
+      return refusals.refuse(503, reason, sender.name, headers);
     }
     handled++;
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), MAX_REQUEST_MS);
     try {
-      const answer = exchange(mcp, request, sender, timeout.signal);
-      return await Promise.race([answer, answerWhenAborted(timeout.signal)]);
+      const { signal } = timeout;
+      return await Promise.race([
+        exchange(mcp, request, { sender, signal, refusals }),
+        aborted(signal).then(() => refuseLate(sender, refusals)),
+      ]);
     } finally {
       // The timer would keep the response in memory.
       clearTimeout(timer);
@@ -42,11 +48,13 @@ export function limitRequests(
   };
 }
 
-function answerWhenAborted(signal: AbortSignal): Promise<Response> {
+function refuseLate({ name }: Sender, refusals: Refusals): Response {
   const limit = MAX_REQUEST_MS / 1_000;
   const reason =
     `The request timed out after ${limit} seconds: ask for less, or try again`;
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(createRefusal(504, reason)));
-  });
+  return refusals.refuse(504, reason, name);
+}
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve));
 }

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import type { McpHttpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { replaced } from "../../tests/testing/folders.ts";
+import { MODERN_META } from "../../tests/testing/server.ts";
 import { limitRequests } from "./limits.ts";
+import { Refusals } from "./refusals.ts";
 
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 
-const LISTEN = { ...PING, method: "subscriptions/listen" };
+const LISTEN = {
+  ...PING,
+  method: "subscriptions/listen",
+  params: { _meta: MODERN_META },
+};
 
 function post(body: unknown, headers = {}): Request {
   const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -16,7 +22,10 @@ function post(body: unknown, headers = {}): Request {
 /** Stands in for the SDK's handler, and answers when the test says so. */
 class SlowHandler {
   readonly answers: ((response: Response) => void)[] = [];
-  readonly respond = limitRequests(this as unknown as McpHttpHandler);
+  readonly respond = limitRequests(
+    this as unknown as McpHttpHandler,
+    new Refusals(() => {}),
+  );
 
   fetch(_request: Request): Promise<Response> {
     return new Promise((resolve) => this.answers.push(resolve));

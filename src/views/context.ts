@@ -1,8 +1,17 @@
 /** The context of a request, which decides what the client sees. */
 
 import type { SkillSource } from "../skills/source.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 import type { ClientProfile } from "./clients.ts";
 import type { ToolOptions } from "./options.ts";
+
+/** What decides how a client sees a list. */
+export interface ListView {
+  readonly catalog: SkillCatalog;
+  readonly options: ToolOptions;
+  /** The profile that the options choose, or else that of the client. */
+  readonly profile: ClientProfile;
+}
 
 /** The context of a request, which every handler gets besides its params. */
 export interface RequestContext {

@@ -6,22 +6,25 @@
 import {
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   parseJSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolError,
   ProtocolErrorCode,
   type RequestId,
+  UnsupportedProtocolVersionError,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
+import { requireParams } from "../features/methods.ts";
 import { isObject, truncate } from "../text.ts";
 import { sizeOf } from "../views/results.ts";
+import { cleanParams, MAX_VALUES } from "./params.ts";
 
 /** The method with which a client of 2026-07-28 listens for changes. */
 export const LISTEN = "subscriptions/listen";
 
-/**
- * The maximum number of values in the params of a message. Each wrong one would cost the
- * schema library an explanation.
- */
-const MAX_VALUES = 10_000;
+/** The revision that a client names in each request. Earlier ones are negotiated. */
+const MODERN_REVISION = "2026-07-28";
 
 /** The maximum length of the message of an error, in characters. */
 const MAX_ERROR_LENGTH = 2_000;
@@ -29,69 +32,97 @@ const MAX_ERROR_LENGTH = 2_000;
 /** The maximum size of the data of an error, in bytes of JSON. */
 const MAX_ERROR_DATA_SIZE = 2_000;
 
-/** A message, or the error to reply with if the text is not one. */
+/** A message, or the error if the text is not one that the server understands. */
 type Incoming =
   | { readonly message: JSONRPCMessage }
-  | { readonly error: JSONRPCErrorResponse };
+  | {
+    readonly error: JSONRPCErrorResponse;
+    /** Whether the text is a notification, which gets no answer. */
+    readonly isNotification: boolean;
+  };
 
 export function readMessage(text: string): Incoming {
   const value: unknown = attempt(() => JSON.parse(text));
-  if (value === undefined) {
-    const reason =
-      "The message is not valid JSON: send one JSON-RPC message at a time";
-    return refuse(ProtocolErrorCode.ParseError, reason);
-  }
-  if (Array.isArray(value)) {
-    const reason = "Batches are not supported: send one message at a time";
-    return refuse(ProtocolErrorCode.InvalidRequest, reason);
-  }
-  const cleaned = attempt(() => cleanMessage(value));
-  if (cleaned === undefined) {
-    const reason =
-      `The params are nested too deeply, or have more than ${MAX_VALUES} values: send fewer`;
-    return refuse(ProtocolErrorCode.InvalidRequest, reason, idOf(value));
-  }
   try {
-    return { message: parseJSONRPCMessage(cleaned) };
-  } catch {
-    const reason =
-      'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", "params" that are an object, if any, and an "id" that is text or an integer if it is a request';
-    return refuse(ProtocolErrorCode.InvalidRequest, reason, idOf(value));
+    return { message: toMessage(value) };
+  } catch (error) {
+    return {
+      error: createErrorResponse(error as ProtocolError, idOf(value)),
+      isNotification: isObject(value) && "method" in value && !("id" in value),
+    };
   }
 }
 
-/**
- * Cleans the params of a message: removes members that are `null`, which JSON libraries
- * of Go, C#, and Java write for absent ones, and replaces lone surrogates, which strict
- * parsers of the answer refuse.
- *
- * @throws {RangeError} If the params are nested too deeply, or have too many values.
- */
+/** @throws {ProtocolError} If the value is no message, or its params are wrong. */
+function toMessage(value: unknown): JSONRPCMessage {
+  if (value === undefined) {
+    throw new ProtocolError(
+      ProtocolErrorCode.ParseError,
+      "The message is not valid JSON: send one JSON-RPC message at a time",
+    );
+  }
+  if (Array.isArray(value)) {
+    throw invalidRequest(
+      "Batches are not supported: send one message at a time",
+    );
+  }
+  const cleaned = attempt(() => cleanMessage(value));
+  if (cleaned === undefined) {
+    throw invalidRequest(
+      `The params are nested too deeply, or have more than ${MAX_VALUES} values: send fewer`,
+    );
+  }
+  const message = attempt(() => parseJSONRPCMessage(cleaned));
+  if (message === undefined) {
+    throw invalidRequest(
+      'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", "params" that are an object with a valid "_meta", if any, and an "id" that is text or an integer if it is a request',
+    );
+  }
+  if ("method" in message && "id" in message) {
+    const { method, params } = message;
+    if (method === "initialize" && revisionOf(message) === MODERN_REVISION) {
+      const reason = `There is no method initialize in ${MODERN_REVISION}`;
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, reason);
+    }
+    requireParams(method, params);
+  }
+  return message;
+}
+
 function cleanMessage(message: unknown): unknown {
   if (!isObject(message)) return message;
   const { params, ...rest } = message;
-  let values = 0;
-  const count = (more: number) => {
-    values += more;
-    if (values > MAX_VALUES) throw new RangeError();
-  };
-  const clean = (value: unknown): unknown => {
-    if (typeof value === "string") return value.toWellFormed();
-    if (Array.isArray(value)) {
-      count(value.length);
-      return value.map(clean);
-    }
-    if (!isObject(value)) return value;
-    const names = Object.keys(value);
-    count(names.length);
-    return Object.fromEntries(
-      names.filter((name) => value[name] !== null)
-        .map((name) => [name, clean(value[name])]),
-    );
-  };
   return params === null || params === undefined
     ? rest
-    : { ...rest, params: clean(params) };
+    : { ...rest, params: cleanParams(rest.method, params) };
+}
+
+/** Whether the answer to a message is a stream of notifications. */
+export function isListener(message: JSONRPCMessage): boolean {
+  return "method" in message && "id" in message &&
+    message.method === LISTEN && revisionOf(message) === MODERN_REVISION;
+}
+
+/** Returns the revision that a request names, as all requests of 2026-07-28 do. */
+function revisionOf({ params }: JSONRPCRequest): unknown {
+  return params?._meta?.[PROTOCOL_VERSION_META_KEY];
+}
+
+/**
+ * Checks the revision that a request names. On stdio, the SDK does so only until it
+ * knows the client.
+ *
+ * @throws {ProtocolError} If the server does not speak it.
+ */
+export function requireRevision(request: JSONRPCRequest): void {
+  const requested = revisionOf(request);
+  if (typeof requested !== "string" || requested === MODERN_REVISION) return;
+  const supported = [MODERN_REVISION];
+  throw new UnsupportedProtocolVersionError({ supported, requested });
+}
+
+function invalidRequest(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
 }
 
 function idOf(value: unknown): RequestId | undefined {
@@ -101,8 +132,13 @@ function idOf(value: unknown): RequestId | undefined {
     : undefined;
 }
 
-function refuse(code: number, message: string, id?: RequestId): Incoming {
-  return { error: { jsonrpc: "2.0", id, error: { code, message } } };
+/** Creates the response to a request that failed, or to a text without an ID. */
+export function createErrorResponse(
+  { code, message, data }: ProtocolError,
+  id?: RequestId,
+): JSONRPCErrorResponse {
+  const error = { code, message, ...data !== undefined && { data } };
+  return { jsonrpc: "2.0", id, error };
 }
 
 /**

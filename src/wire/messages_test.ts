@@ -6,7 +6,7 @@ const DEEP = "[".repeat(20_000) + "]".repeat(20_000);
 const request = (params: unknown) => ({
   jsonrpc: "2.0",
   id: 1,
-  method: "tools/call",
+  method: "resources/read",
   params,
 });
 
@@ -36,7 +36,7 @@ Deno.test("readMessage() answers other texts with the code of the error, and the
     ["null", -32600],
     ['{"jsonrpc":"2.0","id":1}', -32600, 1],
     ['{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"],
-    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, 1],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[0]}', -32600, 1],
     ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
     ['{"jsonrpc":"2.0","id":0.5,"method":"ping"}', -32600],
     [JSON.stringify(request({ a: 0 })).replace(":0", `:${DEEP}`), -32600, 1],
@@ -47,6 +47,67 @@ Deno.test("readMessage() answers other texts with the code of the error, and the
     assert.ok("error" in incoming);
     const { error, id: answered } = incoming.error;
     assert.deepEqual([error.code, answered], [code, id], text);
+  }
+});
+
+Deno.test("readMessage() takes [] for an empty object, except in arguments, and fills in what a client does not say about itself", () => {
+  const version = "io.modelcontextprotocol/protocolVersion";
+  const capabilities = "io.modelcontextprotocol/clientCapabilities";
+  const info = "io.modelcontextprotocol/clientInfo";
+  const meta = { [version]: "2026-07-28", [capabilities]: {} };
+  const protocolVersion = "2025-11-25";
+  const unnamed = { name: "", version: "" };
+  const cases = [
+    ["ping", [], {}],
+    ["ping", { _meta: [] }, { _meta: {} }],
+    ["tools/call", { name: "x", arguments: [] }, { name: "x", arguments: {} }],
+    ["tools/call", { name: "x", arguments: { a: [] } }],
+    ["initialize", { protocolVersion }, {
+      protocolVersion,
+      capabilities: {},
+      clientInfo: unnamed,
+    }],
+    ["initialize", {
+      protocolVersion,
+      capabilities: { roots: [] },
+      clientInfo: { name: "x" },
+    }, {
+      protocolVersion,
+      capabilities: { roots: {} },
+      clientInfo: { name: "x", version: "" },
+    }],
+    ["ping", { _meta: { ...meta, [capabilities]: [], [info]: {} } }, {
+      _meta: { ...meta, [info]: unnamed },
+    }],
+  ] as const;
+  for (const [method, params, cleaned = params] of cases) {
+    const text = JSON.stringify({ ...request(params), method });
+    const message = { ...request(cleaned), method };
+    assert.deepEqual(readMessage(text), { message }, text);
+  }
+});
+
+Deno.test("readMessage() says in words which params are wrong", () => {
+  const cases = [
+    [
+      "initialize",
+      {},
+      'Invalid params for initialize: "protocolVersion" is missing',
+    ],
+    [
+      "tools/call",
+      { name: "skill", arguments: "pdf" },
+      'Invalid params for tools/call: "arguments" is not valid (expected record, received string)',
+    ],
+  ] as const;
+  for (const [method, params, expected] of cases) {
+    const incoming = readMessage(
+      JSON.stringify({ ...request(params), method }),
+    );
+    assert.ok("error" in incoming);
+    const { code, message } = incoming.error.error;
+    assert.equal(code, -32602);
+    assert.equal(message, expected);
   }
 });
 

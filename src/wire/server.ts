@@ -22,6 +22,7 @@ import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import type { RequestContext } from "../views/context.ts";
 import { createInstructions } from "../views/instructions.ts";
 import type { ToolOptions } from "../views/options.ts";
+import { serveOnlyMarkdown } from "../features/markdown_only.ts";
 import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
 import { METHODS } from "../features/methods.ts";
 import type {
@@ -79,6 +80,14 @@ function cacheHintOf(
 ): { ttlMs: number; cacheScope: "private" } {
   const ttlMs = Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1_000);
   return { ttlMs, cacheScope: "private" };
+}
+
+/** What the files of a registry are read through, with some options. */
+export function sourceFor(
+  registry: SkillSource,
+  { toolset }: ToolOptions,
+): SkillSource {
+  return toolset === "reference" ? serveOnlyMarkdown(registry) : registry;
 }
 
 /** Over stdio, clients of all revisions can subscribe to files. */
@@ -169,7 +178,7 @@ function contextOf(
   const info = named[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   return {
     signal,
-    client: info?.name,
+    client: info?.name || undefined,
     sender: http?.authInfo?.clientId,
     profile: profileFor(info?.name, options),
     registry,
@@ -186,7 +195,7 @@ export function publishChanges(
   const profile = profileFor(undefined, options);
   const renderLists = (catalog: SkillCatalog) => ({
     tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
-    prompts: JSON.stringify(listPrompts(catalog, options, profile)),
+    prompts: JSON.stringify(listPrompts({ profile, catalog, options })),
     resources: JSON.stringify(listResources(catalog)),
   });
   registry.onChange(({ catalog, previous }) => {

@@ -3,8 +3,11 @@
 import process from "node:process";
 import { PassThrough } from "node:stream";
 import type {
+  JSONRPCErrorResponse,
   JSONRPCMessage,
+  JSONRPCRequest,
   McpRequestContext,
+  ProtocolError,
   RequestId,
   Server,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
@@ -14,10 +17,20 @@ import {
 } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
 import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
-import { LISTEN, readMessage, shortenError } from "./messages.ts";
+import {
+  createErrorResponse,
+  LISTEN,
+  readMessage,
+  requireRevision,
+  shortenError,
+} from "./messages.ts";
 
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;
+
+/** A container whose stdin is closed would restart again and again without a word. */
+const NO_INPUT =
+  "Stdin ended before any message, so the server ends: start it from an MCP client, in a container with -i, or serve over HTTP (docs/http.md)";
 
 /**
  * How long the first answer to a client waits for the first scan, in milliseconds. A
@@ -120,24 +133,26 @@ export async function serveOnStdio(
  */
 async function receiveAll(
   transport: StdioTransport,
-  { ready, subscribe }: Service,
+  service: Service,
 ): Promise<void> {
+  let isEmpty = true;
   for await (const line of readLines()) {
     if (line.trim() === "") continue;
+    isEmpty = false;
     const incoming = readMessage(line);
     if ("error" in incoming) {
       log(incoming.error.error.message);
-      await transport.send(incoming.error);
+      if (!incoming.isNotification) await transport.send(incoming.error);
       continue;
     }
-    const uris = urisOf(incoming.message);
-    if (uris.length > 0) {
-      // Otherwise, the first scan would count as a change.
-      await ready;
-      await subscribe(uris);
-    }
-    transport.receive(incoming.message);
+    const { message } = incoming;
+    const error = isRequest(message)
+      ? await prepare(message, service)
+      : undefined;
+    if (error === undefined) transport.receive(message);
+    else await transport.send(error);
   }
+  if (isEmpty) log(NO_INPUT);
   await transport.waitForAnswers(GRACE_MS);
 }
 
@@ -160,10 +175,33 @@ async function* readLines(): AsyncGenerator<string> {
   yield rest;
 }
 
+function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
+  return "method" in message && "id" in message;
+}
+
+/**
+ * Does what the SDK leaves out: checks the revision, and subscribes a client of 2026-07-28
+ * to URIs. Returns the error if one of these is unknown.
+ */
+async function prepare(
+  request: JSONRPCRequest,
+  { ready, subscribe }: Service,
+): Promise<JSONRPCErrorResponse | undefined> {
+  try {
+    requireRevision(request);
+    const uris = urisOf(request);
+    if (uris.length === 0) return undefined;
+    // Otherwise, the first scan would count as a change.
+    await ready;
+    await subscribe(uris);
+  } catch (error) {
+    return createErrorResponse(error as ProtocolError, request.id);
+  }
+}
+
 /** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
-function urisOf(message: JSONRPCMessage): readonly string[] {
-  if (!("method" in message) || message.method !== LISTEN) return [];
-  const filter = message.params?.notifications;
+function urisOf({ method, params }: JSONRPCRequest): readonly string[] {
+  const filter = method === LISTEN ? params?.notifications : undefined;
   const uris = isObject(filter) ? filter.resourceSubscriptions : undefined;
   return Array.isArray(uris)
     ? uris.filter((uri) => typeof uri === "string")

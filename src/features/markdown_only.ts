@@ -1,0 +1,34 @@
+/** Serves no files but Markdown, as the reference implementation does. */
+
+import { NOT_THERE, SkillFileError } from "../fs/errors.ts";
+import type { SkillSource } from "../skills/source.ts";
+
+/** Returns a source that lists and reads only the `.md` files of a registry. */
+export function serveOnlyMarkdown(registry: SkillSource): SkillSource {
+  return {
+    get catalog() {
+      return registry.catalog;
+    },
+    refreshSeconds: registry.refreshSeconds,
+    find: (name, viewer) => registry.find(name, viewer),
+    listFiles: async (skill, options) => {
+      const listed = await registry.listFiles(skill, options);
+      const files = listed.files.filter(({ path }) => isMarkdown(path));
+      return { ...listed, files };
+    },
+    readFile: async (skill, path, viewer) => {
+      if (!isMarkdown(path)) throw new SkillFileError(path, NOT_THERE);
+      return await registry.readFile(skill, path, viewer);
+    },
+    digest: (skill, file) => registry.digest(skill, file),
+    listUnusedRules: () => registry.listUnusedRules(),
+    refresh: (options) => registry.refresh(options),
+    onChange: (listener) => registry.onChange(listener),
+    addSubscriber: (subscriber) => registry.addSubscriber(subscriber),
+    updateWatcher: () => registry.updateWatcher(),
+  };
+}
+
+function isMarkdown(path: string): boolean {
+  return path.toLowerCase().endsWith(".md");
+}

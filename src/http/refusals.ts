@@ -1,0 +1,72 @@
+/**
+ * Refuses requests, and logs why: at once for the first request of a client for each
+ * reason, and then once a minute how many followed. No line has any text of the client.
+ */
+
+/** How often the log says how many requests were refused, in milliseconds. */
+const SUMMARY_MS = 60_000;
+
+/** The number of lines that are counted. Others are about "other clients". */
+const MAX_LINES = 100;
+
+export class Refusals {
+  readonly #log: (line: string) => void;
+  /** How many more requests each line is about than the log says. */
+  readonly #more = new Map<string, number>();
+
+  constructor(log: (line: string) => void) {
+    this.#log = log;
+  }
+
+  /**
+   * Refuses a request.
+   *
+   * @param client The name of its token, its address, or both.
+   */
+  refuse(
+    status: number,
+    reason: string,
+    client = "an unknown address",
+    headers?: HeadersInit,
+  ): Response {
+    const line = lineOf(client, reason);
+    const isCounted = this.#more.has(line) || this.#more.size < MAX_LINES;
+    this.#count(isCounted ? line : lineOf("other clients", reason));
+    return createRefusal(status, reason, headers);
+  }
+
+  #count(line: string): void {
+    const more = this.#more.get(line);
+    this.#more.set(line, more === undefined ? 0 : more + 1);
+    if (more === undefined) this.#log(line);
+  }
+
+  /** Logs how many requests followed, and forgets the clients that sent no more. */
+  sumUp(): void {
+    for (const [line, more] of this.#more) {
+      if (more === 0) this.#more.delete(line);
+      else {
+        this.#more.set(line, 0);
+        this.#log(`${line} (${more} more since the last line)`);
+      }
+    }
+  }
+
+  /** Sums up every minute. */
+  follow(): void {
+    setInterval(() => this.sumUp(), SUMMARY_MS);
+  }
+}
+
+function lineOf(client: string, reason: string): string {
+  return `Refused a request from ${client}: ${reason}`;
+}
+
+export function createRefusal(
+  status: number,
+  message: string,
+  headers?: HeadersInit,
+): Response {
+  const body = { jsonrpc: "2.0", error: { code: -32000, message } };
+  return Response.json(body, { status, headers });
+}
