@@ -39,7 +39,7 @@ const KINDS = {
   "not for models": { fields: "disable-model-invocation: true\n" },
   manual: { state: "manual" },
   off: { state: "off" },
-  broken: { fields: "name: [\n" },
+  broken: { lacks: "description" },
 } as const;
 
 type Kind = keyof typeof KINDS;
@@ -78,10 +78,15 @@ function write(
   skills: readonly Written[],
 ): State[] {
   return skills.flatMap(({ plugin, dir, name, kind }, index) => {
-    const { fields = "", state = undefined } = {
-      ...KINDS[kind] as { fields?: string; state?: State["state"] },
+    const { fields = "", lacks = "", state = undefined } = {
+      ...KINDS[kind] as {
+        fields?: string;
+        lacks?: string;
+        state?: State["state"];
+      },
     };
-    const text = skillMd(JSON.stringify(name), `${owner} ${index}.`, fields);
+    const text = skillMd(JSON.stringify(name), `${owner} ${index}.`, fields)
+      .replace(`\n${lacks}:`, "\nabout:");
     const folder = plugin === undefined
       ? `${base}/skills`
       : `${base}/plugins/${plugin}/skills`;

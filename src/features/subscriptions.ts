@@ -2,7 +2,6 @@
 
 import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
-import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFile, SkillFiles } from "../skills/types.ts";
