@@ -86,8 +86,10 @@ export interface Diagnostic {
   readonly line?: number | undefined;
   /** What is wrong. */
   readonly reason: string;
-  /** How to fix it. A second line, if there is one, is to be copied with its indentation. */
+  /** How to fix it. If there is a line to copy, it ends with a colon. */
   readonly fix: string;
+  /** A line to copy as it is, with its indentation. */
+  readonly copy?: string | undefined;
 }
 
 /** A diagnostic as `--check` reports it. */

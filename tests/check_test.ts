@@ -118,14 +118,13 @@ function followFixes(
 ): string {
   const lines = text.split("\n");
   // From the last one up, since one line can take the place of several.
-  for (const { fix: advice, line = 0 } of diagnostics.toReversed()) {
-    const [fix = "", finished] = advice.split("\n");
+  for (const { fix, copy, line = 0 } of diagnostics.toReversed()) {
     const isNew = /^between the two lines "---", .*, such as:$/.test(fix);
     const [, first = line, last = line] = isNew
       ? []
       : /^write this line instead(?: of lines (\d+) to (\d+))?:$/.exec(fix)!;
     const count = isNew ? 0 : Number(last) - Number(first) + 1;
-    lines.splice(isNew ? 1 : line - 1, count, finished!);
+    lines.splice(isNew ? 1 : line - 1, count, copy!);
   }
   return lines.join("\n");
 }
@@ -137,14 +136,14 @@ async function checkTextRow(
 ): Promise<void> {
   const { dir, text } = readText(row);
   const diagnostics = await checkText(dir, text);
-  const found = diagnostics.map(({ line, reason, fix, ...rest }) => {
-    const advice = fix.replace("\n", " ");
+  const found = diagnostics.map(({ line, reason, fix, copy, ...rest }) => {
+    const advice = copy === undefined ? fix : `${fix} ${copy}`;
     return `${line ?? "-"} ${rest.severity}[${rest.rule}] ${reason}; ${advice}`;
   });
   assertPrinted(found, lines.flatMap(readLine));
   // Where both required fields are missing, one is left.
-  const isFollowed = diagnostics.every(({ reason, fix }) =>
-    fix.includes("\n") && !reason.startsWith("the fields")
+  const isFollowed = diagnostics.every(({ reason, copy }) =>
+    copy !== undefined && !reason.startsWith("the fields")
   );
   if (!isFollowed) return;
   const fixed = followFixes(text, diagnostics);

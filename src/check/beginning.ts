@@ -123,5 +123,5 @@ function explainBottomFence(lines: readonly string[]): Details[] {
 
 function almostFence(line: number): Details {
   const reason = 'the line is almost "---", but not exactly';
-  return { line, reason, fix: fixBy("---", "") };
+  return { line, reason, ...fixBy("---", "") };
 }

@@ -121,8 +121,13 @@ function explainAbsent(
   // Another line can only be added to fields.
   const isAdded = names[0] === "name" && fields.length > 0;
   const name = isAdded ? validName(dir) : undefined;
-  const finished = name && `${fix}, such as:\n${writeField("name", name)}`;
-  return { rule, line: 1, reason, fix: finished ?? fix };
+  return name === undefined ? { rule, line: 1, reason, fix } : {
+    rule,
+    line: 1,
+    reason,
+    fix: `${fix}, such as:`,
+    copy: writeField("name", name),
+  };
 }
 
 /** Says what is wrong with a field, or with lines in it, and what to write instead. */
@@ -142,7 +147,7 @@ function explainField(
       ? "the indentation of this line is wrong"
       : reasonFor(inner.key === "" ? field : inner, finished);
     const fix = fixBy(finished, "put it in quotes");
-    return [{ line: line + index, reason, fix }];
+    return [{ line: line + index, reason, ...fix }];
   });
 }
 
@@ -154,7 +159,7 @@ function explainText(field: RefusedField, dir: string): Details {
   const finished = isText(text) ? writeField(key, text) : corrected![0]!;
   const otherwise = "put its text in quotes, on one line";
   const fix = fixBy(finished, otherwise, field);
-  return { line, reason: reasonFor(field, finished), fix };
+  return { line, reason: reasonFor(field, finished), ...fix };
 }
 
 function reasonFor(field: Field, finished: string): string {
@@ -191,7 +196,7 @@ function explainLeftOut(
   const meant = key === "name" ? meantName("", dir) : undefined;
   const finished = meant && writeField(key, meant);
   const fix = fixBy(finished, `write text in quotes after "${key}:"`);
-  return { line, reason: `the field ${name} is empty`, fix };
+  return { line, reason: `the field ${name} is empty`, ...fix };
 }
 
 const CHECK_LINES =

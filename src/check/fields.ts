@@ -32,7 +32,7 @@ export function explainMisspelling(field: Field, meant: string): Details {
   return {
     line,
     reason: `the field ${quote(key)} is almost ${quote(meant)}`,
-    fix: isRead ? fixBy(written, otherwise) : fixBy(quoted, otherwise, field),
+    ...isRead ? fixBy(written, otherwise) : fixBy(quoted, otherwise, field),
   };
 }
 
@@ -45,11 +45,11 @@ export function locateField(
   if (at === undefined) return rest;
   const nested = key === undefined ? undefined : findNested(key, at);
   if (nested !== undefined) {
-    return { ...rest, line: nested.line, fix: fixBy(nested.quoted, rest.fix) };
+    return { ...rest, line: nested.line, ...fixBy(nested.quoted, rest.fix) };
   }
   const isOnOneLine = at.lines.length === 1 && at.value !== "";
   const finished = value && isOnOneLine ? writeField(field, value) : undefined;
-  return { ...rest, line: at.line, fix: fixBy(finished, rest.fix) };
+  return { ...rest, line: at.line, ...fixBy(finished, rest.fix) };
 }
 
 /** Finds a key one level below a field, and puts its value in quotes if it is a number. */
@@ -89,12 +89,12 @@ export function fixBy(
   finished: string | undefined,
   otherwise: string,
   { line, lines }: Pick<Field, "line" | "lines"> = { line: 1, lines: [""] },
-): string {
+): Pick<Details, "fix" | "copy"> {
   const canBeCopied = finished !== undefined &&
     finished.length <= MAX_FINISHED_LENGTH && isCopyable(finished);
-  if (!canBeCopied) return otherwise;
+  if (!canBeCopied) return { fix: otherwise };
   const replaced = lines.length === 1
     ? "instead"
     : `instead of lines ${line} to ${line + lines.length - 1}`;
-  return `write this line ${replaced}:\n${finished}`;
+  return { fix: `write this line ${replaced}:`, copy: finished };
 }

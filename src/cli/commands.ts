@@ -18,7 +18,7 @@ import { log } from "../text.ts";
 import { createClientConfig, withClientOptions } from "./config.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
-import { formatJson, print, printLines } from "./print.ts";
+import { formatJson, print } from "./print.ts";
 import { createReport, type OpenSkills, SILENT } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
@@ -32,8 +32,8 @@ export async function runCommand(
   openSkills: OpenSkills,
 ): Promise<number> {
   const { help, version, as, "print-config": client } = command.values;
-  if (help) return await print(formatHelp());
-  if (version) return await print(`${config.version}\n`);
+  if (help) return await print(formatHelp().trimEnd().split("\n"));
+  if (version) return await print([config.version]);
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
@@ -62,8 +62,8 @@ async function printConfig(
   settings: Settings,
 ): Promise<number> {
   const { text, notes } = createClientConfig(client, settings);
-  const code = await print(text);
-  await print(notes, Deno.stderr);
+  const code = await print(text.trimEnd().split("\n"));
+  await print(notes.flatMap((note) => ["", note]), Deno.stderr);
   return code;
 }
 
@@ -78,7 +78,7 @@ async function printModelView(
     : withClientOptions(as as ClientName, settings);
   const catalog = await openSkills(entrySettings).refresh();
   const options = { ...entrySettings.options, json };
-  return await printLines(formatModelView(as, catalog, options));
+  return await print(formatModelView(as, catalog, options));
 }
 
 /** Prints the report of `--list` or `--check`. */
@@ -89,7 +89,7 @@ async function printReport(
   const report = await createReport(settings, openSkills);
   const { check = false, json = false, strict = false } = settings.values;
   const lines = json ? formatJson(report) : formatReport(report, settings);
-  const code = await printLines(lines);
+  const code = await print(lines);
   const isBad = check &&
     report.diagnostics.some((diagnostic) => strict || isError(diagnostic));
   return code === 0 && isBad ? 1 : code;

@@ -52,7 +52,7 @@ export interface ClientConfig {
   /** The text to add to the client's file. */
   readonly text: string;
   /** Where to add it, and what else to know. */
-  readonly notes: string;
+  readonly notes: readonly string[];
 }
 
 /**
@@ -86,7 +86,7 @@ export function createClientConfig(
   ].filter((note) => note !== undefined);
   return {
     text: formatConfig(client, entry),
-    notes: `\n${notes.join("\n\n")}\n`,
+    notes,
   };
 }
 

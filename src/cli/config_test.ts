@@ -91,7 +91,9 @@ withSh.test("--print-config prints the client's own command, which adds the same
   for (const client of CLIENT_NAMES) {
     if (CLIENTS[client].command === undefined) continue;
     const { text, notes } = configFor(client, { args: ["--skill-dir", dir] });
-    const [, printed] = /run the command below[^]*\n\n(.*)\n$/.exec(notes)!;
+    const [, printed] = /run the command below[^]*\n(.*)$/.exec(
+      notes.join("\n"),
+    )!;
     const words = await argumentsOf(printed!, place);
     const last = words.at(-1)!;
     const { command, args } = parseLaunch(text);
@@ -117,7 +119,7 @@ withSh.test(
     const printsCommand = (dir: string, program = PROGRAM) => {
       const args = ["--skill-dir", dir];
       const { notes } = configFor("claude-code", { args, program });
-      return /the command below|claude mcp/.test(notes);
+      return /the command below|claude mcp/.test(notes.join("\n"));
     };
     assert.equal(printsCommand("/a b"), true);
     for (const dir of ["/it's", '/"a"', "/a\\b", "/a\nb", "/a\ufe0fb"]) {
@@ -294,12 +296,13 @@ Deno.test("--print-config lets Deno read the folder above a path with a comma, a
   }, because of the comma, so the entry lets it read all of ${
     quote(resolve("/one"))
   }.`;
-  assert.ok(notes.includes(note), notes);
+  assert.ok(notes.join("\n").includes(note), notes.join("\n"));
 });
 
 Deno.test("--print-config says when to print the entry again", () => {
   const notesFor = (program: Partial<Program>) =>
-    configFor("cursor", { program: { ...PROGRAM, ...program } }).notes;
+    configFor("cursor", { program: { ...PROGRAM, ...program } }).notes
+      .join("\n");
   assert.doesNotMatch(notesFor({}), /again/);
   const mainModule = resolve("/clone/mod.ts");
   const executable = `/opt/deno/${Deno.version.deno}/deno`;
@@ -315,7 +318,8 @@ Deno.test("--print-config says when to print the entry again", () => {
 /** Returns what is printed for a client, after the command. */
 function print(client: string, program: Program = PROGRAM): string {
   const { text, notes } = configFor(client, { program, home: "/home/me" });
-  return `## skill-server --print-config ${client}\n\n${text}${notes}`;
+  const shown = notes.map((note) => `\n${note}\n`).join("");
+  return `## skill-server --print-config ${client}\n\n${text}${shown}`;
 }
 
 /** Returns which lines another program prints instead, after the command. */

@@ -22,25 +22,18 @@ export function formatJson(value: unknown): string[] {
 }
 
 /**
- * Escapes lines, so that they can neither add lines nor control the terminal, and prints
- * them. Returns the exit code.
- */
-export async function printLines(lines: readonly string[]): Promise<number> {
-  const escaped = lines.map((line) => `${escapeInvisible(line)}\n`);
-  return await print(escaped.join(""));
-}
-
-/**
- * Prints an escaped text after all logged lines, and returns the exit code. If the
- * reader closes the stream early, that is not an error.
+ * Prints lines after all logged ones, and returns the exit code. Escapes them, so that
+ * they can neither add lines nor control the terminal. If the reader closes the stream
+ * early, that is not an error.
  */
 export async function print(
-  text: string,
+  lines: readonly string[],
   stream: ByteWriter = Deno.stdout,
 ): Promise<number> {
   await logged();
+  const escaped = lines.map((line) => `${escapeInvisible(line)}\n`).join("");
   try {
-    await writeAll(stream, new TextEncoder().encode(escapeCommands(text)));
+    await writeAll(stream, new TextEncoder().encode(escapeCommands(escaped)));
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return 0;
     const { message } = error as Error;

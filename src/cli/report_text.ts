@@ -122,23 +122,23 @@ function formatReported(
   diagnostic: Report["diagnostics"][number],
   home: string | undefined,
 ): string[] {
-  const { rule, severity, line, reason, fix } = diagnostic;
+  const { rule, severity, line, reason, fix, copy } = diagnostic;
   const file = showPath(diagnostic.file, home);
   const position = line === undefined ? file : `${file}:${line}`;
   // A line to copy must not be indented.
-  const [advice = "", ...lines] = `fix: ${fix}`.split("\n");
+  const lines = copy === undefined ? [] : [copy];
   const shown = hasEffect(diagnostic, "unlisted")
     ? `${reason} (hosts with the Skills extension do not list the skill)`
     : reason;
   if (isInActions()) {
     // The log of a step shows nothing but the message.
-    const message = [`${position}: ${shown}`, advice, ...lines];
+    const message = [`${position}: ${shown}`, `fix: ${fix}`, ...lines];
     // Absolute paths work in any directory: the runner makes them relative.
     const place = { file: diagnostic.file, line, title: rule };
     return [annotation(severity, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${shown}`;
-  return [start, `  ${advice}`, ...lines];
+  return [start, `  fix: ${fix}`, ...lines];
 }
 
 function summarize({ diagnostics, skills, checked }: Report): string {

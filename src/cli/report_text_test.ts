@@ -81,7 +81,8 @@ const DIAGNOSTIC: Report["diagnostics"][number] = {
   file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
   line: 3,
   reason: "100% wrong\r::warning::x",
-  fix: "write this line instead:\nname: a",
+  fix: "write this line instead:",
+  copy: "name: a",
 };
 
 const EMPTY_REPORT: Report = {
