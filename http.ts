@@ -145,7 +145,8 @@ async function answer(
   const refused = access.findHostRefusal(request, address);
   if (refused !== undefined) return refused;
   // Browsers send it without a token, before a request from a page of another origin.
-  if (isPreflight(request)) return answerPreflight(request);
+  const preflight = answerPreflight(request);
+  if (preflight !== undefined) return preflight;
   // The page contains nothing about the skills, so it needs no token.
   if (path === "/") {
     return isGetOrHead(request) ? servePage() : denyMethod("GET", "HEAD");
@@ -185,20 +186,15 @@ function isGetOrHead({ method }: Request): boolean {
   return ["GET", "HEAD"].includes(method);
 }
 
-function isPreflight({ method, headers }: Request): boolean {
-  return method === "OPTIONS" && headers.has("access-control-request-method");
-}
-
-function answerPreflight({ headers }: Request): Response {
-  const requested = headers.get("access-control-request-headers");
-  return new Response(null, {
-    status: 204,
-    headers: {
-      "Access-Control-Allow-Methods": "GET, POST, DELETE",
-      "Access-Control-Allow-Headers": requested ?? "",
-      "Access-Control-Max-Age": "600",
-    },
-  });
+function answerPreflight({ method, headers }: Request): Response | undefined {
+  const asked = headers.get("access-control-request-method");
+  if (method !== "OPTIONS" || asked === null) return undefined;
+  const requested = headers.get("access-control-request-headers") ?? "";
+  const allowed = {
+    "Access-Control-Allow-Methods": asked,
+    "Access-Control-Allow-Headers": requested,
+  };
+  return new Response(null, { status: 204, headers: allowed });
 }
 
 function denyMethod(...allowed: string[]): Response {

@@ -5,7 +5,6 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import { quoteSent } from "../text.ts";
 import { invalidParams } from "./requests.ts";
 
 const {
@@ -51,7 +50,8 @@ const CHECKED = new Map<string, StandardSchemaV1>([
 ]);
 
 /**
- * Checks the params of a request before the SDK does.
+ * Checks the params of a request before the SDK does, and fails as it does for the other
+ * methods.
  *
  * @throws {Error} The JSON-RPC error "invalid params", if they are wrong.
  */
@@ -60,10 +60,7 @@ export function requireParams(method: string, params: unknown = {}): void {
   if (result === undefined || result instanceof Promise) return;
   const [issue] = result.issues ?? [];
   if (issue === undefined) return;
-  const name = quoteSent(issue.path?.map(String).join(".") ?? "");
-  const details = issue.message.replace(/^Invalid input:? ?/, "");
-  const reason = details.endsWith("received undefined")
-    ? `${name} is missing`
-    : `${name} is not valid${details === "" ? "" : ` (${details})`}`;
-  throw invalidParams(`Invalid params for ${method}: ${reason}`);
+  const { path = [], message } = issue;
+  const place = path.map(String).join(".");
+  throw invalidParams(`Invalid params for ${method}: ${place}: ${message}`);
 }

@@ -122,7 +122,8 @@ export class AccessControl {
   /** Returns the address of a client for the log, as the proxy says it. */
   #clientOf({ headers }: Request, address?: Deno.Addr): string | undefined {
     const host = hostnameOf(address);
-    if (host?.replace(/^::ffff:/, "") !== this.#proxy) return host;
+    if (host === undefined) return undefined;
+    if (host.replace(/^::ffff:/, "") !== this.#proxy) return host;
     const forwarded = headers.get("x-forwarded-for") ?? "";
     const last = forwarded.split(",").at(-1)!.trim();
     return isIP(last) === 0 ? host : last;

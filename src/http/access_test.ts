@@ -112,6 +112,10 @@ Deno.test("AccessControl names the last address in X-Forwarded-For if the proxy 
     assert.ok(!(sender instanceof Response));
     assert.equal(sender.name, `bob@${name}`, forwarded);
   }
+  const { name } = createAccess(`bob:${TOKEN}`).identify(
+    request({ authorization: `Bearer ${TOKEN}`, "x-forwarded-for": "::1" }),
+  ) as { name: string };
+  assert.equal(name, "bob@?");
   // It changes who may connect no more than any other header.
   const refused = createAccess(undefined, [], "10.0.0.1")
     .identify(request({ "x-forwarded-for": "127.0.0.1" }), tcp("10.0.0.1"));

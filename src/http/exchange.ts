@@ -50,7 +50,7 @@ export async function exchange(
   if ("error" in incoming) {
     const { code } = incoming.error.error;
     const status = STATUSES[code] ?? 400;
-    return Response.json(shortenError(incoming.error), { status });
+    return Response.json(incoming.error, { status });
   }
   const { message } = incoming;
   const listens = isListener(message);

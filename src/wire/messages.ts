@@ -78,7 +78,7 @@ function toMessage(value: unknown): JSONRPCMessage {
       'The message is not JSON-RPC: it needs "jsonrpc": "2.0", a "method", "params" that are an object with a valid "_meta", if any, and an "id" that is text or an integer if it is a request',
     );
   }
-  if ("method" in message && "id" in message) {
+  if (isRequest(message)) {
     const { method, params } = message;
     if (method === "initialize" && revisionOf(message) === MODERN_REVISION) {
       const reason = `There is no method initialize in ${MODERN_REVISION}`;
@@ -99,8 +99,12 @@ function cleanMessage(message: unknown): unknown {
 
 /** Whether the answer to a message is a stream of notifications. */
 export function isListener(message: JSONRPCMessage): boolean {
-  return "method" in message && "id" in message &&
-    message.method === LISTEN && revisionOf(message) === MODERN_REVISION;
+  return isRequest(message) && message.method === LISTEN &&
+    revisionOf(message) === MODERN_REVISION;
+}
+
+export function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
+  return "method" in message && "id" in message;
 }
 
 /** Returns the revision that a request names, as all requests of 2026-07-28 do. */
@@ -132,23 +136,23 @@ function idOf(value: unknown): RequestId | undefined {
     : undefined;
 }
 
-/** Creates the response to a request that failed, or to a text without an ID. */
+/**
+ * Creates the response to a request that failed, or to a text without an ID. Shortens the
+ * message, and drops large data: both can repeat what the client sent.
+ */
 export function createErrorResponse(
-  { code, message, data }: ProtocolError,
-  id?: RequestId,
+  { code, message, data }: Pick<ProtocolError, "code" | "message" | "data">,
+  id: RequestId | undefined,
 ): JSONRPCErrorResponse {
-  const error = { code, message, ...data !== undefined && { data } };
+  const isKept = data !== undefined && sizeOf(data) <= MAX_ERROR_DATA_SIZE;
+  const short = { code, message: truncate(message, MAX_ERROR_LENGTH) };
+  const error = isKept ? { ...short, data } : short;
   return { jsonrpc: "2.0", id, error };
 }
 
-/**
- * Shortens the message of an error, and drops large data. Both can repeat what the client
- * sent, also in the SDK's own errors.
- */
+/** Shortens a message if it is an error, such as the SDK's own ones. */
 export function shortenError(message: JSONRPCMessage): JSONRPCMessage {
-  if (!("error" in message)) return message;
-  const { code, message: text, data } = message.error;
-  const isKept = data !== undefined && sizeOf(data) <= MAX_ERROR_DATA_SIZE;
-  const short = { code, message: truncate(text, MAX_ERROR_LENGTH) };
-  return { ...message, error: isKept ? { ...short, data } : short };
+  return "error" in message
+    ? createErrorResponse(message.error, message.id)
+    : message;
 }

@@ -92,12 +92,12 @@ Deno.test("readMessage() says in words which params are wrong", () => {
     [
       "initialize",
       {},
-      'Invalid params for initialize: "protocolVersion" is missing',
+      "Invalid params for initialize: protocolVersion: Invalid input: expected string, received undefined",
     ],
     [
       "tools/call",
       { name: "skill", arguments: "pdf" },
-      'Invalid params for tools/call: "arguments" is not valid (expected record, received string)',
+      "Invalid params for tools/call: arguments: Invalid input: expected record, received string",
     ],
   ] as const;
   for (const [method, params, expected] of cases) {

@@ -19,6 +19,7 @@ import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
 import {
   createErrorResponse,
+  isRequest,
   LISTEN,
   readMessage,
   requireRevision,
@@ -173,10 +174,6 @@ async function* readLines(): AsyncGenerator<string> {
     size = await Deno.stdin.read(buffer);
   }
   yield rest;
-}
-
-function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
-  return "method" in message && "id" in message;
 }
 
 /**

@@ -150,8 +150,9 @@ kill -s KILL -- "-${pid}"`;
 }
 
 /**
- * Collects stdout or stderr of a process, up to {@linkcode MAX_PART_SIZE}. The returned function waits only
- * briefly for its end, because a process that is still running may keep the pipe open.
+ * Collects stdout or stderr of a process, up to {@linkcode MAX_PART_SIZE}. The returned
+ * function waits only briefly for its end, because a process that is still running may
+ * keep the pipe open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let text = "";
