@@ -54,8 +54,7 @@ export function rootIsMissing(path: string): DiagnosticDetails {
   return {
     rule: "folder-missing",
     reason,
-    fix: fix ??
-      "check its spelling, or create it; --list shows the skills that are found",
+    fix: fix ?? "check its spelling, or create it",
   };
 }
 
