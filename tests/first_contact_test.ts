@@ -137,7 +137,10 @@ Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in 
   const { names, stderr, diagnostics } = await listed(place, env);
   assert.deepEqual([names, stderr], [["moved", "project"], ""]);
   assert.equal(diagnostics.length, 1);
-  assert.match(diagnostics[0]!, /^for other clients than Claude Code, add --skill-dir /);
+  assert.match(
+    diagnostics[0]!,
+    /^for other clients than Claude Code, add --skill-dir /,
+  );
   assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
 });
 

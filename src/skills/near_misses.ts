@@ -12,6 +12,7 @@ import {
   isThere,
   join,
   mayRead,
+  withDirsAbove,
 } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { listAll } from "./catalog.ts";
@@ -83,16 +84,15 @@ const TOO_DEEP: DiagnosticDetails = {
 export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
   const roots = catalog.roots.filter(({ status }) => status === "found")
     .map(({ root }) => root.path);
-  const skills = [
+  const skills = new Set([
     ...listAll(catalog).map(({ directory }) => directory),
     ...catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
       .map(({ file }) => dirname(file)),
-  ];
+  ]);
   const groups = new Set(
-    skills.map((dir) => dirname(dir))
+    Array.from(skills, (dir) => dirname(dir))
       .filter((dir) => isAtOrBelowAny(dir, roots)),
   );
-  const known = new Set([...skills, ...groups]);
   const rootsForSkills = roots.filter((dir) => !isMixed(dir));
   const isForSkills = (dir: string) =>
     isNamedSkills(dir) ||
@@ -100,13 +100,13 @@ export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
       ? groups.has(dir)
       : isAtOrBelowAny(dir, rootsForSkills)));
   return [...new Set([...roots, ...groups])]
-    .filter((dir) => !isAtOrBelowAny(dir, skills))
+    .filter((dir) => !withDirsAbove(dir).some((it) => skills.has(it)))
     .flatMap((dir) => {
       const { files, dirs } = listDir(dir);
       const isAmongSkills = isForSkills(dir);
       const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
       const inside = dirs.filter(mayBeGroup).map((name) => join(dir, name))
-        .filter((path) => !known.has(path));
+        .filter((path) => !skills.has(path) && !groups.has(path));
       return [
         ...files.filter((name) => !mayBeSkill || !LIKE_SKILL_MD.test(name))
           .flatMap((name) => checkLooseFile(join(dir, name), isAmongSkills)),
@@ -159,7 +159,7 @@ export async function findNearMisses(
 }
 
 /** What people and programs put after the name of a skill, as in `pdf-main (1)`. */
-const SUFFIX = /(?:[ _-](?:copy|main|master|v?\d[\d.]*)| ?\(\d+\))+$/i;
+const SUFFIX = /(?:[ _-](?:copy|main|master|v?\d[\d.]*)| ?\(\d+\))$/i;
 
 /** Lists the names that the skill of a near miss may have, unless its text hides it. */
 function listMeantNames(file: string): string[] {
@@ -168,7 +168,8 @@ function listMeantNames(file: string): string[] {
   const stem = isSkillMd
     ? basename(dirname(file))
     : name.replace(ARCHIVE_NAME, "").replace(MARKDOWN, "");
-  const names = [stem, stem.replace(SUFFIX, "")];
+  const shorter = stem.replace(SUFFIX, "");
+  const names = [stem, shorter, shorter.replace(SUFFIX, "")];
   if (!isSkillMd && !MARKDOWN.test(name)) return names;
   const { name: written, isHiddenFromModel } = readSkillMd(readHead(file));
   return isHiddenFromModel ? [] : [...names, written ?? ""];
@@ -243,6 +244,13 @@ function checkDir(dir: string, isAmongSkills: boolean): Diagnostic[] {
   const misnamed = files.filter((name) => isMisnamed(join(dir, name)));
   if (misnamed.length > 0) return misnamed.map(report(WRONG_NAME));
   if (!isAmongSkills || holdsSkill(dir)) return [];
+  const [inner, ...more] = dirs.filter(mayBeGroup);
+  if (files.length === 0 && inner !== undefined && more.length === 0) {
+    // As unpacked archives often are.
+    const wrapped = checkDir(join(dir, inner), true)
+      .filter(({ rule }) => rule !== "skill-md-missing");
+    if (wrapped.length > 0) return wrapped;
+  }
   const archives = files.filter((name) => ARCHIVE_NAME.test(name));
   if (archives.length === files.length + dirs.length) {
     return archives.map(report(ARCHIVE));

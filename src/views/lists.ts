@@ -224,17 +224,14 @@ export function nameSearchedDirs(
   { roots }: SkillCatalog,
   { isRemote = false }: ToolOptions,
 ): string {
-  const paths = roots
-    // A directory that the user named need not have others in it.
-    .filter(({ root, status }) =>
-      status !== "missing" || root.includesItself !== false
-    )
+  // Those in a directory that the user named go without saying.
+  const paths = roots.filter(({ root }) => root.includesItself !== false)
     .flatMap(({ root, scope, projectPath = "" }) => {
-      if (scope === "global") return quote(root.path);
-      return PLAIN_PATH.test(projectPath) ? quote(projectPath) : [];
+      if (scope === "global") return root.path;
+      return PLAIN_PATH.test(projectPath) ? projectPath : [];
     });
   if (isRemote || paths.length === 0) return "";
-  const named = [...new Set(paths)].slice(0, MAX_NAMED_DIRS);
+  const named = [...new Set(paths)].slice(0, MAX_NAMED_DIRS).map(quote);
   return `The server searches ${named.join(", ")}.`;
 }
 

@@ -150,9 +150,15 @@ const WAYS: [
   line?: string,
 ][] = [
   ["zip", "zip.zip", "zip.zip", ARCHIVED],
-  ["main", "main-main.zip", "main-main.zip", ARCHIVED],
+  ["main", "main-2.0-main.zip", "main-2.0-main.zip", ARCHIVED],
   ["inside", "inside/inside.zip", "inside/inside.zip", ARCHIVED],
   ["txt", "txt/SKILL.md.txt=txt", "txt/SKILL.md.txt", MISNAMED],
+  [
+    "twice",
+    "twice/__MACOSX/._twice, twice/twice/SKILL.md.txt=twice",
+    "twice/twice/SKILL.md.txt",
+    MISNAMED,
+  ],
   ["word", "word-1.0/SKILL.docx", "word-1.0/SKILL.docx", MISNAMED],
   [
     "empty",
@@ -186,7 +192,10 @@ const WAYS: [
 /** Returns the first paragraph of each answer, for the entries of all ways in a directory. */
 async function explainWays(dir: string, ...args: string[]): Promise<string[]> {
   using place = new Place();
-  for (const [, entries] of WAYS) createEntries(`${dir}/${entries}`, place);
+  for (const [, entries] of WAYS) {
+    const paths = entries.split(", ").map((entry) => `${dir}/${entry}`);
+    createEntries(paths.join(", "), place);
+  }
   await using session = await Session.open(place, { args });
   const answers: string[] = [];
   for (const [name] of WAYS) {
