@@ -87,6 +87,54 @@ Deno.test("the rule that --print-config shows lists by name only the skills that
   }
 });
 
+/** Runs a command about a client, and returns what the first group of a pattern matches. */
+async function printedNumber(
+  place: Place,
+  args: string[],
+  pattern: RegExp,
+): Promise<number> {
+  const { stdout, stderr } = await runServer(place, { args });
+  const [, number] = pattern.exec(stdout + stderr)!;
+  return Number(number);
+}
+
+withLinks.test("--print-config counts the skills that a client lists, too, through links, and the tokens that its rule saves", async () => {
+  using place = installedPlace();
+  for (const name of NAMES) {
+    place.link(
+      `../../.agents/skills/${name}`,
+      `home/.claude/skills/${name}`,
+    );
+  }
+  place.skill("home/.claude/skills", "own");
+  for (const client of ["gemini-cli", "qwen-code", "codex", "cline"]) {
+    const { stderr } = await runServer(place, {
+      args: ["--print-config", client],
+    });
+    const [, count, total] = / also lists (\d+) of (\d+) skills itself/.exec(
+      stderr,
+    )!;
+    assert.deepEqual(
+      [count, total],
+      [NAMES.length, NAMES.length + 1].map(String),
+    );
+    const [, rule, saved] = /the rule "(.*)" .* about (\d+) tokens/.exec(
+      stderr,
+    ) ?? [];
+    assert.equal(rule === undefined, client === "cline", stderr);
+    if (rule === undefined) continue;
+    const policy = place.file("home/policy.yaml", `rules:\n${rule}\n`);
+    const size = (...args: string[]) =>
+      printedNumber(
+        place,
+        ["--list", "--as", client, ...args],
+        /^Total: \d+ characters, about (\d+) tokens/m,
+      );
+    const difference = await size() - await size("--policy", policy);
+    assert.ok(Math.abs(difference - Number(saved)) <= 1, stderr);
+  }
+});
+
 withShAndLinks.test("each link in docs/clients.md shows the skills of one client to the other", async () => {
   const commands = read("docs/clients.md").matchAll(
     /^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm,
