@@ -1178,12 +1178,24 @@ export class SkillRegistry {
    */
   async findNearMisses(name: string): Promise<NearMiss[]> {
     const nearMisses = await import("./src/skills/near_misses.ts");
-    const { project, hidden } = this.#last!;
-    const roots = [...this.#roots, ...nearMisses.deepenRoots(this.#roots)];
+    const last = this.#last!;
+    const { project, hidden } = last;
+    const scanDeeper = async () => {
+      const { catalog } = await scan({
+        roots: nearMisses.deepenRoots(this.#roots),
+        project,
+        policy: this.#policy,
+        maxFileSize: this.#options.maxFileSize,
+        diagnostics: [],
+        revision: 0,
+        last,
+      });
+      return catalog;
+    };
     const found = await nearMisses.findNearMisses(
       name,
       this.catalog,
-      () => this.#deepScans.run(() => scanSkillRoots(roots, this.#options)),
+      () => this.#deepScans.run(scanDeeper),
     );
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;

@@ -77,11 +77,22 @@ const TOO_DEEP: DiagnosticDetails = {
   fix: "move it up, directly into the folder of skills",
 };
 
+/** How many more files and directories to list. Below zero once there was no room for some. */
+interface Room {
+  entries: number;
+}
+
+/** The room of a project, because a stranger may have written it. */
+const PROJECT_ROOM: Readonly<Room> = { entries: 5_000 };
+
 /**
  * Lists the near misses in the roots of a catalog and in the groups in them. A directory
  * that also holds other things, such as a repository, hardly says what is meant.
  */
 export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
+  const projectRoom = { ...PROJECT_ROOM };
+  const projectRoots = catalog.roots.map(({ root }) => root)
+    .filter(({ scope }) => scope === "project").map(({ path }) => path);
   const roots = catalog.roots.filter(({ status }) => status === "found")
     .map(({ root }) => root.path);
   const skills = new Set([
@@ -102,7 +113,10 @@ export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !withDirsAbove(dir).some((it) => skills.has(it)))
     .flatMap((dir) => {
-      const { files, dirs } = listDir(dir);
+      const room = isAtOrBelowAny(dir, projectRoots)
+        ? projectRoom
+        : { entries: Infinity };
+      const { files, dirs } = listDir(dir, room);
       const isAmongSkills = isForSkills(dir);
       const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
       const inside = dirs.filter(mayBeGroup).map((name) => join(dir, name))
@@ -111,9 +125,9 @@ export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
         ...files.filter((name) => !mayBeSkill || !LIKE_SKILL_MD.test(name))
           .flatMap((name) => checkLooseFile(join(dir, name), isAmongSkills)),
         ...mayBeSkill && mayBeGroup(basename(dir))
-          ? checkDir(dir, isNamedSkills(dirname(dir)))
+          ? checkDir(dir, isNamedSkills(dirname(dir)), room)
           : [],
-        ...inside.flatMap((path) => checkDir(path, isAmongSkills)),
+        ...inside.flatMap((path) => checkDir(path, isAmongSkills, room)),
       ];
     });
 }
@@ -176,9 +190,13 @@ function listMeantNames(file: string): string[] {
 }
 
 /** Lists the names in a directory that may be read, without symlinks and hidden names. */
-function listDir(path: string): { files: string[]; dirs: string[] } {
-  if (!mayRead(path)) return { files: [], dirs: [] };
+function listDir(
+  path: string,
+  room: Room = { entries: Infinity },
+): { files: string[]; dirs: string[] } {
+  if (room.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
   const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
+  room.entries -= all.length;
   const entries = all.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
   );
@@ -188,8 +206,8 @@ function listDir(path: string): { files: string[]; dirs: string[] } {
 }
 
 /** Lists the paths of the directories in a directory. */
-export function listSubdirs(path: string): string[] {
-  return listDir(path).dirs.map((name) => join(path, name));
+export function listSubdirs(path: string, room?: Room): string[] {
+  return listDir(path, room).dirs.map((name) => join(path, name));
 }
 
 /**
@@ -233,8 +251,12 @@ function hasFrontmatter(path: string): boolean {
  *
  * @param isAmongSkills Whether it is in a directory for skills.
  */
-function checkDir(dir: string, isAmongSkills: boolean): Diagnostic[] {
-  const { files, dirs } = listDir(dir);
+function checkDir(
+  dir: string,
+  isAmongSkills: boolean,
+  room: Room,
+): Diagnostic[] {
+  const { files, dirs } = listDir(dir, room);
   if (files.some(isSkillFileName)) return [];
   if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
   const report = (details: DiagnosticDetails) => (name: string) => ({
@@ -243,11 +265,11 @@ function checkDir(dir: string, isAmongSkills: boolean): Diagnostic[] {
   });
   const misnamed = files.filter((name) => isMisnamed(join(dir, name)));
   if (misnamed.length > 0) return misnamed.map(report(WRONG_NAME));
-  if (!isAmongSkills || holdsSkill(dir)) return [];
+  if (!isAmongSkills || holdsSkill(dir, room)) return [];
   const [inner, ...more] = dirs.filter(mayBeGroup);
   if (files.length === 0 && inner !== undefined && more.length === 0) {
     // As unpacked archives often are.
-    const wrapped = checkDir(join(dir, inner), true)
+    const wrapped = checkDir(join(dir, inner), true, room)
       .filter(({ rule }) => rule !== "skill-md-missing");
     if (wrapped.length > 0) return wrapped;
   }
@@ -265,11 +287,12 @@ function isEmptyDir(dir: string): boolean {
     attempt(() => Deno.readDirSync(dir).next().done) === true;
 }
 
-/** Whether there is a skill in a directory, up to four levels below it. */
-function holdsSkill(dir: string, depth = 4): boolean {
-  return listSubdirs(dir).some((path) =>
-    isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
+/** Whether there may be a skill in a directory, up to four levels below it. */
+function holdsSkill(dir: string, room: Room, depth = 4): boolean {
+  const isSeen = listSubdirs(dir, room).some((path) =>
+    isSkillDir(path) || (depth > 1 && holdsSkill(path, room, depth - 1))
   );
+  return isSeen || room.entries < 0;
 }
 
 /** Describes a symlink that Git wrote as a text file, as on Windows without Developer Mode. */
