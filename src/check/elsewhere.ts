@@ -82,12 +82,11 @@ export async function listElsewhere(
     visited.add(realPath);
     return !isKnown;
   };
-  const [known = [], plugins = [], packages = [], beside = []] = listers.map((
-    list,
-  ) =>
+  const find = (list: typeof listKnown) =>
     list(settings).filter(({ path }) => isUnsearched(path, roots))
-      .filter(isNew)
-  );
+      .filter(isNew);
+  const [known = [], plugins = [], packages = [], beside = []] = listers
+    .map(find);
   const places = [...known, ...plugins, ...packages, ...beside];
   const deep = deepenRoots([...roots, ...known]);
   const found = await scanRoots([...roots, ...places, ...deep]);

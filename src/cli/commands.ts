@@ -69,8 +69,7 @@ async function printConfig(
     entrySettings,
     openSkills,
   );
-  const config = createClientConfig(client, settings, { doubleLists });
-  const { text, notes } = config;
+  const { text, notes } = createClientConfig(client, settings, doubleLists);
   const code = await print(text.trimEnd().split("\n"));
   await print(notes.flatMap((note) => ["", note]), Deno.stderr);
   return code;

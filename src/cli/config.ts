@@ -56,16 +56,14 @@ export interface ClientConfig {
 /**
  * Creates the configuration for a client.
  *
- * @param options.doubleLists What to say about skills that the client lists itself.
+ * @param doubleLists What to say about skills that the client lists itself.
  * @throws {UsageError} If Deno could read more than the user expects.
  */
 export function createClientConfig(
   name: ClientName,
   settings: Settings,
-  { program = runningProgram(), doubleLists }: {
-    program?: Program;
-    doubleLists?: string | undefined;
-  } = {},
+  doubleLists: string | undefined,
+  program: Program = runningProgram(),
 ): ClientConfig {
   const client = CLIENTS[name];
   const entrySettings = withClientOptions(name, settings);
