@@ -199,8 +199,8 @@ export async function scanSkillRoots(
  * Runs the checks of `--check`, and returns diagnostics by file and line.
  * {@linkcode RULES} lists the effect of each rule.
  *
- * @param dirs Paths or file URLs of directories or files, or names of skills. Default: the directories that the
- *   program searches.
+ * @param dirs Paths or file URLs of directories or files, or names of skills. Default:
+ *   the directories that the program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  */

@@ -121,10 +121,10 @@ function followFixes(
   for (const { fix, copy, line = 0 } of diagnostics.toReversed()) {
     const isNew = /^between the two lines "---", .*, such as:$/.test(fix);
     const [, first = line, last = line] = isNew
-      ? []
+      ? [fix, 2, 1]
       : /^write this line instead(?: of lines (\d+) to (\d+))?:$/.exec(fix)!;
-    const count = isNew ? 0 : Number(last) - Number(first) + 1;
-    lines.splice(isNew ? 1 : line - 1, count, copy!);
+    const count = Number(last) - Number(first) + 1;
+    lines.splice(Number(first) - 1, count, copy!);
   }
   return lines.join("\n");
 }
