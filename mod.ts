@@ -44,8 +44,14 @@ import type {
   ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import type { Diagnostic, ReportedDiagnostic } from "./src/diagnostics.ts";
 import {
+  type Advice,
+  type Diagnostic,
+  type ReportedDiagnostic,
+  withAdvice,
+} from "./src/diagnostics.ts";
+import {
+  diagnosticOf,
   isAbsence,
   isTemporary,
   NOT_A_FILE,
@@ -124,7 +130,6 @@ import {
   PROJECT_IS_SLOW,
   ROOT_IS_A_FILE,
   rootIsMissing,
-  skillDiagnosticOf,
   tooManyDirs,
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
@@ -213,7 +218,10 @@ export async function checkSkills(
   const command = { values: { check: true }, positionals: dirs.map(toPath) };
   const settings = createSettings(command);
   const { diagnostics } = await createReport(
-    { ...settings, options: { ...settings.options, ...options } },
+    {
+      ...settings,
+      options: { ...settings.options, advice: undefined, ...options },
+    },
     ({ roots, options }, rest) =>
       new SkillRegistry(roots, { ...options, ...rest }),
   );
@@ -290,6 +298,7 @@ interface ScanInput {
   readonly project: Project;
   readonly policy: Policy;
   readonly maxFileSize: number | undefined;
+  readonly advice: Advice | undefined;
   /** The diagnostics of the options and the policy. */
   readonly diagnostics: readonly Diagnostic[];
   readonly revision: number;
@@ -309,7 +318,7 @@ async function scan(input: ScanInput): Promise<Scan> {
   const unseen = { dirs: [...visited.unvisited, ...waiting], cut: visited.cut };
   const { decided, hidden } = decide(loaded, unseen, input);
   const skills = withoutParts(decided);
-  const skipped = listSkipped(skills, project);
+  const skipped = listSkipped(skills, input);
   const catalog = {
     ...name(skills, skipped),
     skipped,
@@ -320,7 +329,7 @@ async function scan(input: ScanInput): Promise<Scan> {
         skills,
         input,
       ),
-    ],
+    ].map((diagnostic) => withAdvice(diagnostic, input.advice)),
     roots: countSkills(visited.reports, skills),
     revision: input.revision,
   };
@@ -471,7 +480,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       unvisited.push(location);
       if (depth === 0) status = "skipped";
       if (isWorthReporting(error, entry, root)) {
-        diagnostics.push({ ...skillDiagnosticOf(error), file: dir });
+        diagnostics.push({ ...diagnosticOf(error), file: dir });
       }
       if (isTemporary(error)) keepLast(dir);
     }
@@ -536,7 +545,7 @@ function skipRoot(
   const reason = isMissing
     ? new SkillFileError(path, rootIsMissing(path))
     : error;
-  const diagnostic = { ...skillDiagnosticOf(reason), file: path };
+  const diagnostic = { ...diagnosticOf(reason), file: path };
   return {
     searched: [],
     candidates: isTemporary(error) ? last : [],
@@ -688,8 +697,7 @@ function load(
     return { realDir, candidates, skillMd, diagnostics };
   } catch (error) {
     const skillMd = isTemporary(error) ? last : undefined;
-    const scope = options.project.scopeOf(realDir);
-    const diagnostic = { ...skillDiagnosticOf(error, scope), file };
+    const diagnostic = { ...diagnosticOf(error), file };
     return { realDir, candidates, skillMd, diagnostics: [diagnostic] };
   }
 }
@@ -874,7 +882,7 @@ function listDiagnostics(
 /** Lists the directories with a skipped `SKILL.md`. Directories that are off get no diagnostics. */
 function listSkipped(
   decided: readonly Decided[],
-  project: Project,
+  { project, advice }: ScanInput,
 ): SkippedSkill[] {
   return decided
     .filter((it) => it.skillMd?.frontmatter === undefined)
@@ -884,7 +892,9 @@ function listSkipped(
       return {
         names: subjectOf(it).names,
         plugin: pluginOf(dir),
-        diagnostics: isOff(it) ? [] : it.diagnostics,
+        diagnostics: isOff(it)
+          ? []
+          : it.diagnostics.map((diagnostic) => withAdvice(diagnostic, advice)),
         scope,
         hiddenFrom: it.hiddenFrom,
         projectPath: project.pathIn(childPath(realDir, file.name)),
@@ -1155,7 +1165,8 @@ export class SkillRegistry {
         return !sees(viewer, { hiddenFrom });
       },
       maxFileSize: this.#options.maxFileSize,
-      describe: (error) => skillDiagnosticOf(error, skill.scope),
+      describe: (error) =>
+        withAdvice(diagnosticOf(error), this.#options.advice),
     };
   }
 
@@ -1210,7 +1221,7 @@ export class SkillRegistry {
   }
 
   async #scanRoots(): Promise<SkillCatalog> {
-    const { trustLinks = [], maxFileSize } = this.#options;
+    const { trustLinks = [], maxFileSize, advice } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
     const namedDirs = [
@@ -1222,6 +1233,7 @@ export class SkillRegistry {
       project,
       policy: this.#policy,
       maxFileSize,
+      advice,
       diagnostics: [
         ...policyDiagnostics,
         ...project.listDiagnostics(namedDirs),

@@ -105,6 +105,17 @@ export interface ReportedDiagnostic extends Diagnostic {
 /** A diagnostic without its file. */
 export type DiagnosticDetails = Omit<Diagnostic, "file">;
 
+/** What to add to the fix of each rule. */
+export type Advice = Readonly<Partial<Record<Rule, string>>>;
+
+export function withAdvice<D extends DiagnosticDetails>(
+  diagnostic: D,
+  advice: Advice = {},
+): D {
+  const { rule, fix } = diagnostic;
+  return { ...diagnostic, fix: fix + (advice[rule] ?? "") };
+}
+
 export function hasEffect(
   { rule }: DiagnosticDetails,
   effect: Effect,

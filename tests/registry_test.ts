@@ -276,16 +276,10 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   assert.deepEqual(lines, [...failures, ...failures]);
 });
 
-Deno.test("SkillRegistry logs a problem, with file, reason, and fix, and the number of shadowed skills, once while they last", async () => {
+Deno.test("SkillRegistry logs each problem once while it lasts, with file, reason, and fix", async () => {
   using place = new Place();
-  place.skill("skills", "git");
-  place.skill("skills", "other", skillMd("git"));
   const lines: string[] = [];
   using registry = open(place, { log: (line) => lines.push(line) });
-  await registry.refresh();
-  assert.deepEqual(lines.splice(0), [
-    "1 skill shadowed by others of the same name; --list shows which names load them",
-  ]);
   for (let round = 0; round < 2; round++) {
     place.skill("skills", "bad", "no frontmatter");
     await registry.refresh();
@@ -369,4 +363,15 @@ withLinks.test("watching finds new skills and changes in them, also in a group, 
     place.skill(dir, name, skillMd(name, "Changed"));
     await found.take((key) => key === name, `the change of ${name}`);
   }
+});
+
+Deno.test("SkillRegistry adds the advice of its options to the fix of a rule", async () => {
+  using place = new Place();
+  place.skill("skills", "git", skillMd("git") + "x".repeat(100));
+  const advice = { "too-large": ", or use --big" };
+  using registry = open(place, { maxFileSize: 100, advice });
+  const { diagnostics } = await registry.refresh();
+  assert.deepEqual(diagnostics.map(({ fix }) => fix), [
+    "make it smaller, or use --big",
+  ]);
 });

@@ -136,7 +136,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       diagnostics.filter(({ file }) => file === skills)
         .map(({ rule, reason, fix }) => `${rule}: ${reason}; ${fix}`),
       [
-        "too-many: it has more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as DIR",
+        "too-many: it has more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as one to search",
       ],
     );
   }

@@ -11,20 +11,16 @@ export class SkillFileError extends Error {
   readonly fix: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: Rule;
-  /** The target of a symlink that leads to a forbidden place. */
-  readonly target: string | undefined;
-  /** Creates an error about a path, with the target if it is a symlink. */
+  /** Creates an error about a path. */
   constructor(
     path: string,
     { rule, reason, fix }: Pick<DiagnosticDetails, "rule" | "reason" | "fix">,
-    target?: string,
   ) {
     super(`Cannot read ${quoteSent(path)}: ${reason}; ${fix}`);
     this.name = "SkillFileError";
     this.reason = reason;
     this.fix = fix;
     this.rule = rule;
-    this.target = target;
   }
 }
 
