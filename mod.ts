@@ -1187,11 +1187,7 @@ export class SkillRegistry {
   async refresh(
     { maxAgeMs = 0 }: { maxAgeMs?: number } = {},
   ): Promise<SkillCatalog> {
-    if (this.#isClosed) {
-      throw new Error(
-        "Cannot scan the skills: the registry is closed; create another one",
-      );
-    }
+    this.requireOpen();
     const isNewEnough = performance.now() - this.#scanStart < maxAgeMs;
     return isNewEnough
       ? await (this.#scans.running ?? this.catalog)
@@ -1279,6 +1275,14 @@ export class SkillRegistry {
         );
       }
     }
+  }
+
+  /** @ignore Throws an error if the registry is closed. */
+  requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new Error(
+      "Cannot use the registry: it is closed; create another one",
+    );
   }
 
   /** @ignore Adds a subscriber. The registry watches its directories before those of skills. */
@@ -1442,6 +1446,7 @@ export interface SkillService {
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the toolset or profile is unknown.
+ * @throws {Error} If the registry is closed.
  */
 export async function createSkillService(
   registry: SkillRegistry,
@@ -1454,6 +1459,7 @@ export async function createSkillService(
   const wire = await import("./src/wire/server.ts");
   const toolOptions = withToolset(options);
   listTools(toolOptions);
+  registry.requireOpen();
   const bus = new InMemoryServerEventBus();
   const files = new SubscribedFiles(registry, bus);
   const ready = registry.catalog.revision === 0
@@ -1508,8 +1514,8 @@ type SdkContext = { signal: AbortSignal } | {
 
 /**
  * Registers the tools of a toolset, but no prompts or resources, beside the server's own
- * tools. Their descriptions follow the catalog, and the client is notified when they
- * change. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or of
+ * tools. Their descriptions follow the catalog, and the SDK notifies the client of each
+ * one that changes. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or of
  * `@modelcontextprotocol/server` 2. It must run in Deno.
  *
  * ```ts ignore
@@ -1541,7 +1547,8 @@ type SdkContext = { signal: AbortSignal } | {
  * @returns A function that ends the updates, for a server that closes before the registry.
  * @throws {TypeError} If the server is not an `McpServer`, or the toolset or profile is
  *   unknown.
- * @throws {Error} If the server already has a tool of the same name.
+ * @throws {Error} If the server already has a tool of the same name, or the registry is
+ *   closed.
  */
 export function registerSkillTools(
   server: SkillToolServer,
@@ -1553,6 +1560,7 @@ export function registerSkillTools(
       "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
     );
   }
+  registry.requireOpen();
   const toolOptions = withToolset(options);
   const profile = profileFor(undefined, toolOptions);
   const describe = (tool: SkillTool) => {

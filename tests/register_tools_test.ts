@@ -1,6 +1,5 @@
 // Skills on a server of the SDK that someone else wrote, of either version.
 import assert from "node:assert/strict";
-import { pathToFileURL } from "node:url";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
@@ -18,10 +17,8 @@ import {
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES } from "../src/views/clients.ts";
-import { Session, toolsets } from "./testing/client.ts";
-import { flagsWith, MOD, preload } from "./testing/environment.ts";
+import { toolsets } from "./testing/client.ts";
 import { Place, replaced, skillMd } from "./testing/folders.ts";
-import { read } from "./testing/pages.ts";
 import { root } from "./testing/registry.ts";
 import { Inbox } from "./testing/waiting.ts";
 
@@ -163,30 +160,3 @@ Deno.test("registerSkillTools() refuses another server, a second tool of a name,
   );
   registry.close();
 });
-
-/** The functions whose examples are servers, and the tools of these. */
-const EXAMPLES = {
-  createSkillService: ["skill"],
-  registerSkillTools: ["time", "skill"],
-};
-
-for (const [name, expected] of Object.entries(EXAMPLES)) {
-  Deno.test(`the example of ${name}() is a whole server, which ends with its client`, async () => {
-    using place = new Place();
-    place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-    const examples = read("mod.ts").split(" * ```ts ignore\n").slice(1)
-      .map((rest) => rest.split(" * ```\n", 1)[0]!);
-    const example = examples.find((text) => text.includes(`${name}(`));
-    const main = place.file(
-      "project/server.ts",
-      example!.replaceAll(/^ \* ?/gm, "")
-        .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
-    );
-    const flags = flagsWith("--allow-read", "--allow-env");
-    preload(main);
-    await using session = await Session.open(place, { main, flags });
-    const { tools } = await session.client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), expected);
-    assert.deepEqual(await session.end(), []);
-  });
-}

@@ -309,7 +309,7 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
   assert.deepEqual(changes, []);
   await assert.rejects(
     registry.refresh(),
-    /^Error: Cannot scan the skills: the registry is closed; create another one$/,
+    /^Error: Cannot use the registry: it is closed; create another one$/,
   );
   // The sanitizer of the tests would find a timer.
   registry.watch();

@@ -232,7 +232,10 @@ export interface SkillCatalog {
   readonly skills: ReadonlyMap<string, Skill>;
   /** Diagnostics of everything that was skipped or repaired. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Skills whose names load other skills. Without a prefix, a skill cannot be loaded. */
+  /**
+   * Skills whose names load other skills. One without a {@linkcode Skill.prefix} can be
+   * loaded only by the name of its directory, if no other skill has that.
+   */
   readonly shadowed: readonly ShadowedSkill[];
   /** The directories with a skipped `SKILL.md`. */
   readonly skipped: readonly SkippedSkill[];
