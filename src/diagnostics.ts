@@ -8,7 +8,7 @@ import { oneLine, quote } from "./text.ts";
  * - `skipped`: an error that keeps something from being served at all
  * - `unlisted`: an error that keeps the skill out of `skills/list`
  * - `error`: an error that does not change what is served
- * - `warning`: advice, with which `--check` succeeds
+ * - `warning`: advice, which does not make `--check` fail
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 

@@ -203,7 +203,7 @@ function isOneOf(error: unknown, ids: readonly string[]): boolean {
 export function tooLarge(maxFileSize: number): DiagnosticDetails {
   return {
     rule: "too-large",
-    reason: `it has more than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MiB`,
+    reason: `it is larger than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MiB`,
     fix: "make it smaller",
   };
 }

@@ -110,8 +110,8 @@ Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix
   const error = new SkillFileError('a"\n.md', fault);
   assert.equal(
     error.message,
-    'Cannot read "a\\u0022\\u000a.md": it has more than 1 MiB; make it smaller',
+    'Cannot read "a\\u0022\\u000a.md": it is larger than 1 MiB; make it smaller',
   );
   assert.deepEqual(diagnosticOf(error), fault);
-  assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MiB");
+  assert.equal(tooLarge(512 * 1024).reason, "it is larger than 0.5 MiB");
 });

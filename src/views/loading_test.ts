@@ -89,7 +89,7 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
   const main = join(dir, "SKILL.md");
   const logo = join(dir, "logo.png");
   const size =
-    /^Cannot return ".*": as JSON, it has 1[02]\d{5} bytes, and the client accepts 1000000; open "(.*)" in another way$/;
+    /^Cannot return ".*": it takes 1[02]\d{5} bytes as JSON, and the client accepts 1000000; open "(.*)" with another tool$/;
   const cases = [
     ["skill", false, undefined, main],
     ["reference", true, undefined, "skill://git/SKILL.md"],
@@ -204,7 +204,7 @@ withLinks.test("skill-resource names what is left out of a list or a folder, and
   place.file(`${git}/references/large.bin`, large);
   using registry = await openSkills(place);
   const read = resourceCaller(registry);
-  const note = 'Skipped:\n\n- "references/large.bin": it has more than 1 MiB';
+  const note = 'Skipped:\n\n- "references/large.bin": it is larger than 1 MiB';
   for (const path of ["", "references"]) {
     const text = textOf(await read(path));
     assert.ok(text.endsWith(note), text);
