@@ -71,7 +71,7 @@ const NESTED: readonly [content: string | Uint8Array, isServed: boolean][] = [
   ["Only a file\n", true],
   ["---\nname: inner\n---\n", true],
   [withFlag("---\nname: inner\nname: again\n"), false],
-  [withFlag("---\nname: inner\n\tdescription: x\n"), false],
+  [withFlag("---\nname: inner\n  description: x\n"), false],
   [withFlag(`---\n${"#".repeat(16 * 1024)}\n`), false],
   [new Uint8Array([0xff]), false],
 ];
