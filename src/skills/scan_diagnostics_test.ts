@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { needs } from "../../tests/testing/needs.ts";
 import { LINK_OUTSIDE, SkillFileError } from "../fs/errors.ts";
 import { rootIsMissing, skillDiagnosticOf } from "./scan_diagnostics.ts";
 
-Deno.test("skillDiagnosticOf() finishes the option for a link of the user's into a store, and for no other", () => {
+const withStores = needs("stores");
+
+withStores.test("skillDiagnosticOf() names the store in the option for a user's link into it", () => {
   const fixFor = (target: string, scope: "global" | "project") =>
     skillDiagnosticOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).fix;
   for (const store of ["/nix/store", "/gnu/store"]) {
