@@ -20,7 +20,8 @@ Deno.test("--check reports what cannot be read, and --list does not look at it",
   assert.deepEqual(await diagnosticsIn("--list", dir), []);
   const diagnostics = await diagnosticsIn("--check", dir);
   const found = diagnostics.map(({ effect, rule, file, line, reason }) => {
-    const path = relative(dir, file) + (line ? `:${line}` : "");
+    const path = relative(dir, file).replaceAll("\\", "/") +
+      (line ? `:${line}` : "");
     return `${effect} ${rule} ${path}: ${reason}`;
   });
   assert.deepEqual(found, [
