@@ -171,3 +171,16 @@ Deno.test("the home folder on Windows is USERPROFILE, even if a shell sets HOME"
     "C:\\Users\\me\\.claude\\skills",
   ]);
 });
+
+withLinks.test("under printed permissions, a change behind a linked root is noticed", async () => {
+  using place = new Place();
+  place.skill("data/skills", "git");
+  place.dir("home", ".claude");
+  place.link(join(place.path, "data", "skills"), "home/.claude/skills");
+  const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual(await session.names(), ["git"]);
+  place.skill("data/skills", "pdf");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["git", "pdf"]);
+});

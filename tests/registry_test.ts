@@ -16,11 +16,8 @@ import {
   replaced,
   skillMd,
 } from "./testing/folders.ts";
-import { needs } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 import { Inbox } from "./testing/waiting.ts";
-
-const withLinks = needs("links");
 
 /** Opens a registry of the directory `skills` that logs nothing. */
 function open(
@@ -345,28 +342,5 @@ Deno.test("the library takes file URLs wherever it takes a path of the user", as
     assert.deepEqual(catalog.diagnostics, []);
     const diagnostics = await checkSkills([dir]);
     assert.deepEqual(diagnostics, []);
-  }
-});
-
-withLinks.test("watching finds new skills and changes in them, also in a group, and after a folder becomes a link to itself", async () => {
-  using place = new Place();
-  place.skill("skills/eng", "tdd");
-  const linked = place.dir("linked");
-  using registry = new SkillRegistry(
-    [root(place.dir("skills")), root(linked)],
-    { log: () => {}, refreshSeconds: 0 },
-  );
-  await registry.refresh();
-  registry.watch();
-  const found = new Inbox<string>();
-  registry.onChange(({ keys }) => keys.forEach((key) => found.put(key)));
-  place.remove("linked");
-  place.link("linked", "linked");
-  const cases = [["skills", "one"], ["skills", "two"], ["skills/eng", "deep"]];
-  for (const [dir = "", name = ""] of cases) {
-    place.skill(dir, name);
-    await found.take((key) => key === name, `the skill ${name}`);
-    place.skill(dir, name, skillMd(name, "Changed"));
-    await found.take((key) => key === name, `the change of ${name}`);
   }
 });

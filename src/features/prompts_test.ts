@@ -35,17 +35,6 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
   }
 });
 
-Deno.test("a skill's prompt takes no argument in Claude Code, which would pass only one word", async () => {
-  using place = filesPlace();
-  const args = ["--profile", "claude-code"];
-  await using session = await Session.open(place, { args });
-  const { prompts } = await session.client.listPrompts();
-  assert.deepEqual(
-    prompts.map((prompt) => prompt.arguments?.map(({ name }) => name)),
-    [["name"], undefined, undefined],
-  );
-});
-
 Deno.test("a prompt's name has hyphens for white space, its title is the real name, and both load it", async () => {
   using place = new Place();
   const home = "home/.claude/skills";

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { openRegistry } from "../../tests/testing/registry.ts";
-import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "../fs/paths.ts";
 import { Project } from "../skills/project.ts";
 import { loadPolicy, type PolicyFile } from "./policy_file.ts";
@@ -168,36 +166,4 @@ Deno.test("loadPolicy() accepts only a regular file that it can read, and follow
   assert.deepEqual(issuesIn(place.link(outside, "project/out"), project), [
     "it is a link that points outside the project",
   ]);
-});
-
-Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const policy = place.file("policy.yaml", "rules: []");
-  const options = { policy, refreshSeconds: 0 };
-  using registry = await openRegistry(join(place.path, "skills"), options);
-  const states = new Inbox<string>();
-  registry.onChange(({ catalog }) =>
-    states.put(catalog.skills.get("git")?.state ?? "off")
-  );
-  registry.watch();
-  const rule = (state: string) => `rules: [{ state: ${state} }]`;
-  const seen = async (state: string) => {
-    await states.take((other) => other === state, `the state ${state}`);
-    assert.deepEqual(states.takeAll(), []);
-  };
-  place.file("policy.yaml", rule("manual"));
-  await seen("manual");
-  place.replace("policy.yaml", rule("off"));
-  await seen("off");
-  place.remove("policy.yaml");
-  place.file("policy.yaml", rule("pinned"));
-  await seen("pinned");
-  if (lacks("links")) return;
-  place.remove("policy.yaml");
-  place.file("dotfiles/policy.yaml", rule("name-only"));
-  place.link("dotfiles/policy.yaml", "policy.yaml");
-  await seen("name-only");
-  place.file("dotfiles/policy.yaml", rule("manual"));
-  await seen("manual");
 });

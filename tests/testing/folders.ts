@@ -192,17 +192,3 @@ export function createInvalidNames(dir: string): void {
   const script = `mkdir ${short} ${long} && ln -s . ${link}`;
   runSync("sh", "-c", `cd '${dir}' && ${script}`);
 }
-
-/** Creates a home directory with skills, and a policy. */
-export function policyPlace(rules: string): Place {
-  const place = new Place();
-  for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
-  place.file("home/.claude/skills/a/notes.md", "0");
-  place.file("home/policy.yaml", `rules: [${rules}]`);
-  return place;
-}
-
-/** Returns the arguments with which a server uses that policy. */
-export function policyArgs(place: Place): string[] {
-  return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
-}
