@@ -48,7 +48,7 @@ Deno.test("docs/architecture.md says where each test is", () => {
 
 const PROTOCOL = read("docs/protocol.md");
 
-Deno.test("the lines of deno.json in docs/running.md are those of a clone, and of the import map without JSR", () => {
+Deno.test("the lines of deno.json in docs/running.md are those of a clone without JSR", () => {
   const [, block = ""] = /```json\n([^]*?)```/.exec(read("docs/running.md")) ??
     [];
   const { imports } = JSON.parse(read("npm_only/import_map.json"));

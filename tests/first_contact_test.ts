@@ -47,7 +47,7 @@ const ADVISED: readonly [ClientName, ...string[]][] = [
   ["opencode", ".claude/skills", ".agents/skills"],
 ];
 
-withLinks.test("--print-config prints the same entry whatever .agents/skills holds, and the model sees what an installer linked once", async () => {
+withLinks.test("the model sees once what an installer linked, whatever --print-config found", async () => {
   using place = new Place();
   const before = await printedLaunch(place, {}, "claude-desktop");
   assert.deepEqual(serverArgs(before), ["--agents", "--tools=skilljack"]);
@@ -65,7 +65,7 @@ withLinks.test("--print-config prints the same entry whatever .agents/skills hol
   assert.deepEqual(shown, ["clone", ...NAMES]);
 });
 
-Deno.test("the rule that --print-config shows lists by name only the skills that the client describes itself", async () => {
+Deno.test("the rule of --print-config lists by name what the client describes itself", async () => {
   for (const [client, ...dirs] of ADVISED) {
     using place = installedPlace();
     place.skill("home/.claude/skills", "own");

@@ -32,7 +32,7 @@ withLinks.test("a link in a hidden skill is hidden too, even if it leads to a fi
   }
 });
 
-Deno.test("the files of a folder that the scan could not list are hidden until a scan can list it", async () => {
+Deno.test("the files of a folder are hidden until a scan can list it", async () => {
   using place = new Place();
   place.skill("project/skills", "outer");
   place.file("project/skills/outer/docs/notes.md", "notes");

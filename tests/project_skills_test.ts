@@ -76,7 +76,7 @@ function textsFor(client: string, catalog: SkillCatalog): string[] {
   ]);
 }
 
-Deno.test("twelve hundred skills of a project push none of the user's own out of any list, page, or search", async () => {
+Deno.test("a project's 1,200 skills push none of the user's out of a list or a search", async () => {
   using place = crowdedPlace();
   using registry = await openPlace(place);
   const { catalog } = registry;
@@ -225,7 +225,7 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   assert.match(result.tools[0].description, /git/);
 });
 
-withLinks.test("a clone's trusted folder that becomes a link to the home folder shows nothing in that", async () => {
+withLinks.test("a trusted folder of a clone that becomes a link shows nothing behind it", async () => {
   using place = new Place();
   place.dir("project", "shared");
   const key = place.file("home/.ssh/key", SECRET);
@@ -263,7 +263,7 @@ withLinks.test("a clone's trusted folder that becomes a link to the home folder 
   }
 });
 
-withLinks.test("a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem, as does one that cannot be resolved", async () => {
+withLinks.test("a folder of an option or a rule that a clone links out names nothing", async () => {
   using place = new Place();
   place.skill("home/.agent/skills", "git", skillMd("git", "Mine"));
   place.dir("project", ".agent");

@@ -49,7 +49,7 @@ async function open(place: Place, version: 1 | 2) {
 }
 
 for (const version of [1, 2] as const) {
-  Deno.test(`registerSkillTools() adds tools to an McpServer of version ${version}, and keeps their descriptions current`, async () => {
+  Deno.test(`registerSkillTools() adds current tools to an McpServer of version ${version}`, async () => {
     using place = new Place();
     place.skill("skills", "git");
     const { registry, server, connect } = await open(place, version);
@@ -110,7 +110,7 @@ for (const version of [1, 2] as const) {
   });
 }
 
-Deno.test("registerSkillTools() registers the tools of any toolset, and lists the skills for any profile in a description", async () => {
+Deno.test("registerSkillTools() registers the tools of any toolset, for any profile", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const all = [
@@ -135,7 +135,7 @@ Deno.test("registerSkillTools() registers the tools of any toolset, and lists th
   }
 });
 
-Deno.test("registerSkillTools() refuses another server, a second tool of a name, and an unknown toolset or profile", async () => {
+Deno.test("registerSkillTools() refuses another server, and unknown options", async () => {
   using place = new Place();
   const { registry, server } = await open(place, 1);
   for (const other of [server.server, null, undefined]) {

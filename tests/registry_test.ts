@@ -35,7 +35,7 @@ function aMinuteLater(): Disposable {
   return replaced(Date, { now: () => now() + 60_000 });
 }
 
-Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
+Deno.test("SkillRegistry.refresh() finds everything that existed when it was called", async () => {
   using place = new Place();
   place.skill("skills", "one");
   using registry = open(place);
@@ -49,7 +49,7 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   }
 });
 
-Deno.test("SkillRegistry.refresh() takes a scan that is new enough, also if it is still running", async () => {
+Deno.test("SkillRegistry.refresh() takes a scan that is new enough", async () => {
   using place = new Place();
   using registry = open(place);
   const running = registry.refresh();
@@ -147,7 +147,7 @@ Deno.test("a scan takes one operation for each skill if nothing changed", async 
   assert.ok(disk.count < 1.5 * operations, `${disk.count} operations`);
 });
 
-Deno.test("a scan reads what changed in the last two seconds again, and notices a change that preserves size and times", async () => {
+Deno.test("a scan notices a change that preserves size and times within two seconds", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
   place.skill("skills", "pdf");
@@ -184,7 +184,7 @@ const FAULTS: [operation: string, path: string][] = [
 
 for (const [operation, path] of FAULTS) {
   const where = path || "the root";
-  Deno.test(`the last result stays while ${operation} of ${where} fails temporarily, with a diagnostic`, async () => {
+  Deno.test(`the last result stays while ${operation} of ${where} fails for a time`, async () => {
     using place = new Place();
     const dir = createSkills(place);
     using registry = open(place, {}, true);
@@ -251,7 +251,7 @@ Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can
   assert.deepEqual(changes, [[]]);
 });
 
-Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until they are removed", async () => {
+Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws", async () => {
   using place = new Place();
   const lines: string[] = [];
   using registry = open(place, { log: (line) => lines.push(line) });
@@ -273,7 +273,7 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   assert.deepEqual(lines, [...failures, ...failures]);
 });
 
-Deno.test("SkillRegistry logs a problem, with file, reason, and fix, and the number of shadowed skills, once while they last", async () => {
+Deno.test("SkillRegistry logs a problem, and the number of shadowed skills, once", async () => {
   using place = new Place();
   place.skill("skills", "git");
   place.skill("skills", "other", skillMd("git"));

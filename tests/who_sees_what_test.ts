@@ -307,7 +307,7 @@ for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
   });
 }
 
-withLinks.test("a skill that cannot be read is off if a rule names its real folder, or the folder that lists it", async () => {
+withLinks.test("a skill that cannot be read is off if a rule names its folder, or the real one", async () => {
   using place = new Place();
   place.link("nowhere", "store/dangling");
   const link = place.link("store", "skills");

@@ -101,7 +101,7 @@ Deno.test("loadPolicy() says what to write instead of conditions that match noth
   assert.deepEqual(load(place.file("policy.yaml", fine)).issues, []);
 });
 
-Deno.test("loadPolicy() reports everything that breaks the schema with its path, and malformed YAML with its line", () => {
+Deno.test("loadPolicy() reports what breaks the schema by path, and malformed YAML by line", () => {
   using place = new Place();
   const states = `Invalid option: expected one of ${
     STATE_NAMES.map((state) => `"${state}"`).join("|")
@@ -145,7 +145,7 @@ rule: []
   }
 });
 
-Deno.test("loadPolicy() accepts only a regular file that it can read, and follows no symlink of the project out of it", () => {
+Deno.test("loadPolicy() reads only a regular file, and follows no link out of the project", () => {
   using place = new Place();
   assert.deepEqual(issuesIn(place.dir("folder")), ["it is a folder"]);
   const latin1 = place.file("latin1.yaml", new Uint8Array([0x23, 0xe4]));

@@ -42,6 +42,10 @@ const NEEDS = {
     what: "packages from JSR, or from the repository's import map",
     isMet: () => isNpmOnly || IMPORTS.length === 0,
   },
+  registry: {
+    what: "the npm registry, with an empty cache",
+    isMet: canDownload,
+  },
   bundler: {
     what: "deno bundle, which downloads esbuild",
     isMet: canBundle,
@@ -113,6 +117,13 @@ function ignoresCase(): boolean {
   using place = new Place();
   place.file("name", "");
   return isThere(join(place.path, "NAME"));
+}
+
+function canDownload(): boolean {
+  using place = new Place();
+  const args = ["cache", "npm:minisearch@^7"];
+  const env = { DENO_DIR: place.path };
+  return new Deno.Command(Deno.execPath(), { args, env }).outputSync().success;
 }
 
 function canBundle(): boolean {
