@@ -29,6 +29,15 @@ function open(
   return new SkillRegistry([skills], { log: () => {}, ...options });
 }
 
+/** Makes a function throw that each scan calls, and that cannot. */
+function withFailingScans(): Disposable {
+  return replaced(Map, {
+    groupBy: () => {
+      throw new RangeError("no such luck");
+    },
+  });
+}
+
 /** Sets the clock to a time when no file has changed recently. */
 function aMinuteLater(): Disposable {
   const { now } = Date;
@@ -74,12 +83,8 @@ Deno.test("a scan that fails unexpectedly keeps the last catalog, and is reporte
   registry.onChange(({ catalog }) => {
     changes.push(catalog.diagnostics.map(({ rule }) => rule).join());
   });
-  const { groupBy } = Map;
-  const fail = () => {
-    throw new RangeError("no such luck");
-  };
   {
-    using _ = replaced(Map, { groupBy: fail as typeof groupBy });
+    using _ = withFailingScans();
     assert.equal((await registry.refresh()).skills, skills);
     await registry.refresh();
   }
@@ -96,12 +101,8 @@ Deno.test("a registry whose first scan fails tries again", async () => {
   const catalogs = new Inbox<readonly string[]>();
   using registry = open(place, { refreshSeconds: 0.01 });
   registry.onChange(({ catalog }) => catalogs.put(names(catalog)));
-  const { groupBy } = Map;
-  const fail = () => {
-    throw new RangeError("no such luck");
-  };
   {
-    using _ = replaced(Map, { groupBy: fail as typeof groupBy });
+    using _ = withFailingScans();
     assert.deepEqual(names(await registry.refresh()), []);
   }
   registry.watch();

@@ -147,7 +147,12 @@ withRegistry.test("in a fresh clone, deno task start downloads only what the pro
   const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
     args: ["task", "-q", "start", "--print-config", "cursor"],
     cwd: copyRepository(place),
-    env: { ...environment, HOME: place.home, DENO_DIR: cache },
+    env: {
+      ...environment,
+      HOME: place.home,
+      USERPROFILE: place.home,
+      DENO_DIR: cache,
+    },
   }).outputSync();
   const [printed = "", logged = ""] = [stdout, stderr]
     .map((bytes) => new TextDecoder().decode(bytes));
