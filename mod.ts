@@ -1410,13 +1410,17 @@ function dirsToWatch(
 
 // ---- The service and the tools ---------------------------------------------------------------------
 
-/** Serves the skills of a registry to any number of clients, with the MCP SDK. */
+/**
+ * Serves the skills of a registry to any number of clients, with the MCP SDK. Members
+ * with the SDK's own types are left out of the documentation, which would need those of
+ * the SDK.
+ */
 export interface SkillService {
   /** Fulfilled after the first scan, for which all requests wait. */
   readonly ready: Promise<unknown>;
-  /** Carries the notifications to the clients that listen over HTTP. */
+  /** @ignore Carries the notifications to the clients that listen over HTTP. */
   readonly bus: ServerEventBus;
-  /** Creates the server of a connection over stdio, or of a request over HTTP. */
+  /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
   readonly createServer: (connection: McpRequestContext) => Server;
   /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
   readonly subscribe: (uris: readonly string[]) => Promise<void>;

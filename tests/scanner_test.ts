@@ -114,7 +114,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
   );
 });
 
-Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and hides the others", async () => {
+Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root", async () => {
   for (const recursive of [false, true]) {
     using place = new Place();
     const skills = place.dir("skills");
@@ -142,7 +142,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
   }
 });
 
-Deno.test("a scan reads the new skills of a project for two seconds, and the next scan those that wait", async () => {
+Deno.test("a scan reads the new skills of a project for two seconds, and the next the rest", async () => {
   using place = new Place();
   for (const index of [0, 1, 2, 3, 4]) {
     place.skill("project/skills", `p${index}`);

@@ -64,7 +64,8 @@ Deno.test("a running server reads only its own folders", async () => {
   place.skill("project/.agents/skills", "clone");
   using server = await LocalServer.open({ ...place, args: [] });
   const skills = join(place.home, ".claude", "skills");
-  const dirs = ["", "git", "clone", "typo"].map((name) => join(skills, name));
+  const dirs = ["", "git", "clone", "clone/deeper", "typo"]
+    .map((name) => join(skills, name));
   const others = new Set<string>();
   using _disk = new DiskSpy((path, operation) => {
     const isOther = operation === "readDirSync" && !dirs.includes(path);

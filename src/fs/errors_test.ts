@@ -57,7 +57,7 @@ const CASES: readonly (readonly [
   [new SkillFileError("a.md", LINK_OUTSIDE), "link-outside", "lasting"],
 ];
 
-Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by names, codes, and numbers", () => {
+Deno.test("errors of Deno and of node:fs are told apart by names, codes, and numbers", () => {
   for (const [error, rule, meaning] of CASES) {
     const title = `${error.name} ${error.message}`;
     const { reason, fix, ...rest } = diagnosticOf(error);
@@ -85,7 +85,7 @@ withNames.test("isAbsence() accepts the errors of the file system for paths that
   }
 });
 
-Deno.test("diagnosticOf() repeats the system's words without the path, and hides nothing in them", () => {
+Deno.test("diagnosticOf() repeats the system's words without the path", () => {
   const cases: [message: string, code: string | undefined, words: string][] = [
     [
       "Input/output error (os error 5): readfile '/home/me/secret'",

@@ -69,7 +69,7 @@ Deno.test("readFields() corrects a field that the parser refuses, and no other",
   }
 });
 
-Deno.test("readFields() keeps the text of any value that it puts in quotes, except its quotes", () => {
+Deno.test("readFields() keeps the text of any value that it puts in quotes", () => {
   const pieces = [
     "x",
     " ",
@@ -206,7 +206,7 @@ const PIECES = [
   ],
 ].flat();
 
-Deno.test("a flag at the left margin hides a skill whose YAML is refused, whatever is around it", () => {
+Deno.test("a flag at the left margin hides a skill whose YAML is refused", () => {
   const lines = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 });
   fc.assert(
     fc.property(lines, lines, (above, below) => {
