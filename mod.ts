@@ -125,6 +125,7 @@ import {
   MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
+  SHARED_DIRS,
 } from "./src/skills/roots.ts";
 import {
   PROJECT_IS_SLOW,
@@ -134,7 +135,7 @@ import {
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
 import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
-import type { ScanSubscriber } from "./src/skills/source.ts";
+import type { NearMiss, ScanSubscriber } from "./src/skills/source.ts";
 import type {
   BaseDirs,
   GivenSkillRoot,
@@ -587,12 +588,15 @@ function isSearched(
   { dir, realDir, depth, outer, file }: EnteredDir,
   { root, realRoots }: RootContext,
 ): boolean {
-  if (root.recursive) return depth < MAX_SEARCH_DEPTH;
-  const isRoot = depth === 0;
+  if (depth === 0) return true;
   const isInSkill = file !== undefined || outer !== undefined;
-  const isGroup = depth === 1 && !isInSkill && !root.confinesLinks &&
+  if (root.recursive) {
+    const isPutAway = root.omitsPutAway && !isInSkill &&
+      !mayBeGroup(basename(dir)) && !SHARED_DIRS.includes(basename(dir));
+    return depth < MAX_SEARCH_DEPTH && !isPutAway;
+  }
+  return depth === 1 && !isInSkill && !root.confinesLinks &&
     mayBeGroup(basename(dir)) && !realRoots.has(realDir);
-  return isRoot || isGroup;
 }
 
 function listDirs(
@@ -854,6 +858,16 @@ function subjectOf(
   return { names: [...new Set([name ?? [], dirNames].flat())], scope, paths };
 }
 
+/** Describes a path that is no skill to the policy. */
+function subjectAt(
+  file: string,
+  project: Project,
+  names: readonly string[] = [basename(file)],
+): PolicySubject {
+  const location = locationOf(file);
+  return { names, scope: project.scopeOf(location), paths: [file, location] };
+}
+
 const MAX_DIAGNOSTICS = 1_000;
 
 /** Lists the diagnostics, except of paths that are off, global ones first, up to a limit. */
@@ -863,13 +877,10 @@ function listDiagnostics(
   { policy, project }: ScanInput,
 ): Diagnostic[] {
   const found = ofDirs.flatMap((diagnostic) => {
-    const { file } = diagnostic;
-    const location = locationOf(file);
-    const scope = project.scopeOf(location);
-    const subject = { names: [basename(file)], scope, paths: [file, location] };
+    const subject = subjectAt(diagnostic.file, project);
     return isOff(STATES[policy.decide(subject).state])
       ? []
-      : [{ diagnostic, scope }];
+      : [{ diagnostic, scope: subject.scope }];
   });
   const ofSkills = decided.filter((it) => !isOff(it))
     .flatMap(({ diagnostics, scope }) =>
@@ -1042,6 +1053,8 @@ export class SkillRegistry {
   #poller: PathPoller | undefined;
   readonly #refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
+  /** Scans for skills that are too deep. */
+  readonly #deepScans = new SharedTask<SkillCatalog>();
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   #last: Scan | undefined;
@@ -1168,6 +1181,34 @@ export class SkillRegistry {
       describe: (error) =>
         withAdvice(diagnosticOf(error), this.#options.advice),
     };
+  }
+
+  /**
+   * @ignore Finds what the model may mean by a name that loads no skill, unless it may
+   * not see that.
+   */
+  async findNearMisses(name: string): Promise<NearMiss[]> {
+    const nearMisses = await import("./src/skills/near_misses.ts");
+    const { project, hidden } = this.#last!;
+    const roots = [...this.#roots, ...nearMisses.deepenRoots(this.#roots)];
+    const found = await nearMisses.findNearMisses(
+      name,
+      this.catalog,
+      () => this.#deepScans.run(() => scanSkillRoots(roots, this.#options)),
+    );
+    return found.flatMap((diagnostic) => {
+      const { file } = diagnostic;
+      const subject = subjectAt(file, project, [name, basename(file)]);
+      const [, location] = subject.paths;
+      const { state } = this.#policy.decide(subject);
+      const hiddenFrom = strictest(
+        STATES[state].hiddenFrom,
+        hidden.of(location!, ""),
+      );
+      if (!sees("model", { hiddenFrom })) return [];
+      const projectPath = project.pathIn(location!);
+      return [{ diagnostic, scope: subject.scope, projectPath }];
+    });
   }
 
   /** @ignore Lists the policy rules that matched nothing in the last scan. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types";
 import config from "./deno.json" with { type: "json" };
 import { join } from "./src/fs/paths.ts";
+import { quote } from "./src/text.ts";
 import { Session } from "./tests/testing/client.ts";
 import { DEFAULT_FOLDERS, REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
@@ -124,6 +125,15 @@ Deno.test("skill returns the exact text of a skill, and ignores the case of name
   }
 });
 
+/** Returns the sentence that names the default folders of a place. */
+function namedDirs({ home }: Place): string {
+  const dirs = [".agent", ".claude"].flatMap((dir) => [
+    quote(`${dir}/skills`),
+    quote(join(home, dir, "skills")),
+  ]);
+  return `The server searches ${dirs.join(", ")}.`;
+}
+
 Deno.test("skill lists the available skills if it finds none of a name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git", skillMd("git", "Git workflow"));
@@ -133,6 +143,8 @@ Deno.test("skill lists the available skills if it finds none of a name", async (
   for (const name of ["nonexistent", "../../../etc/passwd", "git/notes.md"]) {
     assert.deepEqual(await session.load(name), {
       text: `Skill '${name}' not found.
+
+${namedDirs(place)}
 
 Available skills:
 - git: Git workflow
@@ -213,7 +225,9 @@ Deno.test("server starts without any skill, and says what to do", async () => {
   place.dir("home/.claude/skills/empty");
   await using session = await Session.open(place);
   const advice =
-    "There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.";
+    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings. ${
+      namedDirs(place)
+    }`;
   const list = `\n<available_skills>\n${advice}\n</available_skills>`;
   assert.ok((await session.description()).endsWith(list));
   assert.equal(

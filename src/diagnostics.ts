@@ -71,9 +71,12 @@ export const RULES = {
 /** The ID of a rule in `docs/check.md`. */
 export type Rule = keyof typeof RULES;
 
-/** Names the rule and the line for the model, without quoting the file. */
-export function formatReason({ rule, line }: DiagnosticDetails): string {
-  return line === undefined ? rule : `${rule} (line ${line})`;
+/** The rules whose words repeat an error of the system or of the user. A scan has constants for the others. */
+const VARYING: readonly Rule[] = ["inaccessible", "policy", "scan-failed"];
+
+/** Formats a diagnostic of a scan without a word of a stranger. */
+export function formatWords({ rule, reason, fix }: DiagnosticDetails): string {
+  return VARYING.includes(rule) ? rule : `${reason}; ${fix}`;
 }
 
 /** What is wrong with a file, a directory, or a policy, and how to fix it. */

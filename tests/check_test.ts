@@ -174,7 +174,7 @@ function addedWords(fix: string): string[] {
   const [, option = ""] = /\badd (--agents|--skill-dir \S+|--skill-dir ".*")$/
     .exec(fix) ?? [];
   // These say what else to do.
-  if (option === "") assert.match(fix, /^move it|the newest version/);
+  if (option === "") assert.match(fix, /^move it/);
   const words = option.matchAll(/"([^"]*)"|(\S+)/g);
   return Array.from(words, ([, quoted, word]) => quoted ?? word!);
 }

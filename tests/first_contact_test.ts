@@ -138,7 +138,10 @@ Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in 
   const { names, stderr, diagnostics } = await listed(place, env);
   assert.deepEqual([names, stderr], [["moved", "project"], ""]);
   assert.equal(diagnostics.length, 1);
-  assert.match(diagnostics[0]!, /^Claude Code serves them itself/);
+  assert.match(
+    diagnostics[0]!,
+    /^for other clients than Claude Code, add --skill-dir /,
+  );
   assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
 });
 
@@ -174,7 +177,7 @@ Deno.test("a server started by the entry for Claude Code follows CLAUDE_CONFIG_D
   });
   const own = join(moved, "skills");
   assert.ok(stderr.includes(`"${join(moved, ".claude.json")}"`));
-  assert.ok(stderr.includes(`skills in ${own} itself`));
+  assert.ok(stderr.includes(`{ in: ${own}, state: name-only }`));
   const { skills: { args, ...entry } } = JSON.parse(stdout).mcpServers;
   assert.deepEqual(entry.env, env);
   assert.ok(args[2].split(",").includes(own));

@@ -247,7 +247,7 @@ Deno.test("clients over HTTP get URIs instead of the server's paths", async () =
       const text = JSON.stringify(reply);
       assert.ok(!text.includes(place.path) && !/\.claude/.test(text), text);
       if (!text.includes("Skill 'broken' not found")) continue;
-      assert.match(text, /skips a skill with this name: description-missing/);
+      assert.match(text, /skips a skill with this name \(line 1\): the field/);
     }
   }
 });

@@ -74,7 +74,7 @@ Deno.test("modules do not load what they do not need", () => {
     // Neither program loads the other, and a server loads neither the checks nor
     // anything for the terminal.
     ["skill_server.ts", /^http\.ts$|^src\/(?:check|cli|http)\//],
-    ["skill_server.ts", /\/(?:not_found|search|policy_file)\.ts$/],
+    ["skill_server.ts", /\/(?:near_misses|not_found|search|policy_file)\.ts$/],
     ["http.ts", /^skill_server\.ts$|^src\/(?:check|cli)\//],
     // Each takes 20 ms.
     ["skill_server.ts", /^node:fs$/],

@@ -32,6 +32,7 @@ interface Scan {
 const ROOTS: Readonly<Record<string, Partial<SkillRoot>>> = {
   "": {},
   deep: { recursive: true },
+  unpacked: { recursive: true, omitsPutAway: true },
   nested: { recursive: true, searchesSkills: true },
   confined: { confinesLinks: true },
   itself: { includesItself: true },
@@ -130,6 +131,14 @@ const SCANS: Readonly<Record<string, readonly Scan[]>> = {
       found: "one all/one, two all/one/two",
     },
   ],
+  "omits what is put away in a root of unpacked archives": [{
+    files: `all/pdf/pdf/, all/repository-main/skills/git/,
+      all/repository-main/.claude/skills/own/, all/_drafts/=_drafts, all/.x/a/,
+      all/_drafts/b/, all/more/disabled/c/, all/more/Old/d/, all/archive/e/`,
+    roots: "all:unpacked",
+    found: `_drafts all/_drafts, git all/repository-main/skills/git,
+      own all/repository-main/.claude/skills/own, pdf all/pdf/pdf`,
+  }],
   "serves a project that is a skill itself as the project's": [
     { files: "project/=a", roots: "", found: "a project" },
     { files: "project/=a", roots: "", isProjectOff: true, found: "" },

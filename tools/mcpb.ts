@@ -44,7 +44,7 @@ const USER_CONFIG = {
     type: "directory",
     title: "The folder with your skills",
     description:
-      "Each skill is a folder in it with a file named SKILL.md. You can add several.",
+      "Each skill is a folder in it with a file named SKILL.md. Unpack archives. You can add several folders.",
     multiple: true,
     required: false,
     default: [],
@@ -74,7 +74,7 @@ function createManifest({ os }: Platform, executable: string) {
     description: "Lets Claude use the skills in your folders.",
     long_description: `Finds Agent Skills in ${
       joined(DIRS.map((dir) => `\`${dir}\``))
-    } in your home folder, and in the folders that you choose. A skill is a folder with a file named \`SKILL.md\`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.`,
+    } in your home folder, and in the folders that you choose, also deep inside. A skill is a folder with a file named \`SKILL.md\`. Claude loads a skill when a task needs it. The server only reads files and does not use the network.`,
     author: { name: "the skill-server authors" },
     icon: "icon.png",
     license: config.license,

@@ -3,10 +3,10 @@
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { listFields, meantField } from "../skills/fields.ts";
 import { SKILL_MD } from "../skills/names.ts";
+import { findLinkText } from "../skills/near_misses.ts";
 import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
 import { type Details, fixBy } from "./fields.ts";
-import { findLinkText } from "./near_misses.ts";
 
 const UTF_16: Details = {
   line: 1,

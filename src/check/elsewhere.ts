@@ -1,7 +1,7 @@
 /**
  * Finds skills in directories that the server does not search: those of other agents
- * and of the packages of a project, and those a level off or too deep. Says which
- * option adds them.
+ * and of the packages of a project, those a level off or too deep, and those with almost
+ * the given name. Says which option adds them.
  */
 
 import type { Diagnostic } from "../diagnostics.ts";
@@ -9,6 +9,7 @@ import {
   basename,
   childOn,
   currentDir,
+  dirname,
   inHome,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -21,11 +22,15 @@ import {
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
-import { DEFAULT_DIRS, SHARED_DIRS } from "../skills/roots.ts";
+import { deepenRoots, listSubdirs } from "../skills/near_misses.ts";
+import {
+  DEFAULT_DIRS,
+  resolveSkillRoots,
+  SHARED_DIRS,
+} from "../skills/roots.ts";
 import { isSkillDir } from "../skills/skill_file.ts";
 import type { Skill, SkillCatalog, SkillRoot } from "../skills/types.ts";
-import { count } from "../text.ts";
-import { listSubdirs } from "./near_misses.ts";
+import { count, nearestWords, quote } from "../text.ts";
 
 /**
  * Where agents have a directory `skills`, in projects or in the home directory, according
@@ -44,7 +49,7 @@ const AGENT_DIRS =
   .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud .trae .trae-cn .vibe
   .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
-/** The maximum number of lines about packages, and about deeper directories. */
+/** The maximum number of lines about plugins, packages, and deeper directories. */
 const MAX_PACKAGES = 25;
 const MAX_DEEPER = 10;
 
@@ -69,7 +74,7 @@ export async function listElsewhere(
   const { roots } = settings;
   const listers = areDirsEnough(catalog, settings)
     ? []
-    : [listKnown, listPackages, listBeside];
+    : [listKnown, listPlugins, listPackages, listBeside];
   const visited = new Set(roots.map(({ path }) => realPathOf(path)));
   const isNew = ({ path }: Place) => {
     const realPath = realPathOf(path);
@@ -77,15 +82,14 @@ export async function listElsewhere(
     visited.add(realPath);
     return !isKnown;
   };
-  const [known = [], packages = [], beside = []] = listers.map((list) =>
+  const [known = [], plugins = [], packages = [], beside = []] = listers.map((
+    list,
+  ) =>
     list(settings).filter(({ path }) => isUnsearched(path, roots))
       .filter(isNew)
   );
-  const places = [...known, ...packages, ...beside];
-  const deep = [...roots, ...known].filter(({ recursive }) => !recursive)
-    .map((root) => ({ ...root, includesItself: false, recursive: true }))
-    // The innermost root names the directory of a skill.
-    .toSorted((a, b) => b.path.length - a.path.length);
+  const places = [...known, ...plugins, ...packages, ...beside];
+  const deep = deepenRoots([...roots, ...known]);
   const found = await scanRoots([...roots, ...places, ...deep]);
   const reports = new Map(found.roots.map((report) => [report.root, report]));
   const report = (place: Place): Diagnostic[] => {
@@ -98,6 +102,7 @@ export async function listElsewhere(
   };
   return [
     ...known.flatMap(report),
+    ...plugins.flatMap(report).slice(0, MAX_PACKAGES),
     ...packages.flatMap(report).slice(0, MAX_PACKAGES),
     ...beside.flatMap(report),
     ...listDeeper(found, deep, settings),
@@ -136,9 +141,17 @@ function adviseToAdd(dir: string, { home }: Settings): string {
   return `add --skill-dir ${quoteWord(withTilde(dir, home))}`;
 }
 
-// A search of the whole cache would also find old versions.
-const ADD_A_PLUGIN =
-  "Claude Code serves them itself; for another client, add --skill-dir with the folder of the newest version of a plugin in it";
+/** Lists the newest version of each plugin of Claude Code. */
+function listPlugins(settings: Settings): Place[] {
+  const byNumber = new Intl.Collator("en", { numeric: true }).compare;
+  const cache = inHome(join(".claude", "plugins", "cache"), settings.options);
+  return listSubdirs(cache ?? "").flatMap(listSubdirs)
+    .flatMap((plugin) => listSubdirs(plugin).sort(byNumber).at(-1) ?? [])
+    .map((path) => {
+      const add = adviseToAdd(path, settings);
+      return placeAt(path, `for other clients than Claude Code, ${add}`);
+    });
+}
 
 /** Lists the directories of other agents, and those above the project. */
 function listKnown(settings: Settings): Place[] {
@@ -151,7 +164,6 @@ function listKnown(settings: Settings): Place[] {
     ),
     ...AGENT_DIRS.map((dir) => pathOf(`${dir}/skills`))
       .map((path) => placeAt(path, adviseToAdd(path, settings))),
-    placeAt(pathOf(".claude/plugins/cache"), ADD_A_PLUGIN),
   ]);
   const above = listDirsAbove().map((dir) => {
     const path = join(dir, ".claude", "skills");
@@ -241,4 +253,26 @@ function listDeeper(
       adviseToAdd(file, settings)
     }`,
   }));
+}
+
+/** Suggests a folder or a skill of almost the same name instead of a missing directory. */
+export function explainMissingDir(
+  diagnostic: Diagnostic,
+  { options, values: { agents, check } }: Settings,
+): Diagnostic {
+  const { file } = diagnostic;
+  const name = basename(file);
+  const isHere = dirname(file) === options.workingDirectory;
+  const mayBeSkill = check && isHere;
+  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
+  const names = [dirname(file), ...roots.map(({ path }) => path)]
+    .flatMap(listSubdirs).map((path) => basename(path));
+  const [near] = nearestWords(name, new Set(names));
+  const reason = mayBeSkill
+    ? `there is no folder or skill named ${quote(name)}`
+    : diagnostic.reason;
+  const fix = near === undefined
+    ? diagnostic.fix
+    : `did you mean ${quote(isHere ? near : join(dirname(file), near))}?`;
+  return { ...diagnostic, reason, fix };
 }

@@ -24,6 +24,7 @@ import {
   MAX_SKILL_SIZE,
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
+import { MARKDOWN } from "../skills/near_misses.ts";
 import {
   findYaml,
   isFlagValue,
@@ -34,7 +35,6 @@ import type { Skill, SkillFiles } from "../skills/types.ts";
 import { count, listInvisible, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
 import { explainMisspelling, locateField } from "./fields.ts";
-import { MARKDOWN } from "./near_misses.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
@@ -323,15 +323,24 @@ function checkLinks(
   return markdown.listBrokenLinks(text, path, paths);
 }
 
-/** Reports skills of the same name. */
-export function checkTogether(skills: readonly Skill[]): Diagnostic[] {
+/**
+ * Reports skills of the same name.
+ *
+ * @param copies Those whose files are the same, too.
+ */
+export function checkTogether(
+  skills: readonly Skill[],
+  copies: ReadonlySet<Skill>,
+): Diagnostic[] {
   const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
   return [...byName.values()].flatMap(([first, ...others]) =>
-    others.map(({ name, file }): Diagnostic => ({
+    others.map((skill): Diagnostic => ({
       rule: "name-twice",
-      file,
-      reason: `${quote(first!.file)} has the same name, ${quote(name)}`,
-      fix: "rename one of the two skills, or remove it",
+      file: skill.file,
+      reason: `${quote(first!.file)} has the same name, ${quote(skill.name)}`,
+      fix: copies.has(skill)
+        ? "remove one of the two skills, because it is a copy"
+        : "rename one of the two skills, or remove it",
     }))
   );
 }

@@ -4,7 +4,7 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { formatDiagnostic, isError } from "../diagnostics.ts";
+import { formatDiagnostic } from "../diagnostics.ts";
 import { type ClientName, OTHER_CLIENTS } from "../views/clients.ts";
 import type { CommandLine } from "../program/command_line.ts";
 import {
@@ -16,6 +16,7 @@ import { findFailure } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { log } from "../text.ts";
 import { createClientConfig, withClientOptions } from "./config.ts";
+import { explainDoubleLists } from "./double_lists.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { formatJson, print } from "./print.ts";
@@ -41,7 +42,7 @@ export async function runCommand(
     logEntryDiagnostics(catalog);
     // A server would start without skills.
     if (findFailure(catalog) !== undefined) return 2;
-    return await printConfig(client as ClientName, settings);
+    return await printConfig(client as ClientName, settings, openSkills);
   }
   if (as === undefined) return await printReport(settings, openSkills);
   return await printModelView(settings, openSkills);
@@ -60,8 +61,16 @@ function logEntryDiagnostics({ diagnostics }: SkillCatalog): void {
 async function printConfig(
   client: ClientName,
   settings: Settings,
+  openSkills: OpenSkills,
 ): Promise<number> {
-  const { text, notes } = createClientConfig(client, settings);
+  const entrySettings = withClientOptions(client, settings);
+  const doubleLists = await explainDoubleLists(
+    client,
+    entrySettings,
+    openSkills,
+  );
+  const config = createClientConfig(client, settings, { doubleLists });
+  const { text, notes } = config;
   const code = await print(text.trimEnd().split("\n"));
   await print(notes.flatMap((note) => ["", note]), Deno.stderr);
   return code;
@@ -90,7 +99,7 @@ async function printReport(
   const { check = false, json = false, strict = false } = settings.values;
   const lines = json ? formatJson(report) : formatReport(report, settings);
   const code = await print(lines);
-  const isBad = check &&
-    report.diagnostics.some((diagnostic) => strict || isError(diagnostic));
+  const { errors, warnings } = report;
+  const isBad = check && errors + (strict ? warnings : 0) > 0;
   return code === 0 && isBad ? 1 : code;
 }

@@ -118,15 +118,20 @@ const RUNS: [args: string, code: number, text: RegExp][] = [
   ["--check skills", 0, /^Checked 1 skill: 0 errors, 1 warning$/m],
   ["--check skills --strict", 1, /^Checked 1 skill: 0 errors, 1 warning$/m],
   ["--check other", 1, /^Checked 1 skill: 1 error, 1 warning$/m],
-  ["--check other --ignore name-folder", 0, /: 0 errors, 1 warning$/m],
   [
-    "--check other --strict --ignore=name-folder --ignore=broken-link",
+    "--check other --ignore name-folder",
     0,
-    /^Checked 1 skill: no problems\n$/,
+    /: 0 errors, 1 warning \(1 ignored\)$/m,
+  ],
+  ["--check other --ignore name-folder:skills", 1, /: 1 error, 1 warning$/m],
+  [
+    "--check other --strict --ignore=name-folder:other,long --ignore=broken-link",
+    0,
+    /^Checked 1 skill: no problems \(2 ignored\)\n$/,
   ],
 ];
 
-Deno.test("the options say what to print, and only --check fails: because of errors, with --strict also because of warnings, unless --ignore leaves out their rule", async () => {
+Deno.test("the options say what to print, and only --check fails: because of errors, with --strict also because of warnings, unless --ignore leaves out their rule, everywhere or in a folder", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "bad", "no frontmatter");

@@ -6,7 +6,6 @@
 import {
   basename,
   dirname,
-  inHome,
   isAbsolute,
   isAtOrBelow,
   isWindows,
@@ -24,7 +23,6 @@ import {
   type Program,
   quoteWord,
   runningProgram,
-  withTilde,
 } from "../program/running_program.ts";
 import {
   readEnvironment,
@@ -58,12 +56,16 @@ export interface ClientConfig {
 /**
  * Creates the configuration for a client.
  *
+ * @param options.doubleLists What to say about skills that the client lists itself.
  * @throws {UsageError} If Deno could read more than the user expects.
  */
 export function createClientConfig(
   name: ClientName,
   settings: Settings,
-  program: Program = runningProgram(),
+  { program = runningProgram(), doubleLists }: {
+    program?: Program;
+    doubleLists?: string | undefined;
+  } = {},
 ): ClientConfig {
   const client = CLIENTS[name];
   const entrySettings = withClientOptions(name, settings);
@@ -80,7 +82,7 @@ export function createClientConfig(
     explainWhereToAdd(client, file, command) +
     explainWhenToReprint(launch, program) + ".",
     explainAddedOptions(client, settings, entrySettings),
-    explainDoubleLists(client, entrySettings),
+    doubleLists,
     explainCommas(program, entrySettings),
     command,
   ].filter((note) => note !== undefined);
@@ -211,24 +213,6 @@ function explainAddedOptions(
   return added.length > 0
     ? `The entry adds ${added.join(", and ")}.`
     : undefined;
-}
-
-/** Explains how to save tokens if both the client and the server describe some skills. */
-function explainDoubleLists(
-  { title, ownSkills = [], ownList }: Client,
-  { roots, options, home }: Settings,
-): string | undefined {
-  if (ownList === "only names") return undefined;
-  const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
-    .map((dir) => inHome(dir.replace("~/", ""), options))
-    .filter((own) => own !== undefined)
-    .filter((own) => roots.some(({ path }) => isAtOrBelow(own, path)))
-    .map((own) => quoteWord(withTilde(own, home)));
-  if (dirs.length === 0) return undefined;
-  const list = dirs.length === 1 ? dirs[0] : `[${dirs.join(", ")}]`;
-  return `${title} also describes the skills in ${
-    dirs.join(" and ")
-  } itself. If its list has room for all of them, the rule "- { in: ${list}, state: name-only }" in a file for --policy saves about 45 tokens a skill.`;
 }
 
 /**

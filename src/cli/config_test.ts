@@ -310,7 +310,7 @@ Deno.test("--print-config says when to print the entry again", () => {
     notesFor({ mainModule, executable }).includes(
       `; print it again if you move ${
         quote(mainModule)
-      } or upgrade Deno, because its path contains the version.\n`,
+      } or upgrade Deno, because its path contains the version.`,
     ),
   );
 });

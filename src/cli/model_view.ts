@@ -54,7 +54,8 @@ function formatPassage({ title, text }: Passage): string {
   return [`${title}: ${formatSize(text.length)}`, ...lines].join("\n");
 }
 
-function listPassages(client: string, view: ToolView): Passage[] {
+/** Lists all texts of the server that the model sees before it calls a tool. */
+export function listPassages(client: string, view: ToolView): Passage[] {
   const { keepsInstructionsTo, searchesTools } = profileOfOption(client);
   const { catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";

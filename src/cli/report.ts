@@ -2,14 +2,8 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
-import { listElsewhere } from "../check/elsewhere.ts";
+import { explainMissingDir, listElsewhere } from "../check/elsewhere.ts";
 import { explain } from "../check/explain.ts";
-import {
-  checkLooseFile,
-  explainMissingDir,
-  listNearMisses,
-  readHead,
-} from "../check/near_misses.ts";
 import { checkSkill, checkTogether } from "../check/rules.ts";
 import { addSymlinkTarget } from "../check/symlink_target.ts";
 import {
@@ -21,20 +15,29 @@ import {
 } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
 import {
+  basename,
   currentDir,
   dirname,
   isAtOrBelow,
   isAtOrBelowAny,
+  namesIn,
   realPathOf,
   relative,
+  resolvePath,
 } from "../fs/paths.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
-import { qualifiedName, SKILL_MD } from "../skills/names.ts";
+import { qualifiedName, SKILL_MD, skillKey } from "../skills/names.ts";
+import {
+  checkLooseFile,
+  listNearMisses,
+  readHead,
+} from "../skills/near_misses.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type {
+  ShadowedSkill,
   Skill,
   SkillCatalog,
   SkillFiles,
@@ -60,10 +63,10 @@ export type Report = Awaited<ReturnType<typeof createReport>>;
  * Scans the roots once, and creates the report of `--check` or `--list`.
  */
 export async function createReport(settings: Settings, openSkills: OpenSkills) {
-  const { check = false, list, policy, ignore = [] } = settings.values;
+  const { check = false, list, policy } = settings.values;
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
-  const found = listAll(catalog);
+  const found = selectSkills(listAll(catalog), settings.words);
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
   const served = new Set(catalog.served.values());
@@ -75,33 +78,93 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
       const room = skill.root.scope === "project"
         ? projectRoom
         : { ...NO_LIMIT };
-      return inspect(skill, loadedAs, { registry, check, roots, room });
+      return inspect(skill, loadedAs, { registry, settings, roots, room });
     },
+  );
+  const copies = new Set(
+    found.filter((_, index) => skills[index]!.reported.isCopy),
   );
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
     ...listUninspected(projectRoom, roots),
-    ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
+    ...check
+      ? checkTogether(found.filter((skill) => !isOff(skill)), copies)
+      : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
     ...await listUnsearched(catalog, settings, openSkills),
-    ...listMisses(catalog),
+    ...listNearMisses(catalog),
   ];
   const checked = listChecked(catalog, found);
-  const empty = check ? listEmptyDirs(checked, diagnostics, settings) : [];
+  const { words } = settings;
+  const told = words.length === 0
+    ? diagnostics
+    : diagnostics.filter((it) => isAbout(it, words));
+  const kept = told.filter((it) => !isIgnored(it, settings));
+  const emptyDirs = check ? listEmptyDirs(checked, kept, settings) : [];
+  const unexplained = emptyDirs
+    .filter((dir) => !kept.some(({ file }) => isAtOrBelow(file, dir)))
+    .map((file) => ({ file, ...NO_SKILLS }));
+  const reported = [
+    ...kept,
+    ...unexplained.filter((it) => !isIgnored(it, settings)),
+  ].map((it) => toReported(addSymlinkTarget(it), emptyDirs));
+  const errors = reported.filter(({ severity }) => severity === "error").length;
   return {
     version: config.version,
     checked: check ? checked.size : undefined,
     policy,
+    errors,
+    warnings: reported.length - errors,
+    ignored: told.length - kept.length,
     roots: roots.map(toReportedRoot),
     skills: skills.map(({ reported }) => reported),
-    diagnostics: [...diagnostics, ...empty]
-      .filter(({ rule }) => !ignore.includes(rule))
-      .map(addSymlinkTarget).map(toReported).toSorted((a, b) =>
-        byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
-      ),
+    diagnostics: reported.toSorted((a, b) =>
+      byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
+    ),
   };
+}
+
+/** Returns the skills with these names, or else those with a word in a text, if there are words. */
+function selectSkills(
+  skills: readonly Skill[],
+  words: readonly string[],
+): readonly Skill[] {
+  if (words.length === 0) return skills;
+  const keys = words.map(skillKey);
+  const named = skills.filter((skill) =>
+    listNames(skill).some((name) => keys.includes(skillKey(name)))
+  );
+  return named.length > 0 ? named : skills.filter(({ name, description }) => {
+    const text = `${name}\n${description}`.toLowerCase();
+    return keys.some((key) => text.includes(key));
+  });
+}
+
+/** Lists the names that may load a skill. */
+function listNames({ name, plugin, scope, directory }: Skill): string[] {
+  const names = plugin === undefined ? [name] : [name, `${plugin}:${name}`];
+  const scoped = names.map((name) => `${scope}:${name}`);
+  return [...new Set([...names, ...scoped, basename(directory)])];
+}
+
+/** Whether the file of a diagnostic, or its directory, has one of the words in its name. */
+function isAbout({ file }: Diagnostic, words: readonly string[]): boolean {
+  const names = namesIn(file).slice(-2).join("\n").toLowerCase();
+  return words.some((word) => names.includes(skillKey(word)));
+}
+
+/** Whether `--ignore` names the rule of a diagnostic, in every folder or in its own. */
+function isIgnored(
+  { rule, file }: Diagnostic,
+  { values: { ignore = [] }, options }: Settings,
+): boolean {
+  return ignore.flatMap((value) => value.split(",")).some((value) => {
+    const [name, ...dir] = value.trim().split(":");
+    return name === rule && (dir.length === 0 ||
+      isAtOrBelow(file, resolvePath(dir.join(":"), options)));
+  });
 }
 
 /**
@@ -170,20 +233,15 @@ async function listUnsearched(
   });
 }
 
-/** Lists the near misses in the roots and around skills. */
-function listMisses(catalog: SkillCatalog): Diagnostic[] {
-  const roots = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root.path);
-  const skipped = catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
-    .map(({ file }) => dirname(file));
-  const skills = listAll(catalog).map(({ directory }) => directory);
-  return listNearMisses(roots, [...skills, ...skipped]);
-}
-
-function toReported({ line, ...rest }: Diagnostic): ReportedDiagnostic {
+/** @param emptyDirs The directories whose lack of skills is an error. A warning can be the reason. */
+function toReported(
+  { line, ...rest }: Diagnostic,
+  emptyDirs: readonly string[],
+): ReportedDiagnostic {
   const relativePath = pathFromHere(rest.file);
+  const isFailure = isError(rest) || isAtOrBelowAny(rest.file, emptyDirs);
   return {
-    severity: isError(rest) ? "error" : "warning",
+    severity: isFailure ? "error" : "warning",
     effect: RULES[rest.rule],
     ...relativePath === undefined ? {} : { relativePath },
     ...rest,
@@ -216,14 +274,14 @@ function toReportedRoot(
 }
 
 /**
- * Reports each given directory without a skill to check, or that there is no skill at
- * all. Directories with other errors need no report.
+ * Lists each given directory without a skill to check or an error, or else the working
+ * directory if there is nothing at all.
  */
 function listEmptyDirs(
   checked: ReadonlySet<string>,
   diagnostics: readonly Diagnostic[],
   { dirs }: Settings,
-): Diagnostic[] {
+): string[] {
   // Without a valid policy, nothing is served.
   if (diagnostics.some(({ rule }) => rule === "policy")) return [];
   const failed = diagnostics.filter(isError).map(({ file }) => file);
@@ -236,7 +294,7 @@ function listEmptyDirs(
     !(isNamedSkills(dirname(dir)) && isMarkedAsNonSkill(dir)) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(dir)));
   const named = dirs.length > 0 ? dirs : [currentDir() ?? "."];
-  return named.filter(isEmpty).map((file) => ({ file, ...NO_SKILLS }));
+  return named.filter(isEmpty);
 }
 
 const NO_SKILLS: DiagnosticDetails = {
@@ -265,15 +323,15 @@ function listChecked(
 async function inspect(
   skill: Skill,
   loadedAs: string | undefined,
-  { registry, check, roots, room }: {
+  { registry, settings: { values: { check }, words }, roots, room }: {
     registry: SkillSource;
-    check: boolean;
+    settings: Settings;
     roots: readonly SkillRootReport[];
     room: Room;
   },
 ) {
-  const { name, description, scope, directory, file, state, hiddenFrom } =
-    skill;
+  const { name, description, scope, directory, file } = skill;
+  const { state, hiddenFrom, isHiddenFromUser } = skill;
   const contents = isOff(skill)
     ? undefined
     : await listFiles(skill, registry, room);
@@ -293,10 +351,17 @@ async function inspect(
     file,
     state,
     hiddenFrom,
+    isHiddenFromUser,
     policyRule: skill.policyRule?.path,
     shadowedBy: shadowing?.by.file,
+    isCopy: shadowing && contents &&
+      await hasSameFiles(shadowing, registry, room),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
+    ...words.length === 0 ? {} : {
+      names: listNames(skill).filter((it) => registry.find(it) === skill),
+      paths: contents?.files.map(({ path }) => path),
+    },
   };
   return { reported, diagnostics };
 }
@@ -311,4 +376,25 @@ async function listFiles(
   const contents = await registry.listFiles(skill);
   room.entries -= contents.entries;
   return contents;
+}
+
+/** Whether a skill has the files of the one that shadows it, if there is room to read both. */
+async function hasSameFiles(
+  { skill, by }: ShadowedSkill,
+  registry: SkillSource,
+  room: Room,
+): Promise<boolean> {
+  const digest = async (it: Skill) => {
+    const { files } = await registry.listFiles(it);
+    room.bytes -= totalSize(files);
+    if (room.bytes < 0) return undefined;
+    const digests = files.map(async (file) => [
+      file.path,
+      (await registry.digest(it, file)).digest,
+    ]);
+    return JSON.stringify(await Promise.all(digests));
+  };
+  const [mine, theirs] = await Promise.all([digest(skill), digest(by)])
+    .catch(() => []);
+  return mine !== undefined && mine === theirs;
 }

@@ -4,30 +4,35 @@
  * Actions, diagnostics are annotations.
  */
 
-import { hasEffect, isError } from "../diagnostics.ts";
 import { dirname, join, relative } from "../fs/paths.ts";
 import { STATES } from "../policy/states.ts";
 import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { isOff } from "../skills/visibility.ts";
-import { byCodeUnits, count } from "../text.ts";
+import { byCodeUnits, count, oneLine, quote } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./print.ts";
 import { pathFromHere, type Report } from "./report.ts";
 
 export function formatReport(
   report: Report,
-  { values: { list }, home }: Pick<Settings, "values" | "home">,
+  { values: { list }, home, words }: Pick<
+    Settings,
+    "values" | "home" | "words"
+  >,
 ): string[] {
   const diagnostics = report.diagnostics
     .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
   const reported = diagnostics.flatMap((it) => formatReported(it, home));
-  const [advice, ...lines] = formatAdvice(report, home);
+  const [advice, ...lines] = formatAdvice(report, words, home);
   const summary = [summarize(report), advice].filter(Boolean).join(". ");
   const heading = diagnostics.length === 0
     ? []
     : [`Problems (${diagnostics.length})`];
+  const listed = words.length > 0
+    ? report.skills.flatMap((skill) => formatSkill(skill, home))
+    : formatRoots(report, home);
   return joinSections([
-    ...list ? [withoutCommands(formatRoots(report, home)), heading] : [],
+    ...list ? [withoutCommands(listed), heading] : [],
     reported,
     [summary],
     lines,
@@ -84,19 +89,51 @@ function formatRemarks(
   root: string,
   home: string | undefined,
 ): string {
-  const { name, loadedAs, state, directory, hiddenFrom, shadowedBy } = skill;
+  const { name, loadedAs, state, directory, hiddenFrom } = skill;
+  const { isHiddenFromUser, shadowedBy, isCopy } = skill;
   const dir = relative(root, directory) || ".";
   const remarks: string[] = [];
   if (dir !== name) remarks.push(`in ${dir}`);
   if (isOff(skill) && STATES[state].hiddenFrom !== hiddenFrom) {
     remarks.push("off, because its SKILL.md is a link into a hidden folder");
   }
+  const viewers = [
+    ...hiddenFrom === "model" ? ["the model"] : [],
+    ...isHiddenFromUser ? ["the user"] : [],
+  ];
+  if (viewers.length > 0) {
+    const byPolicy = STATES[state].hiddenFrom === hiddenFrom;
+    const hider = byPolicy && !isHiddenFromUser ? "the policy" : "its SKILL.md";
+    remarks.push(`hidden from ${viewers.join(" and ")} by ${hider}`);
+  }
   if (shadowedBy !== undefined) {
     const holder = showPath(dirname(shadowedBy), home);
     const advice = loadedAs === undefined ? `: ${RENAME}` : "";
-    remarks.push(`shadowed by ${holder}${advice}`);
+    remarks.push(
+      isCopy
+        ? `the same files as ${holder}; remove one`
+        : `shadowed by ${holder}${advice}`,
+    );
   }
   return remarks.join("; ");
+}
+
+/** Formats all that a report says about a skill. */
+function formatSkill(
+  skill: Report["skills"][number],
+  home: string | undefined,
+): string[] {
+  const { name, scope, description, directory, state, policyRule } = skill;
+  const { names = [], paths = [] } = skill;
+  const rule = policyRule === undefined ? "" : ` (${policyRule})`;
+  const remarks = formatRemarks(skill, dirname(directory), home);
+  return [
+    `${name} (${scope}): ${oneLine(description)}`,
+    `  folder: ${showPath(directory, home)}`,
+    `  state: ${state}${rule}${remarks === "" ? "" : `; ${remarks}`}`,
+    `  loads as: ${names.join(", ")}`,
+    `  files: ${paths.join(", ")}`,
+  ];
 }
 
 /** The maximum width that a column is padded to, in characters. Longer cells exceed it. */
@@ -127,38 +164,36 @@ function formatReported(
   const position = line === undefined ? file : `${file}:${line}`;
   // A line to copy must not be indented.
   const lines = copy === undefined ? [] : [copy];
-  const shown = hasEffect(diagnostic, "unlisted")
-    ? `${reason} (hosts with the Skills extension do not list the skill)`
-    : reason;
   if (isInActions()) {
     // The log of a step shows nothing but the message.
-    const message = [`${position}: ${shown}`, `fix: ${fix}`, ...lines];
+    const message = [`${position}: ${reason}`, `fix: ${fix}`, ...lines];
     // Absolute paths work in any directory: the runner makes them relative.
     const place = { file: diagnostic.file, line, title: rule };
     return [annotation(severity, place, message)];
   }
-  const start = `${position}: ${severity}[${rule}]: ${shown}`;
+  const start = `${position}: ${severity}[${rule}]: ${reason}`;
   return [start, `  fix: ${fix}`, ...lines];
 }
 
-function summarize({ diagnostics, skills, checked }: Report): string {
-  const errors = diagnostics.filter(isError).length;
-  const warnings = diagnostics.length - errors;
+function summarize(
+  { errors, warnings, ignored, diagnostics, skills, checked }: Report,
+): string {
+  const rest = ignored === 0 ? "" : ` (${ignored} ignored)`;
   const counts = diagnostics.length === 0
     ? ""
-    : `: ${count(errors, "error")}, ${count(warnings, "warning")}`;
+    : `: ${count(errors, "error")}, ${count(warnings, "warning")}${rest}`;
   if (checked !== undefined) {
     const isClean = checked > 0 && diagnostics.length === 0;
-    const result = isClean ? ": no problems" : counts;
+    const result = isClean ? `: no problems${rest}` : counts;
     return `Checked ${count(checked, "skill")}${result}`;
   }
   const visible = skills.filter((skill) => !isOff(skill));
   const shadowed = visible.filter(({ shadowedBy }) => shadowedBy !== undefined);
   const served = count(visible.length - shadowed.length, "skill");
-  const rest = shadowed.length === 0
+  const others = shadowed.length === 0
     ? ""
     : `, and ${count(shadowed.length, "shadowed one")}`;
-  return `Found ${served}${rest}${counts}`;
+  return `Found ${served}${others}${counts}`;
 }
 
 const FIRST_SKILL =
@@ -168,9 +203,16 @@ const FIRST_SKILL =
 /** Advises on the next step in a sentence, and lists lines to write, if there are any. */
 function formatAdvice(
   { checked, diagnostics, roots, skills }: Report,
+  words: readonly string[],
   home: string | undefined,
 ): [sentence?: string, ...lines: string[]] {
   if (checked !== undefined) return [];
+  if (words.length > 0) {
+    const shown = words.map(quote).join(" or ");
+    return skills.length + diagnostics.length > 0 ? [] : [
+      `No skill has ${shown} in its name or description, and no folder has this name`,
+    ];
+  }
   if (skills.some((skill) => !isOff(skill))) {
     return ["To look for problems in their texts and files, use --check."];
   }

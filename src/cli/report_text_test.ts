@@ -22,7 +22,7 @@ Deno.test("--list shows roots, skills, and problems with their fixes", async () 
 ~/.claude/skills (global): 4 skills
   pdf         2 files
   Übersicht   1 file
-  global:git  1 file   shadowed by .claude/skills/git
+  global:git  1 file   the same files as .claude/skills/git; remove one
   git         1 file   in git-2; shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
 
 Problems (1)
@@ -33,6 +33,63 @@ Problems (1)
 Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To look for problems in their texts and files, use --check.
 `,
   );
+});
+
+Deno.test("--list NAME shows skills in full, or those with the word in their texts, and their problems", async () => {
+  using place = reportPlace();
+  const flags = "disable-model-invocation: true\nuser-invocable: false\n";
+  place.skill("home/office/skills", "memo", skillMd("memo", "Write", flags));
+  place.file("home/.claude/skills/memo.zip", "");
+  const policy = place.file(
+    "home/policy.yaml",
+    "rules: [{ skill: pdf, state: manual }]",
+  );
+  const dirs = [".claude/skills", "~/.claude/skills", "~/office/skills"];
+  const list = async (...words: string[]) => {
+    const args = ["--policy", policy, ...dirs, ...words];
+    return (await printedReport(place, "--list", ...args)).text;
+  };
+  assert.equal(
+    await list("git", "PDF"),
+    `git (project): About git
+  folder: .claude/skills/git
+  state: on
+  loads as: git, project:git
+  files: SKILL.md
+pdf (global): About pdf
+  folder: ~/.claude/skills/pdf
+  state: manual (rules[0]); hidden from the model by the policy
+  loads as: pdf, global:pdf
+  files: SKILL.md, forms.md
+git (global): About git
+  folder: ~/.claude/skills/git
+  state: on; the same files as .claude/skills/git; remove one
+  loads as: global:git
+  files: SKILL.md
+git (global): Another
+  folder: ~/.claude/skills/git-2
+  state: on; in git-2; shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
+  loads as: git-2
+  files: SKILL.md
+
+Found 2 skills, and 2 shadowed ones
+`,
+  );
+  const hidden = "hidden from the model and the user by its SKILL.md";
+  assert.equal(
+    await list("writ"),
+    `memo (global): Write
+  folder: ~/office/skills/memo
+  state: on; ${hidden}
+  loads as: memo, office:memo, global:memo, global:office:memo
+  files: SKILL.md
+
+Found 1 skill
+`,
+  );
+  assert.match(await list("memo"), /^\S*memo\.zip: warning\[archive\]/m);
+  const whole = await list();
+  assert.match(whole, new RegExp(`^ {2}memo .* ${hidden}$`, "m"));
 });
 
 Deno.test("--list says where to put skills if there are none, and what to write there", async () => {
@@ -52,7 +109,7 @@ Deno.test("--list says where to put skills if there are none, and what to write 
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
-    /there is no such folder.*\nFound 0 skills: 1 error, 0 warnings\n$/s,
+    /^Found 0 skills\. No skill has "typo" in its name or description, and no folder has this name\n$/,
   );
 });
 
@@ -89,6 +146,9 @@ const EMPTY_REPORT: Report = {
   version: "1.0.0",
   checked: undefined,
   policy: undefined,
+  errors: 1,
+  warnings: 1,
+  ignored: 0,
   roots: [],
   skills: [],
   diagnostics: [],
@@ -113,7 +173,7 @@ Deno.test("formatReport() prints annotations for GitHub Actions, one line each, 
     .replaceAll(",", "%2C");
   assert.equal(
     text.replaceAll("\\SKILL", "/SKILL").replaceAll(dir, "FOLDER"),
-    `::error file=FOLDER/SKILL.md,line=3,title=yaml::a,b:c/SKILL.md:3: 100%25 wrong\\u000d::warning::x (hosts with the Skills extension do not list the skill)%0Afix: write this line instead:%0Aname: a
+    `::error file=FOLDER/SKILL.md,line=3,title=yaml::a,b:c/SKILL.md:3: 100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a
 ::warning file=FOLDER/SKILL.md,title=archive::a,b:c/SKILL.md: 100%25 wrong\\u000d::warning::x%0Afix: write this line instead:%0Aname: a
 
 Checked 0 skills: 1 error, 1 warning`,

@@ -21,6 +21,7 @@ export function serveOnlyMarkdown(registry: SkillSource): SkillSource {
       return await registry.readFile(skill, path, viewer);
     },
     digest: (skill, file) => registry.digest(skill, file),
+    findNearMisses: (name) => registry.findNearMisses(name),
     listUnusedRules: () => registry.listUnusedRules(),
     refresh: (options) => registry.refresh(options),
     onChange: (listener) => registry.onChange(listener),

@@ -172,7 +172,7 @@ function describeTool(
     if (contract.length <= limit) return { description: contract };
   }
 
-  const absence = findEmptyListReason(catalog);
+  const absence = findEmptyListReason(catalog, options);
   if (absence !== undefined) return { description: `${absence}\n${usage}` };
 
   const summary = summarizeSkills(catalog, "Load instructions for a task");

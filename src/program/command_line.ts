@@ -29,6 +29,8 @@ export interface Option {
   readonly help: string;
   /** Its valid values, if there are only a few. */
   readonly choices?: readonly string[];
+  /** Whether commas separate values, each with a colon and a directory after it or not. */
+  readonly isList?: boolean;
   /** A description of a valid value. Default: its choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
@@ -49,7 +51,8 @@ const DIRS = {
 const PRINTING = {
   "list": {
     type: "boolean",
-    help: "list the skills, their folders, and their problems",
+    help:
+      "list the skills, their folders, and their problems, or show the skills with these names or words in full",
   },
   "check": {
     type: "boolean",
@@ -64,10 +67,12 @@ const PRINTING = {
   "ignore": {
     type: "string",
     multiple: true,
-    value: "RULE",
+    value: "RULE[:DIR],…",
     choices: Object.keys(RULES),
+    isList: true,
     expected: "the name of a rule, as --check prints it in brackets",
-    help: "with --check: ignore the problems of this rule; repeatable",
+    help:
+      "with --check: ignore the problems of this rule, everywhere or in DIR; repeatable",
     requires: ["check"],
   },
   "json": {
@@ -217,7 +222,10 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   for (const [name, value] of Object.entries(values)) {
     const option: Option = OPTIONS[name as keyof typeof OPTIONS];
     for (const text of [value].flat()) {
-      if (typeof text === "string") refuseInvalid(name, text, option);
+      if (typeof text !== "string") continue;
+      for (const part of partsOf(text, option)) {
+        refuseInvalid(name, part, option);
+      }
     }
     if (!values.help && !values.version) {
       refuseCombination(name, option, values);
@@ -258,6 +266,11 @@ function formatParseError(message: string): string {
   return option === undefined
     ? message
     : `--${name} requires a value: expected ${expectationOf(option)}`;
+}
+
+function partsOf(value: string, { isList = false }: Option): string[] {
+  if (!isList) return [value];
+  return value.split(",").map((part) => part.replace(/:.*/s, "").trim());
 }
 
 /** @throws {UsageError} If an option has an invalid value. */

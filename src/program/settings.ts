@@ -47,6 +47,8 @@ export interface Settings {
   readonly home: string | undefined;
   /** The absolute paths of the directories that replace the default ones. */
   readonly dirs: readonly string[];
+  /** The names and words that choose skills of `--list`. */
+  readonly words: readonly string[];
   /** The same options in the form that the registry and the tools take. */
   readonly options: SkillRegistryOptions & ToolOptions;
   /** A line for each ignored setting, with the fix. */
@@ -66,12 +68,23 @@ export function createSettings(command: CommandLine): Settings {
     maxFileSize: readMaxFileSize(warnings),
   };
   const values = resolveDirs(command.values, environment);
-  const dirs = listReplacingDirs(command, environment);
+  const words = command.positionals.filter((it) => isWord(it, command.values));
+  const positionals = command.positionals.filter((it) => !words.includes(it));
+  const dirs = listReplacingDirs({ ...command, positionals }, environment);
   const { homeDirectory: home } = environment;
   const needsHome = dirs.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   const derived = deriveSettings(values, dirs, environment);
-  return { values, home, dirs, warnings, ...derived };
+  return { values, home, dirs, words, warnings, ...derived };
+}
+
+/** Whether an argument of `--list` is no directory, but chooses skills. */
+function isWord(
+  argument: string,
+  { list = false, check, as }: CommandLine["values"],
+): boolean {
+  return list && !check && as === undefined && !/[~\\/,]/.test(argument) &&
+    !isThere(argument) && !Object.hasOwn(OPTIONS, argument);
 }
 
 export function logWarnings({ warnings }: Settings): void {
@@ -140,9 +153,13 @@ function listRoots(
     // `--check DIR` checks nothing but DIR.
     agents: agents && !(check && isNamed),
   });
+  // Users of chat applications unpack archives in these, at any depth.
+  const unpackedIn = tools === "skilljack" ? dirs : [];
   return withoutDuplicates(roots.map((root) => ({
     ...root,
-    recursive: tools === "agentskills" || root.recursive === true,
+    recursive: tools === "agentskills" || root.recursive === true ||
+      unpackedIn.includes(root.path),
+    omitsPutAway: unpackedIn.includes(root.path),
     searchesSkills: tools === "agentskills",
     confinesLinks: tools === "reference",
   })));

@@ -9,6 +9,7 @@ import type {
   SkillFileContent,
   SkillFiles,
   SkillFilesOptions,
+  SkillScope,
   Viewer,
 } from "./types.ts";
 
@@ -27,11 +28,20 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
+  findNearMisses(name: string): Promise<NearMiss[]>;
   listUnusedRules(): Diagnostic[];
   refresh(options?: { maxAgeMs?: number }): Promise<SkillCatalog>;
   onChange(listener: SkillChangeListener): () => void;
   addSubscriber(subscriber: ScanSubscriber): void;
   updateWatcher(): void;
+}
+
+/** What may be meant by a name, but is no skill. */
+export interface NearMiss {
+  readonly diagnostic: Diagnostic;
+  readonly scope: SkillScope;
+  /** If it is in the project, its relative path, with slashes. */
+  readonly projectPath?: string | undefined;
 }
 
 /** Reacts to scans and chooses directories to watch. */

@@ -69,6 +69,11 @@ export interface SkillRoot {
   readonly scope: SkillScope;
   /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
   readonly recursive?: boolean | undefined;
+  /**
+   * Whether a recursive search omits the directories that cannot be groups, such as
+   * `old` and `_drafts`, except `.agent`, `.agents`, and `.claude`. Default: `false`.
+   */
+  readonly omitsPutAway?: boolean | undefined;
   /** Whether a skill below the root can contain others. Default: `false`. */
   readonly searchesSkills?: boolean | undefined;
   /**

@@ -5,8 +5,9 @@
 
 import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
+import { escapeXml, formatIndentedJson, quote, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
+import type { ToolOptions } from "./options.ts";
 import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
 /**
@@ -48,6 +49,7 @@ export function fitList(
  */
 export function fitJsonList<Json extends object>(
   catalog: SkillCatalog,
+  options: ToolOptions,
   toJson: (entry: SkillEntry) => Json,
 ): { items: Json[]; notes: string[] } {
   const entries = listEntries("model", catalog);
@@ -67,7 +69,7 @@ export function fitJsonList<Json extends object>(
   }
   const missing = entries.length - items.length;
   if (missing > 0) return { items, notes: [formatMore(missing).trim()] };
-  const reason = findEmptyListReason(catalog);
+  const reason = findEmptyListReason(catalog, options);
   return { items, notes: reason === undefined ? [] : [reason] };
 }
 
@@ -200,22 +202,59 @@ export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
 }
 
 /** Returns one line of advice for the user, if there are no skills for the model. */
-export function findEmptyListReason(catalog: SkillCatalog): string | undefined {
+export function findEmptyListReason(
+  catalog: SkillCatalog,
+  options: ToolOptions,
+): string | undefined {
   if (listEntries("model", catalog).length > 0) return undefined;
   return findNoSkillsReason(catalog) ??
-    "There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings.";
+    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings. ${
+      nameSearchedDirs(catalog, options)
+    }`.trim();
+}
+
+/** A path in a project that is safe in the server's own sentences. */
+export const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
+
+/** How many directories a sentence names. */
+const MAX_NAMED_DIRS = 12;
+
+/** Names the directories that are searched in a sentence, unless the client is elsewhere. */
+export function nameSearchedDirs(
+  { roots }: SkillCatalog,
+  { isRemote = false }: ToolOptions,
+): string {
+  const paths = roots
+    // A directory that the user named need not have others in it.
+    .filter(({ root, status }) =>
+      status !== "missing" || root.includesItself !== false
+    )
+    .flatMap(({ root, scope, projectPath = "" }) => {
+      if (scope === "global") return quote(root.path);
+      return PLAIN_PATH.test(projectPath) ? quote(projectPath) : [];
+    });
+  if (isRemote || paths.length === 0) return "";
+  const named = [...new Set(paths)].slice(0, MAX_NAMED_DIRS);
+  return `The server searches ${named.join(", ")}.`;
+}
+
+/** A list of skills in the description of a tool. */
+export interface SkillList {
+  /** The skills that the model sees. */
+  readonly skills: readonly SkillEntry[];
+  readonly catalog: SkillCatalog;
+  readonly options: ToolOptions;
 }
 
 /**
- * Formats entries as XML. As the contract requires, the names are plain. The locations
+ * Formats a list as XML. As the contract requires, the names are plain. The locations
  * tell skills of the same name apart.
  */
 export function formatAvailableSkills(
-  entries: readonly SkillEntry[],
-  catalog: SkillCatalog,
+  { skills, catalog, options }: SkillList,
   locationOf: (skill: Skill) => string,
 ): string {
-  const elements = entries.map(({ skill, description }) => {
+  const elements = skills.map(({ skill, description }) => {
     const { name } = skill;
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })
@@ -223,7 +262,8 @@ export function formatAvailableSkills(
       .map(([key, text]) => `<${key}>${escapeXml(text)}</${key}>\n`);
     return `<skill>\n${lines.join("")}</skill>`;
   });
-  const list = elements.join("\n") || (findEmptyListReason(catalog) ?? "");
+  const list = elements.join("\n") ||
+    (findEmptyListReason(catalog, options) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
 }
 

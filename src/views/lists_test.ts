@@ -105,7 +105,14 @@ Deno.test("fitEntries() leaves the room of short descriptions to the others", ()
 Deno.test("formatAvailableSkills() has no element for a missing description", () => {
   const [entry] = listed("git", 1, { length: 0 });
   assert.equal(
-    formatAvailableSkills([entry!], EMPTY_CATALOG, () => "global"),
+    formatAvailableSkills(
+      {
+        skills: [entry!],
+        catalog: EMPTY_CATALOG,
+        options: { toolset: "skill" },
+      },
+      () => "global",
+    ),
     "<available_skills>\n<skill>\n<name>git0</name>\n<location>global</location>\n</skill>\n</available_skills>",
   );
 });

@@ -1,20 +1,16 @@
 /**
- * Answers for names that the model cannot load: they explain why a skill with that name
- * is skipped, and list the skills. About a project's skills, the server uses only its own
- * words, so that no stranger speaks to the model here.
+ * Answers for names that the model cannot load: they explain why there is no skill with
+ * that name, and list the skills. About a project's files, the server uses only words of
+ * its own, so that no stranger's text is in them.
  */
 
-import {
-  type Diagnostic,
-  formatDiagnostic,
-  formatReason,
-} from "../diagnostics.ts";
+import { formatDiagnostic, formatWords } from "../diagnostics.ts";
 import { basename, dirname } from "../fs/paths.ts";
 import { findFailure } from "../skills/catalog.ts";
 import { lookUp, parseName } from "../skills/lookup.ts";
 import { skillKey } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
-import type { SkillSource } from "../skills/source.ts";
+import type { NearMiss, SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
@@ -23,6 +19,8 @@ import {
   findNoSkillsReason,
   formatLine,
   formatMore,
+  nameSearchedDirs,
+  PLAIN_PATH,
 } from "./lists.ts";
 import type { ToolOptions } from "./options.ts";
 import { indexesOf } from "./search.ts";
@@ -32,12 +30,15 @@ const MAX_SHOWN_NAME_LENGTH = 200;
 /** The maximum length of the answer, in characters. Claude Code keeps about 10,000 of an error. */
 const MAX_ANSWER_LENGTH = 8_000;
 
+/** How long the reasons may be, so that the answer has room for skills. */
+const MAX_REASONS_LENGTH = 4_000;
+
 /** How many search results of each scope come first. */
 const MAX_RESULTS = 10;
 
 /**
- * Answers in the wording of the contract of the tool `skill`. Explains why a skill with
- * the name is skipped, and lists the skills, best matches of a search first.
+ * Answers in the wording of the contract of the tool `skill`. Explains why there is no
+ * skill with the name, and lists the skills, best matches of a search first.
  */
 export async function answerUnknownName(
   name: string,
@@ -46,11 +47,15 @@ export async function answerUnknownName(
 ): Promise<string> {
   const { catalog } = registry;
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
-  const reasons = explainUnknownName(name, catalog, options);
+  const reasons = await explainUnknownName(name, registry, options);
   const notFound = `Skill '${shown}' not found.`;
-  const advice = reasons.length === 0 ? findEmptyListReason(catalog) ?? [] : [];
-  const start = [reasons, notFound, advice, "Available skills:"].flat()
-    .join("\n\n");
+  const advice = reasons.length > 0
+    ? ""
+    : findEmptyListReason(catalog, options) ??
+      nameSearchedDirs(catalog, options);
+  const explained = truncate(reasons.join("\n\n"), MAX_REASONS_LENGTH);
+  const start = [explained, notFound, advice, "Available skills:"]
+    .filter(Boolean).join("\n\n");
   const end =
     "\n\nUse the exact skill name (case-insensitive) to load a skill.";
   const entries = await sortByMatch(shown, registry);
@@ -94,39 +99,41 @@ async function sortByMatch(
   );
 }
 
-/** Explains why a name loads no skill, as far as the model may know. */
-function explainUnknownName(
+/** A possible reason why a name loads no skill. */
+interface Cause extends NearMiss {
+  /** What is skipped, as a noun phrase. Default: a skill with this name. */
+  readonly what?: string;
+}
+
+/**
+ * Explains why a name loads no skill, as far as the model may know: because of a skipped
+ * skill, a near miss, or else a root. Global ones come first.
+ */
+async function explainUnknownName(
   name: string,
-  catalog: SkillCatalog,
+  registry: SkillSource,
   { isRemote = false }: ToolOptions,
-): string[] {
+): Promise<string[]> {
+  const { catalog } = registry;
   if (findNoSkillsReason(catalog) !== undefined) {
     return isRemote ? [] : [formatDiagnostic(findFailure(catalog)!)];
   }
   const { skipped } = lookUp(name, "model", catalog);
-  const named = [
-    ...skipped === undefined ? [] : [{ ...skipped, what: SKILL_OF_NAME }],
+  const causes: Cause[] = [
+    ...skipped?.diagnostics.map((it) => ({ ...skipped, diagnostic: it })) ?? [],
     ...listSkippedEntries(name, catalog),
   ];
-  // A global one explains the name, if there is one.
-  const [cause = []] = named.toSorted(byScope);
-  const causes = [cause, listSkippedRoots(catalog)].flat();
-  return [...new Set(causes.map((cause) => explain(cause, isRemote)))];
+  if (!causes.some(({ scope }) => scope === "global")) {
+    const { scopes } = parseName(name);
+    const nearMisses = await registry.findNearMisses(name);
+    causes.push(...nearMisses.filter(({ scope }) => scopes.includes(scope)));
+  }
+  const [first] = causes.toSorted(byScope);
+  const told = first === undefined
+    ? listSkippedRoots(catalog)
+    : causes.filter(({ scope }) => scope === first.scope);
+  return [...new Set(told.map((cause) => explain(cause, isRemote)))];
 }
-
-/** A possible reason why a name loads no skill. */
-interface Cause {
-  /** The diagnostics because of which it is skipped. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** By its real path. */
-  readonly scope: SkillScope;
-  /** A noun phrase after "The server skips". */
-  readonly what: string;
-  /** Its path in the project, with slashes, if it is the project's. */
-  readonly projectPath?: string | undefined;
-}
-
-const SKILL_OF_NAME = "a skill with this name";
 
 /** Lists skipped entries of roots that have no `SKILL.md`, such as broken symlinks. */
 function listSkippedEntries(
@@ -143,42 +150,41 @@ function listSkippedEntries(
     const { scope, projectPath } = report;
     const entry = basename(file);
     if (!scopes.includes(scope) || skillKey(entry) !== key) return [];
+    // The project itself can be a root.
+    const path = projectPath ? `${projectPath}/${entry}` : entry;
+    return [{ diagnostic, scope, projectPath: path }];
+  });
+}
+
+/** Lists the roots that are missing or skipped, at least in part. */
+function listSkippedRoots({ roots, diagnostics }: SkillCatalog): Cause[] {
+  return roots.flatMap(({ root, scope, status, projectPath }) => {
+    const diagnostic = diagnostics.find(({ file }) => file === root.path);
+    if (diagnostic === undefined) return [];
+    const part = status === "found" ? "part of " : "";
     return [{
-      diagnostics: [diagnostic],
+      diagnostic,
       scope,
-      what: SKILL_OF_NAME,
-      // The project itself can be a root.
-      projectPath: projectPath ? `${projectPath}/${entry}` : entry,
+      what: `${part}a folder of skills`,
+      projectPath,
     }];
   });
 }
 
-/** Lists the roots that are skipped, at least in part. */
-function listSkippedRoots({ roots, diagnostics }: SkillCatalog): Cause[] {
-  return roots.flatMap(({ root, scope, status, projectPath }) => {
-    const diagnostic = diagnostics.find(({ file }) => file === root.path);
-    if (diagnostic === undefined || status === "missing") return [];
-    const part = status === "found" ? "part of " : "";
-    const what = `${part}a folder of skills`;
-    return [{ diagnostics: [diagnostic], scope, what, projectPath }];
-  });
-}
-
-/** A path that is safe in the server's own sentences. */
-const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
-
 function explain(
-  { diagnostics, scope, what, projectPath = "" }: Cause,
+  { diagnostic, scope, projectPath = "", what = "a skill with this name" }:
+    Cause,
   isRemote: boolean,
 ): string {
-  if (scope === "global" && !isRemote) {
-    return diagnostics.map(formatDiagnostic).join("\n");
-  }
-  // Unlike a rule, a reason may quote what a stranger wrote.
-  const rules = [...new Set(diagnostics.map(formatReason))].join("; ");
-  const place = scope === "project" ? " in the project" : "";
-  const path = scope === "project" && !isRemote && PLAIN_PATH.test(projectPath)
-    ? ` (${projectPath})`
-    : "";
-  return `The server skips ${what}${place}${path}: ${rules}. Its log says how to fix it.`;
+  if (scope === "global" && !isRemote) return formatDiagnostic(diagnostic);
+  const { line } = diagnostic;
+  const position = [
+    ...!isRemote && PLAIN_PATH.test(projectPath) ? [projectPath] : [],
+    ...line === undefined ? [] : [`line ${line}`],
+  ].join(", ");
+  const place = [
+    ...scope === "project" ? [" in the project"] : [],
+    ...position === "" ? [] : [` (${position})`],
+  ].join("");
+  return `The server skips ${what}${place}: ${formatWords(diagnostic)}.`;
 }

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import { join } from "../fs/paths.ts";
+import { createEntries } from "../../tests/testing/entries.ts";
+import { isWindows, join } from "../fs/paths.ts";
+import { quote } from "../text.ts";
 
 const withLinks = needs("links");
 
@@ -19,9 +21,13 @@ function incomplete(name: string, more = ""): string {
   return `---\nname: ${name}\n${more}---\n${NOTICE}\n`;
 }
 
-/** The server's own words about a project's skill, with a path only if that is plain. */
-function sentence(path: string, rule = "description-missing (line 1)"): string {
-  return `The server skips a skill with this name in the project${path}: ${rule}. Its log says how to fix it.`;
+/** The rule's own words, with a path only if that is plain. */
+function sentence(place: string, words = missing("description")): string {
+  return `The server skips a skill with this name in the project (${place}): ${words}.`;
+}
+
+function missing(field: string): string {
+  return `the field "${field}" is missing or is not text; write a line with "${field}:" and text in quotes`;
 }
 
 withLinks.test("the answer says why a skill is skipped, about a project's in the server's own words, and nothing if it is not for the model", async () => {
@@ -52,24 +58,27 @@ withLinks.test("the answer says why a skill is skipped, about a project's in the
   }" (line 1): the field "description" is missing`;
   const gone = `Skipped "${join(skills, "gone")}": it is a link to a missing`;
   const cases = [
-    ["theirs", sentence(" (.claude/skills/theirs/SKILL.md)")],
-    ["declared", sentence(" (.claude/skills/theirs/SKILL.md)")],
-    ["odd", sentence("")],
+    ["theirs", sentence(".claude/skills/theirs/SKILL.md, line 1")],
+    ["declared", sentence(".claude/skills/theirs/SKILL.md, line 1")],
+    ["odd", sentence("line 1")],
     // What skips it is named, and nothing that was repaired.
-    ["repaired", sentence(" (.claude/skills/repaired/SKILL.md)")],
+    ["repaired", sentence(".claude/skills/repaired/SKILL.md, line 1")],
     // The user chose the directory, but the project holds it.
-    ["deeper", sentence(" (deep/skills/deeper/SKILL.md)")],
+    ["deeper", sentence("deep/skills/deeper/SKILL.md, line 1")],
     [
       "quoted",
+      sentence(".claude/skills/quoted/SKILL.md, line 1", missing("name")),
+    ],
+    [
+      "dangling",
       sentence(
-        " (.claude/skills/quoted/SKILL.md)",
-        "name-missing (line 1)",
+        ".claude/skills/dangling",
+        "it is a link to a missing file or folder; fix or remove the link",
       ),
     ],
-    ["dangling", sentence(" (.claude/skills/dangling)", "link-broken")],
     ["both", both],
     ["global:both", both],
-    ["project:both", sentence(" (.claude/skills/both/SKILL.md)")],
+    ["project:both", sentence(".claude/skills/both/SKILL.md, line 1")],
     ["gone", gone],
     ["project:gone", ""],
     ["flagged", ""],
@@ -97,7 +106,7 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
   const { text } = await session.load("theirs");
   assert.match(
     text,
-    /^The server skips part of a folder of skills in the project \(\.claude\/skills\): too-many\. .*\n\nSkill 'theirs' not found/,
+    /^The server skips part of a folder of skills in the project \(\.claude\/skills\): it has more than 1000 folders and links, .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
 });
@@ -117,10 +126,144 @@ Deno.test("the answer lists the best matches first, then global skills, ends wit
   assert.ok(none.text.length <= 8_000 && none.text.length > 7_900);
   assert.match(
     none.text,
-    /^Skill 'qqqq' not found\.\n\nAvailable skills:\n- mine: About mine\n- pdf: About pdf\n- theirs-0: .*\n\(and \d+ more: pass a name[^\n]*\n\nUse the exact skill name \(case-insensitive\) to load a skill\.$/s,
+    /^Skill 'qqqq' not found\.\n\nThe server searches "[^\n]*\.\n\nAvailable skills:\n- mine: About mine\n- pdf: About pdf\n- theirs-0: .*\n\(and \d+ more: pass a name[^\n]*\n\nUse the exact skill name \(case-insensitive\) to load a skill\.$/s,
   );
   for (const [name, best] of [["theirs 7 x", "theirs-7"], ["pfd", "pdf"]]) {
     const { text } = await session.load(name!);
     assert.ok(text.includes(`Available skills:\n- ${best}: About ${best}\n`));
   }
+});
+
+const ARCHIVED =
+  "it is an archive, but a skill must be a folder; unpack it into a folder of its own, and remove it";
+const MISNAMED =
+  'the file of a skill must be named "SKILL.md"; rename it to "SKILL.md", which must be plain text';
+const LOOSE =
+  'it is directly in a folder of skills; move it, with the files that it needs, into a folder of its own, as "SKILL.md"';
+
+/** Ways to misplace a skill in a folder of skills: its name, the entries, and the path and words of the answer. */
+const WAYS: [
+  name: string,
+  entries: string,
+  path: string,
+  words: string,
+  line?: string,
+][] = [
+  ["zip", "zip.zip", "zip.zip", ARCHIVED],
+  ["main", "main-main.zip", "main-main.zip", ARCHIVED],
+  ["inside", "inside/inside.zip", "inside/inside.zip", ARCHIVED],
+  ["txt", "txt/SKILL.md.txt=txt", "txt/SKILL.md.txt", MISNAMED],
+  ["word", "word-1.0/SKILL.docx", "word-1.0/SKILL.docx", MISNAMED],
+  [
+    "empty",
+    "empty/=folder",
+    "empty",
+    'it is in a folder of skills, but is empty; if it is a submodule, run "git submodule update --init"; otherwise, remove it',
+  ],
+  [
+    "deep",
+    "repository/skills/deep/",
+    "repository/skills/deep",
+    "it is deeper than the server searches; move it up, directly into the folder of skills",
+  ],
+  ["loose", "loose.md=loose", "loose.md", LOOSE],
+  ["unpacked", "SKILL.md=unpacked", "SKILL.md", LOOSE],
+  [
+    "renamed",
+    "renamed/renamed.md",
+    "renamed",
+    'it is in a folder of skills, but has no "SKILL.md"; rename the Markdown file in it to "SKILL.md"',
+  ],
+  [
+    "broken",
+    "broken/=bad",
+    "broken/SKILL.md",
+    'the file does not begin with a line "---", fields, and another line "---"; begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
+    "line 1",
+  ],
+];
+
+/** Returns the first paragraph of each answer, for the entries of all ways in a directory. */
+async function explainWays(dir: string, ...args: string[]): Promise<string[]> {
+  using place = new Place();
+  for (const [, entries] of WAYS) createEntries(`${dir}/${entries}`, place);
+  await using session = await Session.open(place, { args });
+  const answers: string[] = [];
+  for (const [name] of WAYS) {
+    const { text } = await session.load(name);
+    answers.push(text.split("\n\n")[0]!.replace(place.path, ""));
+  }
+  return answers.map((it) => isWindows ? it.replaceAll("\\", "/") : it);
+}
+
+Deno.test("the answer says how a skill was unpacked or misplaced, and how to mend it", async () => {
+  const isWarning = (words: string) =>
+    /^it is (?:an archive|deeper)/.test(words);
+  const own = WAYS.map(([, , path, words, line]) =>
+    `${isWarning(words) ? "Check" : "Skipped"} "/${HOME}/${path}"${
+      line ? ` (${line})` : ""
+    }: ${words}`
+  );
+  assert.deepEqual(await explainWays(HOME), own);
+  const theirs = WAYS.map(([, , path, words, line]) =>
+    sentence(
+      [`.claude/skills/${path}`, ...line ? [line] : []].join(", "),
+      words,
+    )
+  );
+  assert.deepEqual(await explainWays(PROJECT), theirs);
+  const remote = WAYS.map(([, , , words, line]) =>
+    `The server skips a skill with this name${
+      line ? ` (${line})` : ""
+    }: ${words}.`
+  );
+  assert.deepEqual(await explainWays(HOME, "--remote"), remote);
+});
+
+Deno.test("the answer names nothing that is off, hidden, put away, or outside the folders", async () => {
+  using place = new Place();
+  place.file("home/.claude/secret.zip", "");
+  place.file(`${HOME}/off.zip`, "");
+  place.file(`${HOME}/manual/SKILL.md.txt`, "");
+  place.file(`${HOME}/flagged.md`, skillMd("flagged", "d", FLAG));
+  place.skill(`${HOME}/old/more`, "put-away");
+  place.skill(`${HOME}/more/skills`, "off-too");
+  const policy = place.file(
+    "home/policy.yaml",
+    "rules: [{ skill: off*, state: off }, { skill: manual, state: manual }]",
+  );
+  const args = ["--policy", policy];
+  await using session = await Session.open(place, { args });
+  const names = ["off", "manual", "flagged", "put-away", "off-too", "secret"];
+  for (const name of [...names, "../secret", "old/more/put-away", ".."]) {
+    const { text } = await session.load(name);
+    assert.ok(text.startsWith(`Skill '${name}' not found.`), text);
+  }
+});
+
+Deno.test("an answer without a skill names the folders that are searched, and those that are missing, within 8,000 characters", async () => {
+  using place = new Place();
+  const open = (...args: string[]) => Session.open(place, { args });
+  {
+    await using session = await open();
+    const { text } = await session.load("travel");
+    const own = join(place.home, ".agent", "skills");
+    assert.match(text, /^Skill 'travel' not found\.\n\nThere are no skills\./);
+    assert.ok(
+      text.includes(`The server searches ".agent/skills", ${quote(own)}, `),
+      text,
+    );
+    assert.ok((await session.description()).includes(quote(own)));
+  }
+  {
+    await using session = await open("--remote");
+    const { text } = await session.load("travel");
+    assert.doesNotMatch(text, /\.agent/);
+  }
+  const long = "x".repeat(200);
+  const missing = Array.from({ length: 50 }, (_, index) => `~/${index}${long}`);
+  await using session = await open(...missing);
+  const { text } = await session.load("travel");
+  assert.match(text, /^Skipped ".*0x+": there is no such folder; check/);
+  assert.ok(text.length <= 8_000, `${text.length}`);
 });

@@ -103,6 +103,8 @@ Deno.test(
     place.skill("team/review", "review");
     const size = 1.5 * 1024 * 1024;
     place.file("team/review/review/large.txt", "x".repeat(size));
+    place.skill("team/downloads/repository-main/skills", "travel");
+    place.skill("team/old", "retired");
     const dir = unpackBundle(place);
     {
       const { env, ...launch } = clientConfig(place, dir);
@@ -126,6 +128,8 @@ Deno.test(
     });
     await using session = await Session.open(place, { launch, env });
     assert.equal((await session.load("git")).isError, false);
+    assert.equal((await session.load("travel")).isError, false);
+    assert.equal((await session.load("retired")).isError, true);
     const { text } = await session.text("skill-resource", {
       skill: "review",
       path: "large.txt",

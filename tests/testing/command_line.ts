@@ -52,7 +52,7 @@ export function configFor(
     home,
     options: { ...options, homeDirectory: home },
   };
-  return createClientConfig(client as ClientName, atHome, program);
+  return createClientConfig(client as ClientName, atHome, { program });
 }
 
 /** Returns the command that `--print-config` prints. */

@@ -37,7 +37,7 @@ export function reportPlace(): Place {
   const place = new Place();
   place.skill("project/.claude/skills", "git");
   place.skill("home/.claude/skills", "git");
-  place.skill("home/.claude/skills", "git-2", skillMd("git"));
+  place.skill("home/.claude/skills", "git-2", skillMd("git", "Another"));
   place.skill("home/.claude/skills", "pdf");
   place.file("home/.claude/skills/pdf/forms.md", "x".repeat(1_451));
   place.skill("home/.claude/skills", "Übersicht");

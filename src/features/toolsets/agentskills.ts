@@ -24,6 +24,7 @@ const listTool = defineTool({
   call: (_input, { registry: { catalog }, options }) => {
     const { items, notes } = fitJsonList(
       catalog,
+      options,
       ({ skill, name, description }) => [
         name,
         { description, skill_dir: directoryOf(skill, options) },

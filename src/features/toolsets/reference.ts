@@ -32,9 +32,10 @@ const listTool = defineTool({
       description: z.string(),
     })),
   }),
-  call: (_input, { registry: { catalog } }) => {
+  call: (_input, { registry: { catalog }, options }) => {
     const { items: skills, notes } = fitJsonList(
       catalog,
+      options,
       ({ name, description }) => ({ name, description }),
     );
     const result = createTextResult(

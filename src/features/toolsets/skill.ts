@@ -9,7 +9,7 @@ import { defineTool, describedString, type SkillTool } from "./tool.ts";
 const loadTool = defineTool({
   name: TOOL_NAMES.skill.load,
   title: "Load Skill",
-  describe: ({ skills, catalog }) =>
+  describe: (list) =>
     `Execute a skill within the main conversation
 
 <skills_instructions>
@@ -30,7 +30,7 @@ Important:
 - Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
 </skills_instructions>
 
-${formatAvailableSkills(skills, catalog, ({ scope }) => scope)}`,
+${formatAvailableSkills(list, ({ scope }) => scope)}`,
   usage:
     "Before you start a task, load the skill that matches it by name and follow its instructions.",
   input: z.strictObject({

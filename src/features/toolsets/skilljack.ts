@@ -13,23 +13,23 @@ import { defineTool, describedString, type SkillTool } from "./tool.ts";
 const loadTool = defineTool({
   name: TOOL_NAMES.skilljack.load,
   title: "Activate Skill",
-  describe: ({ skills, catalog, options }) => {
+  describe: (list) => {
     const locationOf = (skill: Skill) =>
-      options.isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
-    const list = formatAvailableSkills(skills, catalog, locationOf);
+      list.options.isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
+    const skills = formatAvailableSkills(list, locationOf);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
 
 When a user's task matches a skill description below: 1) activate it, 2) follow its instructions completely.
 
-${list}`;
+${skills}`;
   },
   usage:
     "When a task matches a skill: 1) activate it by name, 2) follow its instructions completely.",
   input: z.object({
     name: describedString(
-      "Skill name, as listed. If the user expects a skill that is not listed, it must be a folder with a file SKILL.md, in one of the folders that the server searches",
+      "Skill name, as listed. If the user expects a skill that is not listed, pass its name: the answer says why it is missing",
     ),
   }),
   example: { name: "pdf" },

@@ -5,17 +5,8 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import type { SkillCatalog } from "../../skills/types.ts";
-import type { SkillEntry } from "../../views/entries.ts";
-import type { ToolOptions } from "../../views/options.ts";
 import type { RequestContext } from "../../views/context.ts";
-
-interface DescribedList {
-  /** The skills that the model sees. */
-  readonly skills: readonly SkillEntry[];
-  readonly catalog: SkillCatalog;
-  readonly options: ToolOptions;
-}
+import type { SkillList } from "../../views/lists.ts";
 
 /** A tool: an entry in the table of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
@@ -24,7 +15,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** Its description, or, if that lists the skills, a brief one without the list. */
   readonly usage: string;
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
-  readonly describe?: (list: DescribedList) => string;
+  readonly describe?: (list: SkillList) => string;
   /** If it has the parameter `name`, the list can be in the description of that instead. */
   readonly input: Input;
   /** Arguments that show the model how to call it, in the error about wrong ones. */

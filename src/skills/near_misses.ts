@@ -1,0 +1,292 @@
+/**
+ * Near misses: files and directories that are not skills, but probably should be. The
+ * linter reports all of them, and the answer to an unknown name those that it may mean.
+ */
+
+import { attempt } from "../attempt.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
+import {
+  basename,
+  dirname,
+  isAtOrBelowAny,
+  isThere,
+  join,
+  mayRead,
+} from "../fs/paths.ts";
+import { locate, readLocated } from "../fs/read.ts";
+import { listAll } from "./catalog.ts";
+import { lookUp, parseName } from "./lookup.ts";
+import { skillKey } from "./names.ts";
+import { isNamedSkills, mayBeGroup, UNSEARCHED_NAMES } from "./roots.ts";
+import { isSkillDir, isSkillFileName } from "./skill_file.ts";
+import { HEAD_SIZE, readSkillMd } from "./skill_md.ts";
+import type { SkillCatalog, SkillRoot } from "./types.ts";
+
+/** A name that probably should be `SKILL.md`, such as `Skill.md.txt`. */
+const LIKE_SKILL_MD =
+  /^skills?(?: ?\(\d+\)| copy)? ?(?:\. ?(?:md|markdown|mdx|txt|rtf|docx))*\s*$/i;
+
+export const MARKDOWN = /\.(?:md|markdown)$/i;
+
+/** An archive in which people share skills. */
+const ARCHIVE_NAME = /\.(?:zip|skill|tgz|tar\.gz|7z|rar)$/i;
+
+/** The beginning of text whose frontmatter has a field of a skill. */
+const SKILL_FRONTMATTER =
+  /^---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*?(?:name|description)\s*:/;
+
+const LOOSE_FILE: DiagnosticDetails = {
+  rule: "loose-file",
+  reason: "it is directly in a folder of skills",
+  fix:
+    'move it, with the files that it needs, into a folder of its own, as "SKILL.md"',
+};
+
+const WRONG_NAME: DiagnosticDetails = {
+  rule: "file-name",
+  reason: 'the file of a skill must be named "SKILL.md"',
+  fix: 'rename it to "SKILL.md", which must be plain text',
+};
+
+/** Git leaves the directories of submodules empty. It keeps no other empty ones. */
+const EMPTY: DiagnosticDetails = {
+  rule: "skill-md-missing",
+  reason: "it is in a folder of skills, but is empty",
+  fix:
+    'if it is a submodule, run "git submodule update --init"; otherwise, remove it',
+};
+
+const ARCHIVE: DiagnosticDetails = {
+  rule: "archive",
+  reason: "it is an archive, but a skill must be a folder",
+  fix: "unpack it into a folder of its own, and remove it",
+};
+
+const NO_SKILL_MD: DiagnosticDetails = {
+  rule: "skill-md-missing",
+  reason: 'it is in a folder of skills, but has no "SKILL.md"',
+  fix: 'add one, or, if it is not a skill, begin its name with "_"',
+};
+
+const RENAME_DOCUMENT = 'rename the Markdown file in it to "SKILL.md"';
+
+const TOO_DEEP: DiagnosticDetails = {
+  rule: "not-searched",
+  reason: "it is deeper than the server searches",
+  fix: "move it up, directly into the folder of skills",
+};
+
+/**
+ * Lists the near misses in the roots of a catalog and in the groups in them. A directory
+ * that also holds other things, such as a repository, hardly says what is meant.
+ */
+export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
+  const roots = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root.path);
+  const skills = [
+    ...listAll(catalog).map(({ directory }) => directory),
+    ...catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
+      .map(({ file }) => dirname(file)),
+  ];
+  const groups = new Set(
+    skills.map((dir) => dirname(dir))
+      .filter((dir) => isAtOrBelowAny(dir, roots)),
+  );
+  const known = new Set([...skills, ...groups]);
+  const rootsForSkills = roots.filter((dir) => !isMixed(dir));
+  const isForSkills = (dir: string) =>
+    isNamedSkills(dir) ||
+    (!isMixed(dir) && (isNamedSkills(dirname(dir))
+      ? groups.has(dir)
+      : isAtOrBelowAny(dir, rootsForSkills)));
+  return [...new Set([...roots, ...groups])]
+    .filter((dir) => !isAtOrBelowAny(dir, skills))
+    .flatMap((dir) => {
+      const { files, dirs } = listDir(dir);
+      const isAmongSkills = isForSkills(dir);
+      const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
+      const inside = dirs.filter(mayBeGroup).map((name) => join(dir, name))
+        .filter((path) => !known.has(path));
+      return [
+        ...files.filter((name) => !mayBeSkill || !LIKE_SKILL_MD.test(name))
+          .flatMap((name) => checkLooseFile(join(dir, name), isAmongSkills)),
+        ...mayBeSkill && mayBeGroup(basename(dir))
+          ? checkDir(dir, isNamedSkills(dirname(dir)))
+          : [],
+        ...inside.flatMap((path) => checkDir(path, isAmongSkills)),
+      ];
+    });
+}
+
+/** Whether a directory also holds other things than skills, as repositories do. */
+function isMixed(dir: string): boolean {
+  return !isNamedSkills(dir) && mayRead(dir) &&
+    [".git", ".claude", "skills"].some((name) => isThere(join(dir, name)));
+}
+
+/** Returns the roots with which a scan also finds the skills that are too deep for some roots. */
+export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
+  return roots.filter(({ recursive }) => !recursive)
+    .map((root) => ({
+      ...root,
+      includesItself: false,
+      recursive: true,
+      omitsPutAway: true,
+    }))
+    // The innermost root names the directory of a skill.
+    .toSorted((a, b) => b.path.length - a.path.length);
+}
+
+/**
+ * Lists the near misses that the model may mean by a name: those in directories that the
+ * scan searched, or else the skills of that name in a deeper scan.
+ */
+export async function findNearMisses(
+  name: string,
+  catalog: SkillCatalog,
+  scanDeeper: () => Promise<SkillCatalog>,
+): Promise<Diagnostic[]> {
+  const { key } = parseName(name);
+  const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
+  const near = listNearMisses(catalog).filter(({ file }) =>
+    listMeantNames(file).some((meant) => keys.includes(skillKey(meant)))
+  );
+  if (near.length > 0) return near;
+  const { skill, skipped } = lookUp(name, "model", await scanDeeper());
+  return skill === undefined
+    ? [...skipped?.diagnostics ?? []]
+    : [{ ...TOO_DEEP, file: skill.directory }];
+}
+
+/** What people and programs put after the name of a skill, as in `pdf-main (1)`. */
+const SUFFIX = /(?:[ _-](?:copy|main|master|v?\d[\d.]*)| ?\(\d+\))+$/i;
+
+/** Lists the names that the skill of a near miss may have, unless its text hides it. */
+function listMeantNames(file: string): string[] {
+  const name = basename(file);
+  const isSkillMd = LIKE_SKILL_MD.test(name);
+  const stem = isSkillMd
+    ? basename(dirname(file))
+    : name.replace(ARCHIVE_NAME, "").replace(MARKDOWN, "");
+  const names = [stem, stem.replace(SUFFIX, "")];
+  if (!isSkillMd && !MARKDOWN.test(name)) return names;
+  const { name: written, isHiddenFromModel } = readSkillMd(readHead(file));
+  return isHiddenFromModel ? [] : [...names, written ?? ""];
+}
+
+/** Lists the names in a directory that may be read, without symlinks and hidden names. */
+function listDir(path: string): { files: string[]; dirs: string[] } {
+  if (!mayRead(path)) return { files: [], dirs: [] };
+  const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
+  const entries = all.filter(({ name }) =>
+    !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
+  );
+  const namesOf = (kind: "isFile" | "isDirectory") =>
+    entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
+  return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
+}
+
+/** Lists the paths of the directories in a directory. */
+export function listSubdirs(path: string): string[] {
+  return listDir(path).dirs.map((name) => join(path, name));
+}
+
+/**
+ * Reports a file that probably should be a skill.
+ *
+ * @param isForSkills Whether its directory is for skills. Others, such as a project,
+ *   hold all kinds of files.
+ */
+export function checkLooseFile(path: string, isForSkills = true): Diagnostic[] {
+  const found = findNearMiss(path, isForSkills);
+  return found === undefined ? [] : [{ file: path, ...found }];
+}
+
+function findNearMiss(
+  path: string,
+  isForSkills: boolean,
+): DiagnosticDetails | undefined {
+  const name = basename(path);
+  if (!name.includes(".")) return findLinkText(name, readText(path));
+  if (!isForSkills) return undefined;
+  if (ARCHIVE_NAME.test(name)) return ARCHIVE;
+  const isLoose = LIKE_SKILL_MD.test(name) ||
+    (MARKDOWN.test(name) && hasFrontmatter(path));
+  return isLoose ? LOOSE_FILE : undefined;
+}
+
+/** Whether a file probably should be the `SKILL.md` of its directory. */
+function isMisnamed(path: string): boolean {
+  const name = basename(path);
+  return LIKE_SKILL_MD.test(name) && !isSkillFileName(name) &&
+    (!/^skills/i.test(name) || hasFrontmatter(path));
+}
+
+function hasFrontmatter(path: string): boolean {
+  return SKILL_FRONTMATTER.test(readText(path));
+}
+
+/**
+ * Reports a directory without a `SKILL.md` that should be a skill, or what is misnamed in
+ * it.
+ *
+ * @param isAmongSkills Whether it is in a directory for skills.
+ */
+function checkDir(dir: string, isAmongSkills: boolean): Diagnostic[] {
+  const { files, dirs } = listDir(dir);
+  if (files.some(isSkillFileName)) return [];
+  if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
+  const report = (details: DiagnosticDetails) => (name: string) => ({
+    file: join(dir, name),
+    ...details,
+  });
+  const misnamed = files.filter((name) => isMisnamed(join(dir, name)));
+  if (misnamed.length > 0) return misnamed.map(report(WRONG_NAME));
+  if (!isAmongSkills || holdsSkill(dir)) return [];
+  const archives = files.filter((name) => ARCHIVE_NAME.test(name));
+  if (archives.length === files.length + dirs.length) {
+    return archives.map(report(ARCHIVE));
+  }
+  const documents = files.filter((name) => MARKDOWN.test(name));
+  const fix = documents.length === 1 ? RENAME_DOCUMENT : NO_SKILL_MD.fix;
+  return [{ file: dir, ...NO_SKILL_MD, fix }];
+}
+
+function isEmptyDir(dir: string): boolean {
+  return mayRead(dir) &&
+    attempt(() => Deno.readDirSync(dir).next().done) === true;
+}
+
+/** Whether there is a skill in a directory, up to four levels below it. */
+function holdsSkill(dir: string, depth = 4): boolean {
+  return listSubdirs(dir).some((path) =>
+    isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
+  );
+}
+
+/** Describes a symlink that Git wrote as a text file, as on Windows without Developer Mode. */
+export function findLinkText(
+  name: string,
+  text: string,
+): DiagnosticDetails | undefined {
+  // The whole text is one relative path.
+  if (!/^\.\.?\/[^\0\r\n]+\r?\n?$/.test(text)) return undefined;
+  const path = /^[\w.-]{1,64}$/.test(name) ? name : "PATH";
+  return {
+    rule: "link-text",
+    reason: "it is a link that Git wrote as a text file",
+    fix:
+      `run "git config core.symlinks true" in its folder, and then "git checkout -- ${path}"; on Windows, turn on Developer Mode first`,
+  };
+}
+
+/** Returns the beginning of a regular file, or empty text for anything else. */
+function readText(path: string): string {
+  return new TextDecoder().decode(readHead(path));
+}
+
+export function readHead(path: string): Uint8Array {
+  const limits = { maxFileSize: Infinity, buffer: new Uint8Array(HEAD_SIZE) };
+  const bytes = attempt(() => readLocated(locate(path, () => true), limits));
+  return bytes ?? new Uint8Array();
+}
