@@ -4,7 +4,6 @@ import type { Rule } from "../diagnostics.ts";
 
 /** What to add to the fix of each rule. */
 export const ADVICE: Partial<Record<Rule, string>> = {
-  "folder-missing": "; --list shows the skills that are found",
   "link-outside":
     ", or, if you trust the folder DIR that it points into, use --trust-links DIR",
   "too-large":
