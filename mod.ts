@@ -44,8 +44,14 @@ import type {
   ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import type { Diagnostic, ReportedDiagnostic } from "./src/diagnostics.ts";
 import {
+  type Advice,
+  type Diagnostic,
+  type ReportedDiagnostic,
+  withAdvice,
+} from "./src/diagnostics.ts";
+import {
+  diagnosticOf,
   isAbsence,
   isTemporary,
   NOT_A_FILE,
@@ -125,7 +131,6 @@ import {
   PROJECT_IS_SLOW,
   ROOT_IS_A_FILE,
   rootIsMissing,
-  skillDiagnosticOf,
   tooManyDirs,
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
@@ -200,8 +205,8 @@ export async function scanSkillRoots(
  * Runs the checks of `--check`, and returns diagnostics by file and line.
  * {@linkcode RULES} lists the effect of each rule.
  *
- * @param dirs Paths or file URLs of directories or files, or names of skills. Default: the directories that the
- *   program searches.
+ * @param dirs Paths or file URLs of directories or files, or names of skills. Default:
+ *   the directories that the program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  */
@@ -214,7 +219,10 @@ export async function checkSkills(
   const command = { values: { check: true }, positionals: dirs.map(toPath) };
   const settings = createSettings(command);
   const { diagnostics } = await createReport(
-    { ...settings, options: { ...settings.options, ...options } },
+    {
+      ...settings,
+      options: { ...settings.options, advice: undefined, ...options },
+    },
     ({ roots, options }, rest) =>
       new SkillRegistry(roots, { ...options, ...rest }),
   );
@@ -291,6 +299,7 @@ interface ScanInput {
   readonly project: Project;
   readonly policy: Policy;
   readonly maxFileSize: number | undefined;
+  readonly advice: Advice | undefined;
   /** The diagnostics of the options and the policy. */
   readonly diagnostics: readonly Diagnostic[];
   readonly revision: number;
@@ -310,7 +319,7 @@ async function scan(input: ScanInput): Promise<Scan> {
   const unseen = { dirs: [...visited.unvisited, ...waiting], cut: visited.cut };
   const { decided, hidden } = decide(loaded, unseen, input);
   const skills = withoutParts(decided);
-  const skipped = listSkipped(skills, project);
+  const skipped = listSkipped(skills, input);
   const catalog = {
     ...name(skills, skipped),
     skipped,
@@ -321,7 +330,7 @@ async function scan(input: ScanInput): Promise<Scan> {
         skills,
         input,
       ),
-    ],
+    ].map((diagnostic) => withAdvice(diagnostic, input.advice)),
     roots: countSkills(visited.reports, skills),
     revision: input.revision,
   };
@@ -472,7 +481,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       unvisited.push(location);
       if (depth === 0) status = "skipped";
       if (isWorthReporting(error, entry, root)) {
-        diagnostics.push({ ...skillDiagnosticOf(error), file: dir });
+        diagnostics.push({ ...diagnosticOf(error), file: dir });
       }
       if (isTemporary(error)) keepLast(dir);
     }
@@ -537,7 +546,7 @@ function skipRoot(
   const reason = isMissing
     ? new SkillFileError(path, rootIsMissing(path))
     : error;
-  const diagnostic = { ...skillDiagnosticOf(reason), file: path };
+  const diagnostic = { ...diagnosticOf(reason), file: path };
   return {
     searched: [],
     candidates: isTemporary(error) ? last : [],
@@ -692,8 +701,7 @@ function load(
     return { realDir, candidates, skillMd, diagnostics };
   } catch (error) {
     const skillMd = isTemporary(error) ? last : undefined;
-    const scope = options.project.scopeOf(realDir);
-    const diagnostic = { ...skillDiagnosticOf(error, scope), file };
+    const diagnostic = { ...diagnosticOf(error), file };
     return { realDir, candidates, skillMd, diagnostics: [diagnostic] };
   }
 }
@@ -885,7 +893,7 @@ function listDiagnostics(
 /** Lists the directories with a skipped `SKILL.md`. Directories that are off get no diagnostics. */
 function listSkipped(
   decided: readonly Decided[],
-  project: Project,
+  { project, advice }: ScanInput,
 ): SkippedSkill[] {
   return decided
     .filter((it) => it.skillMd?.frontmatter === undefined)
@@ -895,7 +903,9 @@ function listSkipped(
       return {
         names: subjectOf(it).names,
         plugin: pluginOf(dir),
-        diagnostics: isOff(it) ? [] : it.diagnostics,
+        diagnostics: isOff(it)
+          ? []
+          : it.diagnostics.map((diagnostic) => withAdvice(diagnostic, advice)),
         scope,
         hiddenFrom: it.hiddenFrom,
         projectPath: project.pathIn(childPath(realDir, file.name)),
@@ -1168,7 +1178,8 @@ export class SkillRegistry {
         return !sees(viewer, { hiddenFrom });
       },
       maxFileSize: this.#options.maxFileSize,
-      describe: (error) => skillDiagnosticOf(error, skill.scope),
+      describe: (error) =>
+        withAdvice(diagnosticOf(error), this.#options.advice),
     };
   }
 
@@ -1186,6 +1197,7 @@ export class SkillRegistry {
         project,
         policy: this.#policy,
         maxFileSize: this.#options.maxFileSize,
+        advice: this.#options.advice,
         diagnostics: [],
         revision: 0,
         last,
@@ -1229,11 +1241,7 @@ export class SkillRegistry {
   async refresh(
     { maxAgeMs = 0 }: { maxAgeMs?: number } = {},
   ): Promise<SkillCatalog> {
-    if (this.#isClosed) {
-      throw new Error(
-        "Cannot scan the skills: the registry is closed; create another one",
-      );
-    }
+    this.requireOpen();
     const isNewEnough = performance.now() - this.#scanStart < maxAgeMs;
     return isNewEnough
       ? await (this.#scans.running ?? this.catalog)
@@ -1263,7 +1271,7 @@ export class SkillRegistry {
   }
 
   async #scanRoots(): Promise<SkillCatalog> {
-    const { trustLinks = [], maxFileSize } = this.#options;
+    const { trustLinks = [], maxFileSize, advice } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
     const namedDirs = [
@@ -1275,6 +1283,7 @@ export class SkillRegistry {
       project,
       policy: this.#policy,
       maxFileSize,
+      advice,
       diagnostics: [
         ...policyDiagnostics,
         ...project.listDiagnostics(namedDirs),
@@ -1320,6 +1329,14 @@ export class SkillRegistry {
         );
       }
     }
+  }
+
+  /** @ignore Throws an error if the registry is closed. */
+  requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new Error(
+      "Cannot use the registry: it is closed; create another one",
+    );
   }
 
   /** @ignore Adds a subscriber. The registry watches its directories before those of skills. */
@@ -1447,13 +1464,17 @@ function dirsToWatch(
 
 // ---- The service and the tools ---------------------------------------------------------------------
 
-/** Serves the skills of a registry to any number of clients, with the MCP SDK. */
+/**
+ * Serves the skills of a registry to any number of clients, with the MCP SDK. Members
+ * with the SDK's own types are left out of the documentation, which would need those of
+ * the SDK.
+ */
 export interface SkillService {
   /** Fulfilled after the first scan, for which all requests wait. */
   readonly ready: Promise<unknown>;
-  /** Carries the notifications to the clients that listen over HTTP. */
+  /** @ignore Carries the notifications to the clients that listen over HTTP. */
   readonly bus: ServerEventBus;
-  /** Creates the server of a connection over stdio, or of a request over HTTP. */
+  /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
   readonly createServer: (connection: McpRequestContext) => Server;
   /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
   readonly subscribe: (uris: readonly string[]) => Promise<void>;
@@ -1483,6 +1504,7 @@ export interface SkillService {
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
  * @throws {TypeError} If the toolset or profile is unknown.
+ * @throws {Error} If the registry is closed.
  */
 export async function createSkillService(
   registry: SkillRegistry,
@@ -1495,6 +1517,7 @@ export async function createSkillService(
   const wire = await import("./src/wire/server.ts");
   const toolOptions = withToolset(options);
   listTools(toolOptions);
+  registry.requireOpen();
   const bus = new InMemoryServerEventBus();
   const files = new SubscribedFiles(registry, bus);
   const ready = registry.catalog.revision === 0
@@ -1549,8 +1572,8 @@ type SdkContext = { signal: AbortSignal } | {
 
 /**
  * Registers the tools of a toolset, but no prompts or resources, beside the server's own
- * tools. Their descriptions follow the catalog, and the client is notified when they
- * change. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or of
+ * tools. Their descriptions follow the catalog, and the SDK notifies the client of each
+ * one that changes. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or of
  * `@modelcontextprotocol/server` 2. It must run in Deno.
  *
  * ```ts ignore
@@ -1582,7 +1605,8 @@ type SdkContext = { signal: AbortSignal } | {
  * @returns A function that ends the updates, for a server that closes before the registry.
  * @throws {TypeError} If the server is not an `McpServer`, or the toolset or profile is
  *   unknown.
- * @throws {Error} If the server already has a tool of the same name.
+ * @throws {Error} If the server already has a tool of the same name, or the registry is
+ *   closed.
  */
 export function registerSkillTools(
   server: SkillToolServer,
@@ -1594,6 +1618,7 @@ export function registerSkillTools(
       "Cannot register the tools: the server is not an McpServer of the MCP SDK; pass one of @modelcontextprotocol/sdk or @modelcontextprotocol/server",
     );
   }
+  registry.requireOpen();
   const toolOptions = withToolset(options);
   const profile = profileFor(undefined, toolOptions);
   const describe = (tool: SkillTool) => {

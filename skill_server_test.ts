@@ -134,7 +134,7 @@ function namedDirs({ home }: Place): string {
   return `The server searches ${dirs.join(", ")}.`;
 }
 
-Deno.test("skill reports an unknown skill and lists the available ones, but no skipped skill that was not asked for", async () => {
+Deno.test("skill lists the available skills if it finds none of a name", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git", skillMd("git", "Git workflow"));
   place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
@@ -220,7 +220,7 @@ Deno.test("server reports new skills and removed ones", async () => {
   }
 });
 
-Deno.test("server starts without any skill, skips a folder with no SKILL.md, and says what to do", async () => {
+Deno.test("server starts without any skill, and says what to do", async () => {
   using place = new Place();
   place.dir("home/.claude/skills/empty");
   await using session = await Session.open(place);
@@ -243,7 +243,7 @@ Use the exact skill name (case-insensitive) to load a skill.`,
   assert.deepEqual(await session.end(), []);
 });
 
-Deno.test("skill and the log say why a skill was skipped, where, and how to fix it, by its name or that of its folder", async () => {
+Deno.test("skill and the log say why a skill was skipped, where, and how to fix it", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "good");
   const text = '---\nname: "Deploy It"\nlicense: MIT\ndescription:\n---\n';

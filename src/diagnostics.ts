@@ -8,7 +8,7 @@ import { oneLine, quote } from "./text.ts";
  * - `skipped`: an error that keeps something from being served at all
  * - `unlisted`: an error that keeps the skill out of `skills/list`
  * - `error`: an error that does not change what is served
- * - `warning`: advice, with which `--check` succeeds
+ * - `warning`: advice, which does not make `--check` fail
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
@@ -107,6 +107,17 @@ export interface ReportedDiagnostic extends Diagnostic {
 
 /** A diagnostic without its file. */
 export type DiagnosticDetails = Omit<Diagnostic, "file">;
+
+/** What to add to the fix of each rule. */
+export type Advice = Readonly<Partial<Record<Rule, string>>>;
+
+export function withAdvice<D extends DiagnosticDetails>(
+  diagnostic: D,
+  advice: Advice = {},
+): D {
+  const { rule, fix } = diagnostic;
+  return { ...diagnostic, fix: fix + (advice[rule] ?? "") };
+}
 
 export function hasEffect(
   { rule }: DiagnosticDetails,

@@ -9,7 +9,7 @@ function diagnosticWith(
   return { rule, file: "a", reason: "it is odd", fix: "fix it", ...rest };
 }
 
-Deno.test("formatDiagnostic() begins with what follows from the problem, and names the file, the line, and the fix", () => {
+Deno.test("formatDiagnostic() names the effect, the file, the line, and the fix", () => {
   const cases: [Diagnostic, expected: string][] = [
     [
       diagnosticWith("name-missing", { line: 3 }),

@@ -20,7 +20,7 @@ Deno.test("inTurns() yields what is appended meanwhile, and lets timers and sock
   assert.deepEqual(queue, [...queue.keys()]);
 });
 
-Deno.test("SharedTask.run() fails for the callers of a failed run, and not for those of the next one", async () => {
+Deno.test("SharedTask.run() fails only for the callers of a failed run", async () => {
   const task = new SharedTask<string>();
   const failing = task.run(() => Promise.reject(new Error("failed")));
   const next = task.run(() => Promise.resolve("done"));

@@ -4,8 +4,6 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
-import { Session } from "./testing/client.ts";
-import { printedLaunch } from "./testing/command_line.ts";
 import { diskError, DiskSpy, Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
 import { root } from "./testing/registry.ts";
@@ -34,7 +32,7 @@ withLinks.test("a link in a hidden skill is hidden too, even if it leads to a fi
   }
 });
 
-Deno.test("the files of a folder that the scan could not list are hidden until a scan can list it", async () => {
+Deno.test("the files of a folder are hidden until a scan can list it", async () => {
   using place = new Place();
   place.skill("project/skills", "outer");
   place.file("project/skills/outer/docs/notes.md", "notes");
@@ -71,7 +69,7 @@ const NESTED: readonly [content: string | Uint8Array, isServed: boolean][] = [
   ["Only a file\n", true],
   ["---\nname: inner\n---\n", true],
   [withFlag("---\nname: inner\nname: again\n"), false],
-  [withFlag("---\nname: inner\n\tdescription: x\n"), false],
+  [withFlag("---\nname: inner\n  description: x\n"), false],
   [withFlag(`---\n${"#".repeat(16 * 1024)}\n`), false],
   [new Uint8Array([0xff]), false],
 ];
@@ -88,17 +86,4 @@ Deno.test("a skill serves a nested SKILL.md unless its flags are unknown", async
     const isListed = files.some(({ path }) => path === "inner/SKILL.md");
     assert.equal(isListed, isServed, String(content).slice(0, 40));
   }
-});
-
-withLinks.test("under printed permissions, a change behind a linked root is noticed", async () => {
-  using place = new Place();
-  place.skill("data/skills", "git");
-  place.dir("home", ".claude");
-  place.link(join(place.path, "data", "skills"), "home/.claude/skills");
-  const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
-  await using session = await Session.open(place, { launch });
-  assert.deepEqual(await session.names(), ["git"]);
-  place.skill("data/skills", "pdf");
-  await session.listChanged();
-  assert.deepEqual(await session.names(), ["git", "pdf"]);
 });

@@ -6,12 +6,9 @@ import { TOOL_NAMES } from "../src/views/options.ts";
 import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
-import { needs } from "./testing/needs.ts";
 import { runServer } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
 import { eventually } from "./testing/waiting.ts";
-
-const withNames = needs("names");
 
 /** What each field contains: lines, tags, escapes, commands, and much of it. */
 const HOSTILE = [
@@ -95,7 +92,7 @@ function assertHarmless(text: string, what: string): void {
   }
 }
 
-Deno.test("no field of the frontmatter adds a line to a tool, a prompt, a list, or an error, and none leaves its element", async () => {
+Deno.test("no field of the frontmatter adds a line to a list or an answer", async () => {
   const ways = TOOLSET_NAMES.flatMap((toolset) =>
     ["default", "claude-code", "cline"].map((profile) =>
       [toolset, profile] as const
@@ -151,18 +148,6 @@ Deno.test("no field of the frontmatter adds a line to a tool, a prompt, a list, 
       clientInfo: { name: "test", version: "1" },
     });
     assertHarmless(result.instructions, "the instructions");
-  }
-});
-
-withNames.test("the name of a folder adds no line to --list or --check", async () => {
-  using place = new Place();
-  const forged = ["skill-server: Update it", "Checked 12 skills", "::error::x"];
-  place.skill(`project/pkg\n${forged.join("\n")}/.claude/skills`, "git");
-  for (const command of ["--list", "--check"]) {
-    const { stdout } = await runServer(place, { args: [command] });
-    assert.match(stdout, /pkg\\u000askill-server/);
-    const lines = stdout.split("\n");
-    assert.ok(!lines.some((line) => forged.includes(line)), stdout);
   }
 });
 

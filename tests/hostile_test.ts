@@ -58,7 +58,7 @@ function requestsFor(
 }
 
 for (const toolset of TOOLSET_NAMES) {
-  Deno.test(`--tools ${toolset} reveals nothing outside a skill and keeps serving the good skill`, async () => {
+  Deno.test(`--tools ${toolset} reveals nothing outside a skill, and keeps serving`, async () => {
     using place = hostilePlace();
     const received: string[] = [];
     const args = ["--tools", toolset];

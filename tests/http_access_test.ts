@@ -48,7 +48,7 @@ Deno.test("a client without the token learns nothing about the skills", async ()
   await client.close();
 });
 
-Deno.test("a server does not start with invalid settings, or without a token if other machines can reach it", async () => {
+Deno.test("a server does not start with invalid settings, or without a token it needs", async () => {
   using place = filesPlace();
   const noToken =
     /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/;
@@ -89,7 +89,7 @@ async function statusOf(
   return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
 }
 
-Deno.test("a request with another host or HTTP method, or with a body that is not a message, is refused", async () => {
+Deno.test("a request with another host, method, or body is refused", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
   await using server = await HttpServer.start(place, { env });
@@ -139,7 +139,7 @@ Deno.test("the server is ready if it finds a folder of skills with a usable poli
   assert.equal(await statusFor({}, empty), 503);
 });
 
-Deno.test("a page of any origin can use a token, unless the hosts are known, and learns why it is refused", async () => {
+Deno.test("a page of any origin can use a token, unless the hosts are known", async () => {
   using place = filesPlace();
   const host = "skills.example.com";
   const [known, other] = [`https://${host}`, "chrome-extension://abcdef"];
@@ -314,7 +314,7 @@ async function listen(server: HttpServer, token: string) {
   return { client, closed: subscription.closed };
 }
 
-withLinks.test("removing a token ends its listeners and no others, even if only a link to the folder changes", async () => {
+withLinks.test("removing a token ends its listeners and no others", async () => {
   using place = filesPlace();
   // As Kubernetes mounts secrets.
   place.file("tokens/..1/list", `alice:${ALICE}, bob:${BOB}`);
@@ -341,7 +341,7 @@ withLinks.test("removing a token ends its listeners and no others, even if only 
   await bob.client.close();
 });
 
-Deno.test("the last valid tokens stay while the file is invalid or missing, and each reason is logged once", async () => {
+Deno.test("the last valid tokens stay while the file is invalid or missing", async () => {
   using place = filesPlace();
   const file = place.file("tokens/list", ALICE);
   await using server = await HttpServer.start(place, withTokens(place, file));
@@ -374,7 +374,7 @@ Deno.test("the last valid tokens stay while the file is invalid or missing, and 
   );
 });
 
-Deno.test("a server does not start without a valid token in its file, or with both variables", async () => {
+Deno.test("a server does not start without a valid token, or with both variables", async () => {
   using place = filesPlace();
   const dir = place.dir("tokens");
   place.file("secret", ALICE);

@@ -34,7 +34,7 @@ function writtenPlace(): Place {
 }
 
 for (const toolset of ["skilljack", "agentskills"] as const) {
-  Deno.test(`the tools of ${toolset} read a path as it is meant, and repeat it if there is no such file`, async () => {
+  Deno.test(`the tools of ${toolset} read a path as it is meant`, async () => {
     using place = writtenPlace();
     await using wire = await Wire.open(place, { args: ["--tools", toolset] });
     for (const [path, file] of WRITTEN) {

@@ -51,7 +51,7 @@ const PARAMS = fc.record({
   argument: fc.oneof(VALUE, fc.record({ name: TEXT, value: TEXT })),
 }, { requiredKeys: [] });
 
-Deno.test("the server survives every message, answers every request, and sends well-formed Unicode", async () => {
+Deno.test("the server survives every message, and answers every request", async () => {
   using place = filesPlace();
   const odd =
     '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
@@ -103,7 +103,7 @@ Deno.test("the server survives every message, answers every request, and sends w
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("a revision that the server does not speak is refused, and a notification gets no answer, whatever it contains", async () => {
+Deno.test("an unknown revision is refused, and a notification gets no answer", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.ask(1, "tools/list", { _meta: MODERN_META });
@@ -135,7 +135,7 @@ Deno.test("a subscription to something other than texts does not end the server"
   assert.equal(result.tools.length, 1);
 });
 
-Deno.test("an error repeats at most 200 characters of what a client sent, and has 2,000, on both transports", async () => {
+Deno.test("an error has 2,000 characters, and repeats 200 of what a client sent", async () => {
   using place = filesPlace();
   const name = "n".repeat(60_000);
   const uri = `skill://${name}`;

@@ -176,7 +176,7 @@ async function checkName(
 const ORDERS: Owner[][] = [["project", "global"], ["global", "project"]];
 
 for (const order of ORDERS) {
-  Deno.test(`each view agrees whose skill has a name, in each state, with the folder of the ${order[0]} first`, async (test) => {
+  Deno.test(`each view agrees whose skill has a name, with the ${order[0]} first`, async (test) => {
     for (const [projectKind, project] of Object.entries(KINDS)) {
       for (const [globalKind, global] of Object.entries(KINDS)) {
         await test.step(

@@ -82,7 +82,7 @@ for (const [when, { options, names, log }] of Object.entries(STARTS)) {
   });
 }
 
-Deno.test("server reports neither a trusted folder that Deno may not read, nor an unknown home folder whose skills it would not serve", async () => {
+Deno.test("--list does not report folders that it does not need", async () => {
   using place = new Place();
   const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
   const dir = dirname(place.skill("folder", "git"));
@@ -99,7 +99,7 @@ Deno.test("server reports neither a trusted folder that Deno may not read, nor a
   }
 });
 
-Deno.test("server over HTTP obeys a policy beside the skills with only the permissions to read these", async () => {
+Deno.test("server over HTTP obeys a policy that Deno may read beside the skills", async () => {
   using place = new Place();
   place.skill("team", "git");
   place.skill("team", "pdf");
@@ -120,7 +120,7 @@ Deno.test("server over HTTP obeys a policy beside the skills with only the permi
   assert.deepEqual(names, ["skill", "git"]);
 });
 
-withLinks.test("server serves a root that is a link even if Deno has permission only for the link", async () => {
+withLinks.test("server serves a root that is a link with permission only for the link", async () => {
   using place = new Place();
   place.skill("dotfiles", "git");
   const link = place.link(
@@ -144,7 +144,7 @@ withLinks.test("server treats the home folder's skills as global even if it runs
   }
 });
 
-Deno.test("the server and the entry that it prints work in a home folder whose name has a blank and an umlaut", async () => {
+Deno.test("the server works in a home folder whose name has a blank and an umlaut", async () => {
   using place = new Place();
   const home = place.dir("J\u00fcrgen M\u00fcller");
   place.skill("J\u00fcrgen M\u00fcller/.claude/skills", "git");
@@ -170,4 +170,17 @@ Deno.test("the home folder on Windows is USERPROFILE, even if a shell sets HOME"
     "C:\\Users\\me\\.agent\\skills",
     "C:\\Users\\me\\.claude\\skills",
   ]);
+});
+
+withLinks.test("under printed permissions, a change behind a linked root is noticed", async () => {
+  using place = new Place();
+  place.skill("data/skills", "git");
+  place.dir("home", ".claude");
+  place.link(join(place.path, "data", "skills"), "home/.claude/skills");
+  const launch = await printedLaunch(place, { args: ["--refresh", "0"] });
+  await using session = await Session.open(place, { launch });
+  assert.deepEqual(await session.names(), ["git"]);
+  place.skill("data/skills", "pdf");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["git", "pdf"]);
 });

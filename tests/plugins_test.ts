@@ -8,7 +8,7 @@ import { Place, skillMd } from "./testing/folders.ts";
 import { root } from "./testing/registry.ts";
 import { printedReport } from "./testing/report.ts";
 
-Deno.test("pluginOf() returns the folder around the folder of skills or of a version, unless it is named like a scope", () => {
+Deno.test("pluginOf() returns the folder around that of skills or of a version", () => {
   const cases: [directory: string, plugin: string | undefined][] = [
     ["/plugins/ms-office-suite/skills/pdf", "ms-office-suite"],
     ["/cache/3d-tools/skills/mesh", "3d-tools"],
@@ -90,7 +90,7 @@ Deno.test("a name comes before a plugin, and of several plugins, a global one co
   assert.deepEqual(foundBy(place, registry, "tools:pdf"), ["mine/own"]);
 });
 
-Deno.test("the last part of a text loads the only skill of the user's with that name, if nothing has the whole", async () => {
+Deno.test("the last part of a name loads the only skill of the user's with that name", async () => {
   using place = new Place();
   place.skill("mine", "pdf");
   place.skill("project/deep", "docx");
@@ -119,7 +119,7 @@ Deno.test("a skill that is off has the whole name, so that nothing else answers 
   assert.deepEqual(foundBy(place, registry, "superpowers:pdf"), [undefined]);
 });
 
-Deno.test("every view serves a skill by the name of its plugin, and --list says which name loads each", async () => {
+Deno.test("every view serves a skill by the name of its plugin", async () => {
   using place = new Place();
   place.skill("home/plugins/a/skills", "pdf", skillMd("pdf", "Of a"));
   place.skill("home/plugins/b/skills", "pdf", skillMd("pdf", "Of b"));

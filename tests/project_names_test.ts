@@ -250,7 +250,7 @@ withNames.test("a project's skills that are not served change none of the user's
   });
 });
 
-withNames.test("a project's skills that are served change only the names that they have, and hide none of the user's", async () => {
+withNames.test("a project's skills that are served change only the names that they have", async () => {
   await compare(ALL_KINDS, async (before, after, theirs) => {
     const names = theirs.flatMap(({ name }) => [name, toPromptName(name)]);
     await checkNames(before, after, names);

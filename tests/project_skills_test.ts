@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { scanSkillRoots, type SkillCatalog, SkillRegistry } from "../mod.ts";
 import { basename, join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES, profileOfOption } from "../src/views/clients.ts";
-import { createInstructions } from "../src/views/instructions.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { listToolEntries } from "../src/features/tools.ts";
-import { nextId, toolsets } from "./testing/client.ts";
+import { nextId } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
@@ -16,7 +15,7 @@ import { needs } from "./testing/needs.ts";
 import { read } from "./testing/pages.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
-import { callFor, loadGit, textOf, toolCaller } from "./testing/tools.ts";
+import { callFor, textOf, toolCaller } from "./testing/tools.ts";
 
 const withNames = needs("names");
 const withLinks = needs("links");
@@ -49,12 +48,9 @@ function crowdedPlace(): Place {
 }
 
 /** Opens the skills of a place, those of the project first. */
-async function openPlace(
-  { project, home }: Place,
-  policy?: string,
-): Promise<SkillRegistry> {
+async function openPlace({ project, home }: Place): Promise<SkillRegistry> {
   const roots = [project, home].map((path) => root(join(path, "skills")));
-  const options = { workingDirectory: project, policy, log: () => {} };
+  const options = { workingDirectory: project, log: () => {} };
   const registry = new SkillRegistry(roots, options);
   await registry.refresh();
   return registry;
@@ -69,14 +65,10 @@ async function call(
   return textOf(await toolCaller(registry, { toolset })(name, input));
 }
 
-/** Returns the texts in the list of a toolset's tools for a client. */
-function textsFor(
-  client: string,
-  catalog: SkillCatalog,
-  toolset: Toolset = "skill",
-): string[] {
+/** Returns the texts in the list of tools for a client. */
+function textsFor(client: string, catalog: SkillCatalog): string[] {
   const profile = profileOfOption(client);
-  const options = { toolset };
+  const options = { toolset: "skill" } as const;
   return listToolEntries({ profile, catalog, options }).flatMap((tool) => [
     tool.description!,
     ...Object.values(tool.inputSchema.properties ?? {})
@@ -84,7 +76,7 @@ function textsFor(
   ]);
 }
 
-Deno.test("twelve hundred skills of a project push none of the user's own out of any list, page, or search", async () => {
+Deno.test("a project's 1,200 skills push none of the user's out of a list or a search", async () => {
   using place = crowdedPlace();
   using registry = await openPlace(place);
   const { catalog } = registry;
@@ -184,31 +176,6 @@ Deno.test("lists for the model mark a project's skill that shadows one of the us
   assert.match(text, /^Loading: xlsx\n/);
 });
 
-Deno.test("if the policy is not valid, the lists and the tools say in one line why there are no skills", async () => {
-  using place = new Place();
-  place.skill("home/skills", "git");
-  const file = place.file("home/policy.yaml", "rules:\n  - { state: of }");
-  using registry = await openPlace(place, file);
-  const why = /^No skills are served, because the policy is not valid\..*$/m;
-  for (const toolset of Object.keys(toolsets) as Toolset[]) {
-    const { list } = TOOL_NAMES[toolset];
-    const listed = list === "skill" || toolset === "reference"
-      ? textsFor("other", registry.catalog, toolset).join("\n")
-      : await call(registry, [toolset, list]);
-    assert.match(listed, why);
-    assert.match(createInstructions(toolset, registry.catalog), why);
-    for (const isRemote of [true, false]) {
-      const result = await loadGit(registry, { toolset, isRemote });
-      assert.match(
-        textOf(result),
-        isRemote ? why : /^Cannot use the policy .*: rules\[0\]\.state: /,
-      );
-      assert.equal(result.isError, true);
-    }
-  }
-  assert.match(await call(registry, ["reference", "list_skills"]), why);
-});
-
 withLinks.test("a project's links to the user's skills change nothing that is shown of these", async () => {
   using place = new Place();
   const mine = place.skill("home/.claude/skills", "git");
@@ -258,7 +225,7 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   assert.match(result.tools[0].description, /git/);
 });
 
-withLinks.test("a clone's trusted folder that becomes a link to the home folder shows nothing in that", async () => {
+withLinks.test("a trusted folder of a clone that becomes a link shows nothing behind it", async () => {
   using place = new Place();
   place.dir("project", "shared");
   const key = place.file("home/.ssh/key", SECRET);
@@ -296,7 +263,7 @@ withLinks.test("a clone's trusted folder that becomes a link to the home folder 
   }
 });
 
-withLinks.test("a folder that an option or a rule names, and that a clone makes a link out, names nothing, with one problem, as does one that cannot be resolved", async () => {
+withLinks.test("a folder of an option or a rule that a clone links out names nothing", async () => {
   using place = new Place();
   place.skill("home/.agent/skills", "git", skillMd("git", "Mine"));
   place.dir("project", ".agent");

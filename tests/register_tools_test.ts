@@ -1,6 +1,5 @@
 // Skills on a server of the SDK that someone else wrote, of either version.
 import assert from "node:assert/strict";
-import { pathToFileURL } from "node:url";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/inMemory"
@@ -18,10 +17,9 @@ import {
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES } from "../src/views/clients.ts";
-import { Session, toolsets } from "./testing/client.ts";
-import { flagsWith, MOD, preload } from "./testing/environment.ts";
+import { toolsets } from "./testing/client.ts";
+import { isWindows } from "./testing/environment.ts";
 import { Place, replaced, skillMd } from "./testing/folders.ts";
-import { read } from "./testing/pages.ts";
 import { root } from "./testing/registry.ts";
 import { Inbox } from "./testing/waiting.ts";
 
@@ -49,7 +47,7 @@ async function open(place: Place, version: 1 | 2) {
 }
 
 for (const version of [1, 2] as const) {
-  Deno.test(`registerSkillTools() adds tools to an McpServer of version ${version}, and keeps their descriptions current`, async () => {
+  Deno.test(`registerSkillTools() adds current tools to an McpServer of version ${version}`, async () => {
     using place = new Place();
     place.skill("skills", "git");
     const { registry, server, connect } = await open(place, version);
@@ -90,7 +88,7 @@ for (const version of [1, 2] as const) {
     registry.close();
   });
 
-  Deno.test(`registerSkillTools() runs commands on a server of version ${version}, which warns of nothing`, async () => {
+  Deno.test(`registerSkillTools() runs commands on a server of version ${version}`, async () => {
     using place = new Place();
     place.skill("skills", "git");
     const { registry, server, connect } = await open(place, version);
@@ -100,7 +98,7 @@ for (const version of [1, 2] as const) {
     });
     registerSkillTools(server, registry, { toolset: "agentskills" });
     const client = await connect();
-    const input = { skill_name: "git", command: "echo SKILL*" };
+    const input = { skill_name: "git", command: isWindows ? "dir" : "ls" };
     const params = { name: "run_shell_command_op", arguments: input };
     const { content } = await client.callTool(params);
     assert.match(JSON.stringify(content), /SKILL\.md/);
@@ -110,7 +108,7 @@ for (const version of [1, 2] as const) {
   });
 }
 
-Deno.test("registerSkillTools() registers the tools of any toolset, and lists the skills for any profile in a description", async () => {
+Deno.test("registerSkillTools() registers the tools of any toolset, for any profile", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const all = [
@@ -135,7 +133,7 @@ Deno.test("registerSkillTools() registers the tools of any toolset, and lists th
   }
 });
 
-Deno.test("registerSkillTools() refuses another server, a second tool of a name, and an unknown toolset or profile", async () => {
+Deno.test("registerSkillTools() refuses another server, and unknown options", async () => {
   using place = new Place();
   const { registry, server } = await open(place, 1);
   for (const other of [server.server, null, undefined]) {
@@ -163,30 +161,3 @@ Deno.test("registerSkillTools() refuses another server, a second tool of a name,
   );
   registry.close();
 });
-
-/** The functions whose examples are servers, and the tools of these. */
-const EXAMPLES = {
-  createSkillService: ["skill"],
-  registerSkillTools: ["time", "skill"],
-};
-
-for (const [name, expected] of Object.entries(EXAMPLES)) {
-  Deno.test(`the example of ${name}() is a whole server, which ends with its client`, async () => {
-    using place = new Place();
-    place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
-    const examples = read("mod.ts").split(" * ```ts ignore\n").slice(1)
-      .map((rest) => rest.split(" * ```\n", 1)[0]!);
-    const example = examples.find((text) => text.includes(`${name}(`));
-    const main = place.file(
-      "project/server.ts",
-      example!.replaceAll(/^ \* ?/gm, "")
-        .replace("@skill-server/skill-server", pathToFileURL(MOD).href),
-    );
-    const flags = flagsWith("--allow-read", "--allow-env");
-    preload(main);
-    await using session = await Session.open(place, { main, flags });
-    const { tools } = await session.client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), expected);
-    assert.deepEqual(await session.end(), []);
-  });
-}

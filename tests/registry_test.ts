@@ -16,11 +16,8 @@ import {
   replaced,
   skillMd,
 } from "./testing/folders.ts";
-import { needs } from "./testing/needs.ts";
 import { names, root } from "./testing/registry.ts";
 import { Inbox } from "./testing/waiting.ts";
-
-const withLinks = needs("links");
 
 /** Opens a registry of the directory `skills` that logs nothing. */
 function open(
@@ -32,13 +29,22 @@ function open(
   return new SkillRegistry([skills], { log: () => {}, ...options });
 }
 
+/** Makes a function throw that each scan calls, and that cannot. */
+function withFailingScans(): Disposable {
+  return replaced(Map, {
+    groupBy: () => {
+      throw new RangeError("no such luck");
+    },
+  });
+}
+
 /** Sets the clock to a time when no file has changed recently. */
 function aMinuteLater(): Disposable {
   const { now } = Date;
   return replaced(Date, { now: () => now() + 60_000 });
 }
 
-Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything that existed when it was called", async () => {
+Deno.test("SkillRegistry.refresh() finds everything that existed when it was called", async () => {
   using place = new Place();
   place.skill("skills", "one");
   using registry = open(place);
@@ -52,7 +58,7 @@ Deno.test("SkillRegistry.refresh() runs one scan at a time and finds everything 
   }
 });
 
-Deno.test("SkillRegistry.refresh() takes a scan that is new enough, also if it is still running", async () => {
+Deno.test("SkillRegistry.refresh() takes a scan that is new enough", async () => {
   using place = new Place();
   using registry = open(place);
   const running = registry.refresh();
@@ -77,12 +83,8 @@ Deno.test("a scan that fails unexpectedly keeps the last catalog, and is reporte
   registry.onChange(({ catalog }) => {
     changes.push(catalog.diagnostics.map(({ rule }) => rule).join());
   });
-  const { groupBy } = Map;
-  const fail = () => {
-    throw new RangeError("no such luck");
-  };
   {
-    using _ = replaced(Map, { groupBy: fail as typeof groupBy });
+    using _ = withFailingScans();
     assert.equal((await registry.refresh()).skills, skills);
     await registry.refresh();
   }
@@ -99,12 +101,8 @@ Deno.test("a registry whose first scan fails tries again", async () => {
   const catalogs = new Inbox<readonly string[]>();
   using registry = open(place, { refreshSeconds: 0.01 });
   registry.onChange(({ catalog }) => catalogs.put(names(catalog)));
-  const { groupBy } = Map;
-  const fail = () => {
-    throw new RangeError("no such luck");
-  };
   {
-    using _ = replaced(Map, { groupBy: fail as typeof groupBy });
+    using _ = withFailingScans();
     assert.deepEqual(names(await registry.refresh()), []);
   }
   registry.watch();
@@ -150,7 +148,7 @@ Deno.test("a scan takes one operation for each skill if nothing changed", async 
   assert.ok(disk.count < 1.5 * operations, `${disk.count} operations`);
 });
 
-Deno.test("a scan reads what changed in the last two seconds again, and notices a change that preserves size and times", async () => {
+Deno.test("a scan notices a change that preserves size and times within two seconds", async () => {
   using place = new Place();
   const file = place.file("skills/git/SKILL.md", skillMd("git", "One thing"));
   place.skill("skills", "pdf");
@@ -187,7 +185,7 @@ const FAULTS: [operation: string, path: string][] = [
 
 for (const [operation, path] of FAULTS) {
   const where = path || "the root";
-  Deno.test(`the last result stays while ${operation} of ${where} fails temporarily, with a diagnostic`, async () => {
+  Deno.test(`the last result stays while ${operation} of ${where} fails for a time`, async () => {
     using place = new Place();
     const dir = createSkills(place);
     using registry = open(place, {}, true);
@@ -254,7 +252,7 @@ Deno.test("SkillRegistry.onChange() reports exactly the changes that clients can
   assert.deepEqual(changes, [[]]);
 });
 
-Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until they are removed", async () => {
+Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws", async () => {
   using place = new Place();
   const lines: string[] = [];
   using registry = open(place, { log: (line) => lines.push(line) });
@@ -276,16 +274,10 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws, until
   assert.deepEqual(lines, [...failures, ...failures]);
 });
 
-Deno.test("SkillRegistry logs a problem, with file, reason, and fix, and the number of shadowed skills, once while they last", async () => {
+Deno.test("SkillRegistry logs each problem once while it lasts, with file, reason, and fix", async () => {
   using place = new Place();
-  place.skill("skills", "git");
-  place.skill("skills", "other", skillMd("git"));
   const lines: string[] = [];
   using registry = open(place, { log: (line) => lines.push(line) });
-  await registry.refresh();
-  assert.deepEqual(lines.splice(0), [
-    "1 skill shadowed by others of the same name; --list shows which names load them",
-  ]);
   for (let round = 0; round < 2; round++) {
     place.skill("skills", "bad", "no frontmatter");
     await registry.refresh();
@@ -315,7 +307,7 @@ Deno.test("SkillRegistry.close() stops everything and can be repeated", async ()
   assert.deepEqual(changes, []);
   await assert.rejects(
     registry.refresh(),
-    /^Error: Cannot scan the skills: the registry is closed; create another one$/,
+    /^Error: Cannot use the registry: it is closed; create another one$/,
   );
   // The sanitizer of the tests would find a timer.
   registry.watch();
@@ -348,25 +340,13 @@ Deno.test("the library takes file URLs wherever it takes a path of the user", as
   }
 });
 
-withLinks.test("watching finds new skills and changes in them, also in a group, and after a folder becomes a link to itself", async () => {
+Deno.test("SkillRegistry adds the advice of its options to the fix of a rule", async () => {
   using place = new Place();
-  place.skill("skills/eng", "tdd");
-  const linked = place.dir("linked");
-  using registry = new SkillRegistry(
-    [root(place.dir("skills")), root(linked)],
-    { log: () => {}, refreshSeconds: 0 },
-  );
-  await registry.refresh();
-  registry.watch();
-  const found = new Inbox<string>();
-  registry.onChange(({ keys }) => keys.forEach((key) => found.put(key)));
-  place.remove("linked");
-  place.link("linked", "linked");
-  const cases = [["skills", "one"], ["skills", "two"], ["skills/eng", "deep"]];
-  for (const [dir = "", name = ""] of cases) {
-    place.skill(dir, name);
-    await found.take((key) => key === name, `the skill ${name}`);
-    place.skill(dir, name, skillMd(name, "Changed"));
-    await found.take((key) => key === name, `the change of ${name}`);
-  }
+  place.skill("skills", "git", skillMd("git") + "x".repeat(100));
+  const advice = { "too-large": ", or use --big" };
+  using registry = open(place, { maxFileSize: 100, advice });
+  const { diagnostics } = await registry.refresh();
+  assert.deepEqual(diagnostics.map(({ fix }) => fix), [
+    "make it smaller, or use --big",
+  ]);
 });

@@ -114,7 +114,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
   );
 });
 
-Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root, and hides the others", async () => {
+Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a project's root", async () => {
   for (const recursive of [false, true]) {
     using place = new Place();
     const skills = place.dir("skills");
@@ -136,13 +136,13 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       diagnostics.filter(({ file }) => file === skills)
         .map(({ rule, reason, fix }) => `${rule}: ${reason}; ${fix}`),
       [
-        "too-many: it has more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as DIR",
+        "too-many: it has more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as one to search",
       ],
     );
   }
 });
 
-Deno.test("a scan reads the new skills of a project for two seconds, and the next scan those that wait", async () => {
+Deno.test("a scan reads the new skills of a project for two seconds, and the next the rest", async () => {
   using place = new Place();
   for (const index of [0, 1, 2, 3, 4]) {
     place.skill("project/skills", `p${index}`);

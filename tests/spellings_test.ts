@@ -81,7 +81,7 @@ const METHODS = ["resources/read", "resources/directory/read", "skills/get"];
 
 for (const [system, list] of Object.entries(SPELLINGS)) {
   const { test } = needs(system as keyof typeof SPELLINGS);
-  test(`a path that the system reads as another file is not there, in any view (${system})`, async () => {
+  test(`a path that the system reads as another file is not there (${system})`, async () => {
     using place = createPlace();
     const skill = join(place.path, SKILLS, "git");
     const paths = list(skill);

@@ -1,4 +1,5 @@
-// How a registry that watches notices changes, without its timer unless a test says so.
+// How a registry that watches notices changes of skills and of its policy, without its
+// timer unless a test says so, and what a server then tells.
 import assert from "node:assert/strict";
 import {
   type SkillCatalog,
@@ -7,9 +8,10 @@ import {
   type SkillRoot,
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
+import { Session } from "./testing/client.ts";
 import { Place, replaced, skillMd } from "./testing/folders.ts";
-import { needs } from "./testing/needs.ts";
-import { names, root } from "./testing/registry.ts";
+import { lacks, needs } from "./testing/needs.ts";
+import { names, openRegistry, root } from "./testing/registry.ts";
 import { eventually, Inbox } from "./testing/waiting.ts";
 
 const withLinks = needs("links");
@@ -190,4 +192,95 @@ Deno.test("a SKILL.md that stays unfinished is skipped without another event", a
   await watched.start();
   watched.place.file("skills/git/SKILL.md", "");
   await watched.until();
+});
+
+withLinks.test("watching goes on after a folder becomes a link to itself", async () => {
+  using place = new Place();
+  place.skill("skills/eng", "tdd");
+  const linked = place.dir("linked");
+  using registry = new SkillRegistry(
+    [root(place.dir("skills")), root(linked)],
+    { log: () => {}, refreshSeconds: 0 },
+  );
+  await registry.refresh();
+  registry.watch();
+  const found = new Inbox<string>();
+  registry.onChange(({ keys }) => keys.forEach((key) => found.put(key)));
+  place.remove("linked");
+  place.link("linked", "linked");
+  const cases = [["skills", "one"], ["skills", "two"], ["skills/eng", "deep"]];
+  for (const [dir = "", name = ""] of cases) {
+    place.skill(dir, name);
+    await found.take((key) => key === name, `the skill ${name}`);
+    place.skill(dir, name, skillMd(name, "Changed"));
+    await found.take((key) => key === name, `the change of ${name}`);
+  }
+});
+
+Deno.test("a policy file that is written, replaced, linked, or created again is noticed", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const policy = place.file("policy.yaml", "rules: []");
+  const options = { policy, refreshSeconds: 0 };
+  using registry = await openRegistry(join(place.path, "skills"), options);
+  const states = new Inbox<string>();
+  registry.onChange(({ catalog }) =>
+    states.put(catalog.skills.get("git")?.state ?? "off")
+  );
+  registry.watch();
+  const rule = (state: string) => `rules: [{ state: ${state} }]`;
+  const seen = async (state: string) => {
+    await states.take((other) => other === state, `the state ${state}`);
+    assert.deepEqual(states.takeAll(), []);
+  };
+  place.file("policy.yaml", rule("manual"));
+  await seen("manual");
+  place.replace("policy.yaml", rule("off"));
+  await seen("off");
+  place.remove("policy.yaml");
+  place.file("policy.yaml", rule("pinned"));
+  await seen("pinned");
+  if (lacks("links")) return;
+  place.remove("policy.yaml");
+  place.file("dotfiles/policy.yaml", rule("name-only"));
+  place.link("dotfiles/policy.yaml", "policy.yaml");
+  await seen("name-only");
+  place.file("dotfiles/policy.yaml", rule("manual"));
+  await seen("manual");
+});
+
+Deno.test("a saved policy change sends notifications only for the lists that it changes", async () => {
+  using place = new Place();
+  for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
+  place.file("home/.claude/skills/a/notes.md", "0");
+  const policy = place.file("home/policy.yaml", "rules: []");
+  const args = ["--policy", policy, "--refresh", "0"];
+  await using session = await Session.open(place, { args });
+  await session.client.listTools();
+  const uri = "skill://a/notes.md";
+  await session.client.subscribeResource({ uri });
+  const steps: [rules: string, lists: string[]][] = [
+    ["{ skill: b, state: pinned }", ["tools", "prompts", "resources"]],
+    ["{ skill: b, state: pinned }, # the same", []],
+    ["{ skill: b, state: manual }", ["tools", "prompts", "resources"]],
+    ["{ skill: b, state: on }", ["tools"]],
+    ["{ skill: a, state: pinned }", []],
+    ["{ skill: c, state: name-only }", ["tools"]],
+    ["{ skill: c, state: on }", ["tools"]],
+    ["{ skill: b, state: of }", []],
+    ["{ skill: none, state: off }", []],
+    ["{ skill: b, state: off }", ["tools", "prompts", "resources"]],
+    ["{ skill: b, state: manual }", ["prompts", "resources"]],
+  ];
+  for (const [index, [rules, lists]] of steps.entries()) {
+    place.replace("home/policy.yaml", `rules: [${rules}\n  ]`);
+    for (const list of lists) await session.listChanged(list);
+    // The notification of this update comes after all notifications of the policy
+    // change.
+    place.replace("home/.claude/skills/a/notes.md", `${index + 1}`);
+    await session.updated(uri);
+    await session.client.ping();
+    assert.deepEqual(session.notifications.takeAll(), [], rules);
+    assert.deepEqual(session.updates.takeAll(), [], rules);
+  }
 });

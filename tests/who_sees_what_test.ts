@@ -1,15 +1,17 @@
 // Who sees a skill, and its files in the skill around it, as a table: in each state,
 // and in each arrangement of the two. Each view agrees.
 import assert from "node:assert/strict";
+import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
-import { type Entry, pages } from "./testing/client.ts";
+import { type Entry, pages, Session } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { needs } from "./testing/needs.ts";
-import { callFor, type ToolCall } from "./testing/tools.ts";
+import { root } from "./testing/registry.ts";
+import { callFor, textOf, type ToolCall } from "./testing/tools.ts";
 
 const withLinks = needs("links");
 
@@ -304,3 +306,89 @@ for (const [title, arrangement] of Object.entries(ARRANGEMENTS)) {
     }
   });
 }
+
+withLinks.test("a skill that cannot be read is off if a rule names its folder, or the real one", async () => {
+  using place = new Place();
+  place.link("nowhere", "store/dangling");
+  const link = place.link("store", "skills");
+  for (const dir of [link, join(place.path, "store")]) {
+    const policy: SkillPolicy = { rules: [{ in: dir, state: "off" }] };
+    const { diagnostics } = await scanSkillRoots([root(link)], { policy });
+    assert.deepEqual(diagnostics, [], dir);
+  }
+});
+
+withLinks.test("a skill whose SKILL.md is a link into a manual folder is hidden from the model", async () => {
+  using place = new Place();
+  place.skill("skills/outer", "inner");
+  place.file("skills/outer/inner/main.md", skillMd("outer"));
+  place.link("inner/main.md", "skills/outer/SKILL.md");
+  const skills = root(join(place.path, "skills"), { recursive: true });
+  using registry = new SkillRegistry([skills], {
+    policy: { rules: [{ skill: "inner", state: "manual" }] },
+    log: () => {},
+  });
+  const { skills: found } = await registry.refresh();
+  assert.equal(found.get("outer")!.hiddenFrom, "model");
+});
+
+Deno.test("a server with an invalid policy serves nothing, and says why, until it is fixed", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "theirs");
+  place.skill("home/.claude/skills", "mine");
+  const text = "rules: [{ scop: project, state: off }]";
+  const args = ["--policy", place.file("home/policy.yaml", text)];
+  await using session = await Session.open(place, { args });
+  const line = await session.stderr.take(
+    (line) => line.includes("policy"),
+    "the line about the policy",
+  );
+  assert.match(
+    line,
+    /^skill-server: Cannot use the policy ".*policy\.yaml": rules\[0\]: Unrecognized key: "scop"; .*; until then, no skills are served$/,
+  );
+  assert.deepEqual(await session.names(), []);
+  place.replace("home/policy.yaml", "rules: []");
+  await session.listChanged();
+  assert.deepEqual(await session.names(), ["mine", "theirs"]);
+  place.replace("home/policy.yaml", "nothing");
+  await session.stderr.take(
+    (line) => line.includes("the last valid policy applies"),
+    "the line about the policy",
+  );
+  assert.deepEqual(await session.names(), ["mine", "theirs"]);
+});
+
+Deno.test("if the policy is not valid, lists and tools say why there are no skills", async () => {
+  using place = new Place();
+  const policy = place.file("home/policy.yaml", "rules:\n  - { state: of }");
+  const why = /^No skills are served, because the policy is not valid\..*$/m;
+  const reason = /^Cannot use the policy .*: rules\[0\]\.state: /;
+  for (const toolset of TOOLSET_NAMES) {
+    const { list } = TOOL_NAMES[toolset];
+    for (const isRemote of [true, false]) {
+      const args = ["--tools", toolset, "--policy", policy];
+      if (isRemote) args.push("--remote");
+      using server = await LocalServer.open({ ...place, args });
+      const call = async (call: ToolCall) => {
+        const { result } = await server.ask(0, "tools/call", call);
+        return textOf(result);
+      };
+      const { result } = await server.ask(0, "tools/list");
+      if (toolset !== "agentskills") {
+        assert.match(result.tools[0].description, why);
+      }
+      if (list !== "skill") {
+        assert.match(await call({ name: list, arguments: {} }), why);
+      }
+      const loaded = await call(callFor(toolset, "git"));
+      assert.match(loaded, isRemote ? why : reason);
+      const { result: { instructions } } = await server.ask(0, "initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "test", version: "1" },
+      });
+      assert.match(instructions, why);
+    }
+  }
+});

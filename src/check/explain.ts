@@ -153,13 +153,18 @@ function explainField(
 
 /** Describes a field that is read from one line. */
 function explainText(field: RefusedField, dir: string): Details {
-  const { key, line, corrected } = field;
+  const { key, line, lines, corrected } = field;
   const [, read] = toEntry(field);
   const text = key === "name" ? meantName(String(read), dir) ?? read : read;
   const finished = isText(text) ? writeField(key, text) : corrected![0]!;
   const otherwise = "put its text in quotes, on one line";
   const fix = fixBy(finished, otherwise, field);
-  return { line, reason: reasonFor(field, finished), ...fix };
+  const below = lines.findIndex((it, index) => index > 0 && /^\S/.test(it));
+  if (below < 0) return { line, reason: reasonFor(field, finished), ...fix };
+  const reason = `the text of ${
+    quote(key)
+  } continues on this line, which is not indented`;
+  return { line: line + below, reason, ...fix };
 }
 
 function reasonFor(field: Field, finished: string): string {

@@ -53,7 +53,7 @@ const TEXTS: [text: string, ...fixes: RegExp[]][] = [
   ['<p align="center">\n<a href="b.md">', /a\.md/],
 ];
 
-Deno.test("listBrokenLinks() advises what to write instead of links and paths that lead to no file", () => {
+Deno.test("listBrokenLinks() says what to write instead of a path to no file", () => {
   for (const [text, ...fixes] of TEXTS) {
     for (const lineBreak of ["\n", "\r\n"]) {
       const found = listBrokenLinks(
@@ -70,7 +70,7 @@ Deno.test("listBrokenLinks() advises what to write instead of links and paths th
   }
 });
 
-Deno.test("listBrokenLinks() accepts a link in another folder relative to that, or to the skill", () => {
+Deno.test("listBrokenLinks() accepts a link relative to its file, or to the skill", () => {
   const text =
     "[a](x.md) [b](docs/x.md) [c](../a.md) [d](../../a.md) [e](y.md)";
   const found = listBrokenLinks(text, "docs/b c.md", FILES);

@@ -204,7 +204,7 @@ function checkComment({ fields }: CheckedSkill): FoundInField {
 
 function checkPlaceholder({ frontmatter }: CheckedSkill): FoundInField {
   const field = "description";
-  const [text] = /^\W*(?:todo|tbd|fixme|xxx|lorem ipsum)\b.*/i
+  const [text] = /^\W*(?:todo|tbd|fixme|xxx)(?:\s*:.*|\W*)$/is
     .exec(frontmatter[field]) ?? [];
   if (text === undefined) return undefined;
   const reason = `the description is only ${quote(truncate(text, 40))}`;

@@ -16,7 +16,7 @@ import { dirname, join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
 
-const withSh = needs("sh");
+const withShAndOwnImports = needs("sh", "ownImports");
 const withProc = needs("proc");
 
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
@@ -32,7 +32,7 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-withSh.test("the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it", async () => {
+withShAndOwnImports.test("the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "here");
   place.file("project/package.json", "{}");
@@ -112,7 +112,7 @@ const RUNS: [args: string, code: number, text: RegExp][] = [
   ],
   ["--version --check", 0, /^\d+\.\d+\.\d+\S*\n$/],
   ["--list", 0, /\nFound 1 skill: 1 error, /],
-  ["--list --check", 1, /^\S+\/skills \(\w+\)[^]*\nChecked 2 skills: /],
+  ["--list --check", 1, /^\S+[\\/]skills \(\w+\)[^]*\nChecked 2 skills: /],
   ["--list --json", 0, /^\{\n/],
   ["--check --json", 1, /^\{\n/],
   ["--check skills", 0, /^Checked 1 skill: 0 errors, 1 warning$/m],

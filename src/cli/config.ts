@@ -1,5 +1,5 @@
 /**
- * The output of `--print-config`: an entry with which an MCP client starts the server as
+ * The output of `--print-config`: an entry that makes an MCP client start the server as
  * it runs now, and notes for the user.
  */
 

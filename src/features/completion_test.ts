@@ -22,7 +22,7 @@ async function complete(
   return (await client.complete(params)).completion.values;
 }
 
-Deno.test("completion/complete completes names and paths by prefix as text, ignoring case, and no hidden files", async () => {
+Deno.test("completion/complete completes names and paths of files that are not hidden", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "Gitlab");
   await using session = await Session.open(place);
@@ -72,7 +72,7 @@ Deno.test("completion/complete returns a hundred values and the total", async ()
   assert.deepEqual([values.length, total, hasMore], [100, 120, true]);
 });
 
-Deno.test("completion/complete offers the qualified name of a shadowed skill, and for resources also what users cannot load", async () => {
+Deno.test("completion/complete offers the names that the prompt or the URI can load", async () => {
   using place = new Place();
   const flag = "user-invocable: false\n";
   place.skill("home/.claude/skills", "hidden", skillMd("hidden", "d", flag));

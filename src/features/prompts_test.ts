@@ -6,7 +6,7 @@ import { join } from "../fs/paths.ts";
 
 const ANNOTATIONS = { audience: ["assistant"], priority: 1 };
 
-Deno.test("prompts/list has the prompt skill and a prompt for each skill that users can load", async () => {
+Deno.test("prompts/list has the prompt skill, and one for each skill that users can load", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
   const text = skillMd("background", "d", "user-invocable: false\n");
@@ -35,18 +35,7 @@ Deno.test("prompts/list has the prompt skill and a prompt for each skill that us
   }
 });
 
-Deno.test("a skill's prompt takes no argument in Claude Code, which would pass only one word", async () => {
-  using place = filesPlace();
-  const args = ["--profile", "claude-code"];
-  await using session = await Session.open(place, { args });
-  const { prompts } = await session.client.listPrompts();
-  assert.deepEqual(
-    prompts.map((prompt) => prompt.arguments?.map(({ name }) => name)),
-    [["name"], undefined, undefined],
-  );
-});
-
-Deno.test("a prompt's name has hyphens for white space, its title is the real name, and both load it", async () => {
+Deno.test("a prompt's name has hyphens for white space, and its title is the real name", async () => {
   using place = new Place();
   const home = "home/.claude/skills";
   place.skill(home, "notes", skillMd("Release Notes", "Write the notes"));
@@ -81,7 +70,7 @@ Deno.test("a prompt's name has hyphens for white space, its title is the real na
   }
 });
 
-Deno.test("prompts/get returns the skill as one text message for the assistant, which ends with the arguments of its own prompt", async () => {
+Deno.test("prompts/get returns the skill as one text, which ends with the arguments", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill"));
   await using session = await Session.open(place);
@@ -111,7 +100,7 @@ Deno.test("prompts/get returns the skill as one text message for the assistant, 
   assert.equal(description, "About skill");
 });
 
-Deno.test("a skill's own prompt has the argument that brings every word to the model of a client", async () => {
+Deno.test("a skill's own prompt has the argument that brings every word to the model", async () => {
   using place = filesPlace();
   const cases = [
     ["some client", [false], true],
@@ -135,7 +124,7 @@ Deno.test("a skill's own prompt has the argument that brings every word to the m
   }
 });
 
-Deno.test("prompts/get with --tools skilljack returns an embedded resource, or text for clients that drop embedded resources", async () => {
+Deno.test("prompts/get of skilljack returns a resource, or text to clients that drop it", async () => {
   using place = filesPlace();
   const contentFor = async (name: string, ...options: string[]) => {
     const args = ["--tools", "skilljack", ...options];
@@ -167,7 +156,7 @@ Deno.test("prompts/get with --tools skilljack returns an embedded resource, or t
   });
 });
 
-Deno.test("prompts/get returns an invalid-params error for an unknown skill, with at most five similar names, of a project only plain ones", async () => {
+Deno.test("prompts/get refuses an unknown name, and offers at most five similar ones", async () => {
   using place = filesPlace();
   const unlike = /^MCP error -32602: Unknown skill "none": choose another name/;
   const missing = /^MCP error -32602: Missing argument "name": pass the name/;
@@ -195,7 +184,7 @@ Deno.test("prompts/get returns an invalid-params error for an unknown skill, wit
   }
 });
 
-Deno.test("the prompt skill, without any skill, says what to do without a terminal, or that the policy is not valid", async () => {
+Deno.test("the prompt skill says why there are no skills", async () => {
   using place = new Place();
   const policy = place.file("home/policy.yaml", "rules: 7\n");
   const cases = [

@@ -13,7 +13,7 @@ import { findResource, requireResource } from "./resources.ts";
 /** The URI of all skills. */
 const ALL_SKILLS = "skill://";
 
-/** The handlers with which clients up to 2025-11-25 subscribe. */
+/** The handlers of the subscriptions of clients up to 2025-11-25. */
 export function subscriptionHandlers(files: SubscribedFiles): Handlers {
   return {
     "resources/subscribe": async ({ uri }) => {

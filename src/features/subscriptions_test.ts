@@ -7,7 +7,7 @@ import { join } from "../fs/paths.ts";
 
 const withSignals = needs("signals");
 
-Deno.test("resources/subscribe reports changes to a skill, a file, a folder, a collection, or everything", async () => {
+Deno.test("resources/subscribe reports changes to whatever a URI means", async () => {
   using place = filesPlace();
   await using session = await Session.open(place);
   const uris = {
@@ -94,7 +94,7 @@ Deno.test("resources/subscribe and subscriptions/listen refuse unknown URIs", as
 });
 
 for (const end of ["the end of its input", "SIGTERM"]) {
-  withSignals.test(`subscriptions/listen acknowledges what the server supports, and ends with a result when the server exits after ${end}`, async () => {
+  withSignals.test(`subscriptions/listen ends with a result after ${end}`, async () => {
     using place = filesPlace();
     await using wire = new Wire(place);
     const notifications = { toolsListChanged: true, somethingElse: true };

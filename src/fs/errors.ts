@@ -11,20 +11,16 @@ export class SkillFileError extends Error {
   readonly fix: string;
   /** The ID of the rule in `docs/check.md`. */
   readonly rule: Rule;
-  /** The target of a symlink that leads to a forbidden place. */
-  readonly target: string | undefined;
-  /** Creates an error about a path, with the target if it is a symlink. */
+  /** Creates an error about a path. */
   constructor(
     path: string,
     { rule, reason, fix }: Pick<DiagnosticDetails, "rule" | "reason" | "fix">,
-    target?: string,
   ) {
     super(`Cannot read ${quoteSent(path)}: ${reason}; ${fix}`);
     this.name = "SkillFileError";
     this.reason = reason;
     this.fix = fix;
     this.rule = rule;
-    this.target = target;
   }
 }
 
@@ -207,7 +203,7 @@ function isOneOf(error: unknown, ids: readonly string[]): boolean {
 export function tooLarge(maxFileSize: number): DiagnosticDetails {
   return {
     rule: "too-large",
-    reason: `it has more than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MiB`,
+    reason: `it is larger than ${+(maxFileSize / 1024 / 1024).toFixed(3)} MiB`,
     fix: "make it smaller",
   };
 }

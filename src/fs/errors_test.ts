@@ -57,7 +57,7 @@ const CASES: readonly (readonly [
   [new SkillFileError("a.md", LINK_OUTSIDE), "link-outside", "lasting"],
 ];
 
-Deno.test("diagnosticOf(), isAbsence(), and isTemporary() tell errors of Deno and of node:fs apart by names, codes, and numbers", () => {
+Deno.test("errors of Deno and of node:fs are told apart by names, codes, and numbers", () => {
   for (const [error, rule, meaning] of CASES) {
     const title = `${error.name} ${error.message}`;
     const { reason, fix, ...rest } = diagnosticOf(error);
@@ -85,7 +85,7 @@ withNames.test("isAbsence() accepts the errors of the file system for paths that
   }
 });
 
-Deno.test("diagnosticOf() repeats the system's words without the path, and hides nothing in them", () => {
+Deno.test("diagnosticOf() repeats the system's words without the path", () => {
   const cases: [message: string, code: string | undefined, words: string][] = [
     [
       "Input/output error (os error 5): readfile '/home/me/secret'",
@@ -110,8 +110,8 @@ Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix
   const error = new SkillFileError('a"\n.md', fault);
   assert.equal(
     error.message,
-    'Cannot read "a\\u0022\\u000a.md": it has more than 1 MiB; make it smaller',
+    'Cannot read "a\\u0022\\u000a.md": it is larger than 1 MiB; make it smaller',
   );
   assert.deepEqual(diagnosticOf(error), fault);
-  assert.equal(tooLarge(512 * 1024).reason, "it has more than 0.5 MiB");
+  assert.equal(tooLarge(512 * 1024).reason, "it is larger than 0.5 MiB");
 });

@@ -32,9 +32,7 @@ export function locate(
   isInside: (realPath: string) => boolean,
 ): Located {
   const realPath = Deno.realPathSync(path);
-  if (!isInside(realPath)) {
-    throw new SkillFileError(path, LINK_OUTSIDE, realPath);
-  }
+  if (!isInside(realPath)) throw new SkillFileError(path, LINK_OUTSIDE);
   return { path, realPath, status: Deno.statSync(path) };
 }
 

@@ -36,7 +36,7 @@ class Watched implements Disposable {
   }
 }
 
-Deno.test("DirWatcher calls back once after a burst of changes in a folder, and not for its subfolders", async () => {
+Deno.test("DirWatcher calls back once after a burst of changes in a folder", async () => {
   using watched = new Watched();
   const { place, events } = watched;
   place.dir("skills", "git");
@@ -49,7 +49,7 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder, and 
   assert.deepEqual(events.takeAll(), []);
 });
 
-Deno.test("DirWatcher watches the first directories only, and none that is missing, and opens nothing again for the same directories", async () => {
+Deno.test("DirWatcher watches the first directories that exist, and opens them once", async () => {
   using watched = new Watched();
   const { place } = watched;
   const { watchFs } = Deno;

@@ -30,7 +30,7 @@ const tcp = (hostname: string): Deno.NetAddr => ({
 const request = (headers: Record<string, string>) =>
   new Request("http://localhost/mcp", { method: "POST", headers });
 
-Deno.test("AccessControl.identify() accepts clients on this machine, or those with a token if there are some, and names them", () => {
+Deno.test("AccessControl.identify() accepts clients on this machine, or with a token", () => {
   const unnamed = "plain".repeat(4);
   const tokens = `alice:${TOKEN},${unnamed}`;
   const [here, there] = [tcp("127.0.0.1"), tcp("192.0.2.1")];
@@ -64,7 +64,7 @@ Deno.test("AccessControl.identify() accepts clients on this machine, or those wi
   }
 });
 
-Deno.test("AccessControl.findHostRefusal() accepts this machine and the configured names, or with a token alone any host and any page", () => {
+Deno.test("AccessControl.findHostRefusal() accepts known hosts, or any with a token alone", () => {
   const [host] = HOSTS;
   const local = ["localhost", "127.0.0.1:8000", "[::1]:8000"];
   const cases = [

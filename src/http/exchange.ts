@@ -55,7 +55,7 @@ export async function exchange(
   const { message } = incoming;
   const listens = isListener(message);
   const passed = toSdkRequest(request, listens ? removal : signal);
-  // The SDK passes nothing else of ours on to the handlers.
+  // The SDK passes only this on to the handlers.
   const authInfo = { token: "", clientId: name ?? "", scopes: [] };
   const response = await mcp.fetch(passed, { authInfo, parsedBody: message });
   if (!listens) return await toJson(response);

@@ -103,7 +103,7 @@ function createTokens(
   }
   if (text !== undefined) return new Tokens("SKILL_SERVER_TOKEN", () => text);
   if (file === undefined) return undefined;
-  return new Tokens(quote(file), () => readTokensFile(file));
+  return new Tokens(quote(file), () => readTokensFile(file), file);
 }
 
 function parseHosts(value: string | undefined): string[] {

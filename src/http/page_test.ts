@@ -14,7 +14,7 @@ function contentOf(tag: string, page: string): string {
   return content!;
 }
 
-Deno.test("the page contains nothing about the skills, and its headers allow only its own script and style", async () => {
+Deno.test("the page has nothing about the skills, and allows only its own script", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_TOKEN: TOKEN };
   await using server = await HttpServer.start(place, { env });
@@ -41,7 +41,7 @@ Deno.test("the page contains nothing about the skills, and its headers allow onl
   );
 });
 
-Deno.test("the page has nothing that its policy forbids, and every element that its script uses", async () => {
+Deno.test("the page has nothing that its policy forbids, and all that its script uses", async () => {
   const page = await servePage().text();
   const script = contentOf("script", page);
   // Throws a SyntaxError if it cannot be parsed. The function is not called.

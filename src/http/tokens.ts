@@ -1,16 +1,14 @@
 /**
  * The bearer tokens that clients can send, from a variable, or from a file that the
- * server reads again every second. A timer also notices what a watcher misses, such as a
- * file behind a symlink or on a network file system.
+ * server reads again when it changes, also behind a symlink or on a network file system.
  */
 
 import { hash, timingSafeEqual } from "node:crypto";
 import { diagnosticOf, isAbsence } from "../fs/errors.ts";
+import { PathPoller } from "../fs/poll.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { UsageError } from "../program/command_line.ts";
 import { count } from "../text.ts";
-
-const RELOAD_MS = 1_000;
 
 const MIN_TOKEN_LENGTH = 16;
 
@@ -32,6 +30,7 @@ interface ValidToken extends Token {
 export class Tokens {
   readonly #source: string;
   readonly #read: () => string;
+  readonly #file: string | undefined;
   #text: string | undefined;
   #byValue: ReadonlyMap<string, ValidToken> = new Map();
 
@@ -40,9 +39,11 @@ export class Tokens {
    *
    * @param source Where they come from, for messages.
    * @param read Returns the text that contains them.
+   * @param file The file that contains them, if it can change.
    * @throws {UsageError} If it cannot be read, a token is invalid, or there is none.
    */
-  constructor(source: string, read: () => string) {
+  constructor(source: string, read: () => string, file?: string) {
+    this.#file = file;
     this.#source = source;
     this.#read = read;
     this.reload();
@@ -90,10 +91,11 @@ export class Tokens {
     }
   }
 
-  /** Reads the tokens again every second, and logs what changed. */
+  /** Reads the tokens again whenever their file changes, and logs what changed. */
   follow(log: (line: string) => void): void {
+    if (this.#file === undefined) return;
     let lastReason = "";
-    setInterval(() => {
+    const reload = () => {
       try {
         if (this.reload() || lastReason !== "") {
           log(`Read ${count(this.#byValue.size, "token")} in ${this.#source}`);
@@ -105,7 +107,10 @@ export class Tokens {
         lastReason = message;
         log(`${message}; the last valid tokens stay in use`);
       }
-    }, RELOAD_MS);
+    };
+    new PathPoller(reload).update([this.#file]);
+    // It may have changed before.
+    reload();
   }
 }
 

@@ -17,7 +17,7 @@ Deno.test("parseTokens() reads tokens on lines or between commas, with names and
   ]);
 });
 
-Deno.test("parseTokens() refuses tokens that are malformed, short, or repeated, and prints none", () => {
+Deno.test("parseTokens() refuses malformed, short, or repeated tokens, and prints none", () => {
   const none = /^it contains no token; create each /;
   const malformed = (index: number) =>
     new RegExp(`^token ${index} must be TOKEN or NAME:TOKEN, .*; create each `);

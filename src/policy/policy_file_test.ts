@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { DiskSpy, Place } from "../../tests/testing/folders.ts";
 import { lacks } from "../../tests/testing/needs.ts";
-import { openRegistry } from "../../tests/testing/registry.ts";
-import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "../fs/paths.ts";
 import { Project } from "../skills/project.ts";
 import { loadPolicy, type PolicyFile } from "./policy_file.ts";
@@ -103,7 +101,7 @@ Deno.test("loadPolicy() says what to write instead of conditions that match noth
   assert.deepEqual(load(place.file("policy.yaml", fine)).issues, []);
 });
 
-Deno.test("loadPolicy() reports everything that breaks the schema with its path, and malformed YAML with its line", () => {
+Deno.test("loadPolicy() reports what breaks the schema by path, and malformed YAML by line", () => {
   using place = new Place();
   const states = `Invalid option: expected one of ${
     STATE_NAMES.map((state) => `"${state}"`).join("|")
@@ -147,7 +145,7 @@ rule: []
   }
 });
 
-Deno.test("loadPolicy() accepts only a regular file that it can read, and follows no symlink of the project out of it", () => {
+Deno.test("loadPolicy() reads only a regular file, and follows no link out of the project", () => {
   using place = new Place();
   assert.deepEqual(issuesIn(place.dir("folder")), ["it is a folder"]);
   const latin1 = place.file("latin1.yaml", new Uint8Array([0x23, 0xe4]));
@@ -168,36 +166,4 @@ Deno.test("loadPolicy() accepts only a regular file that it can read, and follow
   assert.deepEqual(issuesIn(place.link(outside, "project/out"), project), [
     "it is a link that points outside the project",
   ]);
-});
-
-Deno.test("SkillRegistry.watch() detects a policy file that is written, replaced, linked, removed, and created again", async () => {
-  using place = new Place();
-  place.skill("skills", "git");
-  const policy = place.file("policy.yaml", "rules: []");
-  const options = { policy, refreshSeconds: 0 };
-  using registry = await openRegistry(join(place.path, "skills"), options);
-  const states = new Inbox<string>();
-  registry.onChange(({ catalog }) =>
-    states.put(catalog.skills.get("git")?.state ?? "off")
-  );
-  registry.watch();
-  const rule = (state: string) => `rules: [{ state: ${state} }]`;
-  const seen = async (state: string) => {
-    await states.take((other) => other === state, `the state ${state}`);
-    assert.deepEqual(states.takeAll(), []);
-  };
-  place.file("policy.yaml", rule("manual"));
-  await seen("manual");
-  place.replace("policy.yaml", rule("off"));
-  await seen("off");
-  place.remove("policy.yaml");
-  place.file("policy.yaml", rule("pinned"));
-  await seen("pinned");
-  if (lacks("links")) return;
-  place.remove("policy.yaml");
-  place.file("dotfiles/policy.yaml", rule("name-only"));
-  place.link("dotfiles/policy.yaml", "policy.yaml");
-  await seen("name-only");
-  place.file("dotfiles/policy.yaml", rule("manual"));
-  await seen("manual");
 });

@@ -45,7 +45,7 @@ const DIRS = {
   expected: "a folder",
 } as const;
 
-/** Options with which the program prints something and exits. */
+/** The options that make the program print something and exit. */
 const PRINTING = {
   "list": {
     type: "boolean",
@@ -198,7 +198,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   CLAUDE_CONFIG_DIR: "the folder that replaces ~/.claude",
 };
 
-/** Returns the first option with which the program does not serve, if there is one. */
+/** Returns the first option that makes the program print instead of serve, if any. */
 export function findTerminalOption(
   { values }: CommandLine,
 ): string | undefined {

@@ -11,7 +11,7 @@ import { join } from "../fs/paths.ts";
 import { CLIENT_NAMES } from "../views/clients.ts";
 import { OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
 
-Deno.test("formatHelp() shows every option, every client, and the default folders in their order", () => {
+Deno.test("formatHelp() shows every option, every client, and the default folders", () => {
   const text = formatHelp();
   for (const name of Object.keys(OPTIONS)) {
     assert.match(text, new RegExp(`^  --${name}\\b`, "m"));

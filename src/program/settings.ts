@@ -32,6 +32,7 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
+import { ADVICE } from "./advice.ts";
 import {
   type CommandLine,
   createOptions,
@@ -106,7 +107,7 @@ function deriveSettings(
 ): Pick<Settings, "roots" | "options"> {
   return {
     roots: listRoots(values, dirs, environment),
-    options: { ...environment, ...createOptions(values) },
+    options: { ...environment, ...createOptions(values), advice: ADVICE },
   };
 }
 

@@ -31,7 +31,7 @@ function settingsIn(
   return settingsWith(all, ...absolute);
 }
 
-Deno.test("createSettings() takes folders from the command line, or else from SKILLS_DIR, or from both for skilljack", () => {
+Deno.test("createSettings() takes folders from the command line or SKILLS_DIR", () => {
   using place = new Place();
   const [a, b, comma] = [
     place.dir("a"),
@@ -53,7 +53,7 @@ Deno.test("createSettings() takes folders from the command line, or else from SK
   }
 });
 
-Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB, which has no upper limit, and warns of what it ignores", () => {
+Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB", () => {
   using place = new Place();
   const cases: [MAX_FILE_SIZE_MB: string, limit: number, isIgnored: boolean][] =
     [

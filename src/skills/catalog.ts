@@ -1,7 +1,6 @@
 /** Functions that list, compare, and log the contents of catalogs. */
 
 import { type Diagnostic, formatDiagnostic } from "../diagnostics.ts";
-import { count } from "../text.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
 /** The catalog before the first scan. */
@@ -68,27 +67,20 @@ export function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
 }
 
 /**
- * Logs the diagnostics of a catalog and the number of shadowed skills, without repeating
- * messages of the last scan.
+ * Logs the diagnostics of a catalog, without repeating messages of the last scan.
  *
  * @returns All messages, for the next call.
  */
 export function logDiagnostics(
-  { diagnostics, shadowed }: SkillCatalog,
+  { diagnostics }: SkillCatalog,
   { logged, log }: {
     logged: ReadonlySet<string>;
     log: (message: string) => void;
   },
 ): ReadonlySet<string> {
   const messages = new Set(diagnostics.map(formatDiagnostic));
-  if (shadowed.length > 0) messages.add(formatShadowed(shadowed.length));
   for (const message of messages) {
     if (!logged.has(message)) log(message);
   }
   return messages;
-}
-
-function formatShadowed(number: number): string {
-  const skills = count(number, "skill");
-  return `${skills} shadowed by others of the same name; --list shows which names load them`;
 }

@@ -105,7 +105,12 @@ function readField(
     const entries = isObject(read) ? Object.entries(read) : [];
     // What the parser reads as another field below this one is text of this one.
     const isOne = entries.length === 1 || field.key === "" || write === outdent;
-    if (entries.length > 0 && isOne) return { lines: lines!, entries };
+    // What it reads as a comment or an anchor is text, too.
+    const isText = write === asWritten ||
+      entries.every(([, it]) => it !== null);
+    if (entries.length > 0 && isOne && isText) {
+      return { lines: lines!, entries };
+    }
   }
 }
 
@@ -124,9 +129,10 @@ function hasAlias({ lines }: Field): boolean {
 }
 
 /** Writes a colon and a space after the key. */
-function separate({ key, value, lines }: Field): readonly string[] {
-  const [, ...below] = lines;
-  return key === "" ? lines : [`${key}: ${value}`.trimEnd(), ...below];
+function separate(field: Field): readonly string[] {
+  const { key, value, lines } = field;
+  const isWritten = key === "" || isSeparated(field);
+  return isWritten ? lines : [`${key}: ${value}`.trimEnd(), ...lines.slice(1)];
 }
 
 /** A line below a field: a list item, or a key and a value. */

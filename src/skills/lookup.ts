@@ -200,7 +200,7 @@ const indexOf = remember((catalog: NamedSkills) =>
 
 const SCOPED = /^(project|global):(.*)$/is;
 
-/** Splits a name into the scopes that it means, by the one with which it may begin, and a key. */
+/** Splits a name into a key and the scopes that it means: the one before the key, or both. */
 export function parseName(
   text: string,
 ): { scopes: readonly SkillScope[]; key: string } {

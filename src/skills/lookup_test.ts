@@ -22,7 +22,7 @@ const PROJECT_NAMES = ["deploy", "git", "R&amp;D", "C++ <new>", SIGMA];
 
 const GLOBAL_NAMES = ["\u200bgit", "R&D", SIGMA];
 
-Deno.test("lookUp() and lookUpUri() find a skill by its name and its qualified name, however they are written", async () => {
+Deno.test("lookUp() and lookUpUri() find a skill however its name is written", async () => {
   using place = new Place();
   for (const [index, name] of PROJECT_NAMES.entries()) {
     place.skill("project/.claude/skills", `${index}`, skillMd(name));

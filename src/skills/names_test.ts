@@ -4,7 +4,7 @@ import { parseSkillUri, skillUri } from "../../mod.ts";
 import { escapeXml } from "../text.ts";
 import { cleanName, skillKey } from "./names.ts";
 
-Deno.test("cleanName() puts a name on one line, and undoes what cannot be seen or was escaped", () => {
+Deno.test("cleanName() puts a name on one line, without what cannot be seen", () => {
   const cases: [name: string, cleaned: string][] = [
     ["git", "git"],
     ["a b", "a b"],
@@ -69,7 +69,7 @@ Deno.test("parseSkillUri() returns undefined for a URI that names no file of a s
   }
 });
 
-Deno.test("parseSkillUri() reads what skillUri() writes, whatever characters names and paths contain", () => {
+Deno.test("parseSkillUri() reads what skillUri() writes, for names of any characters", () => {
   const names = ["git", "R&D <b>", "a/b:c", "é\u{1f600}", "..", "100%", "?#"];
   for (const name of names) {
     for (const path of [undefined, "", "a.md", "docs/ä b/100%?#.md"]) {
@@ -80,7 +80,7 @@ Deno.test("parseSkillUri() reads what skillUri() writes, whatever characters nam
   }
 });
 
-Deno.test("skillKey() ignores case, surrounding whitespace, the composition of accents, and what cannot be seen", () => {
+Deno.test("skillKey() ignores case, blanks around, and what cannot be seen", () => {
   const marked = `e${"\u0316\u0301".repeat(15)}`;
   const equal: [one: string, other: string][] = [
     ["GIT", "git"],

@@ -5,7 +5,7 @@
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
-import { isAbsence, SkillFileError } from "../fs/errors.ts";
+import { diagnosticOf, isAbsence, SkillFileError } from "../fs/errors.ts";
 import {
   type BaseDirs,
   dirname,
@@ -18,11 +18,7 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { isInsideSkill } from "./files.ts";
-import {
-  LINK_OUT_OF_PROJECT,
-  LINK_OUT_OF_ROOTS,
-  skillDiagnosticOf,
-} from "./scan_diagnostics.ts";
+import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_ROOTS } from "./scan_diagnostics.ts";
 import { isSkillDir } from "./skill_file.ts";
 import type { ScanOptions, SkillRoot, SkillScope } from "./types.ts";
 
@@ -126,7 +122,7 @@ export class Project {
         this.enter(file);
         return [];
       } catch (error) {
-        return isAbsence(error) ? [] : [{ ...skillDiagnosticOf(error), file }];
+        return isAbsence(error) ? [] : [{ ...diagnosticOf(error), file }];
       }
     });
   }

@@ -77,8 +77,8 @@ export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
 
 /**
  * Lists the roots in search order. The default roots are `./.agent/skills`,
- * `~/.agent/skills`, `./.claude/skills`, and `~/.claude/skills`, except roots with an
- * unknown base directory.
+ * `~/.agent/skills`, `./.claude/skills`, and `~/.claude/skills`. Those whose base
+ * directory is unknown are left out, so `resolveSkillRoots({})` returns none.
  *
  * ```ts
  * import { resolveSkillRoots } from "@skill-server/skill-server";

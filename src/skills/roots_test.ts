@@ -20,23 +20,11 @@ const PROJECT = [
 
 /** Options, and the roots in order of priority. */
 const CASES: Record<string, [SkillRootOptions, string[]]> = {
-  "the folders in the README in their order": [
-    places,
-    DEFAULT_FOLDERS.map((dir) =>
-      dir.startsWith("~")
-        ? dir.replace("~", "global /home/me")
-        : dir.replace(".", "project /project")
-    ),
-  ],
   "no roots in an unknown working directory": [{ homeDirectory }, HOME],
   "no roots in an unknown home folder": [{ workingDirectory }, PROJECT],
   "global roots in the root of a disk": [
     { workingDirectory: resolve("/") },
     ["global /.agent/skills", "global /.claude/skills"],
-  ],
-  "global roots in the home folder": [
-    { homeDirectory, workingDirectory: homeDirectory },
-    HOME,
   ],
   "global roots above the home folder": [
     { homeDirectory: resolve("/project/me"), workingDirectory },

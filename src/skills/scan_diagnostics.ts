@@ -1,9 +1,6 @@
-/** Diagnostics of the scan, and the options of the program that help. */
+/** Diagnostics of the scan. */
 
-import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
-import { diagnosticOf, SkillFileError } from "../fs/errors.ts";
-import { isAtOrBelow } from "../fs/paths.ts";
-import type { SkillScope } from "./types.ts";
+import type { DiagnosticDetails } from "../diagnostics.ts";
 
 export const LINK_OUT_OF_PROJECT: DiagnosticDetails = {
   rule: "link-outside",
@@ -68,7 +65,7 @@ export const ROOT_IS_A_FILE: DiagnosticDetails = {
 export const PROJECT_IS_SLOW: DiagnosticDetails = {
   rule: "too-many",
   reason: "reading the skills of the project takes too long",
-  fix: "pass its folder as DIR to read all of them",
+  fix: "pass its folder as one to search",
 };
 
 /** For a root with more directories than the scan visits. */
@@ -77,32 +74,6 @@ export function tooManyDirs(limit: number): DiagnosticDetails {
     rule: "too-many",
     reason:
       `it has more than ${limit} folders and links, and the scan skips the rest`,
-    fix: "pass it, or a folder closer to the skills, as DIR",
+    fix: "pass it, or a folder closer to the skills, as one to search",
   };
-}
-
-const HELPFUL_OPTIONS: Partial<Record<Rule, string>> = {
-  "link-outside":
-    "or, if you trust the folder DIR that it points into, use --trust-links DIR",
-  "too-large":
-    'or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
-};
-
-/** Package stores, which the user's own symlinks often lead into. */
-const STORES = ["/nix/store", "/gnu/store"];
-
-/** Describes an error as {@linkcode diagnosticOf} does, and adds an option that helps. */
-export function skillDiagnosticOf(
-  error: unknown,
-  scope?: SkillScope,
-): DiagnosticDetails {
-  const diagnostic = diagnosticOf(error);
-  const target = error instanceof SkillFileError ? error.target : undefined;
-  const store = STORES.find((it) => target && isAtOrBelow(target, it));
-  const option = store && scope === "global"
-    ? `or use --trust-links ${store}`
-    : HELPFUL_OPTIONS[diagnostic.rule];
-  return option === undefined
-    ? diagnostic
-    : { ...diagnostic, fix: `${diagnostic.fix}, ${option}` };
 }

@@ -1,17 +1,5 @@
 import assert from "node:assert/strict";
-import { LINK_OUTSIDE, SkillFileError } from "../fs/errors.ts";
-import { rootIsMissing, skillDiagnosticOf } from "./scan_diagnostics.ts";
-
-Deno.test("skillDiagnosticOf() finishes the option for a link of the user's into a store, and for no other", () => {
-  const fixFor = (target: string, scope: "global" | "project") =>
-    skillDiagnosticOf(new SkillFileError("a", LINK_OUTSIDE, target), scope).fix;
-  for (const store of ["/nix/store", "/gnu/store"]) {
-    const fix = new RegExp(`, or use --trust-links ${store}$`);
-    assert.match(fixFor(`${store}/abc-skill/SKILL.md`, "global"), fix);
-    assert.doesNotMatch(fixFor(`${store}/abc-skill/SKILL.md`, "project"), fix);
-  }
-  assert.match(fixFor("/nix/storex", "global"), /use --trust-links DIR$/);
-});
+import { rootIsMissing } from "./scan_diagnostics.ts";
 
 /** A directory that does not exist, and what is said of it. */
 const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [

@@ -243,5 +243,5 @@ const NO_FRONTMATTER: DiagnosticDetails = {
 export const REPAIRED: DiagnosticDetails = {
   rule: "yaml",
   reason: "a field of the frontmatter needs a correction",
-  fix: "run --check, and write what it prints",
+  fix: "put its text in quotes, and indent what is below it equally",
 };

@@ -55,7 +55,7 @@ const READ: [text: string, name: string, excerpt: string][] = [
   ["---\nname: 日本語/& b\ndescription: b\n---\n", "日本語/& b", "\n"],
 ];
 
-Deno.test("readSkillMd() reads a byte order mark, any line breaks, and names with any characters", () => {
+Deno.test("readSkillMd() reads any line breaks, and names of any characters", () => {
   for (const [text, name, excerpt] of READ) {
     const found = read(text);
     assert.equal(found.diagnostic, undefined, text);
@@ -128,7 +128,7 @@ Deno.test("parseSkillMd() accepts frontmatter of up to 16 KiB in any script", ()
   }
 });
 
-Deno.test("readSkillMd() reads a number or a boolean as it is written if it is the name or the description", () => {
+Deno.test("readSkillMd() reads a number or a boolean that is a name as it is written", () => {
   for (const value of ["123", "0x1F", "1e3", "1.10", "True", "-.inf"]) {
     for (const other of ["x: y", "x: y: z"]) {
       const { frontmatter, isRepaired } = readFields(
@@ -153,7 +153,7 @@ const FLAGS: [value: string, fromModel: boolean, fromUser: boolean][] = [
   ["[true]", true, true],
 ];
 
-Deno.test("readSkillMd() reads two flags, and hides a skill whose flag is neither true nor false", () => {
+Deno.test("readSkillMd() hides a skill whose flag is neither true nor false", () => {
   const hiddenBy = (fields: string) => {
     const found = readFields(`name: a\n${fields}`);
     return [found.isHiddenFromModel, found.isHiddenFromUser];

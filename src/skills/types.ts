@@ -1,6 +1,7 @@
 /** The public data types: roots, skills, policies, and catalogs. */
 
 import type {
+  Advice,
   Diagnostic,
   DiagnosticDetails,
   Effect,
@@ -10,7 +11,14 @@ import type {
 import type { BaseDirs } from "../fs/paths.ts";
 
 export type { BaseDirs };
-export type { Diagnostic, DiagnosticDetails, Effect, ReportedDiagnostic, Rule };
+export type {
+  Advice,
+  Diagnostic,
+  DiagnosticDetails,
+  Effect,
+  ReportedDiagnostic,
+  Rule,
+};
 
 /** A file of a skill. */
 export interface SkillFile {
@@ -229,7 +237,10 @@ export interface SkillCatalog {
   readonly skills: ReadonlyMap<string, Skill>;
   /** Diagnostics of everything that was skipped or repaired. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Skills whose names load other skills. Without a prefix, a skill cannot be loaded. */
+  /**
+   * Skills whose names load other skills. One without a {@linkcode Skill.prefix} can be
+   * loaded only by the name of its directory, if no other skill has that.
+   */
   readonly shadowed: readonly ShadowedSkill[];
   /** The directories with a skipped `SKILL.md`. */
   readonly skipped: readonly SkippedSkill[];
@@ -278,9 +289,12 @@ export interface SkillRegistryOptions extends ScanOptions {
   /** Whether to watch the directories too, to notice changes immediately. Default: `true`. */
   readonly watchDirs?: boolean | undefined;
   /**
-   * Logs a line, such as why the scan skipped a skill. If it recommends an option of the
-   * program, such as `--trust-links`, use the option `trustLinks` of the library.
-   * Default: logs to stderr.
+   * What to add to the fix of each rule, such as an option of your program:
+   * `{ "too-large": ", or use --max-size" }`. Default: nothing.
+   */
+  readonly advice?: Advice | undefined;
+  /**
+   * Logs a line, such as why the scan skipped a skill. Default: logs to stderr.
    */
   readonly log?: ((line: string) => void) | undefined;
 }

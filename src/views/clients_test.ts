@@ -14,7 +14,7 @@ import { createInstructions } from "./instructions.ts";
 
 const PAGE = "docs/clients.md";
 
-Deno.test("createInstructions() summarizes the skills in a first line of at most 250 characters", async () => {
+Deno.test("createInstructions() summarizes the skills in a first line of 250 characters", async () => {
   using place = new Place();
   const dirs = [place.dir("skills"), place.dir("project", "skills")];
   const options = { workingDirectory: place.project };
@@ -42,7 +42,7 @@ Deno.test("createInstructions() summarizes the skills in a first line of at most
   assert.equal(line.length, 250);
 });
 
-Deno.test("profileFor() returns the profile that --profile names, or else that of the client, with or without the server's name appended", () => {
+Deno.test("profileFor() returns the profile that --profile names, or else the client's", () => {
   const gemini = CLIENTS["gemini-cli"].profile;
   const claude = CLIENTS["claude-code"].profile;
   const cases = [

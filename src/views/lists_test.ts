@@ -31,7 +31,7 @@ function lengthsIn(list: string, start: string): number[] {
   return [...new Set(lengths)];
 }
 
-Deno.test("fitList() gives room to names, then to descriptions of pinned skills, then to others of at least 20 characters", () => {
+Deno.test("fitList() gives room to names, then to pinned skills, then to the others", () => {
   const skills = [...listed("pin", 2, { state: "pinned" }), ...listed("s", 50)];
   const cases = [
     [50_000, [300], [300]],
@@ -58,7 +58,7 @@ Deno.test("fitList() gives room to names, then to descriptions of pinned skills,
   assert.equal(fitList(few, names.length + room), names);
 });
 
-Deno.test("fitList() gives each scope half of the room for descriptions, and what the other leaves", () => {
+Deno.test("fitList() gives each scope half of the room, and what the other leaves", () => {
   const ofProject = (count: number) =>
     listed("project", count, { scope: "project" });
   const cases = [

@@ -36,7 +36,7 @@ function resourceCaller(registry: SkillRegistry) {
     call("skill-resource", { skill, path });
 }
 
-Deno.test("a call scans first if the skill changed, or if its name is unknown and no scan has just begun", async () => {
+Deno.test("a call scans first if the skill changed, or if its name is unknown", async () => {
   using place = filesPlace();
   using registry = await openSkills(place);
   const refresh = registry.refresh.bind(registry);
@@ -75,7 +75,7 @@ Deno.test("a call scans first if the skill changed, or if its name is unknown an
   }
 });
 
-Deno.test("what is larger as JSON than the client accepts is refused, with its size and where else to read it", async () => {
+Deno.test("what is larger than the client accepts is refused, with where to read it", async () => {
   using place = new Place();
   // As JSON, each quotation mark takes two bytes.
   const dir = place.skill(SKILLS, "git", skillMd("git") + '"'.repeat(600_000));
@@ -89,7 +89,7 @@ Deno.test("what is larger as JSON than the client accepts is refused, with its s
   const main = join(dir, "SKILL.md");
   const logo = join(dir, "logo.png");
   const size =
-    /^Cannot return ".*": as JSON, it has 1[02]\d{5} bytes, and the client accepts 1000000; open "(.*)" in another way$/;
+    /^Cannot return ".*": it takes 1[02]\d{5} bytes as JSON, and the client accepts 1000000; open "(.*)" with another tool$/;
   const cases = [
     ["skill", false, undefined, main],
     ["reference", true, undefined, "skill://git/SKILL.md"],
@@ -117,7 +117,7 @@ const CUTS = {
   "opencode": 51_200,
 };
 
-Deno.test("clients learn the length and the place of a SKILL.md that is longer than they keep", async () => {
+Deno.test("clients learn the length of a SKILL.md that is longer than they keep", async () => {
   for (const [client, limit] of Object.entries(CUTS)) {
     using place = new Place();
     const dir = join(place.path, SKILLS, "fits");
@@ -145,7 +145,7 @@ Deno.test("clients learn the length and the place of a SKILL.md that is longer t
   }
 });
 
-Deno.test("OpenCode learns the length of a SKILL.md with more bytes than it keeps, and Gemini CLI counts characters", async () => {
+Deno.test("OpenCode counts bytes, and Gemini CLI characters", async () => {
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git") + "é".repeat(30_000));
   using registry = await openSkills(place);
@@ -193,7 +193,7 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.deepEqual([beside, isError], [part, undefined]);
 });
 
-withLinks.test("skill-resource names what is left out of a list or a folder, and reveals nothing outside the skill", async () => {
+withLinks.test("skill-resource names what it leaves out, and nothing outside the skill", async () => {
   using place = filesPlace();
   const git = `${SKILLS}/git`;
   const outside = place.file("outside.txt", "outside");
@@ -204,7 +204,7 @@ withLinks.test("skill-resource names what is left out of a list or a folder, and
   place.file(`${git}/references/large.bin`, large);
   using registry = await openSkills(place);
   const read = resourceCaller(registry);
-  const note = 'Skipped:\n\n- "references/large.bin": it has more than 1 MiB';
+  const note = 'Skipped:\n\n- "references/large.bin": it is larger than 1 MiB';
   for (const path of ["", "references"]) {
     const text = textOf(await read(path));
     assert.ok(text.endsWith(note), text);
@@ -276,7 +276,7 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
   }
 });
 
-Deno.test("--log-loads logs each skill whose SKILL.md a client gets, and nothing else logs it", async () => {
+Deno.test("--log-loads logs each skill whose SKILL.md a client gets", async () => {
   using place = filesPlace();
   const use = async (args: string[]) => {
     await using session = await Session.open(place, {
@@ -305,7 +305,7 @@ Deno.test("--log-loads logs each skill whose SKILL.md a client gets, and nothing
   assert.deepEqual(await use([]), []);
 });
 
-Deno.test("over HTTP, --log-loads logs whose token a client sent, its address, and its name if it has one, and no log contains a token", async () => {
+Deno.test("over HTTP, --log-loads logs whose token a client sent, but no token", async () => {
   using place = filesPlace();
   const tokens = { alice: "a".repeat(16), bob: "b".repeat(16) };
   await using server = await HttpServer.start(place, {

@@ -63,7 +63,7 @@ export function requireSize(
   const size = sizeOf(value);
   if (size <= limit) return;
   throw new Error(
-    `Cannot return ${what}: as JSON, it has ${size} bytes, and the client accepts ${limit}; ${instead}`,
+    `Cannot return ${what}: it takes ${size} bytes as JSON, and the client accepts ${limit}; ${instead}`,
   );
 }
 
@@ -78,7 +78,7 @@ export function requireAccepted(
   { name, place }: { name: string; place: string },
   profile: ClientProfile,
 ): void {
-  const instead = `open ${quote(place)} in another way`;
+  const instead = `open ${quote(place)} with another tool`;
   const about = { what: quote(name), instead };
   requireSize(content, maxToolResultSize(profile), about);
 }

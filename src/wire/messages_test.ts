@@ -10,7 +10,7 @@ const request = (params: unknown) => ({
   params,
 });
 
-Deno.test("readMessage() takes null for an absent member of the params, at any depth, and replaces lone surrogates", () => {
+Deno.test("readMessage() takes null for an absent member, and replaces lone surrogates", () => {
   const { params: _params, ...bare } = request(null);
   const cases = [
     [null, bare],
@@ -28,7 +28,7 @@ Deno.test("readMessage() takes null for an absent member of the params, at any d
   }
 });
 
-Deno.test("readMessage() answers other texts with the code of the error, and the ID if there is one", () => {
+Deno.test("readMessage() answers other texts with the code of the error, and the ID", () => {
   const cases = [
     ["nonsense", -32700],
     ["", -32700],
@@ -50,7 +50,7 @@ Deno.test("readMessage() answers other texts with the code of the error, and the
   }
 });
 
-Deno.test("readMessage() takes [] for an empty object, except in arguments, and fills in what a client does not say about itself", () => {
+Deno.test("readMessage() takes [] for an empty object, and fills in the client's version", () => {
   const version = "io.modelcontextprotocol/protocolVersion";
   const capabilities = "io.modelcontextprotocol/clientCapabilities";
   const info = "io.modelcontextprotocol/clientInfo";

@@ -1,20 +1,19 @@
-/** Serves MCP over stdin and stdout with the SDK's transport, and fills the gaps in it. */
+/** Serves MCP over stdin and stdout, and fills the gaps in what the SDK does there. */
 
+import { once } from "node:events";
 import process from "node:process";
-import { PassThrough } from "node:stream";
-import type {
-  JSONRPCErrorResponse,
-  JSONRPCMessage,
-  JSONRPCRequest,
-  McpRequestContext,
-  ProtocolError,
-  RequestId,
-  Server,
-} from "npm:@modelcontextprotocol/server@^2.4.0";
 import {
-  serveStdio,
-  StdioServerTransport,
-} from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type McpRequestContext,
+  type ProtocolError,
+  type RequestId,
+  serializeMessage,
+  type Server,
+  type Transport,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
+import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
 import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
 import {
@@ -41,17 +40,21 @@ const NO_INPUT =
 const HANDSHAKE_MS = 200;
 
 /**
- * The SDK's transport, used only to write messages: {@linkcode receiveAll} passes on the
- * ones that arrive, so that they are not parsed twice. It keeps track of unanswered
- * requests.
+ * Sends messages to stdout, and keeps track of unanswered requests. {@linkcode receiveAll}
+ * reads stdin and passes the messages on, so that they are not parsed twice.
  */
-class StdioTransport extends StdioServerTransport {
+class StdioTransport implements Transport {
+  onmessage?: Transport["onmessage"];
+  onclose?: () => void;
   readonly closed = Promise.withResolvers<void>();
   readonly #unanswered = new Set<RequestId>();
   #onAllAnswered = () => {};
+  #draining: Promise<unknown> | undefined;
 
-  constructor() {
-    super(new PassThrough(), process.stdout);
+  /** A client that closes its end of the pipe has disconnected. */
+  start(): Promise<void> {
+    process.stdout.on("error", () => this.close());
+    return Promise.resolve();
   }
 
   /** Passes a message on to the server. */
@@ -67,14 +70,25 @@ class StdioTransport extends StdioServerTransport {
     this.onmessage?.(message);
   }
 
-  override async send(message: JSONRPCMessage): Promise<void> {
-    await super.send(shortenError(message));
+  /** Sends a message, and waits if the client does not read. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const hasRoom = process.stdout
+      .write(serializeMessage(shortenError(message)));
+    if (!hasRoom) await this.#drain();
     if (!("method" in message)) this.#forget(message.id);
   }
 
-  override async close(): Promise<void> {
-    await super.close();
+  /** All senders share one listener, because Node warns of more than ten. */
+  #drain(): Promise<unknown> {
+    this.#draining ??= once(process.stdout, "drain")
+      .finally(() => this.#draining = undefined);
+    return this.#draining;
+  }
+
+  close(): Promise<void> {
+    this.onclose?.();
     this.closed.resolve();
+    return Promise.resolve();
   }
 
   /** Waits until everything is answered, or a time in milliseconds is over. */

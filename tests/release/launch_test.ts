@@ -21,6 +21,7 @@ import { MODULES } from "../testing/pages.ts";
 import { runServer } from "../testing/server.ts";
 
 const withJunctions = needs("junctions");
+const withRegistry = needs("registry");
 const withBundler = needs("bundler");
 const withCompile = needs("compile");
 
@@ -81,7 +82,7 @@ function servePackage() {
   });
 }
 
-withJunctions.test("the server runs from JSR in a project whose files would replace it, with the README's command and the printed entry", async () => {
+withJunctions.test("the server runs from JSR in a project whose files would replace it", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   const hostile = "throw new Error('hostile');";
@@ -139,36 +140,42 @@ function listPackages(cache: string): string[] {
     .map((dir) => basename(dir));
 }
 
-Deno.test(
-  "in a fresh clone, deno task start downloads only what the server needs, prints only what the program says, and the printed entry then starts without the network",
-  async () => {
-    using place = new Place();
-    place.skill("home/.claude/skills", "git");
-    const cache = place.dir("cache");
-    const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
-      args: ["task", "-q", "start", "--print-config", "cursor"],
-      cwd: copyRepository(place),
-      env: { ...environment, HOME: place.home, DENO_DIR: cache },
-    }).outputSync();
-    const [printed = "", logged = ""] = [stdout, stderr]
-      .map((bytes) => new TextDecoder().decode(bytes));
-    assert.ok(success, logged);
-    assert.match(logged, /^\nAdd this to the configuration of Cursor in /);
-    const packages = listPackages(cache);
+withRegistry.test("in a fresh clone, deno task start downloads only what the program needs", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const cache = place.dir("cache");
+  const { success, stdout, stderr } = new Deno.Command(Deno.execPath(), {
+    args: ["task", "-q", "start", "--print-config", "cursor"],
+    cwd: copyRepository(place),
+    env: {
+      ...environment,
+      HOME: place.home,
+      USERPROFILE: place.home,
+      DENO_DIR: cache,
+    },
+  }).outputSync();
+  const [printed = "", logged = ""] = [stdout, stderr]
+    .map((bytes) => new TextDecoder().decode(bytes));
+  assert.ok(success, logged);
+  assert.match(logged, /^\nAdd this to the configuration of Cursor in /);
+  const packages = listPackages(cache);
+  const needed = [
     // The SDK, its core and its schemas, and search.
-    const needed = ["core", "minisearch", "server", "zod"];
-    // Without JSR, another parser replaces that of @std/yaml.
-    const replacements = ["argparse", "js-yaml"];
-    const own = packages.filter((name) => !replacements.includes(name));
-    assert.deepEqual(own.sort(), needed);
-    const { command, args }: Launch = JSON.parse(printed).mcpServers.skills;
-    const [run = "", ...others] = args;
-    const launch = { command, args: [run, "--cached-only", ...others] };
-    const env = { DENO_DIR: cache };
-    await using session = await Session.open(place, { launch, env });
-    assert.deepEqual(await session.names(), ["git"]);
-  },
-);
+    ...["core", "minisearch", "server", "zod"],
+    // The Markdown of --check, which Deno downloads although a server loads none of it.
+    ...["common", "highlight", "markdown"],
+  ];
+  // Without JSR, another parser replaces that of @std/yaml.
+  const replacements = ["argparse", "js-yaml"];
+  const own = packages.filter((name) => !replacements.includes(name));
+  assert.deepEqual(own.sort(), needed.sort());
+  const { command, args }: Launch = JSON.parse(printed).mcpServers.skills;
+  const [run = "", ...others] = args;
+  const launch = { command, args: [run, "--cached-only", ...others] };
+  const env = { DENO_DIR: cache };
+  await using session = await Session.open(place, { launch, env });
+  assert.deepEqual(await session.names(), ["git"]);
+});
 
 function createBundle(place: Place): void {
   const file = join(place.dir("dist"), "skill_server.js");
@@ -214,7 +221,7 @@ withBundler.test("the bundle runs from a URL without any registry", async () => 
   }
 });
 
-withCompile.test("deno task compile --allow-read creates an executable that loads a skill, and refuses to read elsewhere", async () => {
+withCompile.test("deno task compile creates an executable that reads only what it may", async () => {
   using place = new Place();
   const dir = place.dir("home/.claude/skills");
   place.skill("home/.claude/skills", "git");

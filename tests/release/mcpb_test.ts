@@ -92,7 +92,7 @@ function clientConfig(
 }
 
 Deno.test(
-  "deno task mcpb creates a bundle that a client starts without a choice, and with the user's folders and size limit",
+  "deno task mcpb creates a bundle that starts with and without settings",
   { ignore: lacks("compile") && lacks("sh") },
   async () => {
     using place = new Place();
@@ -138,7 +138,7 @@ Deno.test(
   },
 );
 
-Deno.test("server.json is valid for the MCP Registry, and a release completes it with its version and digests", () => {
+Deno.test("server.json is valid for the MCP Registry, before and after a release", () => {
   using place = new Place();
   const bundles = ["windows-x64", "macos-arm64"].map((platform) =>
     place.file(`skill-server-${platform}.mcpb`, platform)

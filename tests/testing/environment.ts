@@ -23,12 +23,13 @@ export const HTTP = resolve(REPOSITORY, "http.ts");
 export const SEPARATOR = isWindows ? "\\" : "/";
 
 /** Whether `@std` comes from npm in this process, because JSR is unreachable. */
-const isNpmOnly = import.meta.resolve("jsr:@std/yaml@^1/parse")
+export const isNpmOnly = import.meta.resolve("jsr:@std/yaml@^1/parse")
   .endsWith("/npm_only/yaml.ts");
 
 /**
  * The flags that servers need to find `@std` where this process does. If that is in
- * an import map other than the repository's, the variable `IMPORTS` has them.
+ * an import map other than the repository's, the variable `IMPORTS` has them, as it has
+ * for all tasks.
  */
 export const IMPORTS = isNpmOnly
   ? [`--import-map=${resolve(REPOSITORY, "npm_only/import_map.json")}`]

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { attempt } from "../../src/attempt.ts";
 import { join, resolve } from "../../src/fs/paths.ts";
-import { SEPARATOR } from "./environment.ts";
+import { isWindows, SEPARATOR } from "./environment.ts";
 
 /** Returns the text of a `SKILL.md`. Each of the other fields ends with a line break. */
 export function skillMd(
@@ -60,10 +60,17 @@ export class Place implements Disposable {
     return join(this.file(`${dir}/${name}/SKILL.md`, text), "..");
   }
 
-  /** Replaces a file atomically. */
+  /** Replaces a file atomically. On Windows, that can fail while a server reads it. */
   replace(path: string, content: string): void {
     const draft = this.file("draft", content);
-    Deno.renameSync(draft, join(this.path, path));
+    const end = Date.now() + (isWindows ? 10_000 : 0);
+    for (;;) {
+      try {
+        return Deno.renameSync(draft, join(this.path, path));
+      } catch (error) {
+        if (Date.now() >= end) throw error;
+      }
+    }
   }
 
   link(target: string, path: string): string {
@@ -184,18 +191,4 @@ export function createInvalidNames(dir: string): void {
   const [short, long, link] = names;
   const script = `mkdir ${short} ${long} && ln -s . ${link}`;
   runSync("sh", "-c", `cd '${dir}' && ${script}`);
-}
-
-/** Creates a home directory with skills, and a policy. */
-export function policyPlace(rules: string): Place {
-  const place = new Place();
-  for (const name of ["a", "b", "c"]) place.skill("home/.claude/skills", name);
-  place.file("home/.claude/skills/a/notes.md", "0");
-  place.file("home/policy.yaml", `rules: [${rules}]`);
-  return place;
-}
-
-/** Returns the arguments with which a server uses that policy. */
-export function policyArgs(place: Place): string[] {
-  return ["--policy", join(place.home, "policy.yaml"), "--refresh", "0"];
 }

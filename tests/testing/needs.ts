@@ -2,7 +2,7 @@
 import { attempt } from "../../src/attempt.ts";
 import { isThere, join } from "../../src/fs/paths.ts";
 import { findBrowser } from "./browser.ts";
-import { isWindows } from "./environment.ts";
+import { IMPORTS, isNpmOnly, isWindows } from "./environment.ts";
 import { Place } from "./folders.ts";
 
 /** Something that tests need, and how to find out whether the system has it. */
@@ -21,6 +21,10 @@ const NEEDS = {
     what: "a file system that ignores the case of names",
     isMet: ignoresCase,
   },
+  caseSensitive: {
+    what: "a file system that distinguishes the case of names",
+    isMet: () => !ignoresCase(),
+  },
   names: {
     what: "file names with any characters",
     isMet: () => !isWindows,
@@ -31,15 +35,22 @@ const NEEDS = {
   },
   std: {
     what: "the YAML parser from JSR, which users get",
-    isMet: () =>
-      !import.meta.resolve("jsr:@std/yaml@^1/parse").endsWith(
-        "/npm_only/yaml.ts",
-      ),
+    isMet: () => !isNpmOnly,
+  },
+  /** A command that the program prints has no other import map than its own. */
+  ownImports: {
+    what: "packages from JSR, or from the repository's import map",
+    isMet: () => isNpmOnly || IMPORTS.length === 0,
+  },
+  registry: {
+    what: "the npm registry, with an empty cache",
+    isMet: canDownload,
   },
   bundler: {
     what: "deno bundle, which downloads esbuild",
     isMet: canBundle,
   },
+  stores: { what: "the stores of Nix and Guix", isMet: () => !isWindows },
   signals: { what: "POSIX signals", isMet: () => !isWindows },
   sh: { what: "a POSIX shell", isMet: () => !isWindows },
   cmd: { what: "the shell of Windows", isMet: () => isWindows },
@@ -106,6 +117,13 @@ function ignoresCase(): boolean {
   using place = new Place();
   place.file("name", "");
   return isThere(join(place.path, "NAME"));
+}
+
+function canDownload(): boolean {
+  using place = new Place();
+  const args = ["cache", "npm:minisearch@^7"];
+  const env = { DENO_DIR: place.path };
+  return new Deno.Command(Deno.execPath(), { args, env }).outputSync().success;
 }
 
 function canBundle(): boolean {

@@ -5,7 +5,7 @@ import { openRegistry } from "../../../tests/testing/registry.ts";
 import { textOf, toolCaller } from "../../../tests/testing/tools.ts";
 import { join } from "../../fs/paths.ts";
 
-Deno.test("load_skill_metadata_op returns the description and directory of skills in all subfolders", async () => {
+Deno.test("load_skill_metadata_op returns the skills in all subfolders", async () => {
   using place = new Place();
   const git = place.skill("skills", "git", skillMd("git", "Work with git"));
   const deep = place.skill("skills/a/b", "deep");
@@ -18,7 +18,7 @@ Deno.test("load_skill_metadata_op returns the description and directory of skill
   });
 });
 
-Deno.test("load_skill_metadata_op lists names that every object has, escapes what is invisible, and says when there is nothing", async () => {
+Deno.test("load_skill_metadata_op lists skills of any name as one JSON object", async () => {
   using place = new Place();
   const dir = place.dir("skills");
   using registry = await openRegistry(dir);
@@ -43,7 +43,7 @@ Deno.test("load_skill_metadata_op lists names that every object has, escapes wha
   }
 });
 
-Deno.test("load_skill_op and read_reference_file_op read a skill and its files, and report to the model what they cannot read", async () => {
+Deno.test("load_skill_op and read_reference_file_op read a skill and its files", async () => {
   using place = filesPlace();
   using registry = await openRegistry(join(place.home, ".claude", "skills"));
   const call = toolCaller(registry, { toolset: "agentskills" });

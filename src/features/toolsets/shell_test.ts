@@ -55,7 +55,7 @@ async function waitForExit(pid: number, when: string): Promise<void> {
   await eventually(() => !isRunning(pid), `process ${pid} to exit at ${when}`);
 }
 
-withSh.test("run_shell_command_op declares its effects, runs in the directory of a skill, and does not wait for a process that left", async () => {
+withSh.test("run_shell_command_op declares its effects", async () => {
   using place = filesPlace();
   await using session = await Session.open(place, shellOptions());
   const { tools } = await session.client.listTools();
@@ -66,20 +66,29 @@ withSh.test("run_shell_command_op declares its effects, runs in the directory of
     idempotentHint: false,
     openWorldHint: true,
   });
+});
+
+withSh.test("run_shell_command_op runs in the directory of a skill", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place, shellOptions());
   const directory = join(place.home, ".claude", "skills", "git");
   assert.deepEqual(await session.text(...shell("pwd; echo oops >&2")), {
     text: `${directory}\n\noops\n`,
     isError: false,
   });
-  // A process that left the session keeps the pipe open.
-  const left = await session.text(...shell("setsid sleep 15 & echo started"));
-  assert.equal(left.text, "started\n\n");
   const hidden = await session.text(...shell("true", "hidden"));
   assert.equal(hidden.isError, true);
   assert.deepEqual(await session.end(), []);
 });
 
-withProc.test("runShellCommand() returns the output, 400,000 bytes of each stream as JSON at most, and the exit code", async () => {
+withSh.test("run_shell_command_op does not wait for a process that left", async () => {
+  using place = filesPlace();
+  // It keeps the pipe open.
+  const { text } = await run(place, "setsid sleep 15 & echo started");
+  assert.equal(text, "started\n\n");
+});
+
+withProc.test("runShellCommand() returns 400,000 bytes of each stream, and the exit code", async () => {
   using place = new Place();
   const cases = [
     ["exit 3", "\n\n[exit code 3]"],
@@ -133,7 +142,7 @@ const ENDS: Record<string, (wire: Wire) => unknown> = {
 };
 
 for (const [what, end] of Object.entries(ENDS)) {
-  withProc.test(`run_shell_command_op runs commands side by side, and kills everything that they started at ${what}`, async () => {
+  withProc.test(`run_shell_command_op kills everything that commands started at ${what}`, async () => {
     using place = new Place();
     const names = Object.keys(STARTS);
     const dirs = names.map((name) => place.skill("home/.claude/skills", name));
@@ -149,7 +158,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   });
 }
 
-withProc.test("runShellCommand() kills everything that a command started when it has exited, or at the time limit, and says so", async () => {
+withProc.test("runShellCommand() kills what a command started at its end or the time limit", async () => {
   using place = new Place();
   const { text } = await runIn(
     place.path,
@@ -185,7 +194,7 @@ withSh.test("run_shell_command_op runs no sh of the project that stands first on
   await assert.rejects(session.call(...shell("true")), /Unknown tool/);
 });
 
-withSh.test("run_shell_command_op works while a variable of the dynamic linker is set, and passes it on only with --allow-run for all programs", async () => {
+withSh.test("run_shell_command_op passes on variables of the linker only with --allow-run", async () => {
   using place = filesPlace();
   const env = { LD_LIBRARY_PATH: place.path, OTHER: "other" };
   const command = 'echo "$LD_LIBRARY_PATH,$OTHER"';
@@ -200,7 +209,7 @@ withSh.test("run_shell_command_op works while a variable of the dynamic linker i
   }
 });
 
-withSh.test("--auto-install-deps installs what Python files import before a command that contains py", async () => {
+withSh.test("--auto-install-deps installs what Python files import before they run", async () => {
   using place = filesPlace();
   const log = join(place.path, "log");
   const bin = place.dir("bin");
@@ -258,7 +267,7 @@ async function waitUntilFree(place: Place): Promise<void> {
   await eventually(() => attempt(remove) === true, "the processes to exit");
 }
 
-withCmd.test("run_shell_command_op runs a command in the skill's directory with cmd as it is written", async () => {
+withCmd.test("run_shell_command_op runs a command with cmd as it is written", async () => {
   using place = filesPlace();
   const options = shellOptions("--allow-run=cmd");
   await using session = await Session.open(place, options);
@@ -290,7 +299,7 @@ withCmd.test("run_shell_command_op runs a command in the skill's directory with 
 
 for (const [what, end] of Object.entries(ENDS)) {
   if (what === "SIGTERM") continue;
-  withCmd.test(`run_shell_command_op kills everything that a command started on Windows at ${what}, and runs no other taskkill`, async () => {
+  withCmd.test(`run_shell_command_op kills what a command started on Windows at ${what}`, async () => {
     using place = filesPlace();
     for (const name of ["taskkill.bat", "taskkill.cmd"]) {
       place.file(`project/${name}`, "@echo > pwned\r\n");

@@ -7,7 +7,7 @@ import { join } from "../../fs/paths.ts";
 const withLinks = needs("links");
 
 for (const [toolset, expected] of Object.entries(toolsets)) {
-  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only, and names them if another is called`, async () => {
+  Deno.test(`--tools ${toolset} provides exactly its own tools, all read-only`, async () => {
     using place = filesPlace();
     const args = ["--tools", toolset];
     await using session = await Session.open(place, { args });
@@ -26,7 +26,7 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
   });
 }
 
-Deno.test("the skilljack tool skill lists the path of each SKILL.md and returns the whole file", async () => {
+Deno.test("the skilljack tool skill lists each path, and returns the whole file", async () => {
   using place = filesPlace();
   const args = ["--tools", "skilljack"];
   await using session = await Session.open(place, { args });
@@ -50,7 +50,7 @@ When a user's task matches a skill description below: 1) activate it, 2) follow 
   assert.equal((await session.load("hidden")).isError, true);
 });
 
-Deno.test("list_skills returns names and descriptions as text, as structured content, and in its description, and read_skill returns a SKILL.md", async () => {
+Deno.test("list_skills returns names and descriptions, and read_skill a SKILL.md", async () => {
   using place = filesPlace();
   const args = ["--tools", "reference"];
   await using session = await Session.open(place, { args });
@@ -71,7 +71,7 @@ Deno.test("list_skills returns names and descriptions as text, as structured con
   assert.equal((await read("hidden")).isError, true);
 });
 
-withLinks.test("--tools reference serves nothing that a link leads to outside its folders, unless --trust-links names the target", async () => {
+withLinks.test("--tools reference serves what a link leads to outside only with --trust-links", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "mine");
   place.skill("home/.agent/skills", "within");

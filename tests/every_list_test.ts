@@ -63,7 +63,7 @@ async function otherListsOf({ client }: Session): Promise<string[]> {
 }
 
 for (const toolset of Object.keys(toolsets) as Toolset[]) {
-  Deno.test(`in every list of ${toolset}, pinned skills come first, and only tools describe no name-only skill`, async () => {
+  Deno.test(`in every list of ${toolset}, pinned skills come first`, async () => {
     using place = new Place();
     for (const name of ["delta", "quiet"]) place.skill(HOME, name);
     for (const name of ["alpha", "lifted"]) place.skill(PROJECT, name);
@@ -85,7 +85,7 @@ for (const toolset of Object.keys(toolsets) as Toolset[]) {
   });
 }
 
-Deno.test("every page of a list follows from a cursor that is accepted, however long the names are", async () => {
+Deno.test("every page of a list follows from a cursor, however long the names are", async () => {
   using place = new Place();
   const count = 1_100;
   for (let index = 0; index < count; index++) {
@@ -110,7 +110,7 @@ Deno.test("every page of a list follows from a cursor that is accepted, however 
   }
 });
 
-Deno.test("every name in a list loads its skill, with characters of XML, with 200 characters, and with invisible ones", async () => {
+Deno.test("every name in a list loads its skill, whatever its characters", async () => {
   using place = new Place();
   const long = "x".repeat(196);
   const names = ["R&D", "<b>", "deploy", `${long} one`, `${long} two`];
@@ -154,7 +154,7 @@ Deno.test("every name in a list loads its skill, with characters of XML, with 20
   }
 });
 
-Deno.test("in lists, a description counts up to 1,024 characters, and in skills/list, it is verbatim", async () => {
+Deno.test("lists have 1,024 characters of a description", async () => {
   using place = new Place();
   const description = "😀".repeat(3_000);
   place.skill(HOME, "git", skillMd("git", description));

@@ -1,0 +1,119 @@
+// The servers in the examples of the library, as a user would copy them.
+import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
+import {
+  Client,
+  StreamableHTTPClientTransport,
+} from "npm:@modelcontextprotocol/client@^2";
+import {
+  createSkillService,
+  registerSkillTools,
+  SkillRegistry,
+} from "../mod.ts";
+import { Session } from "./testing/client.ts";
+import { environment, flagsWith, MOD, preload } from "./testing/environment.ts";
+import { Place, skillMd } from "./testing/folders.ts";
+import { read } from "./testing/pages.ts";
+import { linesOf } from "./testing/server.ts";
+import { Inbox, within } from "./testing/waiting.ts";
+
+/** Writes the example that contains a text, and returns its path. */
+function writeExample(place: Place, part: string): string {
+  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+  const doc = read("mod.ts").replaceAll(/^ \* ?/gm, "");
+  const examples = `${doc}\n${read("docs/running.md")}`
+    .split("```ts ignore\n").slice(1)
+    .map((rest) => rest.split("```\n", 1)[0]!);
+  const example = examples.find((text) => text.includes(part));
+  const main = place.file(
+    "project/server.ts",
+    example!.replace("@skill-server/skill-server", pathToFileURL(MOD).href)
+      .replace("port: 8000", "port: 0"),
+  );
+  preload(main);
+  return main;
+}
+
+/** Starts an example that serves over stdio. */
+async function startExample(place: Place, part: string): Promise<Session> {
+  const main = writeExample(place, part);
+  const flags = flagsWith("--allow-read", "--allow-env");
+  return await Session.open(place, { main, flags });
+}
+
+const TOOLS = {
+  "createSkillService() over stdio": ["serveStdio(", ["skill"]],
+  "registerSkillTools()": ["registerSkillTools(", ["time", "skill"]],
+} as const;
+
+for (const [name, [part, expected]] of Object.entries(TOOLS)) {
+  Deno.test(`the example of ${name} is a server that ends with its client`, async () => {
+    using place = new Place();
+    await using session = await startExample(place, part);
+    const { tools } = await session.client.listTools();
+    assert.deepEqual(tools.map(({ name }) => name), expected);
+    assert.deepEqual(await session.end(), []);
+  });
+}
+
+Deno.test("the example of prompts sends one notification of a change", async () => {
+  using place = new Place();
+  await using session = await startExample(place, "registerPrompt(");
+  for (const name of ["pdf", "docx"]) place.skill("draft", name);
+  Deno.renameSync(
+    `${place.path}/draft/pdf`,
+    `${place.project}/testdata/skills/pdf`,
+  );
+  const method = "notifications/prompts/list_changed";
+  await session.notifications.take((it) => it === method, "a notification");
+  const { prompts } = await session.client.listPrompts();
+  assert.deepEqual(prompts.map(({ name }) => name), ["git", "pdf"]);
+  assert.deepEqual(session.notifications.takeAll(), []);
+  assert.deepEqual(await session.end(), []);
+});
+
+Deno.test("the example over HTTP notifies a client that listens", async () => {
+  using place = new Place();
+  const main = writeExample(place, "createMcpHandler(");
+  const server = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...flagsWith("--allow-read", "--allow-env", "--allow-net"),
+      main,
+    ],
+    cwd: place.project,
+    env: environment,
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const lines = new Inbox<string>();
+  const reading = [server.stdout, server.stderr].map(async (stream) => {
+    for await (const line of linesOf(stream)) lines.put(line);
+  });
+  const line = await lines.take((it) => it.includes("http://"), "the address");
+  const [url] = /http:\S+/.exec(line)!;
+  const client = new Client({ name: "test", version: "1.0.0" }, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const changed = Promise.withResolvers<void>();
+  client.setNotificationHandler(
+    "notifications/tools/list_changed",
+    () => changed.resolve(),
+  );
+  await client.listen({ toolsListChanged: true });
+  place.skill("project/testdata/skills", "pdf");
+  await within(changed.promise, "the notification");
+  await client.close();
+  server.kill("SIGKILL");
+  await server.status;
+  await Promise.all(reading);
+});
+
+Deno.test("a closed registry is refused", async () => {
+  const registry = new SkillRegistry([]);
+  registry.close();
+  const expected = /the registry: it is closed; create another one$/;
+  await assert.rejects(createSkillService(registry), expected);
+  const server = { registerTool: () => ({ update() {} }) };
+  assert.throws(() => registerSkillTools(server, registry), expected);
+});
