@@ -185,7 +185,7 @@ function listDirsAbove(): string[] {
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
   const outer = listSubdirs(currentDir() ?? "").slice(0, MAX_PLACES);
-  const packages = [...outer, ...outer.flatMap(listSubdirs)]
+  const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]
     .slice(0, MAX_PLACES);
   return packages.flatMap((dir) =>
     SHARED_DIRS.map((name) => join(dir, name, "skills"))

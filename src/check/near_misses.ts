@@ -5,6 +5,7 @@ import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import {
   basename,
   dirname,
+  isAtOrBelow,
   isAtOrBelowAny,
   join,
   mayRead,
@@ -19,6 +20,7 @@ import {
 } from "../skills/roots.ts";
 import { isSkillDir, isSkillFileName } from "../skills/skill_file.ts";
 import { HEAD_SIZE } from "../skills/skill_md.ts";
+import type { SkillRoot } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 
 /** A name that probably should be `SKILL.md`, such as `Skill.md.txt`. */
@@ -66,43 +68,59 @@ const ARCHIVE: DiagnosticDetails = {
  *
  * @param skills The directories with a `SKILL.md`, valid or not. What is in one belongs
  *   to it.
+ * @param roomOf Returns the room for what is in a root.
  */
 export function listNearMisses(
-  roots: readonly string[],
+  roots: readonly SkillRoot[],
   skills: readonly string[],
+  roomOf: (root: SkillRoot) => Room,
 ): Diagnostic[] {
-  const groups = skills.map((skill) => dirname(skill))
-    .filter((dir) => isAtOrBelowAny(dir, roots));
-  return [...new Set([...roots, ...groups])]
+  const rootOf = (dir: string) =>
+    roots.find(({ path }) => isAtOrBelow(dir, path));
+  const groups = skills.map((skill) => dirname(skill)).filter(rootOf);
+  return [...new Set([...roots.map(({ path }) => path), ...groups])]
     .filter((dir) => !isAtOrBelowAny(dir, skills))
     .flatMap((dir) => {
+      const room = roomOf(rootOf(dir)!);
+      const { files, dirs } = listDir(dir, room);
       const isForSkills = isNamedSkills(dir) ||
         (groups.includes(dir) && isNamedSkills(dirname(dir)));
-      const files = listDir(dir).files.map((name) => join(dir, name));
-      const inside = listSubdirs(dir)
+      const inside = dirs.map((name) => join(dir, name))
         .filter((path) => !skills.includes(path) && !groups.includes(path));
       return [
-        ...files.flatMap((file) => checkLooseFile(file, isForSkills)),
-        ...(isForSkills ? inside : [dir, ...inside]).flatMap(checkDir),
+        ...files.flatMap((name) =>
+          checkLooseFile(join(dir, name), isForSkills)
+        ),
+        ...(isForSkills ? inside : [dir, ...inside])
+          .flatMap((dir) => checkDir(dir, room)),
       ];
     });
 }
 
+/** How many more files and directories there is room for. Below zero once there was none. */
+interface Room {
+  entries: number;
+}
+
 /** Lists the names in a directory that may be read, without symlinks and hidden names. */
-function listDir(path: string): { files: string[]; dirs: string[] } {
-  if (!mayRead(path)) return { files: [], dirs: [] };
+function listDir(
+  path: string,
+  room: Room = { entries: Infinity },
+): { files: string[]; dirs: string[] } {
+  if (room.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
   const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   const entries = all.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
-  );
+  ).slice(0, room.entries);
+  room.entries -= all.length;
   const namesOf = (kind: "isFile" | "isDirectory") =>
     entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
   return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
 }
 
 /** Lists the paths of the directories in a directory. */
-export function listSubdirs(path: string): string[] {
-  return listDir(path).dirs.map((name) => join(path, name));
+export function listSubdirs(path: string, room?: Room): string[] {
+  return listDir(path, room).dirs.map((name) => join(path, name));
 }
 
 /**
@@ -141,8 +159,8 @@ function hasFrontmatter(path: string): boolean {
 }
 
 /** Reports a directory without a `SKILL.md` that should be a skill, or what is misnamed in it. */
-function checkDir(dir: string): Diagnostic[] {
-  const { files, dirs } = listDir(dir);
+function checkDir(dir: string, room: Room): Diagnostic[] {
+  const { files, dirs } = listDir(dir, room);
   if (files.some(isSkillFileName)) return [];
   const isAmongSkills = isNamedSkills(dirname(dir)) && !isMarkedAsNonSkill(dir);
   if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
@@ -151,7 +169,7 @@ function checkDir(dir: string): Diagnostic[] {
     return misnamed.map((file) => ({ file, ...WRONG_NAME }));
   }
   const hasContents = [...files, ...dirs].some((it) => !ARCHIVE_NAME.test(it));
-  if (!isAmongSkills || !hasContents || holdsSkill(dir)) return [];
+  if (!isAmongSkills || !hasContents || holdsSkill(dir, room)) return [];
   const documents = files.filter((name) => MARKDOWN.test(name));
   const fix = documents.length === 1
     ? `rename ${quote(documents[0]!)} in it to "SKILL.md"`
@@ -165,11 +183,12 @@ function isEmptyDir(dir: string): boolean {
     attempt(() => Deno.readDirSync(dir).next().done) === true;
 }
 
-/** Whether there is a skill in a directory, up to four levels below it. */
-function holdsSkill(dir: string, depth = 4): boolean {
-  return listSubdirs(dir).some((path) =>
-    isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
-  );
+/** Whether there may be a skill in a directory, up to four levels below it. */
+function holdsSkill(dir: string, room: Room, depth = 4): boolean {
+  return room.entries < 0 ||
+    listSubdirs(dir, room).some((path) =>
+      isSkillDir(path) || (depth > 1 && holdsSkill(path, room, depth - 1))
+    );
 }
 
 /** Describes a symlink that Git wrote as a text file, as on Windows without Developer Mode. */

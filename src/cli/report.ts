@@ -10,7 +10,12 @@ import {
   listNearMisses,
   readHead,
 } from "../check/near_misses.ts";
-import { checkSkill, checkTogether } from "../check/rules.ts";
+import {
+  checkSkill,
+  checkTogether,
+  hasRoom,
+  type Room,
+} from "../check/rules.ts";
 import { addSymlinkTarget } from "../check/symlink_target.ts";
 import {
   type Diagnostic,
@@ -39,6 +44,7 @@ import type {
   SkillCatalog,
   SkillFiles,
   SkillRegistryOptions,
+  SkillRoot,
   SkillRootReport,
 } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
@@ -68,25 +74,25 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     .filter((it) => !isMissingOptionalRoot(it, settings));
   const served = new Set(catalog.served.values());
   const projectRoom = { ...PROJECT_ROOM };
+  const roomOf = ({ scope }: SkillRoot) =>
+    scope === "project" ? projectRoom : NO_LIMIT;
   const skills = await Array.fromAsync(
     found,
     (skill) => {
       const loadedAs = served.has(skill) ? qualifiedName(skill) : undefined;
-      const room = skill.root.scope === "project"
-        ? projectRoom
-        : { ...NO_LIMIT };
+      const room = roomOf(skill.root);
       return inspect(skill, loadedAs, { registry, check, roots, room });
     },
   );
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
-    ...listUninspected(projectRoom, roots),
     ...check ? checkTogether(found.filter((skill) => !isOff(skill))) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
     ...await listUnsearched(catalog, settings, openSkills),
-    ...listMisses(catalog),
+    ...listMisses(catalog, roomOf),
+    ...listUninspected(projectRoom, roots),
   ];
   const checked = listChecked(catalog, found);
   const empty = check ? listEmptyDirs(checked, diagnostics, settings) : [];
@@ -104,35 +110,27 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/**
- * How many more files and directories a report lists, and how many bytes it reads. Below
- * zero once there was no room for some.
- */
-interface Room {
-  entries: number;
-  bytes: number;
-}
-
-/** The room that the skills of a project share, because a stranger may have written it. */
+/** The room that the roots of a project share, because a stranger may have written it. */
 const PROJECT_ROOM: Readonly<Room> = {
-  entries: 100_000,
+  entries: 20_000,
   bytes: 64 * 1024 * 1024,
+  time: 60_000,
 };
 
-const NO_LIMIT: Readonly<Room> = { entries: Infinity, bytes: Infinity };
+const NO_LIMIT: Room = { entries: Infinity, bytes: Infinity, time: Infinity };
 
 /** Reports that there was no room for some of the project's files. */
 function listUninspected(
-  { entries, bytes }: Room,
+  room: Room,
   roots: readonly SkillRootReport[],
 ): Diagnostic[] {
   const inProject = roots.find(({ root }) => root.scope === "project");
-  if (inProject === undefined || (entries >= 0 && bytes >= 0)) return [];
+  if (inProject === undefined || hasRoom(room)) return [];
   return [{
     rule: "too-many",
     file: inProject.root.path,
     reason:
-      "the skills of the project have too many files, so some of them were not checked",
+      "the project has too many files for a report, so some of them were not checked",
     fix: "pass its folder, or a folder of a skill, as DIR to check all files",
   }];
 }
@@ -171,13 +169,16 @@ async function listUnsearched(
 }
 
 /** Lists the near misses in the roots and around skills. */
-function listMisses(catalog: SkillCatalog): Diagnostic[] {
+function listMisses(
+  catalog: SkillCatalog,
+  roomOf: (root: SkillRoot) => Room,
+): Diagnostic[] {
   const roots = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root.path);
+    .map(({ root }) => root);
   const skipped = catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
     .map(({ file }) => dirname(file));
   const skills = listAll(catalog).map(({ directory }) => directory);
-  return listNearMisses(roots, [...skills, ...skipped]);
+  return listNearMisses(roots, [...skills, ...skipped], roomOf);
 }
 
 function toReported({ line, ...rest }: Diagnostic): ReportedDiagnostic {
@@ -277,7 +278,7 @@ async function inspect(
   const contents = isOff(skill)
     ? undefined
     : await listFiles(skill, registry, room);
-  const diagnostics = contents && check && room.bytes >= 0
+  const diagnostics = contents && check && hasRoom(room)
     ? await checkSkill(skill, { registry, contents, room })
       .catch((error) => [{ file, ...diagnosticOf(error) }])
     : [];
