@@ -123,7 +123,7 @@ Deno.test("skills/list omits skills that hosts cannot load, and skills/get says 
   }
 });
 
-Deno.test("skills/list has pages of at most 8 MiB, the user's own skills first", async () => {
+Deno.test("skills/list has pages that clients accept, the user's own skills first", async () => {
   using place = new Place();
   place.skill(SKILLS, "mine");
   const aliases = `a: &a ${"x".repeat(5_000)}\nb: [${"*a,".repeat(45)}]\n`;
