@@ -94,7 +94,8 @@ export async function listElsewhere(
   const reports = new Map(found.roots.map((report) => [report.root, report]));
   const report = (place: Place): Diagnostic[] => {
     const { path: file, fix } = place;
-    const { skills, repeated } = reports.get(place)!;
+    // After a failed scan, there is no report.
+    const { skills = 0, repeated = 0 } = reports.get(place) ?? {};
     const unsearched = skills - repeated;
     if (unsearched === 0) return [];
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
@@ -145,7 +146,7 @@ function adviseToAdd(dir: string, { home }: Settings): string {
 function listPlugins(settings: Settings): Place[] {
   const byNumber = new Intl.Collator("en", { numeric: true }).compare;
   const cache = inHome(join(".claude", "plugins", "cache"), settings.options);
-  return listSubdirs(cache ?? "").flatMap(listSubdirs)
+  return listSubdirs(cache ?? "").flatMap((dir) => listSubdirs(dir))
     .flatMap((plugin) => listSubdirs(plugin).sort(byNumber).at(-1) ?? [])
     .map((path) => {
       const add = adviseToAdd(path, settings);
@@ -197,7 +198,7 @@ function listDirsAbove(): string[] {
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
   const outer = listSubdirs(currentDir() ?? "").slice(0, MAX_PLACES);
-  const packages = [...outer, ...outer.flatMap(listSubdirs)]
+  const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]
     .slice(0, MAX_PLACES);
   return packages.flatMap((dir) =>
     SHARED_DIRS.map((name) => join(dir, name, "skills"))
@@ -266,7 +267,7 @@ export function explainMissingDir(
   const mayBeSkill = check && isHere;
   const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
   const names = [dirname(file), ...roots.map(({ path }) => path)]
-    .flatMap(listSubdirs).map((path) => basename(path));
+    .flatMap((dir) => listSubdirs(dir)).map((path) => basename(path));
   const [near] = nearestWords(name, new Set(names));
   const reason = mayBeSkill
     ? `there is no folder or skill named ${quote(name)}`

@@ -8,6 +8,7 @@ import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import {
   basename,
   dirname,
+  isAtOrBelow,
   isAtOrBelowAny,
   isThere,
   join,
@@ -17,7 +18,12 @@ import { locate, readLocated } from "../fs/read.ts";
 import { listAll } from "./catalog.ts";
 import { lookUp, parseName } from "./lookup.ts";
 import { skillKey } from "./names.ts";
-import { isNamedSkills, mayBeGroup, UNSEARCHED_NAMES } from "./roots.ts";
+import {
+  isNamedSkills,
+  MAX_DIRS,
+  mayBeGroup,
+  UNSEARCHED_NAMES,
+} from "./roots.ts";
 import { isSkillDir, isSkillFileName } from "./skill_file.ts";
 import { HEAD_SIZE, readSkillMd } from "./skill_md.ts";
 import type { SkillCatalog, SkillRoot } from "./types.ts";
@@ -80,9 +86,17 @@ const TOO_DEEP: DiagnosticDetails = {
  * Lists the near misses in the roots of a catalog and in the groups in them. A directory
  * that also holds other things, such as a repository, hardly says what is meant.
  */
-export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
-  const roots = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root.path);
+export function listNearMisses(
+  catalog: SkillCatalog,
+  projectRoom: Room = { entries: MAX_DIRS.project },
+): Diagnostic[] {
+  const found = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root);
+  const roots = found.map(({ path }) => path);
+  const roomFor = (dir: string): Room => {
+    const root = found.find(({ path }) => isAtOrBelow(dir, path));
+    return root?.scope === "project" ? projectRoom : NO_LIMIT;
+  };
   const skills = [
     ...listAll(catalog).map(({ directory }) => directory),
     ...catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
@@ -102,7 +116,8 @@ export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !isAtOrBelowAny(dir, skills))
     .flatMap((dir) => {
-      const { files, dirs } = listDir(dir);
+      const room = roomFor(dir);
+      const { files, dirs } = listDir(dir, room);
       const isAmongSkills = isForSkills(dir);
       const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
       const inside = dirs.filter(mayBeGroup).map((name) => join(dir, name))
@@ -111,9 +126,9 @@ export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
         ...files.filter((name) => !mayBeSkill || !LIKE_SKILL_MD.test(name))
           .flatMap((name) => checkLooseFile(join(dir, name), isAmongSkills)),
         ...mayBeSkill && mayBeGroup(basename(dir))
-          ? checkDir(dir, isNamedSkills(dirname(dir)))
+          ? checkDir(dir, isNamedSkills(dirname(dir)), room)
           : [],
-        ...inside.flatMap((path) => checkDir(path, isAmongSkills)),
+        ...inside.flatMap((path) => checkDir(path, isAmongSkills, room)),
       ];
     });
 }
@@ -174,21 +189,32 @@ function listMeantNames(file: string): string[] {
   return isHiddenFromModel ? [] : [...names, written ?? ""];
 }
 
+/** How many more files and directories there is room for. Below zero once there was none. */
+interface Room {
+  entries: number;
+}
+
+const NO_LIMIT: Room = { entries: Infinity };
+
 /** Lists the names in a directory that may be read, without symlinks and hidden names. */
-function listDir(path: string): { files: string[]; dirs: string[] } {
-  if (!mayRead(path)) return { files: [], dirs: [] };
+function listDir(
+  path: string,
+  room: Room,
+): { files: string[]; dirs: string[] } {
+  if (room.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
   const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   const entries = all.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
-  );
+  ).slice(0, room.entries);
+  room.entries -= all.length;
   const namesOf = (kind: "isFile" | "isDirectory") =>
     entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
   return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
 }
 
 /** Lists the paths of the directories in a directory. */
-export function listSubdirs(path: string): string[] {
-  return listDir(path).dirs.map((name) => join(path, name));
+export function listSubdirs(path: string, room: Room = NO_LIMIT): string[] {
+  return listDir(path, room).dirs.map((name) => join(path, name));
 }
 
 /**
@@ -232,8 +258,12 @@ function hasFrontmatter(path: string): boolean {
  *
  * @param isAmongSkills Whether it is in a directory for skills.
  */
-function checkDir(dir: string, isAmongSkills: boolean): Diagnostic[] {
-  const { files, dirs } = listDir(dir);
+function checkDir(
+  dir: string,
+  isAmongSkills: boolean,
+  room: Room,
+): Diagnostic[] {
+  const { files, dirs } = listDir(dir, room);
   if (files.some(isSkillFileName)) return [];
   if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
   const report = (details: DiagnosticDetails) => (name: string) => ({
@@ -242,7 +272,7 @@ function checkDir(dir: string, isAmongSkills: boolean): Diagnostic[] {
   });
   const misnamed = files.filter((name) => isMisnamed(join(dir, name)));
   if (misnamed.length > 0) return misnamed.map(report(WRONG_NAME));
-  if (!isAmongSkills || holdsSkill(dir)) return [];
+  if (!isAmongSkills || holdsSkill(dir, room)) return [];
   const archives = files.filter((name) => ARCHIVE_NAME.test(name));
   if (archives.length === files.length + dirs.length) {
     return archives.map(report(ARCHIVE));
@@ -257,11 +287,12 @@ function isEmptyDir(dir: string): boolean {
     attempt(() => Deno.readDirSync(dir).next().done) === true;
 }
 
-/** Whether there is a skill in a directory, up to four levels below it. */
-function holdsSkill(dir: string, depth = 4): boolean {
-  return listSubdirs(dir).some((path) =>
-    isSkillDir(path) || (depth > 1 && holdsSkill(path, depth - 1))
-  );
+/** Whether there may be a skill in a directory, up to four levels below it. */
+function holdsSkill(dir: string, room: Room, depth = 4): boolean {
+  return room.entries < 0 ||
+    listSubdirs(dir, room).some((path) =>
+      isSkillDir(path) || (depth > 1 && holdsSkill(path, room, depth - 1))
+    );
 }
 
 /** Describes a symlink that Git wrote as a text file, as on Windows without Developer Mode. */
