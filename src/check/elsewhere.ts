@@ -93,7 +93,8 @@ export async function listElsewhere(
   const reports = new Map(found.roots.map((report) => [report.root, report]));
   const report = (place: Place): Diagnostic[] => {
     const { path: file, fix } = place;
-    const { skills, repeated } = reports.get(place)!;
+    // After a failed scan, there is no report.
+    const { skills = 0, repeated = 0 } = reports.get(place) ?? {};
     const unsearched = skills - repeated;
     if (unsearched === 0) return [];
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
@@ -144,7 +145,7 @@ function adviseToAdd(dir: string, { home }: Settings): string {
 function listPlugins(settings: Settings): Place[] {
   const byNumber = new Intl.Collator("en", { numeric: true }).compare;
   const cache = inHome(join(".claude", "plugins", "cache"), settings.options);
-  return listSubdirs(cache ?? "").flatMap((market) => listSubdirs(market))
+  return listSubdirs(cache ?? "").flatMap((dir) => listSubdirs(dir))
     .flatMap((plugin) => listSubdirs(plugin).sort(byNumber).at(-1) ?? [])
     .map((path) => {
       const add = adviseToAdd(path, settings);
@@ -265,7 +266,7 @@ export function explainMissingDir(
   const mayBeSkill = check && isHere;
   const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
   const names = [dirname(file), ...roots.map(({ path }) => path)]
-    .flatMap((path) => listSubdirs(path)).map((path) => basename(path));
+    .flatMap((dir) => listSubdirs(dir)).map((path) => basename(path));
   const [near] = nearestWords(name, new Set(names));
   const reason = mayBeSkill
     ? `there is no folder or skill named ${quote(name)}`

@@ -24,6 +24,7 @@ import {
   explainMisspelling,
   fixBy,
   locateField,
+  MAX_PER_FILE,
   writeField,
 } from "./fields.ts";
 
@@ -39,7 +40,7 @@ export function explain(
   const found = explainRule(diagnostic, basename(dirname(file)), text, yaml);
   return found.length === 0
     ? [diagnostic]
-    : found.map((it) => ({ ...diagnostic, ...it }));
+    : found.slice(0, MAX_PER_FILE).map((it) => ({ ...diagnostic, ...it }));
 }
 
 /** Explains a diagnostic of the reader. The fields that it returns replace theirs. */

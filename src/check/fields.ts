@@ -22,6 +22,9 @@ import {
 /** A diagnostic of a field or a file whose rule its reader knows. */
 export type Details = Omit<DiagnosticDetails, "rule">;
 
+/** How many diagnostics of a file are reported. Others follow once these are solved. */
+export const MAX_PER_FILE = 20;
+
 /** Describes a field whose key is almost a known one. */
 export function explainMisspelling(field: Field, meant: string): Details {
   const { key, value, line } = field;

@@ -5,9 +5,7 @@ import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, normalize } from "../fs/paths.ts";
 import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
-
-/** The maximum number of broken links to report in a file. */
-const MAX_LINKS = 20;
+import { MAX_PER_FILE } from "./fields.ts";
 
 /** A path in one of the usual directories, alone or behind an interpreter and its options. */
 const USUAL_PATH =
@@ -42,7 +40,7 @@ export function listBrokenLinks(
   const broken = listLinks(text, dirname(path))
     .filter(({ paths }) => !paths.some((it) => served.has(it)));
   return [...Map.groupBy(broken, ({ paths: [path] }) => path).values()]
-    .slice(0, MAX_LINKS)
+    .slice(0, MAX_PER_FILE)
     .map(([link]) => toDiagnostic(link!, text, others));
 }
 
@@ -110,16 +108,22 @@ export function withoutCode(markdown: string): string {
   return rest + text.slice(last);
 }
 
+/** How much of a file is parsed, in characters. A tree takes a thousand times the memory. */
+const MAX_LENGTH = 256 * 1024;
+
 /** The parser takes quadratic time for longer blocks without an empty line. */
 const MAX_BLOCK_LENGTH = 8_000;
 
-/** Empties the lines of very long blocks, except fences of code. */
+const FENCE = /^[ \t>]*(?:`{3,}|~{3,})\w*/;
+
+/** Returns the beginning of a text. Of very long blocks, only fences of code stay. */
 function withoutLongBlocks(markdown: string): string {
-  return markdown.replace(/\r\n?/g, "\n").split(/(\n[ \t]*\n)/)
+  return markdown.slice(0, MAX_LENGTH)
+    .replace(/\r\n?/g, "\n").split(/(\n[ \t]*\n)/)
     .map((block) =>
       block.length <= MAX_BLOCK_LENGTH
         ? block
-        : block.replace(/^(?![ \t>]*(?:```|~~~)).*$/gm, "")
+        : block.replace(/.+/g, (line) => FENCE.exec(line)?.[0] ?? "")
     ).join("");
 }
 

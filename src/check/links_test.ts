@@ -89,6 +89,14 @@ Deno.test("listBrokenLinks() reports each link once, with its first line, and at
   assert.equal(listBrokenLinks(links.join(""), "SKILL.md", []).length, 20);
 });
 
+Deno.test("listBrokenLinks() reads the first 256 KiB of a file", () => {
+  const link = "\n\n[b](b.md)";
+  const start = "Text\n\n".repeat(256 * 1024 / 6 - 3);
+  assert.equal(listBrokenLinks(start + link, "SKILL.md", []).length, 1);
+  const longer = start + start + link;
+  assert.equal(listBrokenLinks(longer, "SKILL.md", []).length, 0);
+});
+
 /** What Markdown consists of. */
 const REPEATED = {
   links: ["](", "[a](", "](a)", "](<a ", '](a "', "((", "%"],
@@ -100,10 +108,15 @@ const REPEATED = {
 
 Deno.test("listBrokenLinks() takes linear time for any repeated text", async () => {
   for (const piece of Object.values(REPEATED).flat()) {
-    const cases = [["", ""], ["](<", ">)"], ["\n```", ""], ["`", "`"], [
-      "<p>",
-      "",
-    ]];
+    const cases = [
+      ["", ""],
+      ["](<", ">)"],
+      ["\n```", ""],
+      // No fence of code, because of the second backtick.
+      ["``` `", ""],
+      ["`", "`"],
+      ["<p>", ""],
+    ];
     for (const [start, end] of cases) {
       await assertLinearTime((length) => {
         const text = piece.repeat(length / piece.length);

@@ -19,6 +19,7 @@ import {
   type FieldDiagnostic,
   isValidName,
   limitFiles,
+  limitJson,
   LIMITS,
   listSkippedFiles,
   MAX_SKILL_SIZE,
@@ -34,7 +35,7 @@ import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFiles } from "../skills/types.ts";
 import { count, listInvisible, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
-import { explainMisspelling, locateField } from "./fields.ts";
+import { explainMisspelling, locateField, MAX_PER_FILE } from "./fields.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
@@ -88,17 +89,29 @@ const FILE_RULES: readonly ((
 ];
 
 /**
+ * How many more files, directories, and diagnostics there is room for, and how many more
+ * bytes and milliseconds. Below zero once there was no room for something.
+ */
+export interface Room {
+  entries: number;
+  bytes: number;
+  time: number;
+}
+
+export function hasRoom({ entries, bytes, time }: Room): boolean {
+  return Math.min(entries, bytes, time) >= 0;
+}
+
+/**
  * Lists what is wrong with a skill and its files, of which it keeps one at a time in
  * memory. Files beyond the limit of the rule `size` stay unread.
- *
- * @param room How many more bytes to read. Below zero once there was no room for a file.
  */
 export async function checkSkill(
   skill: Skill,
   { registry, contents, room }: {
     registry: SkillSource;
     contents: SkillFiles;
-    room: { bytes: number };
+    room: Room;
   },
 ): Promise<Diagnostic[]> {
   const read = (path: string) => readFile(path, skill, registry);
@@ -113,23 +126,27 @@ export async function checkSkill(
   for (const { path, size } of contents.files) {
     left -= size;
     room.bytes -= size;
-    if (left < 0 || room.bytes < 0) break;
+    if (left < 0 || !hasRoom(room)) break;
+    const start = Date.now();
     try {
       const found = checkFile(await read(path), checked);
       for (const diagnostic of found) ofFiles.push(diagnostic);
+      room.entries -= found.length;
     } catch (error) {
       const file = pathOf(skill, path);
       ofFiles.push({ file, ...diagnosticOf(error), rule: "unreadable" });
     }
+    room.time -= Date.now() - start;
   }
   const found = [
     ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
       .filter(({ field }) => field !== "name" || !isCorrected("name", yaml))
+      .slice(0, MAX_PER_FILE)
       .map((diagnostic) => locateField(diagnostic, fields)),
     ...TEXT_RULES.flatMap((rule) => rule(checked) ?? []),
   ];
   return [
-    ...found.map((it) => ({ file: skill.file, ...it })),
+    ...found.slice(0, MAX_PER_FILE).map((it) => ({ file: skill.file, ...it })),
     ...ofFiles,
     ...listSkippedFiles(skill, contents),
     ...[limitFiles(skill, contents)].filter((it) => it !== undefined),
@@ -221,10 +238,11 @@ function checkTag({ frontmatter }: CheckedSkill): FoundInField {
   return { rule: "description-tag", field, reason, fix };
 }
 
-function checkAllowedTools({ frontmatter }: CheckedSkill): FoundInField {
+function checkAllowedTools(skill: CheckedSkill): FoundInField {
   const field = "allowed-tools";
-  const tools = frontmatter[field];
-  if (!Array.isArray(tools)) return undefined;
+  const tools = skill.frontmatter[field];
+  // Aliases can make it enormous, which `limitJson` reports.
+  if (!Array.isArray(tools) || limitJson(skill)) return undefined;
   const reason = `${field} is a list, but the specification requires text`;
   const fix = "write the tools on one line, with spaces between them";
   return { rule: field, field, value: tools.join(" "), reason, fix };

@@ -4,7 +4,12 @@ import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
 import { explainMissingDir, listElsewhere } from "../check/elsewhere.ts";
 import { explain } from "../check/explain.ts";
-import { checkSkill, checkTogether } from "../check/rules.ts";
+import {
+  checkSkill,
+  checkTogether,
+  hasRoom,
+  type Room,
+} from "../check/rules.ts";
 import { addSymlinkTarget } from "../check/symlink_target.ts";
 import {
   type Diagnostic,
@@ -42,6 +47,7 @@ import type {
   SkillCatalog,
   SkillFiles,
   SkillRegistryOptions,
+  SkillRoot,
   SkillRootReport,
 } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
@@ -71,13 +77,13 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     .filter((it) => !isMissingOptionalRoot(it, settings));
   const served = new Set(catalog.served.values());
   const projectRoom = { ...PROJECT_ROOM };
+  const roomOf = ({ scope }: SkillRoot) =>
+    scope === "project" ? projectRoom : NO_LIMIT;
   const skills = await Array.fromAsync(
     found,
     (skill) => {
       const loadedAs = served.has(skill) ? qualifiedName(skill) : undefined;
-      const room = skill.root.scope === "project"
-        ? projectRoom
-        : { ...NO_LIMIT };
+      const room = roomOf(skill.root);
       return inspect(skill, loadedAs, { registry, settings, roots, room });
     },
   );
@@ -87,14 +93,14 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const diagnostics = [
     ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
     ...skills.flatMap((skill) => skill.diagnostics),
-    ...listUninspected(projectRoom, roots),
     ...check
       ? checkTogether(found.filter((skill) => !isOff(skill)), copies)
       : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
     ...await listUnsearched(catalog, settings, openSkills),
-    ...listNearMisses(catalog),
+    ...listNearMisses(catalog, projectRoom),
+    ...listUninspected(projectRoom, roots),
   ];
   const checked = listChecked(catalog, found);
   const { words } = settings;
@@ -167,35 +173,27 @@ function isIgnored(
   });
 }
 
-/**
- * How many more files and directories a report lists, and how many bytes it reads. Below
- * zero once there was no room for some.
- */
-interface Room {
-  entries: number;
-  bytes: number;
-}
-
-/** The room that the skills of a project share, because a stranger may have written it. */
+/** The room that the roots of a project share, because a stranger may have written it. */
 const PROJECT_ROOM: Readonly<Room> = {
-  entries: 100_000,
+  entries: 20_000,
   bytes: 64 * 1024 * 1024,
+  time: 60_000,
 };
 
-const NO_LIMIT: Readonly<Room> = { entries: Infinity, bytes: Infinity };
+const NO_LIMIT: Room = { entries: Infinity, bytes: Infinity, time: Infinity };
 
 /** Reports that there was no room for some of the project's files. */
 function listUninspected(
-  { entries, bytes }: Room,
+  room: Room,
   roots: readonly SkillRootReport[],
 ): Diagnostic[] {
   const inProject = roots.find(({ root }) => root.scope === "project");
-  if (inProject === undefined || (entries >= 0 && bytes >= 0)) return [];
+  if (inProject === undefined || hasRoom(room)) return [];
   return [{
     rule: "too-many",
     file: inProject.root.path,
     reason:
-      "the skills of the project have too many files, so some of them were not checked",
+      "the project has too many files for a report, so some of them were not checked",
     fix: "pass its folder, or a folder of a skill, as DIR to check all files",
   }];
 }
@@ -335,7 +333,7 @@ async function inspect(
   const contents = isOff(skill)
     ? undefined
     : await listFiles(skill, registry, room);
-  const diagnostics = contents && check && room.bytes >= 0
+  const diagnostics = contents && check && hasRoom(room)
     ? await checkSkill(skill, { registry, contents, room })
       .catch((error) => [{ file, ...diagnosticOf(error) }])
     : [];

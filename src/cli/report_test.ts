@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { checkSkills } from "../../mod.ts";
-import { parseLaunch } from "../../tests/testing/command_line.ts";
+import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { Place, runSync, skillMd } from "../../tests/testing/folders.ts";
+import {
+  DiskSpy,
+  Place,
+  replaced,
+  runSync,
+  skillMd,
+} from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { root } from "../../tests/testing/registry.ts";
 import {
   diagnosticsIn,
+  openSkills,
   printedReport,
   reportPlace,
 } from "../../tests/testing/report.ts";
@@ -18,6 +26,7 @@ import {
 } from "../../tests/testing/server.ts";
 import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { basename, dirname, join, resolve } from "../fs/paths.ts";
+import { createReport } from "./report.ts";
 
 const withNames = needs("names");
 const withShAndGit = needs("sh", "git");
@@ -179,6 +188,68 @@ withNames.test("no name of a folder adds a line to what is printed, or controls 
       assert.ok(parseLaunch(stdout).args.includes(searched), stdout);
     }
   }
+});
+
+/** Reports on a root as if it were one of a project. */
+async function reportOnProject(dir: string): Promise<ReportedDiagnostic[]> {
+  const roots = [root(dir, { scope: "project" })];
+  const settings = { ...settingsFor("--check", dir), roots };
+  return (await createReport(settings, openSkills)).diagnostics;
+}
+
+function rulesOf(diagnostics: readonly ReportedDiagnostic[]): string[] {
+  return diagnostics.map(({ rule }) => rule);
+}
+
+Deno.test("--check reports at most 20 problems of a SKILL.md", async () => {
+  using place = new Place();
+  const repeated = "a:\n".repeat(1_000);
+  const numbers = Array.from({ length: 1_000 }, (_, i) => `  a${i}: 1\n`);
+  const metadata = `metadata:\n${numbers.join("")}`;
+  place.skill("skills", "a", skillMd("a", "d", repeated));
+  place.skill("skills", "b", skillMd("b", "d", metadata));
+  const diagnostics = await diagnosticsIn("--check", place.dir("skills"));
+  const rules = Map.groupBy(rulesOf(diagnostics), (rule) => rule);
+  assert.equal(rules.get("yaml")!.length, 20);
+  assert.equal(rules.get("metadata")!.length, 20);
+});
+
+Deno.test("--check reads the files of a project for a minute", async () => {
+  using place = new Place();
+  for (const name of ["a", "b", "c", "d"]) {
+    place.skill("skills", name);
+    place.file(`skills/${name}/notes.md`, "[x](none.md)");
+  }
+  let now = Date.now();
+  using _clock = replaced(Date, { now: () => now });
+  using _disk = new DiskSpy((path, operation) => {
+    const isNotes = operation === "openSync" && path.endsWith("notes.md");
+    if (isNotes) now += 31_000;
+    return undefined;
+  });
+  const diagnostics = await reportOnProject(place.dir("skills"));
+  const rules = ["too-many", "broken-link", "broken-link"];
+  assert.deepEqual(rulesOf(diagnostics), rules);
+});
+
+Deno.test("--check and --list look at 20,000 files and folders of a project", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const dir = place.dir("skills");
+  const { readDirSync } = Deno;
+  const entry = { isFile: true, isDirectory: false, isSymlink: false };
+  const files = Array.from(
+    { length: 50_000 },
+    (_, index) => ({ ...entry, name: `${index}.zip` }),
+  );
+  using _ = replaced(Deno, {
+    readDirSync: (path: string | URL) =>
+      [...readDirSync(path), ...path === dir ? files : []].values(),
+  });
+  const rules = rulesOf(await reportOnProject(dir));
+  assert.equal(rules.filter((rule) => rule === "too-many").length, 1);
+  const archives = rules.filter((rule) => rule === "archive");
+  assert.ok(archives.length > 19_000 && archives.length <= 20_000);
 });
 
 Deno.test("--check reports each skill in testdata/invalid", async () => {

@@ -142,8 +142,9 @@ const MAX_PADDING = 80;
 function alignColumns(rows: readonly string[][]): string[] {
   const [first = []] = rows;
   const widths = first.map((_, column) => {
-    const lengths = rows.map((row) => row[column]!.length);
-    return Math.min(MAX_PADDING, Math.max(...lengths));
+    const widest = rows
+      .reduce((widest, row) => Math.max(widest, row[column]!.length), 0);
+    return Math.min(MAX_PADDING, widest);
   });
   return rows.map((row) => {
     const cells = row.map((cell, column) => cell.padEnd(widths[column]!));

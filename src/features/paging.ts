@@ -16,6 +16,7 @@ interface Page<T> {
 /**
  * Takes the page of a list that starts at a cursor: the number of items before it. If the
  * list changes between two pages, `list_changed` tells the client to start again.
+ * `skills/list` ends a page sooner, so each position is a cursor.
  *
  * @throws {ProtocolError} If the cursor is invalid.
  */
@@ -25,7 +26,7 @@ export function takePage<T>(
 ): Page<T> {
   const start = Number(cursor ?? 0);
   const isKnown = cursor === undefined ||
-    cursor === `${start}` && start > 0 && start % PAGE_SIZE === 0 &&
+    cursor === `${start}` && Number.isInteger(start) && start > 0 &&
       start < items.length;
   if (!isKnown) {
     throw invalidParams(

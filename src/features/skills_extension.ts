@@ -17,26 +17,37 @@ import type { SkillSource } from "../skills/source.ts";
 import type { Skill } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible, quoteSent, stringifyJson } from "../text.ts";
-import { listEntries } from "../views/entries.ts";
+import { globalFirst, listEntries } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";
-import { orderForPages, takePage } from "./paging.ts";
+import { MAX_RESULT_SIZE, sizeOf } from "../views/results.ts";
+import { takePage } from "./paging.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+
+/** The size of a page of skills, in bytes of JSON. A single skill can take more. */
+const MAX_PAGE_SIZE = MAX_RESULT_SIZE / 2;
 
 /** The media type of directories, as the extension names it. */
 const DIR_TYPE = "inode/directory";
 
 export const EXTENSION_HANDLERS: Handlers = {
   "skills/list": async (params, { registry }) => {
-    const all = orderForPages(listEntries("host", registry.catalog));
+    const all = globalFirst(listEntries("host", registry.catalog));
     const { page, next } = takePage(all, params?.cursor);
     const skills: unknown[] = [];
+    let size = 0;
     for await (const { skill } of inTurns(page)) {
       // `skills/get` and `--list` explain why a skill is left out.
       const entry = await loadEntry(skill, registry).catch(() => undefined);
-      if (entry !== undefined) skills.push(entry);
+      if (entry === undefined) continue;
+      size += sizeOf(entry);
+      if (size > MAX_PAGE_SIZE && skills.length > 0) {
+        const position = all.findIndex((it) => it.skill === skill);
+        return { skills, nextCursor: `${position}` };
+      }
+      skills.push(entry);
     }
     return { skills, ...next };
   },

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { skillUri } from "../../mod.ts";
-import { listSkills, verify } from "../../tests/testing/client.ts";
+import {
+  type Entry,
+  listSkills,
+  pages,
+  verify,
+} from "../../tests/testing/client.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
@@ -116,6 +121,23 @@ Deno.test("skills/list omits skills that hosts cannot load, and skills/get says 
     assert.ok(error!.message.includes(reason), `${name}: ${error!.message}`);
     assert.match(error!.message, /; \w/);
   }
+});
+
+Deno.test("skills/list has pages that clients accept, the user's own skills first", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "mine");
+  const aliases = `a: &a ${"x".repeat(5_000)}\nb: [${"*a,".repeat(45)}]\n`;
+  const names = Array.from({ length: 60 }, (_, index) => `a${index}`);
+  for (const name of names) {
+    place.skill("project/.claude/skills", name, skillMd(name, "d", aliases));
+  }
+  await using wire = await Wire.open(place);
+  const results = await pages(wire, "skills/list");
+  assert.ok(results.length > 1);
+  const listed = results.flatMap(({ skills }) => skills)
+    .map(({ frontmatter }: Entry) => frontmatter.name);
+  assert.equal(listed[0], "mine");
+  assert.deepEqual(listed.toSorted(), [...names, "mine"].toSorted());
 });
 
 Deno.test("skills/list, skills/get, and resources/read agree while files change", async () => {

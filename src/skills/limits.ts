@@ -125,7 +125,9 @@ function limitCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
   });
 }
 
-function limitJson({ frontmatter }: Skill): FieldDiagnostic | undefined {
+export function limitJson(
+  { frontmatter }: Skill,
+): FieldDiagnostic | undefined {
   let left = MAX_FRONTMATTER_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     left -= typeof value === "string" ? value.length : 8;

@@ -8,6 +8,7 @@ import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import {
   basename,
   dirname,
+  isAtOrBelow,
   isAtOrBelowAny,
   isThere,
   join,
@@ -18,7 +19,12 @@ import { locate, readLocated } from "../fs/read.ts";
 import { listAll } from "./catalog.ts";
 import { lookUp, parseName } from "./lookup.ts";
 import { skillKey } from "./names.ts";
-import { isNamedSkills, mayBeGroup, UNSEARCHED_NAMES } from "./roots.ts";
+import {
+  isNamedSkills,
+  MAX_DIRS,
+  mayBeGroup,
+  UNSEARCHED_NAMES,
+} from "./roots.ts";
 import { isSkillDir, isSkillFileName } from "./skill_file.ts";
 import { HEAD_SIZE, readSkillMd } from "./skill_md.ts";
 import type { SkillCatalog, SkillRoot } from "./types.ts";
@@ -77,24 +83,21 @@ const TOO_DEEP: DiagnosticDetails = {
   fix: "move it up, directly into the folder of skills",
 };
 
-/** How many more files and directories to list. Below zero once there was no room for some. */
-interface Room {
-  entries: number;
-}
-
-/** The room of a project, because a stranger may have written it. */
-const PROJECT_ROOM: Readonly<Room> = { entries: 5_000 };
-
 /**
  * Lists the near misses in the roots of a catalog and in the groups in them. A directory
  * that also holds other things, such as a repository, hardly says what is meant.
  */
-export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
-  const projectRoom = { ...PROJECT_ROOM };
-  const projectRoots = catalog.roots.map(({ root }) => root)
-    .filter(({ scope }) => scope === "project").map(({ path }) => path);
-  const roots = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root.path);
+export function listNearMisses(
+  catalog: SkillCatalog,
+  projectRoom: Room = { entries: MAX_DIRS.project },
+): Diagnostic[] {
+  const found = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root);
+  const roots = found.map(({ path }) => path);
+  const roomFor = (dir: string): Room => {
+    const root = found.find(({ path }) => isAtOrBelow(dir, path));
+    return root?.scope === "project" ? projectRoom : NO_LIMIT;
+  };
   const skills = new Set([
     ...listAll(catalog).map(({ directory }) => directory),
     ...catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
@@ -113,9 +116,7 @@ export function listNearMisses(catalog: SkillCatalog): Diagnostic[] {
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !withDirsAbove(dir).some((it) => skills.has(it)))
     .flatMap((dir) => {
-      const room = isAtOrBelowAny(dir, projectRoots)
-        ? projectRoom
-        : { entries: Infinity };
+      const room = roomFor(dir);
       const { files, dirs } = listDir(dir, room);
       const isAmongSkills = isForSkills(dir);
       const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
@@ -189,24 +190,31 @@ function listMeantNames(file: string): string[] {
   return isHiddenFromModel ? [] : [...names, written ?? ""];
 }
 
+/** How many more files and directories there is room for. Below zero once there was none. */
+interface Room {
+  entries: number;
+}
+
+const NO_LIMIT: Room = { entries: Infinity };
+
 /** Lists the names in a directory that may be read, without symlinks and hidden names. */
 function listDir(
   path: string,
-  room: Room = { entries: Infinity },
+  room: Room,
 ): { files: string[]; dirs: string[] } {
   if (room.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
   const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
-  room.entries -= all.length;
   const entries = all.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
-  );
+  ).slice(0, room.entries);
+  room.entries -= all.length;
   const namesOf = (kind: "isFile" | "isDirectory") =>
     entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
   return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
 }
 
 /** Lists the paths of the directories in a directory. */
-export function listSubdirs(path: string, room?: Room): string[] {
+export function listSubdirs(path: string, room: Room = NO_LIMIT): string[] {
   return listDir(path, room).dirs.map((name) => join(path, name));
 }
 
@@ -289,10 +297,10 @@ function isEmptyDir(dir: string): boolean {
 
 /** Whether there may be a skill in a directory, up to four levels below it. */
 function holdsSkill(dir: string, room: Room, depth = 4): boolean {
-  const isSeen = listSubdirs(dir, room).some((path) =>
-    isSkillDir(path) || (depth > 1 && holdsSkill(path, room, depth - 1))
-  );
-  return isSeen || room.entries < 0;
+  return room.entries < 0 ||
+    listSubdirs(dir, room).some((path) =>
+      isSkillDir(path) || (depth > 1 && holdsSkill(path, room, depth - 1))
+    );
 }
 
 /** Describes a symlink that Git wrote as a text file, as on Windows without Developer Mode. */
