@@ -24,7 +24,7 @@ function sentence(path: string, rule = "description-missing (line 1)"): string {
   return `The server skips a skill with this name in the project${path}: ${rule}. Its log says how to fix it.`;
 }
 
-withLinks.test("the answer says why a skill is skipped, about a project's in the server's own words, and nothing if it is not for the model", async () => {
+withLinks.test("the answer says why a skill is skipped, of a project's in the server's words", async () => {
   using place = new Place();
   place.skill(PROJECT, "theirs", incomplete("declared"));
   place.skill(PROJECT, "odd name", incomplete("odd"));
@@ -102,7 +102,7 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
   assert.match(text, /- mine: About mine/);
 });
 
-Deno.test("the answer lists the best matches first, then global skills, ends within 8,000 characters, and has no hidden skill", async () => {
+Deno.test("the answer lists the best matches first, within 8,000 characters", async () => {
   using place = new Place();
   for (let index = 0; index < 400; index++) {
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));
