@@ -124,26 +124,6 @@ Deno.test("skill returns the exact text of a skill, and ignores the case of name
   }
 });
 
-Deno.test("skill lists the available skills if it finds none of a name", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git", skillMd("git", "Git workflow"));
-  place.skill("home/.claude/skills", "pdf", skillMd("pdf", "Fill forms"));
-  place.skill("home/.claude/skills", "bad", "no frontmatter");
-  await using session = await Session.open(place);
-  for (const name of ["nonexistent", "../../../etc/passwd", "git/notes.md"]) {
-    assert.deepEqual(await session.load(name), {
-      text: `Skill '${name}' not found.
-
-Available skills:
-- git: Git workflow
-- pdf: Fill forms
-
-Use the exact skill name (case-insensitive) to load a skill.`,
-      isError: true,
-    });
-  }
-});
-
 Deno.test("skill refuses an empty name and unknown arguments", async () => {
   using place = new Place();
   await using session = await Session.open(place);
@@ -227,25 +207,6 @@ Available skills:
 Use the exact skill name (case-insensitive) to load a skill.`,
   );
   assert.deepEqual(await session.end(), []);
-});
-
-Deno.test("skill and the log say why a skill was skipped, where, and how to fix it", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "good");
-  const text = '---\nname: "Deploy It"\nlicense: MIT\ndescription:\n---\n';
-  place.skill("home/.claude/skills", "folder", text);
-  await using session = await Session.open(place);
-  const problem =
-    /^Skipped ".*folder.SKILL\.md" \(line 4\): the field "description" is missing or is not text; write a line .*$/m;
-  const line = await session.stderr.take(() => true, "the line on stderr");
-  assert.match(line.replace("skill-server: ", ""), problem);
-  assert.deepEqual(await session.names(), ["good"]);
-  for (const name of ["FOLDER", "deploy it"]) {
-    const { text, isError } = await session.load(name);
-    assert.match(text, problem);
-    assert.ok(text.includes(`\n\nSkill '${name}' not found.\n`), text);
-    assert.equal(isError, true);
-  }
 });
 
 withTerminal.test("server in a terminal says what it waits for", async () => {

@@ -49,7 +49,7 @@ withLinks.test("the answer says why a skill is skipped, of a project's in the se
   const skills = join(place.home, ".claude", "skills");
   const both = `Skipped "${
     join(skills, "both", "SKILL.md")
-  }" (line 1): the field "description" is missing`;
+  }" (line 1): the field "description" is missing or is not text; write a line `;
   const gone = `Skipped "${join(skills, "gone")}": it is a link to a missing`;
   const cases = [
     ["theirs", sentence(" (.claude/skills/theirs/SKILL.md)")],
@@ -68,6 +68,7 @@ withLinks.test("the answer says why a skill is skipped, of a project's in the se
     ],
     ["dangling", sentence(" (.claude/skills/dangling)", "link-broken")],
     ["both", both],
+    ["BOTH", both],
     ["global:both", both],
     ["project:both", sentence(" (.claude/skills/both/SKILL.md)")],
     ["gone", gone],
