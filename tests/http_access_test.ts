@@ -118,6 +118,9 @@ Deno.test("a request with another host, method, or body is refused", async () =>
       assert.equal(got, status, `${method} ${path} ${host}`);
     }
   }
+  await using plain = await HttpServer.start(place);
+  const foreign = { method: "POST", path: "/mcp", host: "skills.example.com" };
+  assert.equal(await statusOf(plain, foreign), 403);
   const { headers, body } = await server.fetch(undefined);
   assert.equal(headers.get("allow"), "POST");
   await body?.cancel();
@@ -152,7 +155,11 @@ Deno.test("a page of any origin can use a token, unless the hosts are known", as
   const token = { SKILL_SERVER_TOKEN: TOKEN };
   const cases = [
     [token, [known, other, "http://localhost:6274", "null"], []],
-    [{ ...token, SKILL_SERVER_HOSTS: host }, [known], [other, "null", "x"]],
+    [
+      { ...token, SKILL_SERVER_HOSTS: host },
+      [known, "http://localhost:5173"],
+      [other, "null", "x"],
+    ],
     [{}, ["http://localhost:6274"], [known, other]],
   ] as [Record<string, string>, string[], string[]][];
   for (const [env, accepted, refused] of cases) {
