@@ -1465,9 +1465,8 @@ function dirsToWatch(
 // ---- The service and the tools ---------------------------------------------------------------------
 
 /**
- * Serves the skills of a registry to any number of clients, with the MCP SDK. Members
- * with the SDK's own types are left out of the documentation, which would need those of
- * the SDK.
+ * Serves the skills of a registry to any number of clients, with the MCP SDK. The
+ * documentation leaves out the members whose types are the SDK's.
  */
 export interface SkillService {
   /** Fulfilled after the first scan, for which all requests wait. */

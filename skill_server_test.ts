@@ -243,25 +243,6 @@ Use the exact skill name (case-insensitive) to load a skill.`,
   assert.deepEqual(await session.end(), []);
 });
 
-Deno.test("skill and the log say why a skill was skipped, where, and how to fix it", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "good");
-  const text = '---\nname: "Deploy It"\nlicense: MIT\ndescription:\n---\n';
-  place.skill("home/.claude/skills", "folder", text);
-  await using session = await Session.open(place);
-  const problem =
-    /^Skipped ".*folder.SKILL\.md" \(line 4\): the field "description" is missing or is not text; write a line .*$/m;
-  const line = await session.stderr.take(() => true, "the line on stderr");
-  assert.match(line.replace("skill-server: ", ""), problem);
-  assert.deepEqual(await session.names(), ["good"]);
-  for (const name of ["FOLDER", "deploy it"]) {
-    const { text, isError } = await session.load(name);
-    assert.match(text, problem);
-    assert.ok(text.includes(`\n\nSkill '${name}' not found.\n`), text);
-    assert.equal(isError, true);
-  }
-});
-
 withTerminal.test("server in a terminal says what it waits for", async () => {
   using place = new Place();
   const [, options] = serverCommand(place);

@@ -30,6 +30,9 @@ Deno.test("a client without the token learns nothing about the skills", async ()
   using place = filesPlace();
   const env = { SKILL_SERVER_TOKEN: TOKEN };
   await using server = await HttpServer.start(place, { env, host: "0.0.0.0" });
+  // With a token, the host does not matter.
+  const elsewhere = { method: "POST", path: "/mcp", host: "any.example.com" };
+  assert.equal(await statusOf(server, elsewhere), 401);
   const request = modern("tools/list");
   for (const authorization of ["", `Basic ${TOKEN}`, `Bearer ${TOKEN}x`]) {
     const error = authorization === "" ? "" : ' error="invalid_token"';
@@ -96,7 +99,10 @@ Deno.test("a request with another host, method, or body is refused", async () =>
   const cases = [
     [["GET", "HEAD"], "/", undefined, 200],
     [["GET"], "/", "skills.example.com", 200],
+    [["GET"], "/", "localhost", 200],
+    [["GET"], "/", "[::1]:8000", 200],
     [["GET", "POST"], "/", "evil.example.com", 403],
+    [["GET"], "/", "skills.example.com.evil.com", 403],
     [["GET", "POST"], "/mcp", "localhost.evil.example.com", 403],
     [["GET", "DELETE", "OPTIONS", "TRACE"], "/mcp", undefined, 405],
     [["POST", "OPTIONS", "TRACE"], "/", undefined, 405],
@@ -112,6 +118,9 @@ Deno.test("a request with another host, method, or body is refused", async () =>
       assert.equal(got, status, `${method} ${path} ${host}`);
     }
   }
+  await using plain = await HttpServer.start(place);
+  const foreign = { method: "POST", path: "/mcp", host: "skills.example.com" };
+  assert.equal(await statusOf(plain, foreign), 403);
   const { headers, body } = await server.fetch(undefined);
   assert.equal(headers.get("allow"), "POST");
   await body?.cancel();
@@ -146,7 +155,11 @@ Deno.test("a page of any origin can use a token, unless the hosts are known", as
   const token = { SKILL_SERVER_TOKEN: TOKEN };
   const cases = [
     [token, [known, other, "http://localhost:6274", "null"], []],
-    [{ ...token, SKILL_SERVER_HOSTS: host }, [known], [other, "null"]],
+    [
+      { ...token, SKILL_SERVER_HOSTS: host },
+      [known, "http://localhost:5173"],
+      [other, "null", "x"],
+    ],
     [{}, ["http://localhost:6274"], [known, other]],
   ] as [Record<string, string>, string[], string[]][];
   for (const [env, accepted, refused] of cases) {

@@ -1,6 +1,8 @@
 // Who sees a skill, and its files in the skill around it, as a table: in each state,
-// and in each arrangement of the two. Each view agrees.
+// and in each arrangement of the two. Each view agrees. If the policy is not valid,
+// nobody sees any.
 import assert from "node:assert/strict";
+import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
@@ -337,7 +339,8 @@ Deno.test("a server with an invalid policy serves nothing, and says why, until i
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "mine");
   const text = "rules: [{ scop: project, state: off }]";
-  const args = ["--policy", place.file("home/policy.yaml", text)];
+  const policy = place.file("home/policy.yaml", text);
+  const args = ["--policy", policy, "--refresh", "0"];
   await using session = await Session.open(place, { args });
   const line = await session.stderr.take(
     (line) => line.includes("policy"),
@@ -370,19 +373,18 @@ Deno.test("if the policy is not valid, lists and tools say why there are no skil
       const args = ["--tools", toolset, "--policy", policy];
       if (isRemote) args.push("--remote");
       using server = await LocalServer.open({ ...place, args });
-      const call = async (call: ToolCall) => {
-        const { result } = await server.ask(0, "tools/call", call);
-        return textOf(result);
-      };
+      const call = async (call: ToolCall): Promise<CallToolResult> =>
+        (await server.ask(0, "tools/call", call)).result;
       const { result } = await server.ask(0, "tools/list");
       if (toolset !== "agentskills") {
         assert.match(result.tools[0].description, why);
       }
       if (list !== "skill") {
-        assert.match(await call({ name: list, arguments: {} }), why);
+        assert.match(textOf(await call({ name: list, arguments: {} })), why);
       }
       const loaded = await call(callFor(toolset, "git"));
-      assert.match(loaded, isRemote ? why : reason);
+      assert.match(textOf(loaded), isRemote ? why : reason);
+      assert.equal(loaded.isError, true);
       const { result: { instructions } } = await server.ask(0, "initialize", {
         protocolVersion: "2025-11-25",
         capabilities: {},

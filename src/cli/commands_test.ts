@@ -32,7 +32,7 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-withShAndOwnImports.test("the commands that --help prints and deno task install installs list the skills of a project, and run nothing of it", async () => {
+withShAndOwnImports.test("the printed and the installed command run nothing of a project", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "here");
   place.file("project/package.json", "{}");
@@ -63,7 +63,7 @@ withShAndOwnImports.test("the commands that --help prints and deno task install 
   }
 });
 
-Deno.test("--print-config refuses to print an entry whose policy is not valid, and says where and how to fix it", async () => {
+Deno.test("--print-config prints no entry with an invalid policy, and says why", async () => {
   using place = new Place();
   const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
   const cases = [
@@ -81,7 +81,7 @@ Deno.test("--print-config refuses to print an entry whose policy is not valid, a
   }
 });
 
-Deno.test("--list --as searches the folders that the entry has, and no other ones of the environment", async () => {
+Deno.test("--list --as searches only the folders that the entry has", async () => {
   using place = new Place();
   place.skill("named", "git");
   place.skill("variable", "pdf");
@@ -131,7 +131,7 @@ const RUNS: [args: string, code: number, text: RegExp][] = [
   ],
 ];
 
-Deno.test("the options say what to print, and only --check fails: because of errors, with --strict also because of warnings, unless --ignore leaves out their rule, everywhere or in a folder", async () => {
+Deno.test("only --check fails, because of what --strict and --ignore leave", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");
   place.skill("home/.claude/skills", "bad", "no frontmatter");

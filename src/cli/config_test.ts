@@ -130,7 +130,7 @@ withSh.test(
   },
 );
 
-Deno.test("--print-config keeps the other options and the environment's settings, with absolute paths, and lets Deno read only these", async () => {
+Deno.test("--print-config keeps the settings, and lets Deno read only their paths", async () => {
   using place = new Place();
   place.file("project/policy.yaml", "rules: []");
   const store = place.dir("store");
@@ -214,7 +214,7 @@ Deno.test("createLaunch() starts Deno with its permissions and import map, or an
   assert.deepEqual(launchOf(executable), launch);
 });
 
-withLinks.test("createLaunch() lets Deno read where the user's links lead, but nothing more because of a link of the project, and the home folder only by its name", () => {
+withLinks.test("createLaunch() lets Deno read where links of the user lead, not of a project", () => {
   using place = new Place();
   const { home, path, project } = place;
   const [store, rules] = [place.dir("store"), place.dir("home/rules")];
@@ -260,7 +260,7 @@ withLinks.test("createLaunch() lets Deno read where the user's links lead, but n
   }
 });
 
-withLinks.test("--print-config starts Deno by its path on the PATH, which an upgrade keeps, but by none in the project", async () => {
+withLinks.test("--print-config starts Deno by its path on the PATH, but by none in the project", async () => {
   using place = new Place();
   const { home, project } = place;
   const executable = Deno.realPathSync(Deno.execPath());
@@ -358,13 +358,13 @@ function printAll(): string {
   ].join("\n");
 }
 
-withSh.test("--print-config prints what tests/golden/clients.txt shows (to update it, set UPDATE=1)", () => {
+withSh.test("--print-config prints what tests/golden/clients.txt shows", () => {
   const file = join(REPOSITORY, "tests", "golden", "clients.txt");
   if (Deno.env.has("UPDATE")) Deno.writeTextFileSync(file, printAll());
   assert.equal(printAll(), read("tests/golden/clients.txt"));
 });
 
-Deno.test("docs/http.md shows the entry of each client but Claude Desktop for a remote server", () => {
+Deno.test("docs/http.md shows the entry of each client for a remote server", () => {
   const entries = read("docs/http.md").matchAll(/^- (.+?):\s+`(.*)`$/gm);
   const entryOf = new Map(
     Array.from(entries, ([, title, entry]) => [title, entry!]),
@@ -409,7 +409,7 @@ withSh.test("the links in docs/clients.md add what --print-config prints", () =>
 });
 
 // The last test of the file, because it gives up a permission.
-Deno.test("createLaunch() grants permission to run the shell if Deno has it and a tool needs it", async () => {
+Deno.test("createLaunch() grants permission to run the shell if a tool needs it", async () => {
   const flags = (...args: string[]) =>
     createLaunch(PROGRAM, settingsFor(resolve("/a"), ...args)).args
       .filter((arg) => arg.startsWith("--allow-run"));

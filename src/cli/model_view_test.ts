@@ -87,7 +87,7 @@ const VIEWS: View[] = [
 ];
 
 for (const [client, args, shown, skills, toolset] of VIEWS) {
-  Deno.test(`--list --as ${[client, ...args].join(" ")} shows what the server sends and the client's model sees, with its length`, async () => {
+  Deno.test(`--list --as ${[client, ...args].join(" ")} shows what the model sees`, async () => {
     using place = skillsPlace();
     const { instructions, texts } = await servedTo(place, client, args);
     const passages = await passagesFor(place, client, ...args);

@@ -31,7 +31,7 @@ import { createReport } from "./report.ts";
 const withNames = needs("names");
 const withShAndGit = needs("sh", "git");
 
-Deno.test("--list shows the state of each skill and the rule that decides it, and --check prints its problems with their fixes", async () => {
+Deno.test("--list shows the state and the rule of each skill, and --check its problems", async () => {
   using place = reportPlace();
   place.skill("home/.claude/skills", "bad", skillMd("bad", "Use: this"));
   place.file(
@@ -91,7 +91,7 @@ Deno.test("checkSkills() returns what --check prints, with the options of the li
   assert.deepEqual(rest.map(({ rule }) => rule), ["archive"]);
 });
 
-Deno.test("--json prints the report: the folders of the command line, their skills, and problems by file and line", async () => {
+Deno.test("--json prints the folders, their skills, and problems by file and line", async () => {
   using place = new Place();
   const links = "[a](a.md)\n[b](b.md)\n";
   place.skill("project/more", "csv", skillMd("csv") + links);
@@ -271,7 +271,7 @@ function runRecipe(place: Place, recipe: string) {
   return runScript(place, script);
 }
 
-withShAndGit.test("the recipe in docs/check.md checks only the skills that changed, and what changed beside them", async () => {
+withShAndGit.test("the recipe in docs/check.md checks only what changed", async () => {
   const [recipe] = /^for skill in [^]*? --check "\$@"$/m.exec(CHECK_PAGE)!;
   using place = new Place();
   const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];

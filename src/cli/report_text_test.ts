@@ -154,7 +154,7 @@ const EMPTY_REPORT: Report = {
   diagnostics: [],
 };
 
-Deno.test("formatReport() prints annotations for GitHub Actions, one line each, and escapes them", () => {
+Deno.test("formatReport() prints an annotation for GitHub Actions on one line", () => {
   const warning = {
     ...DIAGNOSTIC,
     rule: "archive",

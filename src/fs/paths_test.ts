@@ -21,7 +21,7 @@ const BASE = {
   homeDirectory: resolve("/home/me"),
 };
 
-Deno.test("resolvePath() resolves a path relative to the working directory or, after ~, home", () => {
+Deno.test("resolvePath() resolves a path from the working directory or, after ~, from home", () => {
   const cases: [dir: string, path: string][] = [
     ["skills", "/project/skills"],
     ["./a/../skills/", "/project/skills"],

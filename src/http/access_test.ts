@@ -5,18 +5,15 @@ import { Tokens } from "./tokens.ts";
 
 const TOKEN = "correct-horse-battery-staple";
 
-const HOSTS = ["skills.example.com"];
-
 function createAccess(
   tokens: string | undefined,
-  hosts: readonly string[] = [],
   proxy?: string,
 ): AccessControl {
   const valid = tokens === undefined
     ? undefined
     : new Tokens("the test", () => tokens);
   return new AccessControl(
-    { tokens: valid, hosts, proxy },
+    { tokens: valid, hosts: [], proxy },
     new Refusals(() => {}),
   );
 }
@@ -64,35 +61,6 @@ Deno.test("AccessControl.identify() accepts clients on this machine, or with a t
   }
 });
 
-Deno.test("AccessControl.findHostRefusal() accepts known hosts, or any with a token alone", () => {
-  const [host] = HOSTS;
-  const local = ["localhost", "127.0.0.1:8000", "[::1]:8000"];
-  const cases = [
-    ...[...local, host].map((host) => [HOSTS, { host }, true] as const),
-    [HOSTS, { host: "example.com" }, false],
-    [HOSTS, { host: "skills.example.com.evil.com" }, false],
-    [HOSTS, { host, origin: "http://evil.example.com" }, false],
-    [[], { host }, true],
-    [[], { host, origin: `https://${host}` }, true],
-    [[], { host, origin: "http://page.example.com" }, true],
-    [[], { host, origin: "chrome-extension://abc" }, true],
-    [[], { host, origin: "null" }, true],
-    [HOSTS, { host, origin: `https://${host}` }, true],
-    [HOSTS, { host, origin: "http://localhost:5173" }, true],
-    [HOSTS, { host, origin: "chrome-extension://abc" }, false],
-    [HOSTS, { host, origin: "null" }, false],
-    [HOSTS, { host, origin: "evil" }, false],
-  ] as [string[], Record<string, string>, boolean][];
-  for (const [hosts, headers, isAccepted] of cases) {
-    const refusal = createAccess(TOKEN, hosts)
-      .findHostRefusal(request(headers));
-    const message = JSON.stringify(headers);
-    assert.equal(refusal?.status, isAccepted ? undefined : 403, message);
-  }
-  const access = createAccess(undefined);
-  assert.equal(access.findHostRefusal(request({ host: host! }))?.status, 403);
-});
-
 Deno.test("AccessControl names the last address in X-Forwarded-For if the proxy sent it", () => {
   const cases = [
     ["10.0.0.1", "10.0.0.1", "evil, 192.0.2.7", "192.0.2.7"],
@@ -107,7 +75,7 @@ Deno.test("AccessControl names the last address in X-Forwarded-For if the proxy 
       authorization: `Bearer ${TOKEN}`,
       "x-forwarded-for": forwarded,
     };
-    const sender = createAccess(`bob:${TOKEN}`, [], proxy)
+    const sender = createAccess(`bob:${TOKEN}`, proxy)
       .identify(request(headers), tcp(address));
     assert.ok(!(sender instanceof Response));
     assert.equal(sender.name, `bob@${name}`, forwarded);
@@ -117,7 +85,7 @@ Deno.test("AccessControl names the last address in X-Forwarded-For if the proxy 
   ) as { name: string };
   assert.equal(name, "bob@?");
   // It changes who may connect no more than any other header.
-  const refused = createAccess(undefined, [], "10.0.0.1")
+  const refused = createAccess(undefined, "10.0.0.1")
     .identify(request({ "x-forwarded-for": "127.0.0.1" }), tcp("10.0.0.1"));
   assert.ok(refused instanceof Response);
 });

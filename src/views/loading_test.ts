@@ -10,12 +10,7 @@ import {
 import { needs } from "../../tests/testing/needs.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { message } from "../../tests/testing/server.ts";
-import {
-  callFor,
-  loadGit,
-  textOf,
-  toolCaller,
-} from "../../tests/testing/tools.ts";
+import { callFor, textOf, toolCaller } from "../../tests/testing/tools.ts";
 import { join } from "../fs/paths.ts";
 import { quote } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
@@ -266,8 +261,10 @@ Deno.test("over HTTP, the tools that load a skill say in one line how to read it
     ["skilljack", "with the tool skill-resource"],
   ] as const;
   for (const [toolset, way] of cases) {
-    const load = async (isRemote: boolean) =>
-      textOf(await loadGit(registry, { toolset, isRemote }));
+    const load = async (isRemote: boolean) => {
+      const call = toolCaller(registry, { toolset, isRemote });
+      return textOf(await call("skill", { name: "git" }));
+    };
     const line =
       `The files of this skill are on the server and cannot run here: read them ${way}`;
     const lines = (await load(true)).split("\n");

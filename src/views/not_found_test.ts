@@ -30,7 +30,7 @@ function missing(field: string): string {
   return `the field "${field}" is missing or is not text; write a line with "${field}:" and text in quotes`;
 }
 
-withLinks.test("the answer says why a skill is skipped, about a project's in the server's own words, and nothing if it is not for the model", async () => {
+withLinks.test("the answer says why a skill is skipped, of a project's in the server's words", async () => {
   using place = new Place();
   place.skill(PROJECT, "theirs", incomplete("declared"));
   place.skill(PROJECT, "odd name", incomplete("odd"));
@@ -55,7 +55,7 @@ withLinks.test("the answer says why a skill is skipped, about a project's in the
   const skills = join(place.home, ".claude", "skills");
   const both = `Skipped "${
     join(skills, "both", "SKILL.md")
-  }" (line 1): the field "description" is missing`;
+  }" (line 1): the field "description" is missing or is not text; write a line `;
   const gone = `Skipped "${join(skills, "gone")}": it is a link to a missing`;
   const cases = [
     ["theirs", sentence(".claude/skills/theirs/SKILL.md, line 1")],
@@ -77,6 +77,7 @@ withLinks.test("the answer says why a skill is skipped, about a project's in the
       ),
     ],
     ["both", both],
+    ["BOTH", both],
     ["global:both", both],
     ["project:both", sentence(".claude/skills/both/SKILL.md, line 1")],
     ["gone", gone],
@@ -111,7 +112,7 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
   assert.match(text, /- mine: About mine/);
 });
 
-Deno.test("the answer lists the best matches first, then global skills, ends within 8,000 characters, and has no hidden skill", async () => {
+Deno.test("the answer lists the best matches first, within 8,000 characters", async () => {
   using place = new Place();
   for (let index = 0; index < 400; index++) {
     place.skill(PROJECT, `theirs-${index}`, skillMd(`theirs-${index}`));

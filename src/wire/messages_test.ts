@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readMessage, shortenError } from "./messages.ts";
+import { readMessage } from "./messages.ts";
 
 const DEEP = "[".repeat(20_000) + "]".repeat(20_000);
 
@@ -109,21 +109,4 @@ Deno.test("readMessage() says in words which params are wrong", () => {
     assert.equal(code, -32602);
     assert.equal(message, expected);
   }
-});
-
-Deno.test("shortenError() keeps 2,000 characters of a message, and data of 2,000 bytes", () => {
-  const long = "é".repeat(2_000);
-  const error = (message: string, data?: unknown) =>
-    shortenError({ jsonrpc: "2.0", id: 1, error: { code: -1, message, data } });
-  const errorOf = (...args: Parameters<typeof error>) => {
-    const short = error(...args);
-    return "error" in short ? short.error : undefined;
-  };
-  assert.deepEqual(errorOf(long, "a".repeat(1_998)), {
-    code: -1,
-    message: long,
-    data: "a".repeat(1_998),
-  });
-  const message = `${"é".repeat(1_997)}...`;
-  assert.deepEqual(errorOf(`${long}!`, long), { code: -1, message });
 });

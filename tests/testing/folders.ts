@@ -182,13 +182,3 @@ export function runSync(command: string, ...args: string[]): void {
   const { success } = new Deno.Command(command, { args }).outputSync();
   assert.ok(success, `${command} ${args.join(" ")}`);
 }
-
-/** Creates two directories and a link with names that are not valid UTF-8. */
-export function createInvalidNames(dir: string): void {
-  // When decoded, the second name exceeds the maximum length of a file name.
-  const names = ["\\377", "\\377".repeat(100), "\\377l"]
-    .map((name) => `"$(printf '${name}')"`);
-  const [short, long, link] = names;
-  const script = `mkdir ${short} ${long} && ln -s . ${link}`;
-  runSync("sh", "-c", `cd '${dir}' && ${script}`);
-}

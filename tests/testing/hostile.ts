@@ -1,7 +1,7 @@
 // A home directory with entries that an attacker could add.
 import { join } from "../../src/fs/paths.ts";
 import { isWindows } from "./environment.ts";
-import { createInvalidNames, Place, runSync, skillMd } from "./folders.ts";
+import { Place, runSync, skillMd } from "./folders.ts";
 import { lacks } from "./needs.ts";
 
 /** Text in the names and contents of the files that the server must not reveal. */
@@ -81,6 +81,16 @@ function addUnusualNames(place: Place): void {
     place.skill(skills, name, skillMd("n"));
   }
   if (Deno.build.os === "linux") createInvalidNames(place.dir(skills));
+}
+
+/** Creates two directories and a link with names that are not valid UTF-8. */
+function createInvalidNames(dir: string): void {
+  // When decoded, the second name exceeds the maximum length of a file name.
+  const names = ["\\377", "\\377".repeat(100), "\\377l"]
+    .map((name) => `"$(printf '${name}')"`);
+  const [short, long, link] = names;
+  const script = `mkdir ${short} ${long} && ln -s . ${link}`;
+  runSync("sh", "-c", `cd '${dir}' && ${script}`);
 }
 
 function addMaliciousFrontmatter(place: Place): void {

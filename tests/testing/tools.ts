@@ -67,15 +67,6 @@ export function callFor(
     };
 }
 
-/** Loads the skill `git`. */
-export function loadGit(
-  registry: SkillRegistry,
-  options: ToolOptions,
-): Promise<CallToolResult> {
-  const { name, arguments: input } = callFor(options.toolset, "git");
-  return toolCaller(registry, options)(name, input);
-}
-
 /** Returns the texts in the result of a tool, one after the other. */
 export function textOf({ content }: CallToolResult): string {
   return content.map((item) => item.type === "text" ? item.text : "")
