@@ -1054,7 +1054,8 @@ export class SkillRegistry {
   readonly #refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
   /** Scans for skills that are too deep. */
-  readonly #deepScans = new SharedTask<SkillCatalog>();
+  /** The last scan of what is deeper than the roots are searched. */
+  #deepScan: { start: number; catalog: Promise<SkillCatalog> } | undefined;
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   #last: Scan | undefined;
@@ -1207,7 +1208,15 @@ export class SkillRegistry {
     const found = await nearMisses.findNearMisses(
       name,
       this.catalog,
-      () => this.#deepScans.run(scanDeeper),
+      () => {
+        const { start = -Infinity } = this.#deepScan ?? {};
+        const isOld = performance.now() - start > MAX_DEEP_SCAN_AGE_MS;
+        if (this.#deepScan === undefined || isOld) {
+          const catalog = scanDeeper();
+          this.#deepScan = { start: performance.now(), catalog };
+        }
+        return this.#deepScan.catalog;
+      },
     );
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
@@ -1378,8 +1387,9 @@ export class SkillRegistry {
     if (this.#watcher === undefined) return Infinity;
     const times = (this.#last?.decided ?? [])
       .map(({ skillMd }) => skillMd?.recheckAt ?? Infinity);
-    const first = times.reduce((a, b) => Math.min(a, b), Infinity);
-    return Math.max(0, first - Date.now());
+    const delay = times.reduce((a, b) => Math.min(a, b), Infinity) - Date.now();
+    // A file that cannot be read now keeps a time that has passed.
+    return delay > 0 ? delay : MIN_REFRESH_MS;
   }
 
   #rescan(): void {
@@ -1416,6 +1426,9 @@ export class SkillRegistry {
 
 /** The shortest time between two scans without a change that was noticed, in milliseconds. */
 const MIN_REFRESH_MS = 1_000;
+
+/** For how long unknown names share a scan of what is too deep, in milliseconds. */
+const MAX_DEEP_SCAN_AGE_MS = 5_000;
 
 /** The largest part of the time that such scans take. */
 const MAX_SCAN_SHARE = 0.01;

@@ -9,7 +9,13 @@ import {
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
-import { Place, replaced, skillMd } from "./testing/folders.ts";
+import {
+  diskError,
+  DiskSpy,
+  Place,
+  replaced,
+  skillMd,
+} from "./testing/folders.ts";
 import { lacks, needs } from "./testing/needs.ts";
 import { names, openRegistry, root } from "./testing/registry.ts";
 import { eventually, Inbox } from "./testing/waiting.ts";
@@ -283,4 +289,19 @@ Deno.test("a saved policy change sends notifications only for the lists that it 
     assert.deepEqual(session.notifications.takeAll(), [], rules);
     assert.deepEqual(session.updates.takeAll(), [], rules);
   }
+});
+
+Deno.test("a file that cannot be read for a while is not tried again at once", async () => {
+  using watched = new Watched();
+  const { place, registry } = watched;
+  place.skill("skills", "git");
+  await watched.start();
+  using _disk = new DiskSpy((_path, operation) =>
+    operation === "openSync" ? diskError() : undefined
+  );
+  const { mtime } = Deno.statSync(join(place.path, "skills/git/SKILL.md"));
+  using _clock = replaced(Date, { now: () => mtime!.getTime() + 2_000 });
+  const { revision } = await registry.refresh();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.ok(registry.catalog.revision - revision <= 2);
 });

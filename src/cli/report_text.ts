@@ -97,15 +97,12 @@ function formatRemarks(
   if (isOff(skill) && STATES[state].hiddenFrom !== hiddenFrom) {
     remarks.push("off, because its SKILL.md is a link into a hidden folder");
   }
-  const viewers = [
-    ...hiddenFrom === "model" ? ["the model"] : [],
-    ...isHiddenFromUser ? ["the user"] : [],
-  ];
-  if (viewers.length > 0) {
-    const byPolicy = STATES[state].hiddenFrom === hiddenFrom;
-    const hider = byPolicy && !isHiddenFromUser ? "the policy" : "its SKILL.md";
-    remarks.push(`hidden from ${viewers.join(" and ")} by ${hider}`);
+  const byPolicy = STATES[state].hiddenFrom === hiddenFrom;
+  if (hiddenFrom === "model") {
+    const hider = byPolicy ? "the policy" : "its SKILL.md";
+    remarks.push(`hidden from the model by ${hider}`);
   }
+  if (isHiddenFromUser) remarks.push("hidden from the user by its SKILL.md");
   if (shadowedBy !== undefined) {
     const holder = showPath(dirname(shadowedBy), home);
     const advice = loadedAs === undefined ? `: ${RENAME}` : "";

@@ -75,7 +75,8 @@ git (global): Another
 Found 2 skills, and 2 shadowed ones
 `,
   );
-  const hidden = "hidden from the model and the user by its SKILL.md";
+  const hidden =
+    "hidden from the model by its SKILL.md; hidden from the user by its SKILL.md";
   assert.equal(
     await list("writ"),
     `memo (global): Write

@@ -68,6 +68,7 @@ const PRINTING = {
     value: "RULE[:DIR],…",
     isValid: (value) =>
       value.split(",").every((part) =>
+        !part.trim().endsWith(":") &&
         Object.hasOwn(RULES, part.replace(/:.*/s, "").trim())
       ),
     expected:

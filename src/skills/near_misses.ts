@@ -89,14 +89,15 @@ const TOO_DEEP: DiagnosticDetails = {
  */
 export function listNearMisses(
   catalog: SkillCatalog,
-  projectRoom: Room = { entries: MAX_DIRS.project },
+  projectRoom: Room,
+  ownRoom: Room = NO_LIMIT,
 ): Diagnostic[] {
   const found = catalog.roots.filter(({ status }) => status === "found")
     .map(({ root }) => root);
   const roots = found.map(({ path }) => path);
   const roomFor = (dir: string): Room => {
     const root = found.find(({ path }) => isAtOrBelow(dir, path));
-    return root?.scope === "project" ? projectRoom : NO_LIMIT;
+    return root?.scope === "project" ? projectRoom : ownRoom;
   };
   const skills = new Set([
     ...listAll(catalog).map(({ directory }) => directory),
@@ -152,6 +153,9 @@ export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
     .toSorted((a, b) => b.path.length - a.path.length);
 }
 
+/** How many entries of the user's own folders an answer looks at, which takes 0.1 s. */
+const MAX_OWN_ENTRIES = 2_000;
+
 /**
  * Lists the near misses that the model may mean by a name: those in directories that the
  * scan searched, or else the skills of that name in a deeper scan.
@@ -163,9 +167,11 @@ export async function findNearMisses(
 ): Promise<Diagnostic[]> {
   const { key } = parseName(name);
   const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
-  const near = listNearMisses(catalog).filter(({ file }) =>
-    listMeantNames(file).some((meant) => keys.includes(skillKey(meant)))
-  );
+  const projectRoom = { entries: MAX_DIRS.project };
+  const ownRoom = { entries: MAX_OWN_ENTRIES };
+  const near = listNearMisses(catalog, projectRoom, ownRoom).filter((
+    { file },
+  ) => listMeantNames(file).some((meant) => keys.includes(skillKey(meant))));
   if (near.length > 0) return near;
   const { skill, skipped } = lookUp(name, "model", await scanDeeper());
   return skill === undefined

@@ -30,7 +30,7 @@ Deno.test("createInstructions() summarizes the skills in a first line of 250 cha
   // It names no skill of a project.
   place.skill("project/skills", "theirs");
   await registry.refresh();
-  assert.equal(firstLine(), `${start}: 2 in total, such as pdf`);
+  assert.equal(firstLine(), `${start}: 2 in total, such as pdf.`);
   place.remove("project/skills/theirs");
   place.skill("skills", "git");
   await registry.refresh();

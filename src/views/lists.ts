@@ -288,7 +288,7 @@ export function summarizeSkills(
   const isWhole = names.length === entries.length &&
     whole.length <= MAX_SUMMARY_LENGTH;
   if (isWhole) return whole;
-  const more = names.length > 0 ? `, such as ${names.join(", ")}` : ".";
+  const more = names.length > 0 ? `, such as ${names.join(", ")}.` : ".";
   return truncate(
     `${purpose}: ${entries.length} in total${more}`,
     MAX_SUMMARY_LENGTH,
