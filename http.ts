@@ -164,7 +164,7 @@ async function answer(
   return await respond(request, sender);
 }
 
-/** Says only whether the server is ready: whether it found skills' folders with a usable policy. */
+/** Says only whether the server is ready: it has a usable policy, and found a folder of skills. */
 function answerHealth(request: Request): Response {
   if (!isGetOrHead(request)) return denyMethod("GET", "HEAD");
   // Without a usable policy, no folder is searched.

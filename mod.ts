@@ -161,12 +161,8 @@ import type {
 } from "./src/skills/types.ts";
 import { HiddenDirs, isOff, sees, strictest } from "./src/skills/visibility.ts";
 import { inTurns, SharedTask } from "./src/tasks.ts";
-import {
-  isObject,
-  log,
-  truncateCharacters,
-  withoutInvisible,
-} from "./src/text.ts";
+import { withoutInvisible } from "./src/invisible.ts";
+import { isObject, log, truncateCharacters } from "./src/text.ts";
 
 export { RULES } from "./src/diagnostics.ts";
 export { SkillFileError } from "./src/fs/errors.ts";
@@ -821,7 +817,7 @@ function judge(loaded: Loaded, { policy, project }: ScanInput): Decided {
 interface Unseen {
   /** Directories that it did not enter or read. */
   readonly dirs: readonly string[];
-  /** Directories of which it did not enter all subdirectories. */
+  /** Directories that it entered only in part. */
   readonly cut: readonly string[];
 }
 
@@ -1531,12 +1527,12 @@ export async function createSkillService(
   listTools(toolOptions);
   registry.requireOpen();
   const bus = new InMemoryServerEventBus();
-  const files = new SubscribedFiles(registry, bus);
+  const source = wire.sourceFor(registry, toolOptions);
+  const files = new SubscribedFiles(source, bus);
   const ready = registry.catalog.revision === 0
     ? registry.refresh()
     : Promise.resolve();
   ready.then(() => wire.publishChanges(registry, toolOptions, bus));
-  const source = wire.sourceFor(registry, toolOptions);
   const createServer = (connection: McpRequestContext): Server => {
     const server = new Server(
       ...wire.describeServer(connection, registry, toolOptions),

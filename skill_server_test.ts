@@ -225,7 +225,7 @@ Deno.test("server starts without any skill, and says what to do", async () => {
   place.dir("home/.claude/skills/empty");
   await using session = await Session.open(place);
   const advice =
-    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings. ${
+    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into a folder that this server searches, or to choose the folder that holds them in its settings. ${
       namedDirs(place)
     }`;
   const list = `\n<available_skills>\n${advice}\n</available_skills>`;

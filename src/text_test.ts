@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import {
   escapeInvisible,
+  listInvisible,
+  withoutInvisible,
+} from "./invisible.ts";
+import {
   escapeXml,
   formatIndentedJson,
   isCopyable,
-  listInvisible,
   nearestWords,
   oneLine,
   quote,
   stringifyJson,
-  withoutInvisible,
 } from "./text.ts";
 
 Deno.test("stringifyJson() replaces lone surrogates in keys and values, and nothing else", () => {

@@ -10,14 +10,8 @@ import {
   quoteText,
 } from "../skills/fields.ts";
 import type { FieldDiagnostic } from "../skills/limits.ts";
-import {
-  escapeCodePoint,
-  escapeCommands,
-  escapeInvisible,
-  isCopyable,
-  isObject,
-  quote,
-} from "../text.ts";
+import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
+import { escapeCommands, isCopyable, isObject, quote } from "../text.ts";
 
 /** A diagnostic of a field or a file whose rule its reader knows. */
 export type Details = Omit<DiagnosticDetails, "rule">;

@@ -16,10 +16,10 @@ import {
   readFields,
 } from "../skills/fields.ts";
 import {
+  checkFiles,
+  checkJson,
   type FieldDiagnostic,
   isValidName,
-  limitFiles,
-  limitJson,
   LIMITS,
   listSkippedFiles,
   MAX_SKILL_SIZE,
@@ -33,7 +33,8 @@ import {
 } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFiles } from "../skills/types.ts";
-import { count, listInvisible, quote, truncate } from "../text.ts";
+import { listInvisible } from "../invisible.ts";
+import { count, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
 import { explainMisspelling, locateField, MAX_PER_FILE } from "./fields.ts";
 
@@ -149,7 +150,7 @@ export async function checkSkill(
     ...found.slice(0, MAX_PER_FILE).map((it) => ({ file: skill.file, ...it })),
     ...ofFiles,
     ...listSkippedFiles(skill, contents),
-    ...[limitFiles(skill, contents)].filter((it) => it !== undefined),
+    ...[checkFiles(skill, contents)].filter((it) => it !== undefined),
   ];
 }
 
@@ -241,8 +242,8 @@ function checkTag({ frontmatter }: CheckedSkill): FoundInField {
 function checkAllowedTools(skill: CheckedSkill): FoundInField {
   const field = "allowed-tools";
   const tools = skill.frontmatter[field];
-  // Aliases can make it enormous, which `limitJson` reports.
-  if (!Array.isArray(tools) || limitJson(skill)) return undefined;
+  // Aliases can make it enormous, which `checkJson` reports.
+  if (!Array.isArray(tools) || checkJson(skill)) return undefined;
   const reason = `${field} is a list, but the specification requires text`;
   const fix = "write the tools on one line, with spaces between them";
   return { rule: field, field, value: tools.join(" "), reason, fix };

@@ -31,9 +31,8 @@ import {
 } from "../program/settings.ts";
 import { Project } from "../skills/project.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
+import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
 import {
-  escapeCodePoint,
-  escapeInvisible,
   formatIndentedJson,
   isCopyable,
   quote,

@@ -9,13 +9,8 @@
 
 import { readEnvironment } from "../program/settings.ts";
 import { wait } from "../tasks.ts";
-import {
-  escapeCommands,
-  escapeInvisible,
-  formatIndentedJson,
-  log,
-  logged,
-} from "../text.ts";
+import { escapeInvisible } from "../invisible.ts";
+import { escapeCommands, formatIndentedJson, log, logged } from "../text.ts";
 
 export function formatJson(value: unknown): string[] {
   return formatIndentedJson(value).trimEnd().split("\n");

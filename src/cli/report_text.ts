@@ -212,7 +212,7 @@ function formatAdvice(
     ];
   }
   if (skills.some((skill) => !isOff(skill))) {
-    return ["To look for problems in their texts and files, use --check."];
+    return ["To check their contents, use --check."];
   }
   if (diagnostics.length > 0) return [];
   if (skills.length > 0) return ["The policy turns off all of them."];

@@ -30,7 +30,7 @@ Problems (1)
 ~/.claude/skills/bad/SKILL.md:1: error[frontmatter-missing]: the file does not begin with a line "---", fields, and another line "---"
   fix: begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"
 
-Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To look for problems in their texts and files, use --check.
+Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To check their contents, use --check.
 `,
   );
 });

@@ -157,7 +157,7 @@ function requirePrompt(
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   const none = findNoSkillsReason(catalog) ??
-    "there are no skills; put some into the folders of this server, or choose other folders in its settings";
+    "there are no skills; put some into a folder that this server searches, or choose other folders in its settings";
   const other =
     "choose another name, or ask the model to load the skill: the answer says why it is missing";
   const advice = entries.length === 0 ? none : other;

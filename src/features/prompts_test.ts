@@ -188,7 +188,10 @@ Deno.test("the prompt skill says why there are no skills", async () => {
   using place = new Place();
   const policy = place.file("home/policy.yaml", "rules: 7\n");
   const cases = [
-    [[], /there are no skills; put some into the folders of this server/],
+    [
+      [],
+      /there are no skills; put some into a folder that this server searches/,
+    ],
     [
       ["--policy", policy],
       /Unknown skill "pdf": No skills are served, because the policy is not/,

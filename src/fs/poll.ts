@@ -1,5 +1,5 @@
 /**
- * Compares the state of paths each second. This finds what no file event tells: a
+ * Compares the state of paths each second. This finds what causes no file event: a
  * symlink that appears, a directory created where there was none, or moved away and
  * back, and a symlink that is switched to another directory.
  */

@@ -62,7 +62,7 @@ export async function exchange(
   if (!isJson(response)) return response;
   const json = await toJson(response);
   const { error } = await json.clone().json();
-  // So the SDK answers a listener too many.
+  // This is how the SDK refuses one listener too many.
   if (error.code !== ProtocolErrorCode.InternalError) return json;
   const reason = "Too many clients listen for changes: try again in a minute";
   return refusals.refuse(503, reason, name, { "Retry-After": "60" });

@@ -7,7 +7,8 @@
 
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { basename, join } from "../fs/paths.ts";
-import { isObject, listInvisible, quote, withoutInvisible } from "../text.ts";
+import { listInvisible, withoutInvisible } from "../invisible.ts";
+import { isObject, quote } from "../text.ts";
 import { REPAIRED } from "./skill_md.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 
@@ -40,12 +41,12 @@ export interface FieldDiagnostic extends DiagnosticDetails {
 type Limit = (skill: Skill) => FieldDiagnostic | FieldDiagnostic[] | undefined;
 
 export const LIMITS: readonly Limit[] = [
-  limitName,
-  limitDescription,
-  limitCharacters,
-  limitJson,
-  limitCompatibility,
-  limitMetadata,
+  checkName,
+  checkDescription,
+  checkCharacters,
+  checkJson,
+  checkCompatibility,
+  checkMetadata,
 ];
 
 /** Returns why hosts cannot load a skill, if they cannot. */
@@ -55,7 +56,7 @@ export function findUnlistingReason(
 ): DiagnosticDetails | undefined {
   if (skill.isRepaired) return REPAIRED;
   const [diagnostic] = LIMITS.flatMap((limit) => limit(skill) ?? []);
-  return diagnostic ?? limitFiles(skill, contents) ??
+  return diagnostic ?? checkFiles(skill, contents) ??
     listSkippedFiles(skill, contents).find(({ rule }) => rule === "unreadable");
 }
 
@@ -82,7 +83,7 @@ export function meantName(name: string, dir: string): string | undefined {
   return [dir, validName(name) ?? ""].find(isValidName);
 }
 
-function limitName(
+function checkName(
   { frontmatter, directory }: Skill,
 ): FieldDiagnostic | undefined {
   const field = "name";
@@ -100,7 +101,7 @@ function limitName(
   return { rule: "name-characters", field, value, reason, fix };
 }
 
-function limitDescription(
+function checkDescription(
   { frontmatter: { description } }: Skill,
 ): FieldDiagnostic | undefined {
   const { length } = [...withoutInvisible(description)];
@@ -115,7 +116,7 @@ function limitDescription(
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function limitCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
+function checkCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
   return ["name", "description"].flatMap((field): FieldDiagnostic[] => {
     const [first] = listInvisible(String(frontmatter[field]));
     if (first === undefined) return [];
@@ -125,7 +126,7 @@ function limitCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
   });
 }
 
-export function limitJson(
+export function checkJson(
   { frontmatter }: Skill,
 ): FieldDiagnostic | undefined {
   let left = MAX_FRONTMATTER_LENGTH;
@@ -147,7 +148,7 @@ export function limitJson(
   };
 }
 
-function limitCompatibility(
+function checkCompatibility(
   { frontmatter: { compatibility = "any" } }: Skill,
 ): FieldDiagnostic | undefined {
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
@@ -161,7 +162,7 @@ function limitCompatibility(
 }
 
 /** The usual mistake is a version without quotes, which YAML reads as a number. */
-function limitMetadata(
+function checkMetadata(
   { frontmatter: { metadata = {} } }: Skill,
 ): FieldDiagnostic[] {
   const field = "metadata";
@@ -195,7 +196,7 @@ export function listSkippedFiles(
 }
 
 /** Describes a skill with too many or too large files. */
-export function limitFiles(
+export function checkFiles(
   { directory }: Skill,
   { files, entries }: SkillFiles,
 ): Diagnostic | undefined {

@@ -12,6 +12,7 @@ import {
   isAtOrBelow,
   isAtOrBelowAny,
   locationOf,
+  namesIn,
   realPathOf,
   relative,
   toPath,
@@ -130,7 +131,7 @@ export class Project {
   /** Returns the path of a project's file relative to the project, with slashes. */
   pathIn(realPath: string): string | undefined {
     return this.scopeOf(realPath) === "project"
-      ? relative(this.#realPath!, realPath).replaceAll("\\", "/")
+      ? namesIn(relative(this.#realPath!, realPath)).join("/")
       : undefined;
   }
 }

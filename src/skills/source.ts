@@ -1,4 +1,4 @@
-/** The parts of a registry that only this program uses. */
+/** What views and features need of a registry. */
 
 import type {
   Diagnostic,

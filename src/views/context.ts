@@ -17,7 +17,7 @@ export interface ListView {
 export interface RequestContext {
   readonly registry: SkillSource;
   readonly options: ToolOptions;
-  /** Aborted when the client cancels the request or disconnects, or when time is up. */
+  /** Aborted when the client cancels the request, or when the time for it is up. */
   readonly signal: AbortSignal;
   /** The name of the client, if it gave one. */
   readonly client: string | undefined;

@@ -208,7 +208,7 @@ export function findEmptyListReason(
 ): string | undefined {
   if (listEntries("model", catalog).length > 0) return undefined;
   return findNoSkillsReason(catalog) ??
-    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into the folders of this server, or to choose the folder that holds them in its settings. ${
+    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into a folder that this server searches, or to choose the folder that holds them in its settings. ${
       nameSearchedDirs(catalog, options)
     }`.trim();
 }

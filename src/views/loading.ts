@@ -3,7 +3,8 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
-import { escapeInvisible, log, quote } from "../text.ts";
+import { escapeInvisible } from "../invisible.ts";
+import { log, quote } from "../text.ts";
 import { TOOL_NAMES, type ToolOptions } from "./options.ts";
 import type { RequestContext } from "./context.ts";
 import { createTextResult, requireAccepted } from "./results.ts";

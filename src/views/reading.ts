@@ -9,7 +9,8 @@ import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
-import { escapeInvisible, quote } from "../text.ts";
+import { escapeInvisible } from "../invisible.ts";
+import { count, quote } from "../text.ts";
 import { directoryOf, logLoad } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./context.ts";
@@ -158,7 +159,9 @@ export async function readTogether<T>(
     if (size > limit) {
       const names = listNamed(files.map(({ path }) => quote(path))).join(", ");
       throw new Error(
-        `Cannot return ${files.length} files at once: together they are more than ${limit} bytes of JSON, the client's limit; read them one by one: ${names}`,
+        `Cannot return ${
+          count(files.length, "file")
+        } at once: the limit is ${limit} bytes of JSON; read them one by one: ${names}`,
       );
     }
     contents.push(content);

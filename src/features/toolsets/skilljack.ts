@@ -3,7 +3,7 @@
 import * as z from "npm:zod@^4/mini";
 import { skillMdUri } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
-import { escapeInvisible } from "../../text.ts";
+import { escapeInvisible } from "../../invisible.ts";
 import { formatAvailableSkills } from "../../views/lists.ts";
 import { loadSkill, loadWhole } from "../../views/loading.ts";
 import { TOOL_NAMES } from "../../views/options.ts";
