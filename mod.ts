@@ -453,9 +453,10 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   let status: SkillRootReport["status"] = "found";
   const keepLast = (dir: string) => {
     // The directory itself may be a candidate already.
-    const known = candidates.at(-1)?.dir;
+    const justAdded = candidates.at(-1)?.dir;
     for (const candidate of last) {
-      const isKept = isAtOrBelow(candidate.dir, dir) && candidate.dir !== known;
+      const isKept = isAtOrBelow(candidate.dir, dir) &&
+        candidate.dir !== justAdded;
       if (isKept) candidates.push(candidate);
     }
   };

@@ -41,6 +41,8 @@ import {
 } from "./command_line.ts";
 
 export interface Settings {
+  /** What the options do not change. */
+  readonly environment: Environment;
   /** The options, with absolute paths. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
@@ -75,7 +77,7 @@ export function createSettings(command: CommandLine): Settings {
   const needsHome = dirs.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
   const derived = deriveSettings(values, dirs, environment);
-  return { values, home, dirs, words, warnings, ...derived };
+  return { values, environment, home, dirs, words, warnings, ...derived };
 }
 
 /** Whether an argument of `--list` is no directory, but chooses skills. */
@@ -96,7 +98,11 @@ export function withOptions(
   settings: Settings,
   values: Settings["values"],
 ): Settings {
-  const derived = deriveSettings(values, settings.dirs, settings.options);
+  const derived = deriveSettings(
+    values,
+    settings.dirs,
+    settings.environment,
+  );
   return { ...settings, values, ...derived };
 }
 
