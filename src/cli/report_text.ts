@@ -208,7 +208,7 @@ function formatAdvice(
   if (words.length > 0) {
     const shown = words.map(quote).join(" or ");
     return skills.length + diagnostics.length > 0 ? [] : [
-      `No skill has ${shown} in its name or description, and no folder has this name`,
+      `No skill has ${shown} in its name or description; --list without it shows all skills and problems`,
     ];
   }
   if (skills.some((skill) => !isOff(skill))) {

@@ -110,7 +110,7 @@ Deno.test("--list says where to put skills if there are none, and what to write 
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
-    /^Found 0 skills\. No skill has "typo" in its name or description, and no folder has this name\n$/,
+    /^Found 0 skills\. No skill has "typo" in its name or description; --list without it shows all skills and problems\n$/,
   );
 });
 
