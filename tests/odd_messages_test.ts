@@ -195,7 +195,7 @@ Deno.test("a result of more than 8 MiB as JSON is refused with advice", async ()
   const { error } = await read("skill://odd/");
   assert.match(
     error!.message,
-    /more than 8388608 bytes .*; read them one by one: "SKILL.md", "a.txt", "b.txt"$/,
+    /the limit is 8388608 bytes of JSON; read them one by one: "SKILL.md", "a.txt", "b.txt"$/,
   );
   const { result } = await read("skill://odd/a.txt");
   assert.equal(result.contents[0].text.length, 1_000_000);

@@ -108,6 +108,7 @@ export function listNearMisses(
     Array.from(skills, (dir) => dirname(dir))
       .filter((dir) => isAtOrBelowAny(dir, roots)),
   );
+  const dirsWithSkills = new Set([...skills].flatMap(withDirsAbove));
   const rootsForSkills = roots.filter((dir) => !isMixed(dir));
   const isForSkills = (dir: string) =>
     isNamedSkills(dir) ||
@@ -131,7 +132,10 @@ export function listNearMisses(
           : [],
         ...inside.flatMap((path) => checkDir(path, isAmongSkills, room)),
       ];
-    });
+    })
+    .filter(({ rule, file }) =>
+      rule !== "skill-md-missing" || !dirsWithSkills.has(file)
+    );
 }
 
 /** Whether a directory also holds other things than skills, as repositories do. */
