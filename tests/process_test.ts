@@ -98,6 +98,28 @@ Deno.test("--list exits quietly when its output is closed", async () => {
   assert.equal((await list.status).code, 0);
 });
 
+Deno.test("server answers a client that sends all its requests before it reads", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const server = spawnServer(place);
+  const requests = Array.from({ length: 3_000 }, (_, id) => {
+    const request = message(id, "resources/read", {
+      uri: "skill://git/SKILL.md",
+    });
+    return `${JSON.stringify(request)}\n`;
+  });
+  const stdin = server.stdin.getWriter();
+  const bytes = new TextEncoder().encode(requests.join(""));
+  await within(stdin.write(bytes), "the server to read all requests");
+  const [output] = await Promise.all([
+    new Response(server.stdout).text(),
+    stdin.close(),
+  ]);
+  assert.equal(output.split("\n").length, 1 + requests.length);
+  await server.stderr.cancel();
+  await server.status;
+});
+
 Deno.test("server keeps serving if its client does not read stderr", async () => {
   using place = new Place();
   for (let i = 0; i < 500; i++) {

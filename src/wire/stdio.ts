@@ -1,7 +1,5 @@
 /** Serves MCP over stdin and stdout, and fills the gaps in what the SDK does there. */
 
-import { once } from "node:events";
-import process from "node:process";
 import {
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
@@ -39,6 +37,8 @@ const NO_INPUT =
  */
 const HANDSHAKE_MS = 200;
 
+const encoder = new TextEncoder();
+
 /**
  * Sends messages to stdout, and keeps track of unanswered requests. {@linkcode receiveAll}
  * reads stdin and passes the messages on, so that they are not parsed twice.
@@ -47,13 +47,14 @@ class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: () => void;
   readonly closed = Promise.withResolvers<void>();
+  /** Loading the stream of `node:process` would delay the start. */
+  readonly #output = Deno.stdout.writable.getWriter();
   readonly #unanswered = new Set<RequestId>();
   #onAllAnswered = () => {};
-  #draining: Promise<unknown> | undefined;
 
   /** A client that closes its end of the pipe has disconnected. */
   start(): Promise<void> {
-    process.stdout.on("error", () => this.close());
+    this.#output.closed.catch(() => this.close());
     return Promise.resolve();
   }
 
@@ -72,17 +73,9 @@ class StdioTransport implements Transport {
 
   /** Sends a message, and waits if the client does not read. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const hasRoom = process.stdout
-      .write(serializeMessage(shortenError(message)));
-    if (!hasRoom) await this.#drain();
+    const line = serializeMessage(shortenError(message));
+    await this.#output.write(encoder.encode(line));
     if (!("method" in message)) this.#forget(message.id);
-  }
-
-  /** All senders share one listener, because Node warns of more than ten. */
-  #drain(): Promise<unknown> {
-    this.#draining ??= once(process.stdout, "drain")
-      .finally(() => this.#draining = undefined);
-    return this.#draining;
   }
 
   close(): Promise<void> {
@@ -97,6 +90,11 @@ class StdioTransport implements Transport {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onAllAnswered = resolve;
     await wait(limit, promise);
+  }
+
+  /** Waits until everything is sent, or for a limited time if the client does not read. */
+  async flush(): Promise<void> {
+    await wait(GRACE_MS, this.#output.close().catch(() => {}));
   }
 
   #forget(id: RequestId | undefined): void {
@@ -136,7 +134,7 @@ export async function serveOnStdio(
   }).then(() => handle.close());
   signal.addEventListener("abort", () => handle.close());
   await transport.closed.promise;
-  await flushOutput();
+  await transport.flush();
   return code;
 }
 
@@ -217,12 +215,4 @@ function urisOf({ method, params }: JSONRPCRequest): readonly string[] {
   return Array.isArray(uris)
     ? uris.filter((uri) => typeof uri === "string")
     : [];
-}
-
-/** Waits until Deno has written all output, or for a limited time if the client does not read. */
-async function flushOutput(): Promise<void> {
-  const written = new Promise<void>((resolve) =>
-    process.stdout.write("", () => resolve())
-  );
-  await wait(GRACE_MS, written);
 }
