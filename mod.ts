@@ -73,14 +73,13 @@ import {
 import {
   findSettlingTime,
   isSettled,
+  listDirEntries,
   locate,
   type Located,
   readLocated,
   versionOf,
 } from "./src/fs/read.ts";
-import { listDirEntries } from "./src/fs/dirs.ts";
-import { PathPoller } from "./src/fs/poll.ts";
-import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
+import { DirWatcher, MAX_WATCHED_DIRS, PathPoller } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
 import { SubscribedFiles } from "./src/features/subscriptions.ts";
@@ -304,8 +303,7 @@ interface ScanInput {
 
 async function scan(input: ScanInput): Promise<Scan> {
   const { roots, project, last } = input;
-  const room = roomFor(MAX_DIRS.project);
-  const visited = await visit(roots, project, room, last?.candidates ?? []);
+  const visited = await visit(roots, project, last?.candidates ?? []);
   const { searched, candidates } = visited;
   const { loaded, waiting, diagnostics } = await read(
     candidates,
@@ -347,8 +345,8 @@ interface Visit {
   readonly reports: readonly SkillRootReport[];
 }
 
-/** How many more directories and symlinks a visit may enter. */
-interface Room {
+/** How many directories and symlinks a visit may enter. */
+interface DirBudget {
   readonly limit: number;
   left: number;
 }
@@ -373,31 +371,28 @@ interface EnteredDir extends Dir {
 /**
  * Finds the directories with a `SKILL.md` in the roots.
  *
- * @param projectRoom The room that the roots of the project share.
  * @param last The candidates of the last scan. They stay if their directory is
  *   temporarily unreadable.
  */
 async function visit(
   roots: readonly SkillRoot[],
   project: Project,
-  projectRoom: Room,
   last: readonly Candidate[],
 ): Promise<Visit> {
   const realRoots = new Set(project.resolveAll(roots.map(({ path }) => path)));
+  // The roots of the project share a budget.
+  const projectBudget = dirBudget(MAX_DIRS.project);
   const visits: Visit[] = [];
   for (const root of roots) {
-    const confinement = confinementOf(root, roots, project);
-    const lastHere = last.filter((it) => it.root === root);
-    const room = root.scope === "project"
-      ? projectRoom
-      : roomFor(MAX_DIRS.global);
     const context = {
       root,
       realRoots,
-      confinement,
+      confinement: confinementOf(root, roots, project),
       project,
-      room,
-      last: lastHere,
+      budget: root.scope === "project"
+        ? projectBudget
+        : dirBudget(MAX_DIRS.global),
+      last: last.filter((it) => it.root === root),
     };
     // An unexpected error costs its root, but no other.
     visits.push(
@@ -414,7 +409,7 @@ async function visit(
   };
 }
 
-function roomFor(limit: number): Room {
+function dirBudget(limit: number): DirBudget {
   return { limit, left: limit };
 }
 
@@ -425,7 +420,7 @@ interface RootContext {
   /** The directories that symlinks in the root must stay in, if any. */
   readonly confinement: readonly string[] | undefined;
   readonly project: Project;
-  readonly room: Room;
+  readonly budget: DirBudget;
   /** The candidates that the last scan found in this root. */
   readonly last: readonly Candidate[];
 }
@@ -436,7 +431,7 @@ interface RootContext {
  * @throws {Error} If the root itself cannot be entered.
  */
 async function visitRoot(context: RootContext): Promise<Visit> {
-  const { root, project, room, last } = context;
+  const { root, project, budget, last } = context;
   const realPath = enterRoot(root, project);
   const candidates: Candidate[] = [];
   const unvisited: string[] = [];
@@ -467,12 +462,13 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       const found = enterDir(entry, context);
       if (found === undefined) continue;
       const { realDir, file } = found;
-      const isInSkill = outer !== undefined && outer !== realPath;
-      const isPart = isInSkill && !root.searchesSkills;
+      // A root that is a skill itself can hold others.
+      const isBelowSkill = outer !== undefined && outer !== realPath;
+      const isPart = isBelowSkill && !root.searchesSkills;
       if (file) candidates.push({ dir, realDir, root, depth, file, isPart });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.set(realDir, found);
-        if (!append(listDirs(found, root), queue, room)) cut.push(realDir);
+        if (!append(listDirs(found, root), queue, budget)) cut.push(realDir);
       }
     } catch (error) {
       unvisited.push(location);
@@ -484,7 +480,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     }
   }
   if (cut.length > 0) {
-    diagnostics.push({ ...tooManyDirs(room.limit), file: root.path });
+    diagnostics.push({ ...tooManyDirs(budget.limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, project), realPath, status };
   return {
@@ -497,11 +493,15 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   };
 }
 
-/** Appends directories to the queue, and returns whether there was room for all. */
-function append(dirs: readonly Dir[], queue: Dir[], room: Room): boolean {
+/** Appends directories to the queue, and returns whether the budget allowed for all. */
+function append(
+  dirs: readonly Dir[],
+  queue: Dir[],
+  budget: DirBudget,
+): boolean {
   for (const dir of dirs) {
-    if (room.left === 0) return false;
-    room.left--;
+    if (budget.left === 0) return false;
+    budget.left--;
     queue.push(dir);
   }
   return true;
@@ -580,20 +580,33 @@ function enterDir(
   return { ...entry, realDir, file };
 }
 
-/** Whether to look for skills in a directory: a root, a group, or any in a recursive root. */
-function isSearched(
-  { dir, realDir, depth, outer, file }: EnteredDir,
+/** Whether to look for skills in a directory: a root, and below it what the root allows. */
+function isSearched(found: EnteredDir, context: RootContext): boolean {
+  if (found.depth === 0) return true;
+  return context.root.recursive
+    ? isSearchedDeep(found, context.root)
+    : isGroup(found, context);
+}
+
+/** Whether a recursive search looks into a directory. */
+function isSearchedDeep(found: EnteredDir, root: SkillRoot): boolean {
+  const name = basename(found.dir);
+  const isPutAway = !isInSkill(found) && !mayBeGroup(name) &&
+    !SHARED_DIRS.includes(name);
+  return found.depth < MAX_SEARCH_DEPTH && !(root.omitsPutAway && isPutAway);
+}
+
+/** Whether a directory sorts the skills of a root. Another root is searched by itself. */
+function isGroup(
+  found: EnteredDir,
   { root, realRoots }: RootContext,
 ): boolean {
-  if (depth === 0) return true;
-  const isInSkill = file !== undefined || outer !== undefined;
-  if (root.recursive) {
-    const isPutAway = root.omitsPutAway && !isInSkill &&
-      !mayBeGroup(basename(dir)) && !SHARED_DIRS.includes(basename(dir));
-    return depth < MAX_SEARCH_DEPTH && !isPutAway;
-  }
-  return depth === 1 && !isInSkill && !root.confinesLinks &&
-    mayBeGroup(basename(dir)) && !realRoots.has(realDir);
+  return found.depth === 1 && !isInSkill(found) && !root.confinesLinks &&
+    mayBeGroup(basename(found.dir)) && !realRoots.has(found.realDir);
+}
+
+function isInSkill({ file, outer }: EnteredDir): boolean {
+  return file !== undefined || outer !== undefined;
 }
 
 function listDirs(
@@ -633,12 +646,12 @@ function isWorthReporting(
  */
 const MAX_PROJECT_MS = 2_000;
 
-/** How much longer a scan may read and parse files, in milliseconds. */
-interface Time {
-  left: number;
-}
-
 type ReadOptions = Pick<ScanInput, "project" | "maxFileSize">;
+
+interface LoadOptions extends ReadOptions {
+  /** Whether there is time to parse a file that changed. */
+  readonly mayParse: boolean;
+}
 
 interface Reading {
   readonly loaded: readonly Loaded[];
@@ -662,16 +675,19 @@ async function read(
   const loaded: Loaded[] = [];
   const waiting: string[] = [];
   const slowRoots = new Set<SkillRoot>();
-  const projectTime = { left: MAX_PROJECT_MS };
+  let projectTime = 0;
   for await (const [realDir, listed] of inTurns(byRealDir)) {
     const { root } = listed[0]!;
-    const time = root.scope === "project" ? projectTime : { left: Infinity };
-    const found = load(listed, known.get(realDir), time, options);
-    if (found !== undefined) {
-      loaded.push(found);
-    } else {
+    const isOfProject = root.scope === "project";
+    const mayParse = !isOfProject || projectTime <= MAX_PROJECT_MS;
+    const start = Date.now();
+    const found = load(listed, known.get(realDir), { ...options, mayParse });
+    if (isOfProject) projectTime += Date.now() - start;
+    if (found === "waiting") {
       waiting.push(realDir);
       slowRoots.add(root);
+    } else {
+      loaded.push(found);
     }
   }
   const diagnostics = Array.from(slowRoots, ({ path: file }) => ({
@@ -681,18 +697,17 @@ async function read(
   return { loaded, waiting, diagnostics };
 }
 
-/** Loads a real directory, unless its `SKILL.md` changed and there is no time to parse it. */
+/** Loads a real directory, or leaves that to the next scan. */
 function load(
   candidates: readonly Candidate[],
   last: KnownSkillMd | undefined,
-  time: Time,
-  options: ReadOptions,
-): Loaded | undefined {
+  options: LoadOptions,
+): Loaded | "waiting" {
   const { dir, realDir, file: { name } } = candidates[0]!;
   const file = childPath(dir, name);
   try {
-    const skillMd = readCandidate(candidates[0]!, last, time, options);
-    if (skillMd === undefined) return undefined;
+    const skillMd = readCandidate(candidates[0]!, last, options);
+    if (skillMd === "waiting") return skillMd;
     const { diagnostic } = skillMd;
     const diagnostics = diagnostic ? [{ file, ...diagnostic }] : [];
     return { realDir, candidates, skillMd, diagnostics };
@@ -707,41 +722,37 @@ function load(
 const buffer = new Uint8Array(HEAD_SIZE);
 
 /**
- * Reads a `SKILL.md`, and parses it if it changed. Returns nothing if there is no time
- * for that.
+ * Reads a `SKILL.md`, and parses it if it changed.
  *
  * @throws {Error} If the file is outside its skill, not a regular file, or unreadable.
  */
 function readCandidate(
   { realDir, file: found }: Candidate,
   last: KnownSkillMd | undefined,
-  time: Time,
-  { project, maxFileSize }: ReadOptions,
-): KnownSkillMd | undefined {
+  { project, maxFileSize, mayParse }: LoadOptions,
+): KnownSkillMd | "waiting" {
   const file = locateSkillMd(found, realDir, project);
   const { realPath, status } = file;
   const version = versionOf(status);
-  const isSame = last?.realPath === realPath && last.version === version;
-  if (isSame && last.digest === undefined) return last;
-  const start = Date.now();
+  const hasLastVersion = last?.realPath === realPath &&
+    last.version === version;
+  if (hasLastVersion && last.digest === undefined) return last;
   const bytes = readLocated(file, { maxFileSize, buffer });
-  // A file whose time is in the future never settles, and is read in each scan.
-  const isCertain = isSettled(status);
-  const digest = isCertain && !last?.digest ? undefined : sha256(bytes);
-  const isRead = last?.digest !== undefined && last.digest === digest;
-  if (!isRead && time.left < 0) return undefined;
-  const skillMd = isRead ? last : readSkillMd(bytes);
-  time.left -= Date.now() - start;
-  const kept = isRead ? undefined : keepWhileWritten(skillMd, version, last);
-  return kept ?? {
-    ...skillMd,
+  const read = {
     realPath,
     modified: status.mtime?.getTime() ?? 0,
     version,
-    digest: isCertain ? undefined : digest,
+    // A file whose time is in the future never settles, and is read in each scan.
+    digest: isSettled(status) ? undefined : sha256(bytes),
     recheckAt: findSettlingTime(status),
     unfinished: undefined,
   };
+  const hasLastContent = last?.digest !== undefined &&
+    last.digest === (read.digest ?? sha256(bytes));
+  if (hasLastContent) return { ...last, ...read };
+  if (!mayParse) return "waiting";
+  const skillMd = readSkillMd(bytes);
+  return keepWhileWritten(skillMd, version, last) ?? { ...skillMd, ...read };
 }
 
 /**
@@ -1050,9 +1061,8 @@ export class SkillRegistry {
   #poller: PathPoller | undefined;
   readonly #refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
-  /** Scans for skills that are too deep. */
-  /** The last scan of what is deeper than the roots are searched. */
-  #deepScan: { start: number; catalog: Promise<SkillCatalog> } | undefined;
+  /** The last scan for what is deeper than the roots are searched. */
+  #deepScan: { start: number; scanned: Promise<Scan> } | undefined;
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
   #last: Scan | undefined;
@@ -1186,35 +1196,15 @@ export class SkillRegistry {
    * not see that.
    */
   async findNearMisses(name: string): Promise<NearMiss[]> {
-    const nearMisses = await import("./src/skills/near_misses.ts");
-    const last = this.#last!;
-    const { project, hidden } = last;
-    const scanDeeper = async () => {
-      const { catalog } = await scan({
-        roots: nearMisses.deepenRoots(this.#roots),
-        project,
-        policy: this.#policy,
-        maxFileSize: this.#options.maxFileSize,
-        advice: this.#options.advice,
-        diagnostics: [],
-        revision: 0,
-        last,
-      });
-      return catalog;
-    };
-    const found = await nearMisses.findNearMisses(
+    const { deepenRoots, findNearMisses } = await import(
+      "./src/skills/near_misses.ts"
+    );
+    const found = await findNearMisses(
       name,
       this.catalog,
-      () => {
-        const { start = -Infinity } = this.#deepScan ?? {};
-        const isOld = performance.now() - start > MAX_DEEP_SCAN_AGE_MS;
-        if (this.#deepScan === undefined || isOld) {
-          const catalog = scanDeeper();
-          this.#deepScan = { start: performance.now(), catalog };
-        }
-        return this.#deepScan.catalog;
-      },
+      () => this.#scanDeeper(deepenRoots(this.#roots)),
     );
+    const { project, hidden } = this.#last!;
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
       const subject = subjectAt(file, project, [name, basename(file)]);
@@ -1228,6 +1218,25 @@ export class SkillRegistry {
       const projectPath = project.pathIn(location!);
       return [{ diagnostic, scope: subject.scope, projectPath }];
     });
+  }
+
+  /** Scans other roots. Names that follow one another share the result for a while. */
+  async #scanDeeper(roots: readonly SkillRoot[]): Promise<SkillCatalog> {
+    const { start = -Infinity } = this.#deepScan ?? {};
+    if (performance.now() - start > MAX_DEEP_SCAN_AGE_MS) {
+      const scanned = scan({
+        roots,
+        project: this.#last!.project,
+        policy: this.#policy,
+        maxFileSize: this.#options.maxFileSize,
+        advice: this.#options.advice,
+        diagnostics: [],
+        revision: 0,
+        last: this.#last,
+      });
+      this.#deepScan = { start: performance.now(), scanned };
+    }
+    return (await this.#deepScan!.scanned).catalog;
   }
 
   /** @ignore Lists the policy rules that matched nothing in the last scan. */
@@ -1472,7 +1481,7 @@ function dirsToWatch(
   ]);
 }
 
-// ---- The service and the tools ---------------------------------------------------------------------
+// ---- The service and the tools -----------------------------------------------------
 
 /**
  * Serves the skills of a registry to any number of clients, with the MCP SDK. The

@@ -1,6 +1,7 @@
 /**
- * Reads files. No other module opens one. First, {@linkcode locate} resolves a path and
- * checks that it is inside; then {@linkcode readLocated} reads the file.
+ * Lists directories and reads files. No other module opens a file. First,
+ * {@linkcode locate} resolves its path and checks that it is inside; then
+ * {@linkcode readLocated} reads it.
  */
 
 import {
@@ -13,6 +14,14 @@ import {
 
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
+
+/** Lists the entries of a directory, sorted by name. */
+export function listDirEntries(dir: string): Deno.DirEntry[] {
+  const byName = new Map<string, Deno.DirEntry>();
+  for (const entry of Deno.readDirSync(dir)) byName.set(entry.name, entry);
+  // Sorting strings is faster than sorting objects with a comparator.
+  return [...byName.keys()].sort().map((name) => byName.get(name)!);
+}
 
 /** A file or directory inside a directory that may be read. */
 export interface Located {

@@ -31,13 +31,13 @@ import {
 } from "../fs/paths.ts";
 import {
   isSettled,
+  listDirEntries,
   locate,
   type Located,
   readLocated,
   requireReadable,
   versionOf,
 } from "../fs/read.ts";
-import { listDirEntries } from "../fs/dirs.ts";
 import { inTurns } from "../tasks.ts";
 import { byCodeUnits, MAX_LENGTHS } from "../text.ts";
 import { SKILL_MD } from "./names.ts";
