@@ -179,10 +179,13 @@ async function* readLines(): AsyncGenerator<string> {
   let rest = "";
   let size = await Deno.stdin.read(buffer);
   while (size !== null) {
-    rest += decoder.decode(buffer.subarray(0, size), { stream: true });
-    const lines = rest.split("\n");
-    rest = lines.pop()!;
-    yield* lines;
+    const text = decoder.decode(buffer.subarray(0, size), { stream: true });
+    const [end = "", ...lines] = text.split("\n");
+    rest += end;
+    for (const line of lines) {
+      yield rest;
+      rest = line;
+    }
     size = await Deno.stdin.read(buffer);
   }
   yield rest;
