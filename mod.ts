@@ -1528,20 +1528,20 @@ export async function createSkillService(
   registry: SkillRegistry,
   options: SkillToolOptions = {},
 ): Promise<SkillService> {
+  const toolOptions = withToolset(options);
+  listTools(toolOptions);
+  registry.requireOpen();
+  const ready = registry.catalog.revision === 0
+    ? registry.refresh()
+    : Promise.resolve();
   // Whoever only scans does not load the SDK.
   const { InMemoryServerEventBus, Server } = await import(
     "npm:@modelcontextprotocol/server@^2.4.0"
   );
   const wire = await import("./src/wire/server.ts");
-  const toolOptions = withToolset(options);
-  listTools(toolOptions);
-  registry.requireOpen();
   const bus = new InMemoryServerEventBus();
   const source = wire.sourceFor(registry, toolOptions);
   const files = new SubscribedFiles(source, bus);
-  const ready = registry.catalog.revision === 0
-    ? registry.refresh()
-    : Promise.resolve();
   ready.then(() => wire.publishChanges(registry, toolOptions, bus));
   const createServer = (connection: McpRequestContext): Server => {
     const server = new Server(

@@ -4,7 +4,6 @@
  */
 
 import { createSkillService, SkillRegistry } from "./mod.ts";
-import { serveOnStdio } from "./src/wire/stdio.ts";
 import { findNoShellReason } from "./src/features/toolsets/shell.ts";
 import { wantsShell } from "./src/features/toolsets/toolsets.ts";
 import {
@@ -65,7 +64,11 @@ async function serve(settings: Settings): Promise<number> {
   // watchers are slow to close while files change rapidly.
   const registry = openSkills(settings);
   logWarnings(settings);
-  const service = await createSkillService(registry, settings.options);
+  // The first scan runs while the SDK is loaded.
+  const [service, { serveOnStdio }] = await Promise.all([
+    createSkillService(registry, settings.options),
+    import("./src/wire/stdio.ts"),
+  ]);
   const ending = new AbortController();
   onEndSignal(() => ending.abort());
   service.ready.then(() => {
