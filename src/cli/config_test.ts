@@ -351,7 +351,7 @@ function printAll(): string {
     "# With a Deno that npx downloaded, these lines differ\n",
     printDifference("cursor", npx),
     "# On Windows, these lines differ\n",
-    ...["claude-code", "codex", "cursor", "vscode"]
+    ...["claude-code", "codex", "cursor", "vscode", "goose"]
       .map((name) => printDifference(name, windows)),
     "# On macOS, these lines differ\n",
     printDifference("vscode", { ...PROGRAM, os: "darwin" }),
@@ -377,7 +377,9 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
       assert.match(text, /^url = "https:.*", bearer_token_env_var = "\w+"$/);
       continue;
     }
-    const { url, httpUrl = url, headers, ...entry } = JSON.parse(text);
+    const { uri, url = uri, httpUrl = url, headers, ...entry } = JSON.parse(
+      text,
+    );
     assert.equal(httpUrl, "https://skills.example.com/mcp");
     assert.match(headers.Authorization, /^Bearer ./);
     // The type names the transport, which is another one there.
