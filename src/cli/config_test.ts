@@ -388,15 +388,18 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
 });
 
 withSh.test("docs/clients.md shows the entry for Claude Code", () => {
-  const { text } = configFor("claude-code");
+  const mainModule = "/home/me/skill-server/mod.ts";
+  const { text } = configFor("claude-code", {
+    program: { ...PROGRAM, mainModule },
+  });
   assert.ok(read("docs/clients.md").includes(`\`\`\`json\n${text}\`\`\`\n`));
 });
 
-withSh.test("the links in docs/clients.md add what --print-config prints", () => {
+withSh.test("the links in docs/running.md add what --print-config prints", () => {
   const settings = { ...settingsFor(), home: "${userHome}" };
   const program = { ...PROGRAM, executable: "deno" };
   const launch = createLaunch(program, settings);
-  const page = read("docs/clients.md");
+  const page = read("docs/running.md");
   const [, config] = /install-mcp\?name=skills&config=([^\s)]+)/.exec(page)!;
   assert.deepEqual(
     JSON.parse(atob(decodeURIComponent(config!))),
