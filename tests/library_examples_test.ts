@@ -56,22 +56,6 @@ for (const [name, [part, expected]] of Object.entries(TOOLS)) {
   });
 }
 
-Deno.test("the example of prompts sends one notification of a change", async () => {
-  using place = new Place();
-  await using session = await startExample(place, "registerPrompt(");
-  for (const name of ["pdf", "docx"]) place.skill("draft", name);
-  Deno.renameSync(
-    `${place.path}/draft/pdf`,
-    `${place.project}/skills/pdf`,
-  );
-  const method = "notifications/prompts/list_changed";
-  await session.notifications.take((it) => it === method, "a notification");
-  const { prompts } = await session.client.listPrompts();
-  assert.deepEqual(prompts.map(({ name }) => name), ["git", "pdf"]);
-  assert.deepEqual(session.notifications.takeAll(), []);
-  assert.deepEqual(await session.end(), []);
-});
-
 Deno.test("the example over HTTP notifies a client that listens", async () => {
   using place = new Place();
   const main = writeExample(place, "createMcpHandler(");
