@@ -218,9 +218,8 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   place.file("project/hostile.js", "throw new Error('hostile');");
   // As the page says. Otherwise, deno serve reads the configuration in this
   // directory.
-  const command = "`deno serve --no-config --host 127.0.0.1 --allow-read ";
-  const page = read("docs/running.md").replaceAll(/\s+/g, " ");
-  assert.ok(page.includes(command));
+  const command = "deno serve --no-config --host 127.0.0.1 --allow-read";
+  assert.ok(read("docs/running.md").includes(`\n    ${command} `));
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);
