@@ -46,8 +46,8 @@ const AGENT_DIRS =
   .gemini/antigravity-cli .gemini/config .github .goose .grok .hermes .iflow .inferencesh
   .jazz .junie .kilo .kilocode .kimchi .kiro .kode .lingma .mcpjam .minimax .moxby .mux
   .neovate .ona .openclaw .opencode .openhands .pi .pi/agent .pochi .posit/assistant .qoder
-  .qoder-cn .qwen .reasonix .roo .rovodev .snowflake/cortex .tabnine/agent .terramind
-  .tinycloud .trae .trae-cn .vibe .windsurf .zcode .zencoder agent data`.split(/\s+/);
+  .qoder-cn .qwen .reasonix .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud
+  .trae .trae-cn .vibe .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
 /** The maximum number of lines about plugins, packages, and deeper directories. */
 const MAX_PACKAGES = 25;
