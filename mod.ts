@@ -20,6 +20,7 @@
  * ```ts
  * import { SkillRegistry } from "@skill-server/skill-server";
  *
+ * // Replace the path with that of your skills.
  * using registry = new SkillRegistry([
  *   { path: "testdata/skills", scope: "global" },
  * ]);
@@ -1508,9 +1509,7 @@ export interface SkillService {
  * import { createSkillService, SkillRegistry } from "@skill-server/skill-server";
  * import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
  *
- * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global" },
- * ]);
+ * const registry = new SkillRegistry([{ path: "skills", scope: "global" }]);
  * const { createServer, ready } = await createSkillService(registry);
  * await ready;
  * registry.watch();
@@ -1606,9 +1605,7 @@ type SdkContext = { signal: AbortSignal } | {
  *   () => ({ content: [{ type: "text", text: new Date().toISOString() }] }),
  * );
  *
- * const registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global" },
- * ]);
+ * const registry = new SkillRegistry([{ path: "skills", scope: "global" }]);
  * await registry.refresh();
  * registry.watch();
  * registerSkillTools(server, registry);

@@ -1,7 +1,7 @@
 // What the pages say: their links, and the facts in them. The commands of
 // the pages are in pages_test.ts.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
 import { record } from "../tools/record.ts";
 import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
@@ -37,13 +37,6 @@ Deno.test("each relative link of a page points to a file, and each anchor to a h
     }
   }
   assert.ok(checked > 30);
-});
-
-Deno.test("docs/architecture.md says where each test is", () => {
-  const page = read("docs/architecture.md");
-  const files = readdirSync(join(REPOSITORY, "tests"))
-    .filter((name) => name.endsWith("_test.ts"));
-  assert.deepEqual(files.filter((it) => !page.includes(`\`${it}\``)), []);
 });
 
 const PROTOCOL = read("docs/protocol.md");

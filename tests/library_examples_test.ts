@@ -19,7 +19,7 @@ import { Inbox, within } from "./testing/waiting.ts";
 
 /** Writes the example that contains a text, and returns its path. */
 function writeExample(place: Place, part: string): string {
-  place.file("project/testdata/skills/git/SKILL.md", skillMd("git"));
+  place.file("project/skills/git/SKILL.md", skillMd("git"));
   const doc = read("mod.ts").replaceAll(/^ \* ?/gm, "");
   const examples = `${doc}\n${read("docs/running.md")}`
     .split("```ts ignore\n").slice(1)
@@ -56,22 +56,6 @@ for (const [name, [part, expected]] of Object.entries(TOOLS)) {
   });
 }
 
-Deno.test("the example of prompts sends one notification of a change", async () => {
-  using place = new Place();
-  await using session = await startExample(place, "registerPrompt(");
-  for (const name of ["pdf", "docx"]) place.skill("draft", name);
-  Deno.renameSync(
-    `${place.path}/draft/pdf`,
-    `${place.project}/testdata/skills/pdf`,
-  );
-  const method = "notifications/prompts/list_changed";
-  await session.notifications.take((it) => it === method, "a notification");
-  const { prompts } = await session.client.listPrompts();
-  assert.deepEqual(prompts.map(({ name }) => name), ["git", "pdf"]);
-  assert.deepEqual(session.notifications.takeAll(), []);
-  assert.deepEqual(await session.end(), []);
-});
-
 Deno.test("the example over HTTP notifies a client that listens", async () => {
   using place = new Place();
   const main = writeExample(place, "createMcpHandler(");
@@ -101,7 +85,7 @@ Deno.test("the example over HTTP notifies a client that listens", async () => {
     () => changed.resolve(),
   );
   await client.listen({ toolsListChanged: true });
-  place.skill("project/testdata/skills", "pdf");
+  place.skill("project/skills", "pdf");
   await within(changed.promise, "the notification");
   await client.close();
   server.kill("SIGKILL");

@@ -58,9 +58,7 @@ const NOT_RUN: Readonly<Record<string, RegExp[]>> = {
     /^deno task bench$/,
     /^\.ci\/run$/,
   ],
-  "it runs another program": [
-    /^npx -y @modelcontextprotocol\/inspector /,
-  ],
+
   "it is the beginning of a command, or has a part to fill in": [
     /…/,
     /<old version>/,
@@ -119,7 +117,8 @@ function startCommand(command: string, place: Place): Deno.ChildProcess {
   const isForClone = /\bdeno task\b/.test(command);
   // Another port may be taken.
   const script = command.replace(/ --port \d+/, "")
-    .replace(/\bdeno task serve\b/, "$& --port 0");
+    .replace(/\bdeno task serve\b/, "$& --port 0")
+    .replaceAll("/opt/skill-server", REPOSITORY);
   return new Deno.Command("sh", {
     args: ["-c", script.startsWith("export ") ? script : `exec ${script}`],
     cwd: isForClone ? REPOSITORY : place.project,

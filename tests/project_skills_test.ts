@@ -219,7 +219,7 @@ Deno.test("the HTTP server runs nothing of the folder in which it is started", a
   // As the page says. Otherwise, deno serve reads the configuration in this
   // directory.
   const command = "deno serve --no-config --host 127.0.0.1 --allow-read";
-  assert.ok(read("docs/http.md").includes(`\n${command} `));
+  assert.ok(read("docs/running.md").includes(`\n    ${command} `));
   await using server = await HttpServer.start(place);
   const { result } = await server.ask("tools/list");
   assert.match(result.tools[0].description, /git/);

@@ -43,11 +43,11 @@ const AGENT_DIRS =
   .commandcode .config/agents .config/crush .config/devin .config/goose
   .config/kimchi/harness .config/opencode .continue .copilot .cortex .crush .cursor
   .deepagents/agent .devin .dsh .factory .firebender .forge .fx .gemini .gemini/antigravity
-  .gemini/antigravity-cli .github .goose .grok .hermes .iflow .inferencesh .jazz .junie .kilo
-  .kilocode .kimchi .kiro .kode .lingma .mcpjam .minimax .moxby .mux .neovate .ona .openclaw
-  .opencode .openhands .pi .pi/agent .pochi .posit/assistant .qoder .qoder-cn .qwen .reasonix
-  .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud .trae .trae-cn .vibe
-  .windsurf .zcode .zencoder agent data`.split(/\s+/);
+  .gemini/antigravity-cli .gemini/config .github .goose .grok .hermes .iflow .inferencesh
+  .jazz .junie .kilo .kilocode .kimchi .kiro .kode .lingma .mcpjam .minimax .moxby .mux
+  .neovate .ona .openclaw .opencode .openhands .pi .pi/agent .pochi .posit/assistant .qoder
+  .qoder-cn .qwen .reasonix .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud
+  .trae .trae-cn .vibe .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
 /** The maximum number of lines about plugins, packages, and deeper directories. */
 const MAX_PACKAGES = 25;

@@ -73,7 +73,7 @@ export function createClientConfig(
   const entry = createEntry(client, launch, dir);
   const command = formatCommand(client, launch, entry);
   const file = dir === undefined
-    ? configFile(client.file, program.os)
+    ? configFile(client, program.os)
     : join(dir, basename(client.file));
   const notes = [
     explainWhereToAdd(client, file, command) +
@@ -107,13 +107,15 @@ export function withClientOptions(
 }
 
 export function createEntry(
-  { fields, listsCommand }: Client,
+  { fields, listsCommand, programField = "command" }: Client,
   { command, args }: Launch,
   claudeDirectory?: string,
 ): object {
   return {
     ...fields,
-    ...listsCommand ? { command: [command, ...args] } : { command, args },
+    ...listsCommand
+      ? { command: [command, ...args] }
+      : { [programField]: command, args },
     ...claudeDirectory && { env: { CLAUDE_CONFIG_DIR: claudeDirectory } },
   };
 }
@@ -125,11 +127,16 @@ export function formatConfig(
   if (format === "json") {
     return formatIndentedJson({ [section]: { skills: entry } });
   }
-  // Strings and lists of strings are the same in TOML and JSON.
+  // Strings and lists of strings are the same in JSON, TOML, and YAML.
+  const [start, indent, sign] = format === "toml"
+    ? [`[${section}.skills]`, "", " ="]
+    : [`${section}:\n  skills:`, "    ", ":"];
   const fields = Object.entries(entry).map(([key, value]) =>
-    `${key} = ${escapeInvisible(stringifyJson(value), escapeCodePoint)}\n`
+    `\n${indent}${key}${sign} ${
+      escapeInvisible(stringifyJson(value), escapeCodePoint)
+    }`
   );
-  return `[${section}.skills]\n${fields.join("")}`;
+  return `${start}${fields.join("")}\n`;
 }
 
 /** Formats the command of a client that adds the entry, if its words are safe in every shell. */
@@ -181,10 +188,13 @@ function explainWhenToReprint(
     : "";
 }
 
-function configFile(file: string, os: Program["os"]): string {
+function configFile(
+  { file, windowsFile = file }: Client,
+  os: Program["os"],
+): string {
   if (os === "windows") {
-    return file.replace("{data}", "%APPDATA%").replace(/^~/, "%USERPROFILE%")
-      .replaceAll("/", "\\");
+    return windowsFile.replace("{data}", "%APPDATA%")
+      .replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\");
   }
   const data = os === "darwin" ? "~/Library/Application Support" : "~/.config";
   return file.replace("{data}", data);

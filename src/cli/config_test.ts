@@ -351,7 +351,7 @@ function printAll(): string {
     "# With a Deno that npx downloaded, these lines differ\n",
     printDifference("cursor", npx),
     "# On Windows, these lines differ\n",
-    ...["claude-code", "codex", "cursor", "vscode"]
+    ...["claude-code", "codex", "cursor", "vscode", "goose"]
       .map((name) => printDifference(name, windows)),
     "# On macOS, these lines differ\n",
     printDifference("vscode", { ...PROGRAM, os: "darwin" }),
@@ -367,7 +367,9 @@ withSh.test("--print-config prints what tests/golden/clients.txt shows", () => {
 Deno.test("docs/http.md shows the entry of each client for a remote server", () => {
   const entries = read("docs/http.md").matchAll(/^- (.+?):\s+`(.*)`$/gm);
   const entryOf = new Map(
-    Array.from(entries, ([, title, entry]) => [title, entry!]),
+    [...entries].flatMap(([, titles, entry]) =>
+      titles!.split(", ").map((title) => [title, entry!] as const)
+    ),
   );
   for (const name of CLIENT_NAMES) {
     if (name === "claude-desktop") continue;
@@ -377,7 +379,9 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
       assert.match(text, /^url = "https:.*", bearer_token_env_var = "\w+"$/);
       continue;
     }
-    const { url, httpUrl = url, headers, ...entry } = JSON.parse(text);
+    const { uri, url = uri, httpUrl = url, headers, ...entry } = JSON.parse(
+      text,
+    );
     assert.equal(httpUrl, "https://skills.example.com/mcp");
     assert.match(headers.Authorization, /^Bearer ./);
     // The type names the transport, which is another one there.
@@ -385,16 +389,11 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
   }
 });
 
-withSh.test("docs/clients.md shows the entry for Claude Code", () => {
-  const { text } = configFor("claude-code");
-  assert.ok(read("docs/clients.md").includes(`\`\`\`json\n${text}\`\`\`\n`));
-});
-
-withSh.test("the links in docs/clients.md add what --print-config prints", () => {
+withSh.test("the links in docs/running.md add what --print-config prints", () => {
   const settings = { ...settingsFor(), home: "${userHome}" };
   const program = { ...PROGRAM, executable: "deno" };
   const launch = createLaunch(program, settings);
-  const page = read("docs/clients.md");
+  const page = read("docs/running.md");
   const [, config] = /install-mcp\?name=skills&config=([^\s)]+)/.exec(page)!;
   assert.deepEqual(
     JSON.parse(atob(decodeURIComponent(config!))),

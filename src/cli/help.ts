@@ -11,14 +11,17 @@ import {
 } from "../program/running_program.ts";
 import { DEFAULT_ROOTS } from "../skills/roots.ts";
 
-export function listOptionHelp(): [usage: string, help: string][] {
-  return Object.entries<Option>(OPTIONS).map(
-    ([name, { value, short, help }]) => {
+/** Lists the usual options, or those that few people need. */
+export function listOptionHelp(
+  rare = false,
+): [usage: string, help: string][] {
+  return Object.entries<Option>(OPTIONS)
+    .filter(([, { isRare = false }]) => isRare === rare)
+    .map(([name, { value, short, help }]) => {
       const valueText = value === undefined ? "" : ` ${value}`;
       const shortText = short === undefined ? "" : `, -${short}`;
       return [`--${name}${valueText}${shortText}`, help];
-    },
-  );
+    });
 }
 
 /** Returns the help text. Its example commands work in any directory. */
@@ -42,13 +45,16 @@ Examples:
 Options:
 ${formatDefinitions(listOptionHelp())}
 
+Options that few people need:
+${formatDefinitions(listOptionHelp(true))}
+
 Clients:
   ${CLIENT_NAMES.join(", ")}
 
 Environment variables:
 ${formatDefinitions(Object.entries(VARIABLES))}
 
-Documentation: https://jsr.io/${config.name}
+Documentation: https://github.com/skill-server/skill-server
 `;
 }
 

@@ -27,6 +27,8 @@ export interface Option {
   /** The placeholder for its value in the help. */
   readonly value?: string;
   readonly help: string;
+  /** Whether few people need it, so that the help lists it last. */
+  readonly isRare?: boolean;
   /** Its valid values, if there are only a few. */
   readonly choices?: readonly string[];
   /** A description of a valid value. Default: its choices. */
@@ -133,6 +135,7 @@ const SERVING = {
     type: "string",
     value: "NAME",
     choices: PROFILE_NAMES,
+    isRare: true,
     help:
       "treat every client like the client NAME (default: recognize each client by the name that it sends)",
   },
@@ -147,6 +150,7 @@ const SERVING = {
     expected: `a number of seconds from 0 to ${MAX_REFRESH_SECONDS}`,
     isValid: (value) =>
       Number(value) >= 0 && Number(value) <= MAX_REFRESH_SECONDS,
+    isRare: true,
     help:
       `scan the folders at least this often; 0 turns the timer off (default: ${DEFAULT_REFRESH_SECONDS})`,
   },
@@ -161,6 +165,7 @@ const SERVING = {
   },
   "auto-install-deps": {
     type: "boolean",
+    isRare: true,
     help:
       'with --tools agentskills: before a shell command that contains "py", install the packages that Python files of the skill import (requires sh and pipreqs)',
   },

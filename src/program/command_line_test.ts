@@ -24,7 +24,8 @@ Deno.test("formatHelp() shows every option, every client, and the default folder
 Deno.test("docs/options.md says what --help says of each option and variable", () => {
   const listed = Deno.readTextFileSync(join(REPOSITORY, "docs", "options.md"))
     .replaceAll(/\s+/g, " ");
-  const options = listOptionHelp().map(([usage, help]) =>
+  const all = [...listOptionHelp(), ...listOptionHelp(true)];
+  const options = all.map(([usage, help]) =>
     `- ${usage.split(", ").map((text) => `\`${text}\``).join(", ")}: ${help} `
   );
   const variables = Object.entries(VARIABLES).map(([name, help]) =>

@@ -202,7 +202,8 @@ function skipWithoutFrontmatter(head: string): SkillMd {
   const conflict = findConflict(head.replace(/\r\n?/g, "\n"));
   // UTF-16 without a byte order mark has zeros.
   const hasUnknownFlags = conflict !== undefined || /^\s*---|\0/.test(head);
-  const diagnostic = { ...NO_FRONTMATTER, ...conflict };
+  const isOpen = /^\ufeff?---[ \t]*[\r\n]/.test(head);
+  const diagnostic = { ...isOpen ? NO_END : NO_FRONTMATTER, ...conflict };
   return { ...skip(diagnostic, head), hasUnknownFlags };
 }
 
@@ -237,6 +238,13 @@ const NO_FRONTMATTER: DiagnosticDetails = {
     'the file does not begin with a line "---", fields, and another line "---"',
   fix:
     'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
+};
+
+const NO_END: DiagnosticDetails = {
+  rule: "frontmatter-missing",
+  line: 1,
+  reason: 'there is no line "---" below the frontmatter, in the first 16 KiB',
+  fix: 'write a line "---" below the fields, or shorten them',
 };
 
 /** `--check` names each of the fields. */

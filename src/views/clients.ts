@@ -4,8 +4,11 @@
  * a client. What the server sends, `--profile`, `--as`, `--print-config`, and the
  * tables of docs/clients.md come from this table.
  *
- * What clients show was measured with a model endpoint that recorded each request. The
- * rest is as their vendors document it.
+ * `measured` says when and with which version a model endpoint recorded what a client
+ * shows. A folder of `ownSkills` was found on 2026-11-22 with that version, by a skill in
+ * each of 61 folders, and how much `ownList` has room for on 2026-11-27, unless a line
+ * beside it has another source. The page above a client documents its file and the
+ * fields of an entry, as read on 2026-11-22. CONTRIBUTING.md says when to check them.
  */
 
 /** What the server must know of a client to reach its model. */
@@ -44,15 +47,19 @@ export interface Client {
   readonly profile?: ClientProfile;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
+  /** The same on Windows, if it is elsewhere there. */
+  readonly windowsFile?: string;
   /** Whether `CLAUDE_CONFIG_DIR` moves this file and the client's skills. */
   readonly obeysClaudeConfigDir?: boolean;
   readonly projectFile?: string;
   /** The format of these files. Default: "json". */
-  readonly format?: "json" | "toml";
+  readonly format?: "json" | "toml" | "yaml";
   /** The section of the file that contains the servers. Default: "mcpServers". */
   readonly section?: string;
   /** The fields of an entry besides the command. */
   readonly fields?: object;
+  /** The field of an entry for the program. Default: "command". */
+  readonly programField?: string;
   /** Whether the field `command` of an entry is a list that ends with the arguments. */
   readonly listsCommand?: boolean;
   /**
@@ -96,8 +103,8 @@ const TABLE = {
         lists: "2.1.330, 2026-11-22",
         results: "2.1.332, 2026-11-28",
       },
-      // 4,096 in 2.1.330. Version 2.1.197, for Node 20, needs `alwaysLoad` in the
-      // entry.
+      // As 2.1.197 cut them on 2026-11-22. That version, for Node 20, also needs
+      // `alwaysLoad` in the entry. 4,096 in 2.1.330.
       cutsDescriptionsAt: 2_048,
       keepsInstructionsTo: 4_096,
       // 50,000 without the second field of `_meta`.
@@ -123,7 +130,7 @@ const TABLE = {
     profile: {
       ...DEFAULT_PROFILE,
       clientName: "claude-ai",
-      // As public reports say.
+      // As public reports said on 2026-11-28. Not measured.
       maxResultSize: 1_000_000,
     },
     file: "{data}/Claude/claude_desktop_config.json",
@@ -145,6 +152,10 @@ const TABLE = {
     format: "toml",
     section: "mcp_servers",
     command: "codex mcp add skills -- {program} {args}",
+    // Its list takes 2 % of the context, or 8,000 characters:
+    // https://developers.openai.com/codex/skills, read on 2026-11-28. According to notes
+    // on a release, not tried, it also reads /etc/codex/skills and, in a project, the
+    // folders above, up to the repository.
     ownSkills: [".agents/skills", ".codex/skills"],
     ownList: "some descriptions",
   },
@@ -154,6 +165,7 @@ const TABLE = {
     file: "~/.cursor/mcp.json",
     projectFile: ".cursor/mcp.json",
     fields: { type: "stdio" },
+    // https://cursor.com/docs/context/skills, read on 2026-11-22. Not measured.
     ownSkills: [".claude/skills", ".agents/skills", ".cursor/skills"],
     ownList: "every description",
   },
@@ -165,6 +177,8 @@ const TABLE = {
     section: "servers",
     fields: { type: "stdio" },
     command: "code --add-mcp '{named}'",
+    // https://code.visualstudio.com/docs/agent-customization/agent-skills, read on
+    // 2026-11-22. Not measured.
     ownSkills: [
       ".claude/skills",
       ".agents/skills",
@@ -290,6 +304,25 @@ const TABLE = {
       ".kilocode/skills",
       "~/.config/kilo/skills",
     ],
+  },
+  /** @see {@link https://github.com/aaif-goose/goose/blob/1c220d758a599f4ca3c46924d1012e95dcb519e9/documentation/docs/guides/config-files.md} (2026-11-28) */
+  "goose": {
+    title: "Goose",
+    file: "~/.config/goose/config.yaml",
+    windowsFile: "%APPDATA%/Block/goose/config/config.yaml",
+    format: "yaml",
+    section: "extensions",
+    fields: { type: "stdio", name: "skills", enabled: true, timeout: 300 },
+    programField: "cmd",
+    // https://github.com/aaif-goose/goose/blob/main/documentation/docs/guides/context-engineering/using-skills.md,
+    // read on 2026-11-28. Not measured.
+    ownSkills: [
+      ".claude/skills",
+      ".agents/skills",
+      ".goose/skills",
+      "~/.config/goose/skills",
+    ],
+    ownList: "every description",
   },
 } as const satisfies Readonly<Record<string, Client>>;
 

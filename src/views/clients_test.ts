@@ -91,7 +91,6 @@ const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
     const versions = [lists, results].flatMap((it) => it?.split(",")[0] ?? []);
     return [
       title,
-      `\`${profile.clientName}\``,
       searchesTools ? "after a search" : entry,
       kept(profile.keepsInstructionsTo),
       results === undefined ? "not measured" : kept(

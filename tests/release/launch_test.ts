@@ -12,12 +12,11 @@ import {
   environment,
   IMPORTS,
   MOD,
-  README,
   REPOSITORY,
 } from "../testing/environment.ts";
 import { Place, runSync } from "../testing/folders.ts";
 import { needs } from "../testing/needs.ts";
-import { MODULES } from "../testing/pages.ts";
+import { MODULES, read } from "../testing/pages.ts";
 import { runServer } from "../testing/server.ts";
 
 const withJunctions = needs("junctions");
@@ -102,7 +101,7 @@ withJunctions.test("the server runs from JSR in a project whose files would repl
   };
   const main = `jsr:${config.name}`;
   assert.ok(
-    README.includes(
+    read("docs/running.md").includes(
       `deno run --no-config --allow-read --allow-env ${main} --list\n`,
     ),
   );

@@ -1,5 +1,6 @@
 // Settings from a command line, and the configurations that `--print-config` prints.
 import assert from "node:assert/strict";
+import { parse } from "jsr:@std/yaml@^1/parse";
 import config from "../../deno.json" with { type: "json" };
 import {
   type ClientConfig,
@@ -80,17 +81,20 @@ export async function printedLaunch(
 /** Parses the command in a configuration that `--print-config` printed, in any client's format. */
 export function parseLaunch(config: string): Launch {
   if (config.startsWith("[")) return parseTomlLaunch(config);
-  const { command, args } = parseEntry(config);
+  const { cmd, command = cmd, args } = parseEntry(config);
   if (!Array.isArray(command)) return { command, args };
   const [program, ...rest] = command;
   return { command: program, args: rest };
 }
 
-/** Returns the entry in a printed configuration in JSON. */
+/** Returns the entry in a printed configuration in JSON or YAML. */
 // deno-lint-ignore no-explicit-any -- each client has its own format
 export function parseEntry(config: string): Record<string, any> {
+  const file = config.startsWith("{")
+    ? JSON.parse(config)
+    : parse(config, { schema: "core" });
   // deno-lint-ignore no-explicit-any -- each client has its own format
-  const sections = Object.values<any>(JSON.parse(config));
+  const sections = Object.values<any>(file);
   return sections.find(({ skills }) => skills !== undefined).skills;
 }
 
