@@ -49,8 +49,8 @@ const AGENT_DIRS =
   .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud .trae .trae-cn .vibe
   .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
-/** The maximum number of lines about plugins, packages, and deeper directories. */
-const MAX_PACKAGES = 25;
+/** The maximum number of lines about other directories, and about deeper ones. */
+const MAX_PLACES_TOLD = 25;
 const MAX_DEEPER = 10;
 
 /** How many directories of a project can be packages, or can be beside `skills`. */
@@ -59,54 +59,52 @@ const MAX_PLACES = 1_000;
 /** A directory that may hold skills but is not searched, and how to change that. */
 interface Place extends SkillRoot {
   readonly fix: string;
+  /** Whether skills can be too deep in it once it is searched. */
+  readonly isDeepened?: boolean;
 }
 
-/**
- * Scans once more, and lists the directories whose skills only this scan finds. It
- * searches the roots, the places where skills often are, and then the roots at any
- * depth. A skill is counted only in the first of these.
- */
-export async function listElsewhere(
+/** What to search besides the roots. A skill counts in the first place that has it. */
+interface OtherRoots {
+  readonly places: readonly Place[];
+  /** The roots again, at any depth. */
+  readonly deep: readonly SkillRoot[];
+}
+
+/** Lists where skills may be that no root covers. */
+export function listPlaces(
   catalog: SkillCatalog,
   settings: Settings,
-  scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
-): Promise<Diagnostic[]> {
+): OtherRoots {
   const { roots } = settings;
-  const listers = areDirsEnough(catalog, settings)
-    ? []
-    : [listKnown, listPlugins, listPackages, listBeside];
-  const visited = new Set(roots.map(({ path }) => realPathOf(path)));
-  const isNew = ({ path }: Place) => {
-    const realPath = realPathOf(path);
-    const isKnown = visited.has(realPath);
-    visited.add(realPath);
-    return !isKnown;
-  };
-  const find = (list: typeof listKnown) =>
-    list(settings).filter(({ path }) => isUnsearched(path, roots))
-      .filter(isNew);
-  const [known = [], plugins = [], packages = [], beside = []] = listers
-    .map(find);
-  const places = [...known, ...plugins, ...packages, ...beside];
-  const deep = deepenRoots([...roots, ...known]);
-  const found = await scanRoots([...roots, ...places, ...deep]);
+  const all = areDirsEnough(catalog, settings) ? [] : [
+    ...listKnown(settings),
+    ...listBeside(settings),
+    ...listPlugins(settings),
+    ...listPackages(settings),
+  ];
+  const unsearched = all.filter(({ path }) => isUnsearched(path, roots));
+  const byRealPath = Map.groupBy(unsearched, ({ path }) => realPathOf(path));
+  for (const { path } of roots) byRealPath.delete(realPathOf(path));
+  const places = Array.from(byRealPath.values(), ([first]) => first!);
+  const deepened = places.filter(({ isDeepened }) => isDeepened);
+  return { places, deep: deepenRoots([...roots, ...deepened]) };
+}
+
+/** Reports the places in which a scan found skills. */
+export function reportPlaces(
+  places: readonly Place[],
+  found: SkillCatalog,
+): Diagnostic[] {
   const reports = new Map(found.roots.map((report) => [report.root, report]));
-  const report = (place: Place): Diagnostic[] => {
-    const { path: file, fix } = place;
+  return places.flatMap((place): Diagnostic[] => {
     // After a failed scan, there is no report.
     const { skills = 0, repeated = 0 } = reports.get(place) ?? {};
     const unsearched = skills - repeated;
     if (unsearched === 0) return [];
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
+    const { path: file, fix } = place;
     return [{ rule: "not-searched", file, reason, fix }];
-  };
-  return [
-    ...known.flatMap(report),
-    ...plugins.flatMap(report).slice(0, MAX_PACKAGES),
-    ...packages.flatMap(report).slice(0, MAX_PACKAGES),
-    ...beside.flatMap(report),
-    ...listDeeper(found, deep, settings),
-  ];
+  }).slice(0, MAX_PLACES_TOLD);
 }
 
 /** Whether the user named directories and needs no hints about others. */
@@ -130,7 +128,7 @@ function isUnsearched(path: string, roots: readonly SkillRoot[]): boolean {
 function placeAt(
   path: string,
   fix: string,
-  rest: Pick<SkillRoot, "recursive" | "includesItself"> = { recursive: true },
+  rest: Partial<Place> = { recursive: true },
 ): Place {
   // A project may be a stranger's, so the limit for its directories applies.
   const isProject = isAtOrBelow(path, currentDir() ?? path);
@@ -156,11 +154,11 @@ function listPlugins(settings: Settings): Place[] {
 /** Lists the directories of other agents, and those above the project. */
 function listKnown(settings: Settings): Place[] {
   const places = listBases(settings).flatMap(({ shown, pathOf }) => [
-    placeAt(pathOf(".agents/skills"), "add --agents", {}),
+    placeAt(pathOf(".agents/skills"), "add --agents", { isDeepened: true }),
     placeAt(
       pathOf("claude/skills"),
       `move its skills to ${shown}/.claude/skills`,
-      {},
+      { isDeepened: true },
     ),
     ...AGENT_DIRS.map((dir) => pathOf(`${dir}/skills`))
       .map((path) => placeAt(path, adviseToAdd(path, settings))),
@@ -222,10 +220,10 @@ function listBeside(settings: Settings): Place[] {
   );
 }
 
-/** Lists the directories in roots whose skills only a deep search finds. */
-function listDeeper(
-  found: SkillCatalog,
+/** Reports the directories in roots whose skills only a deep search found. */
+export function reportDeeper(
   deep: readonly SkillRoot[],
+  found: SkillCatalog,
   settings: Settings,
 ): Diagnostic[] {
   const isDeep = ({ root }: Skill) =>

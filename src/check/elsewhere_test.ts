@@ -7,7 +7,7 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import type { ReportedDiagnostic } from "../diagnostics.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { isAtOrBelow, join } from "../fs/paths.ts";
 
 const withLinks = needs("links");
@@ -16,7 +16,7 @@ const withShAndNames = needs("sh", "names");
 /** Lists the hints about directories that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
   const { stdout } = await runServer(place, { args: ["--list", "--json"] });
-  const { diagnostics }: { diagnostics: ReportedDiagnostic[] } = JSON.parse(
+  const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(
     stdout,
   );
   return diagnostics.filter(({ rule }) => rule === "not-searched")

@@ -6,6 +6,7 @@
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
 import { basename, join } from "../fs/paths.ts";
+import { listInvisible } from "../invisible.ts";
 import { findConflict } from "../skills/conflicts.ts";
 import {
   type Field,
@@ -16,16 +17,14 @@ import {
   readFields,
 } from "../skills/fields.ts";
 import {
-  checkFiles,
-  checkJson,
-  type FieldDiagnostic,
+  checkSize,
   isValidName,
   LIMITS,
   listSkippedFiles,
   MAX_SKILL_SIZE,
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
-import { MARKDOWN } from "../skills/near_misses.ts";
+import { type EntryBudget, MARKDOWN } from "../skills/near_misses.ts";
 import {
   findYaml,
   isFlagValue,
@@ -33,10 +32,10 @@ import {
 } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFiles } from "../skills/types.ts";
-import { listInvisible } from "../invisible.ts";
+import { isOff } from "../skills/visibility.ts";
 import { count, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
-import { explainMisspelling, locateField, MAX_PER_FILE } from "./fields.ts";
+import { explainMisspelling, locate, MAX_PER_FILE } from "./fields.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
@@ -58,19 +57,14 @@ interface CheckedFile {
 }
 
 type Found = DiagnosticDetails | DiagnosticDetails[] | undefined;
-type FoundInField = FieldDiagnostic | FieldDiagnostic[] | undefined;
 
-const FIELD_RULES: readonly ((skill: CheckedSkill) => FoundInField)[] = [
+const SKILL_MD_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   ...LIMITS,
   checkDirName,
   checkFlags,
   checkComment,
   checkPlaceholder,
   checkTag,
-  checkAllowedTools,
-];
-
-const TEXT_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   checkFileName,
   checkFieldNames,
   checkConflict,
@@ -89,74 +83,89 @@ const FILE_RULES: readonly ((
   checkLinks,
 ];
 
-/**
- * How many more files, directories, and diagnostics there is room for, and how many more
- * bytes and milliseconds. Below zero once there was no room for something.
- */
-export interface Room {
-  entries: number;
+/** What a report says of a skill. */
+interface ReportedSkill {
+  readonly reported: Pick<Skill, "name" | "file" | "hiddenFrom"> & {
+    readonly isCopy: boolean | undefined;
+  };
+}
+
+/** What the checks may still read and report. Below zero once there was no room left. */
+export interface Budget extends EntryBudget {
   bytes: number;
+  /** In milliseconds. */
   time: number;
 }
 
-export function hasRoom({ entries, bytes, time }: Room): boolean {
+export function isWithin({ entries, bytes, time }: Budget): boolean {
   return Math.min(entries, bytes, time) >= 0;
 }
 
-/**
- * Lists what is wrong with a skill and its files, of which it keeps one at a time in
- * memory. Files beyond the limit of the rule `size` stay unread.
- */
+/** Lists what is wrong with a skill and its files. */
 export async function checkSkill(
   skill: Skill,
-  { registry, contents, room }: {
+  { registry, contents, budget }: {
     registry: SkillSource;
     contents: SkillFiles;
-    room: Room;
+    budget: Budget;
   },
 ): Promise<Diagnostic[]> {
   const read = (path: string) => readFile(path, skill, registry);
   const { text } = await read(SKILL_MD).catch(() => ({ text: "" }));
-  const yaml = findYaml(text) ?? "";
-  const fields = listFields(yaml);
-  const paths = contents.files.map(({ path }) => path);
-  const markdown = await import("./links.ts");
-  const checked = { ...skill, text, fields, paths, markdown };
-  const ofFiles: Diagnostic[] = [];
-  let left = MAX_SKILL_SIZE;
-  for (const { path, size } of contents.files) {
-    left -= size;
-    room.bytes -= size;
-    if (left < 0 || !hasRoom(room)) break;
-    const start = Date.now();
-    try {
-      const found = checkFile(await read(path), checked);
-      for (const diagnostic of found) ofFiles.push(diagnostic);
-      room.entries -= found.length;
-    } catch (error) {
-      const file = pathOf(skill, path);
-      ofFiles.push({ file, ...diagnosticOf(error), rule: "unreadable" });
-    }
-    room.time -= Date.now() - start;
-  }
-  const found = [
-    ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
-      .filter(({ field }) => field !== "name" || !isCorrected("name", yaml))
-      .slice(0, MAX_PER_FILE)
-      .map((diagnostic) => locateField(diagnostic, fields)),
-    ...TEXT_RULES.flatMap((rule) => rule(checked) ?? []),
-  ];
+  const checked = {
+    ...skill,
+    text,
+    fields: listFields(findYaml(text) ?? ""),
+    paths: contents.files.map(({ path }) => path),
+    markdown: await import("./links.ts"),
+  };
   return [
-    ...found.slice(0, MAX_PER_FILE).map((it) => ({ file: skill.file, ...it })),
-    ...ofFiles,
+    ...checkSkillMd(checked),
+    ...await checkEachFile(checked, contents, budget, read),
     ...listSkippedFiles(skill, contents),
-    ...[checkFiles(skill, contents)].filter((it) => it !== undefined),
+    ...checkSize(skill, contents),
   ];
 }
 
-/** Whether there is a diagnostic already that proposes what to write. */
-function isCorrected(key: string, yaml: string): boolean {
-  return readFields(yaml).refused.some((field) => field.key === key);
+function checkSkillMd(skill: CheckedSkill): Diagnostic[] {
+  const { refused } = readFields(findYaml(skill.text) ?? "");
+  // The correction of a refused name proposes one already.
+  const isNameRefused = refused.some(({ key }) => key === "name");
+  return SKILL_MD_RULES.flatMap((rule) => rule(skill) ?? [])
+    .filter(({ field }) => field !== "name" || !isNameRefused)
+    .slice(0, MAX_PER_FILE)
+    .map((it) => ({ file: skill.file, ...locate(it, skill.fields) }));
+}
+
+/**
+ * Checks the files of a skill, of which it keeps one at a time in memory. Files beyond
+ * the limit of the rule `size` stay unread.
+ */
+async function checkEachFile(
+  skill: CheckedSkill,
+  { files }: SkillFiles,
+  budget: Budget,
+  read: (path: string) => Promise<CheckedFile>,
+): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = [];
+  let left = MAX_SKILL_SIZE;
+  for (const { path, size } of files) {
+    left -= size;
+    budget.bytes -= size;
+    if (left < 0 || !isWithin(budget)) break;
+    const start = Date.now();
+    const file = pathOf(skill, path);
+    try {
+      const checked = await read(path);
+      const found = FILE_RULES.flatMap((rule) => rule(checked, skill) ?? []);
+      for (const it of found) diagnostics.push({ ...it, file });
+      budget.entries -= found.length;
+    } catch (error) {
+      diagnostics.push({ ...diagnosticOf(error), rule: "unreadable", file });
+    }
+    budget.time -= Date.now() - start;
+  }
+  return diagnostics;
 }
 
 /** @throws {SkillFileError} If it cannot be read. */
@@ -170,23 +179,18 @@ async function readFile(
   return { path, text: decoded, isUtf8: text !== undefined };
 }
 
-function checkFile(file: CheckedFile, skill: CheckedSkill): Diagnostic[] {
-  return FILE_RULES.flatMap((rule) => rule(file, skill) ?? [])
-    .map((it) => ({ ...it, file: pathOf(skill, file.path) }));
-}
-
 function pathOf({ file, directory }: Skill, path: string): string {
   return path === SKILL_MD ? file : join(directory, path);
 }
 
-function checkDirName({ name, directory }: CheckedSkill): FoundInField {
+function checkDirName({ name, directory }: CheckedSkill): Found {
   const dir = basename(directory);
   // Hosts refuse other names, which a limit reports with the right one.
   if (!isValidName(name) || name === dir) return undefined;
   return {
     rule: "name-folder",
     field: "name",
-    value: isValidName(dir) ? dir : undefined,
+    ...isValidName(dir) && { value: dir },
     reason: `the name ${quote(name)} differs from the folder name ${
       quote(dir)
     }`,
@@ -194,7 +198,7 @@ function checkDirName({ name, directory }: CheckedSkill): FoundInField {
   };
 }
 
-function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
+function checkFlags({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
   return FLAGS.filter((field) => {
     const value = frontmatter[field];
     return value !== undefined && !isFlagValue(value);
@@ -207,7 +211,7 @@ function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
 }
 
 /** What YAML reads as a comment is probably part of the description. */
-function checkComment({ fields }: CheckedSkill): FoundInField {
+function checkComment({ fields }: CheckedSkill): Found {
   const field = "description";
   const { value = "", lines = [] } = findField(field, fields) ?? {};
   const [, below = ""] = lines;
@@ -220,7 +224,7 @@ function checkComment({ fields }: CheckedSkill): FoundInField {
   return { rule: "description-comment", field, value, reason, fix };
 }
 
-function checkPlaceholder({ frontmatter }: CheckedSkill): FoundInField {
+function checkPlaceholder({ frontmatter }: CheckedSkill): Found {
   const field = "description";
   const [text] = /^\W*(?:todo|tbd|fixme|xxx)(?:\s*:.*|\W*)$/is
     .exec(frontmatter[field]) ?? [];
@@ -230,23 +234,13 @@ function checkPlaceholder({ frontmatter }: CheckedSkill): FoundInField {
   return { rule: "description-placeholder", field, reason, fix };
 }
 
-function checkTag({ frontmatter }: CheckedSkill): FoundInField {
+function checkTag({ frontmatter }: CheckedSkill): Found {
   const field = "description";
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(frontmatter[field]) ?? [];
   if (tag === undefined) return undefined;
   const reason = `some hosts refuse a description with ${quote(tag)}`;
   const fix = "write it without angle brackets";
   return { rule: "description-tag", field, reason, fix };
-}
-
-function checkAllowedTools(skill: CheckedSkill): FoundInField {
-  const field = "allowed-tools";
-  const tools = skill.frontmatter[field];
-  // Aliases can make it enormous, which `checkJson` reports.
-  if (!Array.isArray(tools) || checkJson(skill)) return undefined;
-  const reason = `${field} is a list, but the specification requires text`;
-  const fix = "write the tools on one line, with spaces between them";
-  return { rule: field, field, value: tools.join(" "), reason, fix };
 }
 
 function checkFileName({ file }: CheckedSkill): Found {
@@ -342,22 +336,19 @@ function checkLinks(
   return markdown.listBrokenLinks(text, path, paths);
 }
 
-/**
- * Reports skills of the same name.
- *
- * @param copies Those whose files are the same, too.
- */
+/** Reports skills of the same name, unless they are off. */
 export function checkTogether(
-  skills: readonly Skill[],
-  copies: ReadonlySet<Skill>,
+  skills: readonly ReportedSkill[],
 ): Diagnostic[] {
-  const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
+  const on = skills.map(({ reported }) => reported)
+    .filter((it) => !isOff(it));
+  const byName = Map.groupBy(on, ({ name }) => skillKey(name));
   return [...byName.values()].flatMap(([first, ...others]) =>
-    others.map((skill): Diagnostic => ({
+    others.map(({ file, name, isCopy }): Diagnostic => ({
       rule: "name-twice",
-      file: skill.file,
-      reason: `${quote(first!.file)} has the same name, ${quote(skill.name)}`,
-      fix: copies.has(skill)
+      file,
+      reason: `${quote(first!.file)} has the same name, ${quote(name)}`,
+      fix: isCopy
         ? "remove one of the two skills, because it is a copy"
         : "rename one of the two skills, or remove it",
     }))

@@ -21,7 +21,7 @@ import type {
   SkillScope,
   SkillState,
 } from "../skills/types.ts";
-import type { PolicyFile, PolicyIssue } from "./policy_file.ts";
+import type { PolicyFile } from "./policy_file.ts";
 import { STATES } from "./states.ts";
 
 /** A skill, or a directory with an invalid one, for the policy to decide on. */
@@ -72,40 +72,36 @@ export class Policy {
 
   /** Loads the policy. If it is invalid, returns diagnostics and keeps the last valid one. */
   async load(project: Project): Promise<readonly Diagnostic[]> {
-    const { rules, issues } = await this.#readRules(project);
-    if (issues.length > 0) return this.#diagnose(issues);
+    const { rules, diagnostics } = await this.#readRules(project);
+    if (diagnostics.length > 0) return this.#addEffect(diagnostics);
     try {
       this.#rules = rules.map((rule) => this.#activate(rule, project));
       return [];
     } catch (error) {
       const { message } = error as Error;
-      return this.#diagnose([{ reason: message, fix: NAME_READABLE }]);
+      const details = { reason: message, fix: NAME_READABLE };
+      return this.#addEffect([
+        { rule: "policy", file: this.#place, ...details },
+      ]);
     }
   }
 
-  async #readRules(
-    project: Project,
-  ): Promise<Pick<PolicyFile, "rules" | "issues">> {
+  async #readRules(project: Project): Promise<PolicyFile> {
     const { policy } = this.#options;
-    if (policy === undefined) return { rules: [], issues: [] };
+    if (policy === undefined) return { rules: [], diagnostics: [] };
     // Loaded on demand, because only a policy needs a schema.
     const { checkPolicy, loadPolicy } = await import("./policy_file.ts");
     this.#loaded = this.file === undefined
-      ? this.#loaded ?? checkPolicy(policy)
+      ? this.#loaded ?? checkPolicy(policy, this.#place)
       : loadPolicy(this.file, project, this.#loaded);
     return this.#loaded;
   }
 
-  #diagnose(issues: readonly PolicyIssue[]): Diagnostic[] {
+  #addEffect(diagnostics: readonly Diagnostic[]): Diagnostic[] {
     const effect = this.isUsable
       ? "until then, the last valid policy applies"
       : "until then, no skills are served";
-    return issues.map((issue) => ({
-      ...issue,
-      rule: "policy",
-      file: this.#place,
-      fix: `${issue.fix}; ${effect}`,
-    }));
+    return diagnostics.map((it) => ({ ...it, fix: `${it.fix}; ${effect}` }));
   }
 
   get #place(): string {
