@@ -59,7 +59,6 @@ export const RULES = {
   "long": "warning",
   "broken-link": "warning",
   "encoding": "warning",
-  "script-crlf": "warning",
   "file-case": "warning",
   "name-twice": "warning",
   "not-served": "warning",

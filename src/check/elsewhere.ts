@@ -1,7 +1,7 @@
 /**
  * Finds skills in directories that the server does not search: those of other agents
- * and of the packages of a project, those a level off or too deep, and those with almost
- * the given name. Says which option adds them.
+ * and of the packages of a project, and those a level off or too deep. Says which option
+ * adds them.
  */
 
 import type { Diagnostic } from "../diagnostics.ts";
@@ -9,7 +9,6 @@ import {
   basename,
   childOn,
   currentDir,
-  dirname,
   inHome,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -23,14 +22,10 @@ import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { deepenRoots, listSubdirs } from "../skills/near_misses.ts";
-import {
-  DEFAULT_DIRS,
-  resolveSkillRoots,
-  SHARED_DIRS,
-} from "../skills/roots.ts";
+import { DEFAULT_DIRS, SHARED_DIRS } from "../skills/roots.ts";
 import { isSkillDir } from "../skills/skill_file.ts";
 import type { Skill, SkillCatalog, SkillRoot } from "../skills/types.ts";
-import { count, nearestWords, quote } from "../text.ts";
+import { count } from "../text.ts";
 
 /**
  * Where agents have a directory `skills`, in projects or in the home directory, according
@@ -124,15 +119,16 @@ function isUnsearched(path: string, roots: readonly SkillRoot[]): boolean {
     !roots.some((root) => isAtOrBelow(root.path, path));
 }
 
-/** Creates a place that the fix searches at any depth, unless the rest says otherwise. */
-function placeAt(
-  path: string,
-  fix: string,
-  rest: Partial<Place> = { recursive: true },
-): Place {
+function placeAt(path: string, fix: string, rest: Partial<Place>): Place {
   // A project may be a stranger's, so the limit for its directories applies.
   const isProject = isAtOrBelow(path, currentDir() ?? path);
   return { path, fix, scope: isProject ? "project" : "global", ...rest };
+}
+
+/** Creates a place that an option adds, if the user cannot do something better. */
+function placeToAdd(path: string, settings: Settings, better = ""): Place {
+  const fix = better + adviseToAdd(path, settings);
+  return placeAt(path, fix, { recursive: true });
 }
 
 function adviseToAdd(dir: string, { home }: Settings): string {
@@ -145,10 +141,9 @@ function listPlugins(settings: Settings): Place[] {
   const cache = inHome(join(".claude", "plugins", "cache"), settings.options);
   return listSubdirs(cache ?? "").flatMap((dir) => listSubdirs(dir))
     .flatMap((plugin) => listSubdirs(plugin).sort(byNumber).at(-1) ?? [])
-    .map((path) => {
-      const add = adviseToAdd(path, settings);
-      return placeAt(path, `for other clients than Claude Code, ${add}`);
-    });
+    .map((it) =>
+      placeToAdd(it, settings, "for other clients than Claude Code, ")
+    );
 }
 
 /** Lists the directories of other agents, and those above the project. */
@@ -160,14 +155,13 @@ function listKnown(settings: Settings): Place[] {
       `move its skills to ${shown}/.claude/skills`,
       { isDeepened: true },
     ),
-    ...AGENT_DIRS.map((dir) => pathOf(`${dir}/skills`))
-      .map((path) => placeAt(path, adviseToAdd(path, settings))),
+    ...AGENT_DIRS
+      .map((dir) => placeToAdd(pathOf(`${dir}/skills`), settings)),
   ]);
-  const above = listDirsAbove().map((dir) => {
-    const path = join(dir, ".claude", "skills");
-    const add = adviseToAdd(path, settings);
-    return placeAt(path, `start the client in that project, or ${add}`);
-  });
+  const above = listDirsAbove().map((dir) => join(dir, ".claude", "skills"))
+    .map((it) =>
+      placeToAdd(it, settings, "start the client in that project, or ")
+    );
   return [...places, ...above];
 }
 
@@ -197,12 +191,11 @@ function listPackages(settings: Settings): Place[] {
   const outer = listSubdirs(currentDir() ?? "").slice(0, MAX_PLACES);
   const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]
     .slice(0, MAX_PLACES);
-  return packages.flatMap((dir) =>
-    SHARED_DIRS.map((name) => join(dir, name, "skills"))
-  ).map((path) => {
-    const add = adviseToAdd(path, settings);
-    return placeAt(path, `start the client in that package, or ${add}`);
-  });
+  return packages
+    .flatMap((dir) => SHARED_DIRS.map((name) => join(dir, name, "skills")))
+    .map((it) =>
+      placeToAdd(it, settings, "start the client in that package, or ")
+    );
 }
 
 /** Lists the directories beside where `skills` should be, such as `skill`, or a skill. */
@@ -251,26 +244,4 @@ export function reportDeeper(
       adviseToAdd(file, settings)
     }`,
   }));
-}
-
-/** Suggests a folder or a skill of almost the same name instead of a missing directory. */
-export function explainMissingDir(
-  diagnostic: Diagnostic,
-  { options, values: { agents, check } }: Settings,
-): Diagnostic {
-  const { file } = diagnostic;
-  const name = basename(file);
-  const isHere = dirname(file) === options.workingDirectory;
-  const mayBeSkill = check && isHere;
-  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
-  const names = [dirname(file), ...roots.map(({ path }) => path)]
-    .flatMap((dir) => listSubdirs(dir)).map((path) => basename(path));
-  const [near] = nearestWords(name, new Set(names));
-  const reason = mayBeSkill
-    ? `there is no folder or skill named ${quote(name)}`
-    : diagnostic.reason;
-  const fix = near === undefined
-    ? diagnostic.fix
-    : `did you mean ${quote(isHere ? near : join(dirname(file), near))}?`;
-  return { ...diagnostic, reason, fix };
 }

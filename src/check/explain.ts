@@ -210,15 +210,9 @@ function explainLinesBelow(field: Field): Partial<Diagnostic> {
     const reason = `YAML cannot read this line of ${quote(key)}`;
     return { line: line + refused, reason, fix: "put its text in quotes" };
   }
-  if (!isSeparated(field)) {
-    const finished = `${key}: ${field.value}`.trimEnd();
-    return {
-      line,
-      reason: reasonFor(field, ""),
-      ...writeInstead(finished, ""),
-    };
-  }
-  const reason = `the field ${quote(key)} is malformed, or not text`;
+  const reason = isSeparated(field)
+    ? `the field ${quote(key)} is malformed, or not text`
+    : reasonFor(field, "");
   return { line, reason, fix: CHECK_LINES };
 }
 

@@ -79,7 +79,6 @@ const FILE_RULES: readonly ((
   skill: CheckedSkill,
 ) => Found)[] = [
   checkEncoding,
-  checkShebang,
   checkLinks,
 ];
 
@@ -317,15 +316,6 @@ function checkInside({ paths }: CheckedSkill): Found {
 function checkEncoding({ path, text, isUtf8 }: CheckedFile): Found {
   if (isUtf8 || !MARKDOWN.test(path)) return undefined;
   return { rule: "encoding", ...explainEncoding(text) };
-}
-
-/** A carriage return becomes part of the interpreter's name. */
-function checkShebang({ text }: CheckedFile): Found {
-  if (!/^#!.*\r\n/.test(text)) return undefined;
-  const reason =
-    "the line ends in CR and LF, so the system finds no interpreter of that name";
-  const fix = "save the file with LF line endings";
-  return { rule: "script-crlf", line: 1, reason, fix };
 }
 
 function checkLinks(

@@ -2,20 +2,14 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
-import {
-  explainMissingDir,
-  listPlaces,
-  reportDeeper,
-  reportPlaces,
-} from "../check/elsewhere.ts";
-import { explain } from "../check/explain.ts";
+import { listPlaces, reportDeeper, reportPlaces } from "../check/elsewhere.ts";
 import {
   type Budget,
   checkSkill,
   checkTogether,
   isWithin,
 } from "../check/rules.ts";
-import { addSymlinkTarget } from "../check/symlink_target.ts";
+import { addSymlinkTarget, explainScan } from "../check/scan.ts";
 import {
   type Diagnostic,
   type DiagnosticDetails,
@@ -43,11 +37,7 @@ import {
   SKILL_MD,
   skillKey,
 } from "../skills/names.ts";
-import {
-  checkLooseFile,
-  listNearMisses,
-  readHead,
-} from "../skills/near_misses.ts";
+import { listNearMisses } from "../skills/near_misses.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type {
@@ -138,7 +128,7 @@ async function diagnose(
   const { catalog } = registry;
   const { check, list } = settings.values;
   return [
-    ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
+    ...catalog.diagnostics.flatMap((it) => explainScan(it, settings)),
     ...inspected.flatMap((it) => it.diagnostics),
     ...check ? checkTogether(inspected) : [],
     // `--check` may see only some of the skills.
@@ -233,22 +223,6 @@ function listUninspected(
       "the project has too many files for a report, so some of them were not checked",
     fix: "pass its folder, or a folder of a skill, as DIR to check all files",
   }];
-}
-
-/** Replaces a diagnostic of the scan with more detailed ones. */
-function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
-  const { rule, file } = diagnostic;
-  const { check = false } = settings.values;
-  if (rule === "folder-missing") {
-    return [explainMissingDir(diagnostic, settings)];
-  }
-  if (rule === "not-a-folder" && check) {
-    const among = isNamedSkills(dirname(file));
-    return among ? checkLooseFile(file) : [diagnostic];
-  }
-  const bytes = dirOf(file) === undefined ? new Uint8Array() : readHead(file);
-  if (bytes.length === 0) return [diagnostic];
-  return explain(diagnostic, bytes);
 }
 
 /** Reports skills in directories that no root covers. */

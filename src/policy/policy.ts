@@ -115,7 +115,7 @@ export class Policy {
     const real = named.map((path) => project.resolve(path));
     return {
       rule,
-      patterns: textsOf(rule.skill).map((name) => piecesOf(skillKey(name))),
+      patterns: textsOf(rule.skill).map((name) => [...skillKey(name)]),
       named,
       dirs: [...named, ...real].map(comparablePath),
     };
@@ -167,7 +167,8 @@ function listingsOf({ names, scope, paths }: PolicySubject): Listing[] {
 /** A rule with its conditions prepared for one scan. */
 interface ActiveRule {
   readonly rule: SkillPolicyRule;
-  readonly patterns: readonly Pieces[];
+  /** The characters of each pattern of names. */
+  readonly patterns: readonly (readonly string[])[];
   /** The absolute paths of its directories. */
   readonly named: readonly string[];
   /** These and their real paths, in comparable form. */
@@ -195,40 +196,23 @@ function isMatch(
       dirs.some((dir) => `${path}/`.startsWith(`${dir}/`)));
 }
 
-/** The characters of a pattern between its stars. */
-type Pieces = readonly (readonly string[])[];
-
-function piecesOf(pattern: string): Pieces {
-  return pattern.split("*").map((piece) => [...piece]);
-}
-
 /**
  * Whether a name matches a pattern, in which `*` stands for any text and `?` for one
- * character. The first piece begins the name, the last one ends it, and each other one
- * comes anywhere after the one before. A regular expression could take seconds on a name
- * that a stranger chose.
+ * character. Follows all beginnings of the name that match at the same time, because a
+ * regular expression could take seconds on a name that a stranger chose.
  */
-function matchesName(key: string, [first = [], ...rest]: Pieces): boolean {
+function matchesName(key: string, pattern: readonly string[]): boolean {
   const characters = [...key];
-  const isAt = (piece: readonly string[], start: number) =>
-    piece.every((expected, index) => {
-      const character = characters[start + index];
-      return character === expected ||
-        (expected === "?" && character !== undefined);
-    });
-  const last = rest.pop();
-  if (last === undefined) {
-    return characters.length === first.length && isAt(first, 0);
+  let ends = [0];
+  for (const expected of pattern) {
+    const [first = Infinity] = ends;
+    ends = expected === "*"
+      ? [...characters.keys(), characters.length].filter((end) => end >= first)
+      : ends.filter((end) =>
+        end < characters.length && ["?", characters[end]].includes(expected)
+      ).map((end) => end + 1);
   }
-  if (!isAt(first, 0)) return false;
-  let end = first.length;
-  for (const piece of rest.filter(({ length }) => length > 0)) {
-    const start = characters.findIndex((_, at) => at >= end && isAt(piece, at));
-    if (start < 0) return false;
-    end = start + piece.length;
-  }
-  const start = characters.length - last.length;
-  return start >= end && isAt(last, start);
+  return ends.includes(characters.length);
 }
 
 function textsOf(

@@ -4,6 +4,7 @@
  */
 
 import { attempt } from "../attempt.ts";
+import type { Advice } from "../diagnostics.ts";
 import {
   basename,
   currentDir,
@@ -32,7 +33,6 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
-import { ADVICE } from "./advice.ts";
 import {
   type CommandLine,
   createOptions,
@@ -56,6 +56,14 @@ export interface Settings {
   /** A line for each ignored setting, with the fix. */
   readonly warnings: readonly string[];
 }
+
+/** What to add to the fix of each rule: the options and settings that help. */
+const ADVICE: Advice = {
+  "link-outside":
+    ", or, if you trust the folder DIR that it points into, use --trust-links DIR",
+  "too-large":
+    ', or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
+};
 
 /** The settings from the environment. */
 interface Environment extends BaseDirs {
