@@ -16,7 +16,6 @@ import {
   join,
   mayRead,
   realPathOf,
-  withDirsAbove,
 } from "../fs/paths.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
@@ -45,8 +44,7 @@ const AGENT_DIRS =
   .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
 /** The maximum number of lines about other directories, and about deeper ones. */
-const MAX_PLACES_TOLD = 25;
-const MAX_DEEPER = 10;
+const MAX_LINES = 25;
 
 /** How many directories of a project can be packages, or can be beside `skills`. */
 const MAX_PLACES = 1_000;
@@ -85,7 +83,6 @@ export function listPlaces(
   return { places, deep: deepenRoots([...roots, ...deepened]) };
 }
 
-/** Reports the places in which a scan found skills. */
 export function reportPlaces(
   places: readonly Place[],
   found: SkillCatalog,
@@ -99,7 +96,7 @@ export function reportPlaces(
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
     const { path: file, fix } = place;
     return [{ rule: "not-searched", file, reason, fix }];
-  }).slice(0, MAX_PLACES_TOLD);
+  }).slice(0, MAX_LINES);
 }
 
 /** Whether the user named directories and needs no hints about others. */
@@ -146,9 +143,9 @@ function listPlugins(settings: Settings): Place[] {
     );
 }
 
-/** Lists the directories of other agents, and those above the project. */
+/** Lists the directories of other agents. */
 function listKnown(settings: Settings): Place[] {
-  const places = listBases(settings).flatMap(({ shown, pathOf }) => [
+  return listBases(settings).flatMap(({ shown, pathOf }) => [
     placeAt(pathOf(".agents/skills"), "add --agents", { isDeepened: true }),
     placeAt(
       pathOf("claude/skills"),
@@ -158,11 +155,6 @@ function listKnown(settings: Settings): Place[] {
     ...AGENT_DIRS
       .map((dir) => placeToAdd(pathOf(`${dir}/skills`), settings)),
   ]);
-  const above = listDirsAbove().map((dir) => join(dir, ".claude", "skills"))
-    .map((it) =>
-      placeToAdd(it, settings, "start the client in that project, or ")
-    );
-  return [...places, ...above];
 }
 
 /** The home directory and the project: how to write them, and paths in them. */
@@ -175,15 +167,6 @@ function listBases(
     ...options.homeDirectory ? [{ shown: "~", pathOf: home }] : [],
     ...here ? [{ shown: ".", pathOf: (it: string) => join(here, it) }] : [],
   ];
-}
-
-/** Lists the directories above the working directory, up to the root of its repository. */
-function listDirsAbove(): string[] {
-  const dirs = withDirsAbove(currentDir() ?? "");
-  const top = dirs.findIndex((dir) =>
-    mayRead(dir) && isThere(join(dir, ".git"))
-  );
-  return dirs.slice(1, top + 1);
 }
 
 /** Lists where the packages of a project can have skills, up to two levels below it. */
@@ -230,11 +213,9 @@ export function reportDeeper(
     isDeep(skill) && !searched.includes(skill.realDirectory) &&
     !isAtOrBelowAny(skill.realDirectory, known)
   );
-  const dirOf = ({ directory, root }: Skill) => childOn(directory, root.path);
-  const areMany = new Set(deeper.map(dirOf)).size > MAX_DEEPER;
   const byDir = Map.groupBy(
     deeper,
-    (skill) => areMany ? skill.root.path : dirOf(skill),
+    ({ directory, root }) => childOn(directory, root.path),
   );
   return Array.from(byDir, ([file, { length }]): Diagnostic => ({
     rule: "not-searched",
@@ -243,5 +224,5 @@ export function reportDeeper(
     fix: `move ${length === 1 ? "it" : "them"} up, or ${
       adviseToAdd(file, settings)
     }`,
-  }));
+  })).slice(0, MAX_LINES);
 }

@@ -15,7 +15,6 @@ import { escapeCommands, isCopyable, isObject, quote } from "../text.ts";
 /** How many diagnostics of a file are reported. Others follow once these are solved. */
 export const MAX_PER_FILE = 20;
 
-/** Describes a field whose key is almost a known one. */
 export function explainMisspelling(field: Field, meant: string) {
   const { key, value, line } = field;
   const written = `${meant}: ${value}`.trimEnd();
@@ -63,7 +62,6 @@ function findNested(
   }
 }
 
-/** Whether the parser reads a text. */
 export function isYaml(text: string): boolean {
   return attempt(() => [parseYaml(text)]) !== undefined;
 }

@@ -42,13 +42,11 @@ interface CheckedSkill extends Skill {
   readonly text: string;
   /** The fields as written. */
   readonly fields: readonly Field[];
-  /** The paths of its files. */
   readonly paths: readonly string[];
   /** What reads Markdown. `--list` does not load it. */
   readonly markdown: typeof import("./links.ts");
 }
 
-/** A file of a skill. */
 interface CheckedFile {
   readonly path: string;
   /** Its text, with the character U+FFFD for bytes that are not UTF-8. */
@@ -82,7 +80,6 @@ const FILE_RULES: readonly ((
   checkLinks,
 ];
 
-/** What a report says of a skill. */
 interface ReportedSkill {
   readonly reported: Pick<Skill, "name" | "file" | "hiddenFrom"> & {
     readonly isCopy: boolean | undefined;
@@ -100,7 +97,6 @@ export function isWithin({ entries, bytes, time }: Budget): boolean {
   return Math.min(entries, bytes, time) >= 0;
 }
 
-/** Lists what is wrong with a skill and its files. */
 export async function checkSkill(
   skill: Skill,
   { registry, contents, budget }: {

@@ -20,7 +20,6 @@ import { isNamedSkills, resolveSkillRoots } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
 import { explain } from "./explain.ts";
 
-/** Replaces a diagnostic of the scan with more detailed ones. */
 export function explainScan(
   diagnostic: Diagnostic,
   settings: Settings,

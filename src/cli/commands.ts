@@ -89,7 +89,6 @@ async function printModelView(
   return await print(formatModelView(as, catalog, options));
 }
 
-/** Prints the report of `--list` or `--check`. */
 async function printReport(
   settings: Settings,
   openSkills: OpenSkills,

@@ -1,4 +1,4 @@
-/** The report of `--list` and `--check`, which `--json` prints verbatim. */
+/** The report of `--list` and `--check`: what is found, and what is wrong with it. */
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
@@ -52,7 +52,6 @@ import type {
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
 
-/** Opens a registry with some settings, without scanning. */
 export type OpenSkills = (
   settings: Settings,
   options?: Pick<SkillRegistryOptions, "log">,
@@ -73,7 +72,6 @@ interface ReportedScan {
   readonly budgets: Readonly<Record<SkillScope, Budget>>;
 }
 
-/** Scans the roots once, and creates the report of `--check` or `--list`. */
 export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const { check = false, policy } = settings.values;
   const { words } = settings;
@@ -109,7 +107,6 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   };
 }
 
-/** Returns what `--json` prints of a report. */
 export function toJson(report: Report): object {
   const diagnostics = report.diagnostics.map((it) => ({
     ...it,
@@ -119,7 +116,6 @@ export function toJson(report: Report): object {
   return { ...report, diagnostics };
 }
 
-/** Lists what is wrong with the skills, and beside them. */
 async function diagnose(
   inspected: readonly InspectedSkill[],
   { settings, registry, roots, budgets }: ReportedScan,
@@ -175,7 +171,6 @@ function selectSkills(
   });
 }
 
-/** Lists the names that may load a skill. */
 function listNames({ name, plugin, scope, directory }: Skill): string[] {
   const names = plugin === undefined ? [name] : [name, `${plugin}:${name}`];
   const scoped = names.map((name) => `${scope}:${name}`);
@@ -225,7 +220,6 @@ function listUninspected(
   }];
 }
 
-/** Reports skills in directories that no root covers. */
 async function listUnsearched(
   catalog: SkillCatalog,
   settings: Settings,

@@ -44,7 +44,6 @@ function joinSections(sections: readonly (readonly string[])[]): string[] {
     .flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
 }
 
-/** Formats each root, and below it the skills in it. */
 function formatRoots(
   { policy, roots, skills }: Report,
   home: string | undefined,
@@ -115,7 +114,6 @@ function formatRemarks(
   return remarks.join("; ");
 }
 
-/** Formats all that a report says about a skill. */
 function formatSkill(
   skill: Report["skills"][number],
   home: string | undefined,

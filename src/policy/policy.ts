@@ -38,7 +38,6 @@ interface PolicyDecision {
   readonly policyRule?: SkillPolicyRule | undefined;
 }
 
-/** The decision without a rule. */
 const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
 const NAME_READABLE =
@@ -121,7 +120,6 @@ export class Policy {
     };
   }
 
-  /** Lists the directories that rules name. */
   listNamedDirs(): string[] {
     return (this.#rules ?? []).flatMap(({ named }) => named);
   }

@@ -65,7 +65,6 @@ const ADVICE: Advice = {
     ', or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
 };
 
-/** The settings from the environment. */
 interface Environment extends BaseDirs {
   readonly maxFileSize?: number | undefined;
 }

@@ -8,7 +8,6 @@ import { attempt } from "../attempt.ts";
 import { editDistance, isObject, oneLine } from "../text.ts";
 import { findConflict, keepFirstVersion } from "./conflicts.ts";
 
-/** The fields that every skill must have. */
 export const REQUIRED_FIELDS = ["name", "description"] as const;
 
 export const FLAGS: readonly string[] = [
@@ -46,7 +45,6 @@ export interface RefusedField extends Field {
   readonly corrected?: readonly string[] | undefined;
 }
 
-/** The fields of a frontmatter. */
 export interface ReadFields {
   readonly values: Values;
   readonly refused: readonly RefusedField[];

@@ -28,7 +28,6 @@ export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 const MAX_JSON_DEPTH = 64;
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
-/** Returns what is wrong with a field of a skill. */
 type Limit = (
   skill: Skill,
 ) => DiagnosticDetails | DiagnosticDetails[] | undefined;
@@ -70,7 +69,6 @@ export function validName(name: string): string | undefined {
   return valid === "" ? undefined : valid;
 }
 
-/** Whether hosts accept a name. */
 export function isValidName(name: string): boolean {
   return validName(name) === name && name.length <= MAX_NAME_LENGTH;
 }
@@ -192,7 +190,6 @@ export function listSkippedFiles(
   }));
 }
 
-/** Describes a skill with too many or too large files. */
 export function checkSize(
   { directory }: Skill,
   { files, entries }: SkillFiles,

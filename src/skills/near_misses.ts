@@ -137,7 +137,6 @@ export function listNearMisses(
     );
 }
 
-/** Lists the near misses in a root or a group. */
 function checkSearchedDir(
   dir: string,
   layout: Layout,
@@ -247,7 +246,6 @@ function listDir(
   return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
 }
 
-/** Lists the paths of the directories in a directory. */
 export function listSubdirs(
   path: string,
   budget: EntryBudget = NO_LIMIT,
@@ -262,21 +260,16 @@ export function listSubdirs(
  *   hold all kinds of files.
  */
 export function checkLooseFile(path: string, isForSkills = true): Diagnostic[] {
-  const found = findNearMiss(path, isForSkills);
-  return found === undefined ? [] : [{ file: path, ...found }];
-}
-
-function findNearMiss(
-  path: string,
-  isForSkills: boolean,
-): DiagnosticDetails | undefined {
   const name = basename(path);
-  if (!name.includes(".")) return findLinkText(name, readText(path));
-  if (!isForSkills) return undefined;
-  if (ARCHIVE_NAME.test(name)) return ARCHIVE;
+  if (!name.includes(".")) {
+    const link = findLinkText(name, readText(path));
+    return link === undefined ? [] : [{ file: path, ...link }];
+  }
+  if (!isForSkills) return [];
+  if (ARCHIVE_NAME.test(name)) return [{ file: path, ...ARCHIVE }];
   const isLoose = LIKE_SKILL_MD.test(name) ||
     (MARKDOWN.test(name) && hasFrontmatter(path));
-  return isLoose ? LOOSE_FILE : undefined;
+  return isLoose ? [{ file: path, ...LOOSE_FILE }] : [];
 }
 
 /** Whether a file probably should be the `SKILL.md` of its directory. */
