@@ -310,25 +310,31 @@ function listChecked(
 /** A skill in the report, and what is wrong with it. */
 type InspectedSkill = Awaited<ReturnType<typeof inspect>>;
 
-async function inspect(
-  skill: Skill,
-  { registry, settings: { values: { check }, words }, roots, budgets }:
-    ReportedScan,
-) {
-  const { name, description, scope, directory, file } = skill;
-  const { state, hiddenFrom, isHiddenFromUser } = skill;
-  const { served, shadowed } = registry.catalog;
+async function inspect(skill: Skill, scan: ReportedScan) {
+  const { registry, settings, budgets } = scan;
   const budget = budgets[skill.root.scope];
   const contents = isOff(skill)
     ? undefined
     : await listFiles(skill, registry, budget);
-  const diagnostics = contents && check && isWithin(budget)
+  const diagnostics = contents && settings.values.check && isWithin(budget)
     ? await checkSkill(skill, { registry, contents, budget })
-      .catch((error) => [{ file, ...diagnosticOf(error) }])
+      .catch((error) => [{ file: skill.file, ...diagnosticOf(error) }])
     : [];
+  const reported = await toReportedSkill(skill, contents, scan);
+  return { reported, diagnostics };
+}
+
+async function toReportedSkill(
+  skill: Skill,
+  contents: SkillFiles | undefined,
+  { registry, settings: { words }, roots, budgets }: ReportedScan,
+) {
+  const { name, description, scope, directory, file } = skill;
+  const { state, hiddenFrom, isHiddenFromUser } = skill;
+  const { served, shadowed } = registry.catalog;
   const shadowing = shadowed.find((it) => it.skill === skill);
   const isServed = served.get(servedKey(skill)) === skill;
-  const reported = {
+  return {
     name,
     loadedAs: isServed ? qualifiedName(skill) : undefined,
     description,
@@ -343,7 +349,7 @@ async function inspect(
     policyRule: skill.policyRule?.path,
     shadowedBy: shadowing?.by.file,
     isCopy: shadowing && contents &&
-      await hasSameFiles(shadowing, registry, budget),
+      await hasSameFiles(shadowing, registry, budgets[skill.root.scope]),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
     ...words.length === 0 ? {} : {
@@ -351,7 +357,6 @@ async function inspect(
       paths: contents?.files.map(({ path }) => path),
     },
   };
-  return { reported, diagnostics };
 }
 
 /** Lists the files of a skill, unless the budget is used up. */
