@@ -9,7 +9,9 @@ import { quote } from "../text.ts";
 import { writeInstead } from "./fields.ts";
 
 /** Names the first line that is not UTF-8, in a text with U+FFFD for such bytes. */
-export function explainEncoding(text: string) {
+export function explainEncoding(
+  text: string,
+): Pick<Diagnostic, "line" | "reason" | "fix"> {
   return {
     line: 1 + text.split("\n").findIndex((it) => it.includes("\ufffd")),
     reason:
@@ -60,13 +62,16 @@ export function explainStart(text: string): Partial<Diagnostic>[] {
     : [];
 }
 
-function explainLinesAbove(above: string) {
+function explainLinesAbove(above: string): Partial<Diagnostic> {
   const line = above.split("\n").length;
   const reason = `the frontmatter starts on line ${line}, not on line 1`;
   return { line: 1, reason, fix: "delete the lines above it" };
 }
 
-function explainCodeFence(codeFence: string, text: string) {
+function explainCodeFence(
+  codeFence: string,
+  text: string,
+): Partial<Diagnostic> {
   const lines = text.trimEnd().split("\n");
   const first = 1 + lines.indexOf(codeFence);
   const last = 1 + lines.findLastIndex((it) => CODE_FENCE.test(it));

@@ -15,7 +15,10 @@ import { escapeCommands, isCopyable, isObject, quote } from "../text.ts";
 /** How many diagnostics of a file are reported. Others follow once these are solved. */
 export const MAX_PER_FILE = 20;
 
-export function explainMisspelling(field: Field, meant: string) {
+export function explainMisspelling(
+  field: Field,
+  meant: string,
+): Pick<Diagnostic, "line" | "reason" | "fix" | "copy"> {
   const { key, value, line } = field;
   const written = `${meant}: ${value}`.trimEnd();
   const [quoted] = quoteText({ ...field, key: meant }) ?? [];

@@ -80,10 +80,9 @@ const FILE_RULES: readonly ((
   checkLinks,
 ];
 
-interface ReportedSkill {
-  readonly reported: Pick<Skill, "name" | "file" | "hiddenFrom"> & {
-    readonly isCopy: boolean | undefined;
-  };
+interface NamedSkill extends Pick<Skill, "name" | "file" | "hiddenFrom"> {
+  /** Whether its files are those of an earlier skill of its name. */
+  readonly isCopy: boolean | undefined;
 }
 
 /** What the checks may still read and report. Below zero once there was no room left. */
@@ -323,11 +322,8 @@ function checkLinks(
 }
 
 /** Reports skills of the same name, unless they are off. */
-export function checkTogether(
-  skills: readonly ReportedSkill[],
-): Diagnostic[] {
-  const on = skills.map(({ reported }) => reported)
-    .filter((it) => !isOff(it));
+export function checkTogether(skills: readonly NamedSkill[]): Diagnostic[] {
+  const on = skills.filter((it) => !isOff(it));
   const byName = Map.groupBy(on, ({ name }) => skillKey(name));
   return [...byName.values()].flatMap(([first, ...others]) =>
     others.map(({ file, name, isCopy }): Diagnostic => ({

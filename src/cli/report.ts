@@ -126,7 +126,7 @@ async function diagnose(
   return [
     ...catalog.diagnostics.flatMap((it) => explainScan(it, settings)),
     ...inspected.flatMap((it) => it.diagnostics),
-    ...check ? checkTogether(inspected) : [],
+    ...check ? checkTogether(inspected.map(({ reported }) => reported)) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
     ...await listUnsearched(catalog, settings, openSkills),

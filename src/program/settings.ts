@@ -83,8 +83,7 @@ export function createSettings(command: CommandLine): Settings {
   const { homeDirectory: home } = environment;
   const needsHome = dirs.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
-  const derived = deriveSettings(values, dirs, environment);
-  return { values, environment, home, dirs, words, warnings, ...derived };
+  return withOptions({ environment, home, dirs, words, warnings }, values);
 }
 
 /** Whether an argument of `--list` is no directory, but chooses skills. */
@@ -102,23 +101,13 @@ export function logWarnings({ warnings }: Settings): void {
 
 /** Returns settings with the same directories and other options, whose paths are absolute. */
 export function withOptions(
-  settings: Settings,
+  settings: Omit<Settings, "values" | "roots" | "options">,
   values: Settings["values"],
 ): Settings {
-  const derived = deriveSettings(
-    values,
-    settings.dirs,
-    settings.environment,
-  );
-  return { ...settings, values, ...derived };
-}
-
-function deriveSettings(
-  values: Settings["values"],
-  dirs: readonly string[],
-  environment: Environment,
-): Pick<Settings, "roots" | "options"> {
+  const { environment, dirs } = settings;
   return {
+    ...settings,
+    values,
     roots: listRoots(values, dirs, environment),
     options: { ...environment, ...createOptions(values), advice: ADVICE },
   };
