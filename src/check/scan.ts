@@ -2,14 +2,7 @@
 
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import {
-  basename,
-  dirname,
-  isThere,
-  join,
-  resolve,
-  withDirsAbove,
-} from "../fs/paths.ts";
+import { basename, dirname, join } from "../fs/paths.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import {
   checkLooseFile,
@@ -60,16 +53,12 @@ function explainMissingDir(
   return { ...diagnostic, reason, fix };
 }
 
-/** Adds the target of a symlink as written, and the part of it that exists. */
+/** Adds the target of a symlink as written. */
 export function addSymlinkTarget(diagnostic: Diagnostic): Diagnostic {
   const { rule, file, reason } = diagnostic;
   const mayBeLink = rule.startsWith("link-") || rule === "not-served";
   const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;
-  if (target === undefined) return diagnostic;
-  const path = resolve(dirname(file), target);
-  const found = withDirsAbove(path).find(isThere);
-  const part = found === path || found === undefined
-    ? ""
-    : ` (only ${quote(found)} of that path exists)`;
-  return { ...diagnostic, reason: `${reason}: ${quote(target)}${part}` };
+  return target === undefined
+    ? diagnostic
+    : { ...diagnostic, reason: `${reason}: ${quote(target)}` };
 }
