@@ -64,7 +64,7 @@ interface OtherRoots {
 }
 
 /** Lists where skills may be that no root covers. */
-export function listPlaces(
+export function listOtherRoots(
   catalog: SkillCatalog,
   settings: Settings,
 ): OtherRoots {

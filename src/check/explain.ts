@@ -126,31 +126,39 @@ function explainAbsent(
   return { rule, line: 1, reason, fix: `${fix}, such as:`, copy };
 }
 
+const STRAY = {
+  reason: "this text belongs to no field",
+  fix: "delete it, or begin it with the name of a field, a colon, and a space",
+};
+
 /** Says what is wrong with a field, or with lines in it, and what to write instead. */
 function explainField(
   field: RefusedField,
   dir: string,
   fields: readonly Field[],
 ): Partial<Diagnostic>[] {
-  const { line, lines, corrected } = field;
-  if (corrected === undefined) return [explainLeftOut(field, dir, fields)];
-  if (corrected.length === 1) return [explainText(field, dir)];
-  return corrected.flatMap((finished, index) => {
-    if (finished === lines[index]) return [];
-    const reason = index === 0
-      ? reasonFor(field, finished)
-      : "the indentation of this line is wrong";
-    const fix = writeInstead(finished, "delete the spaces before it");
-    return [{ line: line + index, reason, ...fix }];
-  });
+  const { key, line, lines } = field;
+  if (key === "") return [{ line, ...STRAY }];
+  const first = findField(key, fields)!;
+  if (first.line !== line) {
+    const reason = `the field ${quote(key)} is already on line ${first.line}`;
+    return [{ line, reason, fix: "delete one of the two" }];
+  }
+  const corrected = field.corrected ?? quoteText(field);
+  if (corrected === undefined) {
+    return [lines.length > 1 ? explainBelow(field) : explainEmpty(field, dir)];
+  }
+  return corrected.length > 1
+    ? explainIndentation(field, corrected)
+    : [explainText({ ...field, corrected }, dir)];
 }
 
-/** Describes a field that is read from one line. */
+/** Describes a field that can be read from one line. */
 function explainText(field: RefusedField, dir: string): Partial<Diagnostic> {
-  const { key, line, lines, corrected } = field;
+  const { key, line, lines } = field;
   const [, read] = toEntry(field);
-  const text = key === "name" ? meantName(String(read), dir) ?? read : read;
-  const finished = isText(text) ? writeField(key, text) : corrected![0]!;
+  const text = key === "name" ? meantName(read, dir) ?? read : read;
+  const finished = writeField(key, text);
   const otherwise = "put its text in quotes, on one line";
   const fix = writeInstead(finished, otherwise, insteadOf(field));
   const below = lines.findIndex((it, index) => index > 0 && /^\S/.test(it));
@@ -172,36 +180,23 @@ function reasonFor(field: Field, finished: string): string {
     : `YAML cannot read the value of ${name}`;
 }
 
-/** Describes a field that is left out, because no correction makes sense of it. */
-function explainLeftOut(
-  field: Field,
-  dir: string,
-  fields: readonly Field[],
-): Partial<Diagnostic> {
-  const { key, line, lines } = field;
-  if (key === "") return { line, ...STRAY };
-  const name = quote(key);
-  const first = findField(key, fields)!;
-  if (first.line !== line) {
-    const reason = `the field ${name} is already on line ${first.line}`;
-    return { line, reason, fix: "delete one of the two" };
-  }
-  const corrected = quoteText(field);
-  if (corrected) return explainText({ ...field, corrected }, dir);
-  if (lines.length > 1) return explainLinesBelow(field);
-  const meant = key === "name" ? meantName("", dir) : undefined;
-  const finished = meant && writeField(key, meant);
-  const fix = writeInstead(finished, `write text in quotes after "${key}:"`);
-  return { line, reason: `the field ${name} is empty`, ...fix };
+/** Describes the lines of a field that hold other fields. */
+function explainIndentation(
+  { line, lines }: Field,
+  corrected: readonly string[],
+): Partial<Diagnostic>[] {
+  const reason = "the indentation of this line is wrong";
+  return corrected.flatMap((finished, index) =>
+    finished === lines[index] ? [] : [{
+      line: line + index,
+      reason,
+      ...writeInstead(finished, "delete the spaces before it"),
+    }]
+  );
 }
 
-const STRAY = {
-  reason: "this text belongs to no field",
-  fix: "delete it, or begin it with the name of a field, a colon, and a space",
-};
-
 /** Names the first line below a key that the parser refuses by itself, or else the field. */
-function explainLinesBelow(field: Field): Partial<Diagnostic> {
+function explainBelow(field: Field): Partial<Diagnostic> {
   const { key, line, lines } = field;
   const refused = lines.findIndex((it, index) =>
     index > 0 && !isYaml(it.trim().replace(/^- +/, ""))
@@ -218,3 +213,10 @@ function explainLinesBelow(field: Field): Partial<Diagnostic> {
 
 const CHECK_LINES =
   "write text in quotes on one line, or indent the lines below equally, with spaces, and put text with special characters in quotes";
+
+function explainEmpty({ key, line }: Field, dir: string): Partial<Diagnostic> {
+  const meant = key === "name" ? meantName("", dir) : undefined;
+  const finished = meant && writeField(key, meant);
+  const fix = writeInstead(finished, `write text in quotes after "${key}:"`);
+  return { line, reason: `the field ${quote(key)} is empty`, ...fix };
+}

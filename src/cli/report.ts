@@ -2,7 +2,11 @@
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
-import { listPlaces, reportDeeper, reportPlaces } from "../check/elsewhere.ts";
+import {
+  listOtherRoots,
+  reportDeeper,
+  reportPlaces,
+} from "../check/elsewhere.ts";
 import {
   type Budget,
   checkSkill,
@@ -229,7 +233,7 @@ async function listUnsearched(
   const isMisspelled = catalog.diagnostics
     .some(({ rule }) => rule === "folder-missing");
   if (isMisspelled) return [];
-  const { places, deep } = listPlaces(catalog, settings);
+  const { places, deep } = listOtherRoots(catalog, settings);
   const roots = [...settings.roots, ...places, ...deep];
   // Without the policy, skills that are off are found, too.
   const options = { ...settings.options, policy: undefined };

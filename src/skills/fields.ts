@@ -167,9 +167,10 @@ function readAsWritten(values: Values, yaml: string): RefusedField[] {
     });
 }
 
-/** Returns the key and the value of a field that is read from one line. */
-export function toEntry({ corrected }: RefusedField): [string, unknown] {
-  return Object.entries(parseYaml(corrected![0]!)!)[0]!;
+/** Returns the key and the text of a field that is read from one line. */
+export function toEntry({ corrected }: RefusedField): [string, string] {
+  const read = parseYaml(corrected![0]!) as Record<string, string>;
+  return Object.entries(read)[0]!;
 }
 
 /** What can be before a key: tags and anchors, quotes, bullets, and blanks. */
