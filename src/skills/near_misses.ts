@@ -297,12 +297,14 @@ function checkDir(
   const { files, dirs } = listDir(dir, budget);
   if (files.some(isSkillFileName)) return [];
   if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
-  const report = (details: DiagnosticDetails) => (name: string) => ({
+  const report = (name: string, details: DiagnosticDetails): Diagnostic => ({
     file: join(dir, name),
     ...details,
   });
   const misnamed = files.filter((name) => isMisnamed(join(dir, name)));
-  if (misnamed.length > 0) return misnamed.map(report(WRONG_NAME));
+  if (misnamed.length > 0) {
+    return misnamed.map((name) => report(name, WRONG_NAME));
+  }
   if (!isAmongSkills || holdsSkill(dir, budget)) return [];
   const [inner, ...more] = dirs.filter(mayBeGroup);
   if (files.length === 0 && inner !== undefined && more.length === 0) {
@@ -313,7 +315,7 @@ function checkDir(
   }
   const archives = files.filter((name) => ARCHIVE_NAME.test(name));
   if (archives.length === files.length + dirs.length) {
-    return archives.map(report(ARCHIVE));
+    return archives.map((name) => report(name, ARCHIVE));
   }
   const documents = files.filter((name) => MARKDOWN.test(name));
   const fix = documents.length === 1 ? RENAME_DOCUMENT : NO_SKILL_MD.fix;
