@@ -54,9 +54,13 @@ interface CheckedFile {
   readonly isUtf8: boolean;
 }
 
-type Found = DiagnosticDetails | DiagnosticDetails[] | undefined;
+type SkillRule = (skill: CheckedSkill) => DiagnosticDetails[];
+type FileRule = (
+  file: CheckedFile,
+  skill: CheckedSkill,
+) => DiagnosticDetails[];
 
-const SKILL_MD_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
+const SKILL_RULES: readonly SkillRule[] = [
   ...LIMITS,
   checkDirName,
   checkFlags,
@@ -72,13 +76,7 @@ const SKILL_MD_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   checkInside,
 ];
 
-const FILE_RULES: readonly ((
-  file: CheckedFile,
-  skill: CheckedSkill,
-) => Found)[] = [
-  checkEncoding,
-  checkLinks,
-];
+const FILE_RULES: readonly FileRule[] = [checkEncoding, checkLinks];
 
 interface NamedSkill extends Pick<Skill, "name" | "file" | "hiddenFrom"> {
   /** Whether its files are those of an earlier skill of its name. */
@@ -125,7 +123,7 @@ function checkSkillMd(skill: CheckedSkill): Diagnostic[] {
   const { refused } = readFields(findYaml(skill.text) ?? "");
   // The correction of a refused name proposes one already.
   const isNameRefused = refused.some(({ key }) => key === "name");
-  return SKILL_MD_RULES.flatMap((rule) => rule(skill) ?? [])
+  return SKILL_RULES.flatMap((rule) => rule(skill))
     .filter(({ field }) => field !== "name" || !isNameRefused)
     .slice(0, MAX_PER_FILE)
     .map((it) => ({ file: skill.file, ...locate(it, skill.fields) }));
@@ -151,7 +149,7 @@ async function checkEachFile(
     const file = pathOf(skill, path);
     try {
       const checked = await read(path);
-      const found = FILE_RULES.flatMap((rule) => rule(checked, skill) ?? []);
+      const found = FILE_RULES.flatMap((rule) => rule(checked, skill));
       for (const it of found) diagnostics.push({ ...it, file });
       budget.entries -= found.length;
     } catch (error) {
@@ -177,11 +175,11 @@ function pathOf({ file, directory }: Skill, path: string): string {
   return path === SKILL_MD ? file : join(directory, path);
 }
 
-function checkDirName({ name, directory }: CheckedSkill): Found {
+function checkDirName({ name, directory }: CheckedSkill): DiagnosticDetails[] {
   const dir = basename(directory);
   // Hosts refuse other names, which a limit reports with the right one.
-  if (!isValidName(name) || name === dir) return undefined;
-  return {
+  if (!isValidName(name) || name === dir) return [];
+  return [{
     rule: "name-folder",
     field: "name",
     ...isValidName(dir) && { value: dir },
@@ -189,7 +187,7 @@ function checkDirName({ name, directory }: CheckedSkill): Found {
       quote(dir)
     }`,
     fix: `rename the folder to ${quote(name)}`,
-  };
+  }];
 }
 
 function checkFlags({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
@@ -205,46 +203,46 @@ function checkFlags({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
 }
 
 /** What YAML reads as a comment is probably part of the description. */
-function checkComment({ fields }: CheckedSkill): Found {
+function checkComment({ fields }: CheckedSkill): DiagnosticDetails[] {
   const field = "description";
   const { value = "", lines = [] } = findField(field, fields) ?? {};
   const [, below = ""] = lines;
-  if (/^["'|>]/.test(value || below.trim())) return undefined;
+  if (/^["'|>]/.test(value || below.trim())) return [];
   const [comment] = /\s#.*/.exec(lines.join("\n")) ?? [];
-  if (comment === undefined) return undefined;
+  if (comment === undefined) return [];
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
   const fix = "put the whole text in quotes";
-  return { rule: "description-comment", field, value, reason, fix };
+  return [{ rule: "description-comment", field, value, reason, fix }];
 }
 
-function checkPlaceholder({ frontmatter }: CheckedSkill): Found {
+function checkPlaceholder({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
   const field = "description";
   const [text] = /^\W*(?:todo|tbd|fixme|xxx)(?:\s*:.*|\W*)$/is
     .exec(frontmatter[field]) ?? [];
-  if (text === undefined) return undefined;
+  if (text === undefined) return [];
   const reason = `the description is only ${quote(truncate(text, 40))}`;
   const fix = "write what the skill does, and when to use it";
-  return { rule: "description-placeholder", field, reason, fix };
+  return [{ rule: "description-placeholder", field, reason, fix }];
 }
 
-function checkTag({ frontmatter }: CheckedSkill): Found {
+function checkTag({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
   const field = "description";
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(frontmatter[field]) ?? [];
-  if (tag === undefined) return undefined;
+  if (tag === undefined) return [];
   const reason = `some hosts refuse a description with ${quote(tag)}`;
   const fix = "write it without angle brackets";
-  return { rule: "description-tag", field, reason, fix };
+  return [{ rule: "description-tag", field, reason, fix }];
 }
 
-function checkFileName({ file }: CheckedSkill): Found {
-  if (basename(file) === SKILL_MD) return undefined;
+function checkFileName({ file }: CheckedSkill): DiagnosticDetails[] {
+  if (basename(file) === SKILL_MD) return [];
   const reason = `some hosts look only for "${SKILL_MD}"`;
-  return { rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` };
+  return [{ rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` }];
 }
 
 /** Accepts unknown fields, since hosts have their own, unless they are almost known. */
-function checkFieldNames({ fields }: CheckedSkill): Found {
+function checkFieldNames({ fields }: CheckedSkill): DiagnosticDetails[] {
   return fields.flatMap((at): DiagnosticDetails[] => {
     const field = meantField(at.key);
     if (field === undefined || findField(field, fields)) return [];
@@ -254,69 +252,71 @@ function checkFieldNames({ fields }: CheckedSkill): Found {
 }
 
 /** Reports a conflict in the instructions. The reader reports one in the frontmatter. */
-function checkConflict({ text, markdown }: CheckedSkill): Found {
+function checkConflict({ text, markdown }: CheckedSkill): DiagnosticDetails[] {
   const isPossible = findConflict(withoutFrontmatter(text)) !== undefined &&
     findConflict(findYaml(text) ?? "") === undefined;
   const found = isPossible && findConflict(markdown.withoutCode(text));
-  return found ? { rule: "conflict", ...found } : undefined;
+  return found ? [{ rule: "conflict", ...found }] : [];
 }
 
-function checkInstructions({ text }: CheckedSkill): Found {
+function checkInstructions({ text }: CheckedSkill): DiagnosticDetails[] {
   // An unreadable file has a diagnostic of its own.
-  if (text === "" || withoutFrontmatter(text).trim() !== "") return undefined;
-  return {
+  if (text === "" || withoutFrontmatter(text).trim() !== "") return [];
+  return [{
     rule: "instructions-missing",
     reason: 'there are no instructions below the second line "---"',
     fix: "write there what the agent should do",
-  };
+  }];
 }
 
 /** Invisible characters can hide text. */
-function checkInvisible({ text }: CheckedSkill): Found {
+function checkInvisible({ text }: CheckedSkill): DiagnosticDetails[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
     .map(listInvisible);
   const index = lines.findIndex((characters) => characters.length > 0);
-  if (index === -1) return undefined;
+  if (index === -1) return [];
   const reason = `there are invisible characters, such as ${lines[index]![0]}`;
   const fix = "remove them, and find out where they come from";
-  return { rule: "invisible-characters", line: index + 1, reason, fix };
+  return [{ rule: "invisible-characters", line: index + 1, reason, fix }];
 }
 
 /** The maximum number of lines that the specification recommends. */
 const MAX_LINES = 500;
 
-function checkLength({ text }: CheckedSkill): Found {
+function checkLength({ text }: CheckedSkill): DiagnosticDetails[] {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
-  if (length <= MAX_LINES) return undefined;
+  if (length <= MAX_LINES) return [];
   const reason =
     `it has ${length} lines, and the specification recommends at most ${MAX_LINES}`;
   const fix = "move details into other files of the skill, and link to them";
-  return { rule: "long", reason, fix };
+  return [{ rule: "long", reason, fix }];
 }
 
 /** Reports skills inside a skill, which are only files of it. */
-function checkInside({ paths }: CheckedSkill): Found {
+function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   const inside = paths.filter((path) => /^[^/]+\/SKILL\.md$/.test(path));
-  if (inside.length === 0) return undefined;
+  if (inside.length === 0) return [];
   const dirs = count(inside.length, "folder");
-  return {
+  return [{
     rule: "not-served",
     reason:
       `${dirs} in it with a ${SKILL_MD} of their own are only parts of this skill`,
     fix:
       `move this ${SKILL_MD} into a folder of its own, unless that is intended`,
-  };
+  }];
 }
 
-function checkEncoding({ path, text, isUtf8 }: CheckedFile): Found {
-  if (isUtf8 || !MARKDOWN.test(path)) return undefined;
-  return { rule: "encoding", ...explainEncoding(text) };
+function checkEncoding(
+  { path, text, isUtf8 }: CheckedFile,
+): DiagnosticDetails[] {
+  if (isUtf8 || !MARKDOWN.test(path)) return [];
+  return [{ rule: "encoding", ...explainEncoding(text) }];
 }
 
 function checkLinks(
   { path, text, isUtf8 }: CheckedFile,
   { paths, markdown }: CheckedSkill,
-): Found {
+): DiagnosticDetails[] {
   if (!isUtf8 || !MARKDOWN.test(path)) return [];
   return markdown.listBrokenLinks(text, path, paths);
 }

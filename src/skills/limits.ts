@@ -28,11 +28,8 @@ export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 const MAX_JSON_DEPTH = 64;
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
-type Limit = (
-  skill: Skill,
-) => DiagnosticDetails | DiagnosticDetails[] | undefined;
-
-export const LIMITS: readonly Limit[] = [
+/** The rules about fields, each of which lists what is wrong with a skill. */
+export const LIMITS: readonly ((skill: Skill) => DiagnosticDetails[])[] = [
   checkName,
   checkDescription,
   checkCharacters,
@@ -48,7 +45,7 @@ export function findUnlistingReason(
 ): DiagnosticDetails | undefined {
   if (skill.isRepaired) return REPAIRED;
   const [reason] = [
-    ...LIMITS.flatMap((limit) => limit(skill) ?? []),
+    ...LIMITS.flatMap((limit) => limit(skill)),
     ...checkSize(skill, contents),
     ...listSkippedFiles(skill, contents)
       .filter(({ rule }) => rule === "unreadable"),
@@ -80,7 +77,7 @@ export function meantName(name: string, dir: string): string | undefined {
 
 function checkName(
   { frontmatter, directory }: Skill,
-): DiagnosticDetails | undefined {
+): DiagnosticDetails[] {
   const field = "name";
   const name = withoutInvisible(frontmatter.name);
   const value = meantName(name, basename(directory));
@@ -88,27 +85,27 @@ function checkName(
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    return { rule: "name-length", ...at, reason, fix: "shorten it" };
+    return [{ rule: "name-length", ...at, reason, fix: "shorten it" }];
   }
-  if (name === validName(name)) return undefined;
+  if (name === validName(name)) return [];
   const characters = "a-z, 0-9, and single hyphens between them";
   const reason = `the name ${quote(name)} must consist of ${characters}`;
   const fix = "write a name of these characters";
-  return { rule: "name-characters", ...at, reason, fix };
+  return [{ rule: "name-characters", ...at, reason, fix }];
 }
 
 function checkDescription(
   { frontmatter: { description } }: Skill,
-): DiagnosticDetails | undefined {
+): DiagnosticDetails[] {
   const { length } = [...withoutInvisible(description)];
-  if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
-  return {
+  if (length <= MAX_DESCRIPTION_LENGTH) return [];
+  return [{
     rule: "description-length",
     field: "description",
     reason:
       `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`,
     fix: "shorten it, and move details into the body",
-  };
+  }];
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
@@ -124,7 +121,7 @@ function checkCharacters({ frontmatter }: Skill): DiagnosticDetails[] {
 
 function checkJson(
   { frontmatter }: Skill,
-): DiagnosticDetails | undefined {
+): DiagnosticDetails[] {
   let left = MAX_FRONTMATTER_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     left -= typeof value === "string" ? value.length : 8;
@@ -134,27 +131,27 @@ function checkJson(
     return Object.entries(value ?? {}).flat()
       .every((item) => fits(item, depth + 1));
   };
-  if (fits(frontmatter, 0)) return undefined;
-  return {
+  if (fits(frontmatter, 0)) return [];
+  return [{
     rule: "frontmatter-json",
     line: 1,
     reason:
       "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent",
     fix: "keep it small and flat, without values such as .inf",
-  };
+  }];
 }
 
 function checkCompatibility(
   { frontmatter: { compatibility = "any" } }: Skill,
-): DiagnosticDetails | undefined {
+): DiagnosticDetails[] {
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
     [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
-  if (isShort) return undefined;
+  if (isShort) return [];
   const field = "compatibility";
   const reason =
     `${field} is not text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
   const fix = "write it as short text, or remove it";
-  return { rule: field, field, reason, fix };
+  return [{ rule: field, field, reason, fix }];
 }
 
 /** The usual mistake is a version without quotes, which YAML reads as a number. */
