@@ -90,11 +90,19 @@ export function loadPolicy(
   try {
     text = readText(file, project);
   } catch (error) {
-    const details = isAbsence(error) ? NO_FILE : diagnosticOf(error);
-    const diagnostic: Diagnostic = { ...details, rule: "policy", file };
-    return { rules: [], diagnostics: [diagnostic] };
+    return unusable(file, [isAbsence(error) ? NO_FILE : diagnosticOf(error)]);
   }
   return text === last?.text ? last : { text, ...parseRules(text, file) };
+}
+
+/** @param place The path of the policy's file, or the name of the option with it. */
+function unusable(
+  place: string,
+  problems: readonly Pick<Diagnostic, "line" | "reason" | "fix">[],
+): PolicyFile {
+  const diagnostics = problems
+    .map((it): Diagnostic => ({ ...it, rule: "policy", file: place }));
+  return { rules: [], diagnostics };
 }
 
 /** @throws {Error} If the file leads out of the project, is unreadable, or is not UTF-8. */
@@ -114,11 +122,11 @@ const NO_FILE = {
 };
 
 /** Passes on the parser's message, whose line numbers are those of the text. */
-function diagnoseYaml({ message }: Error, file: string): Diagnostic {
+function explainYaml(
+  { message }: Error,
+): Pick<Diagnostic, "line" | "reason" | "fix"> {
   const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
   return {
-    rule: "policy",
-    file,
     line: Number(line),
     reason: `the YAML is malformed: ${oneLine(text)}`,
     fix:
@@ -131,7 +139,7 @@ function parseRules(text: string, file: string): PolicyFile {
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    return { rules: [], diagnostics: [diagnoseYaml(error as Error, file)] };
+    return unusable(file, [explainYaml(error as Error)]);
   }
   // An empty file may be half written, but rules that are commented out are none.
   const hasComment = /^[ \t]*#/m.test(text);
@@ -144,31 +152,21 @@ function parseRules(text: string, file: string): PolicyFile {
   );
 }
 
-/**
- * Checks a policy against the schema.
- *
- * @param place The path of its file, or the name of the option with it.
- */
+/** Checks a policy against the schema. */
 export function checkPolicy(policy: unknown, place: string): PolicyFile {
   const { localeError } = z.locales.en();
   const { data, error } = z.safeParse(POLICY, policy, { error: localeError });
-  if (error) {
-    const diagnostics = error.issues.map((issue) => diagnose(issue, place));
-    return { rules: [], diagnostics };
-  }
+  if (error) return unusable(place, error.issues.map(explainIssue));
   const rules = data.rules
     .map((rule, index) => ({ ...rule, path: `rules[${index}]` }));
   return { rules, diagnostics: [] };
 }
 
-function diagnose(
+function explainIssue(
   { path, message }: z.core.$ZodIssue,
-  place: string,
-): Diagnostic {
+): Pick<Diagnostic, "reason" | "fix"> {
   const member = z.core.toDotPath(path);
   return {
-    rule: "policy",
-    file: place,
     reason: member === "" ? message : `${member}: ${message}`,
     fix: 'write rules as in "rules: [{ skill: pdf, state: off }]"',
   };
