@@ -45,12 +45,7 @@ import type {
   ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import {
-  type Advice,
-  type Diagnostic,
-  type ReportedDiagnostic,
-  withAdvice,
-} from "./src/diagnostics.ts";
+import { type Advice, type Diagnostic, withAdvice } from "./src/diagnostics.ts";
 import {
   diagnosticOf,
   isAbsence,
@@ -209,7 +204,7 @@ export async function scanSkillRoots(
 export async function checkSkills(
   dirs: readonly (string | URL)[] = [],
   options: Omit<ScanOptions, keyof BaseDirs> = {},
-): Promise<ReportedDiagnostic[]> {
+): Promise<Diagnostic[]> {
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
   const command = { values: { check: true }, positionals: dirs.map(toPath) };

@@ -56,11 +56,9 @@ export const RULES = {
   "description-tag": "warning",
   "description-placeholder": "warning",
   "instructions-missing": "warning",
-  "allowed-tools": "warning",
   "long": "warning",
   "broken-link": "warning",
   "encoding": "warning",
-  "script-crlf": "warning",
   "file-case": "warning",
   "name-twice": "warning",
   "not-served": "warning",
@@ -87,6 +85,12 @@ export interface Diagnostic {
   readonly file: string;
   /** The line number, from 1, if it is known. */
   readonly line?: number | undefined;
+  /** The field of the frontmatter that is wrong. A key in `metadata` follows a dot. */
+  readonly field?: string;
+  /** The right value of that field, if it is known. */
+  readonly value?: string;
+  /** Whether `--check` fails because of it. Only checks set it. */
+  readonly severity?: "error" | "warning";
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. If there is a line to copy, it ends with a colon. */
@@ -95,17 +99,7 @@ export interface Diagnostic {
   readonly copy?: string | undefined;
 }
 
-/** A diagnostic as `--check` reports it. */
-export interface ReportedDiagnostic extends Diagnostic {
-  /** Whether `--check` fails because of it. */
-  readonly severity: "error" | "warning";
-  /** Its effect on what is served. */
-  readonly effect: Effect;
-  /** The path relative to the working directory, if it is there. */
-  readonly relativePath?: string;
-}
-
-/** A diagnostic without its file. */
+/** A diagnostic before the file is known. */
 export type DiagnosticDetails = Omit<Diagnostic, "file">;
 
 /** What to add to the fix of each rule. */
@@ -119,26 +113,20 @@ export function withAdvice<D extends DiagnosticDetails>(
   return { ...diagnostic, fix: fix + (advice[rule] ?? "") };
 }
 
-export function hasEffect(
-  { rule }: DiagnosticDetails,
-  effect: Effect,
-): boolean {
-  return RULES[rule] === effect;
+export function isError({ rule }: Diagnostic): boolean {
+  return RULES[rule] !== "warning";
 }
 
-export function isError(diagnostic: DiagnosticDetails): boolean {
-  return !hasEffect(diagnostic, "warning");
-}
-
-export function formatDiagnostic(diagnostic: Diagnostic): string {
-  const { file, line, reason, fix } = diagnostic;
+export function formatDiagnostic(
+  { rule, file, line, reason, fix }: Diagnostic,
+): string {
   const position = line === undefined ? "" : ` (line ${line})`;
-  const start = `${formatEffect(diagnostic)} ${quote(file)}${position}`;
+  const start = `${formatEffect(rule)} ${quote(file)}${position}`;
   return oneLine(`${start}: ${reason}; ${fix}`);
 }
 
-function formatEffect(diagnostic: Diagnostic): string {
-  if (diagnostic.rule === "policy") return "Cannot use the policy";
-  if (diagnostic.rule === "scan-failed") return "Cannot scan";
-  return hasEffect(diagnostic, "skipped") ? "Skipped" : "Check";
+function formatEffect(rule: Rule): string {
+  if (rule === "policy") return "Cannot use the policy";
+  if (rule === "scan-failed") return "Cannot scan";
+  return RULES[rule] === "skipped" ? "Skipped" : "Check";
 }

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import {
+  type Diagnostic,
   type Effect,
-  type ReportedDiagnostic,
   type Rule,
   RULES,
 } from "../src/diagnostics.ts";
@@ -91,7 +91,7 @@ async function isListed(place: Place): Promise<boolean> {
 async function checkText(
   dir: string,
   text: string,
-): Promise<ReportedDiagnostic[]> {
+): Promise<Diagnostic[]> {
   using place = new Place();
   place.skill("skills", dir, text);
   const diagnostics = await diagnosticsIn(
@@ -114,7 +114,7 @@ async function checkText(
 /** Follows the fixes of a text, as a person does: writes a new line, or one in place of another. */
 function followFixes(
   text: string,
-  diagnostics: readonly ReportedDiagnostic[],
+  diagnostics: readonly Diagnostic[],
 ): string {
   const lines = text.split("\n");
   // From the last one up, since one line can take the place of several.
@@ -194,7 +194,7 @@ async function assertFollowed(
   const { stdout } = await runServer(dirs, { args: all });
   const { skills, diagnostics }: {
     skills: unknown[];
-    diagnostics: ReportedDiagnostic[];
+    diagnostics: Diagnostic[];
   } = JSON.parse(stdout);
   const rules = diagnostics.map(({ rule }) => rule);
   assert.ok(!rules.includes("not-searched"), text);

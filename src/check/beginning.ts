@@ -1,34 +1,17 @@
 /** Explains why a file has no readable frontmatter: its encoding, or its fences. */
 
-import type { DiagnosticDetails } from "../diagnostics.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { listFields, meantField } from "../skills/fields.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { findLinkText } from "../skills/near_misses.ts";
 import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
-import { type Details, fixBy } from "./fields.ts";
-
-const UTF_16: Details = {
-  line: 1,
-  reason: "the file is UTF-16, not UTF-8",
-  fix: NOT_UTF_8.fix,
-};
-
-/** The beginning of UTF-16, with or without a byte order mark, when decoded as UTF-8. */
-const UTF_16_START = /^(?:\ufffd\ufffd|-\0|\0-)/;
-
-const DOCUMENT: Details = {
-  line: 1,
-  reason: "the file is a word processor document, not plain text",
-  fix: 'save it as plain text, as "SKILL.md"',
-};
-
-/** The beginning of a Rich Text file or a Word document. */
-const DOCUMENT_START = /^(?:\{\\rtf|PK\W)/;
+import { writeInstead } from "./fields.ts";
 
 /** Names the first line that is not UTF-8, in a text with U+FFFD for such bytes. */
-export function explainEncoding(text: string): Details {
-  if (UTF_16_START.test(text)) return UTF_16;
+export function explainEncoding(
+  text: string,
+): Pick<Diagnostic, "line" | "reason" | "fix"> {
   return {
     line: 1 + text.split("\n").findIndex((it) => it.includes("\ufffd")),
     reason:
@@ -43,7 +26,13 @@ const FENCE = /^---[ \t]*$/;
 const ALMOST_FENCE = /^\s*(?:[-\u2010-\u2015\u2500]\s*){1,9}$/;
 
 /** An indented line `---` above an indented field. */
-const INDENTED = /^(?:[ \t]*\n)?[ \t]+---[ \t]*\n[ \t]+\S/;
+const INDENTED_FRONTMATTER = /^(?:[ \t]*\n)?[ \t]+---[ \t]*\n[ \t]+\S/;
+
+const INDENTED = {
+  line: 1,
+  reason: "the frontmatter is indented",
+  fix: "delete the spaces before its lines",
+};
 
 const CODE_FENCE = /^\s*(`{3,}|~{3,})\w*\s*$/;
 
@@ -51,36 +40,38 @@ const CODE_FENCE = /^\s*(`{3,}|~{3,})\w*\s*$/;
 const LINES_ABOVE =
   /^(?:.*\n){1,10}?(?=---[ \t]*\n(?:name|description)[ \t]*:)/;
 
-/**
- * Describes the beginning of a file without frontmatter. Returns nothing if it looks
- * like no frontmatter at all.
- */
-export function explainStart(text: string): Partial<DiagnosticDetails>[] {
+/** Describes the fences of a file, if it has anything like frontmatter. */
+export function explainStart(text: string): Partial<Diagnostic>[] {
   const start = text.replace(/\r\n?/g, "\n");
-  if (UTF_16_START.test(start)) return [UTF_16];
-  if (DOCUMENT_START.test(start)) return [DOCUMENT];
   const link = findLinkText(SKILL_MD, start);
   if (link !== undefined) return [link];
-  if (INDENTED.test(start)) {
-    const reason = "the frontmatter is indented";
-    return [{ line: 1, reason, fix: "delete the spaces before its lines" }];
-  }
+  if (INDENTED_FRONTMATTER.test(start)) return [INDENTED];
   const [above] = LINES_ABOVE.exec(start) ?? [];
-  if (above !== undefined) return [explainAbove(above, start)];
+  if (above !== undefined) {
+    const codeFence = above.split("\n").find((it) => CODE_FENCE.test(it));
+    return codeFence === undefined
+      ? [explainLinesAbove(above)]
+      : [explainCodeFence(codeFence, start)];
+  }
   const lines = start.split("\n");
-  const top = explainTopFence(lines[0]!);
-  if (top === undefined) return [];
-  return [...top, ...explainBottomFence(lines)];
+  const [first = ""] = lines;
+  const looksLikeFrontmatter = ALMOST_FENCE.test(first) ||
+    listFields(first).some(({ key }) => meantField(key) !== undefined);
+  return looksLikeFrontmatter
+    ? [...explainTopFence(first), ...explainBottomFence(lines)]
+    : [];
 }
 
-/** Describes frontmatter that begins further down. */
-function explainAbove(above: string, text: string): Details {
-  const codeFence = above.split("\n").find((it) => CODE_FENCE.test(it));
-  if (codeFence === undefined) {
-    const line = above.split("\n").length;
-    const reason = `the frontmatter starts on line ${line}, not on line 1`;
-    return { line: 1, reason, fix: "delete the lines above it" };
-  }
+function explainLinesAbove(above: string): Partial<Diagnostic> {
+  const line = above.split("\n").length;
+  const reason = `the frontmatter starts on line ${line}, not on line 1`;
+  return { line: 1, reason, fix: "delete the lines above it" };
+}
+
+function explainCodeFence(
+  codeFence: string,
+  text: string,
+): Partial<Diagnostic> {
   const lines = text.trimEnd().split("\n");
   const first = 1 + lines.indexOf(codeFence);
   const last = 1 + lines.findLastIndex((it) => CODE_FENCE.test(it));
@@ -92,20 +83,15 @@ function explainAbove(above: string, text: string): Details {
   };
 }
 
-/** Describes the first line, unless it is `---`, or nothing like frontmatter. */
-function explainTopFence(line: string): Details[] | undefined {
+function explainTopFence(line: string): Partial<Diagnostic>[] {
   if (FENCE.test(line)) return [];
   if (ALMOST_FENCE.test(line)) return [almostFence(1)];
-  const [field] = listFields(line);
-  if (field === undefined || meantField(field.key) === undefined) {
-    return undefined;
-  }
   const reason = 'there is no line "---" above the frontmatter';
   return [{ line: 1, reason, fix: 'write a line "---" above this one' }];
 }
 
 /** Describes the line below the fields, unless it is `---`. */
-function explainBottomFence(lines: readonly string[]): Details[] {
+function explainBottomFence(lines: readonly string[]): Partial<Diagnostic>[] {
   const isPart = (line: string) =>
     !ALMOST_FENCE.test(line) &&
     (/^(?:[ \t]+\S|- )/.test(line) ||
@@ -121,7 +107,7 @@ function explainBottomFence(lines: readonly string[]): Details[] {
   return [{ line: end, reason, fix: 'write a line "---" below this one' }];
 }
 
-function almostFence(line: number): Details {
+function almostFence(line: number): Partial<Diagnostic> {
   const reason = 'the line is almost "---", but not exactly';
-  return { line, reason, ...fixBy("---", "") };
+  return { line, reason, ...writeInstead("---", "") };
 }

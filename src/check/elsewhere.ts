@@ -1,7 +1,7 @@
 /**
  * Finds skills in directories that the server does not search: those of other agents
- * and of the packages of a project, those a level off or too deep, and those with almost
- * the given name. Says which option adds them.
+ * and of the packages of a project, and those a level off or too deep. Says which option
+ * adds them.
  */
 
 import type { Diagnostic } from "../diagnostics.ts";
@@ -9,7 +9,6 @@ import {
   basename,
   childOn,
   currentDir,
-  dirname,
   inHome,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -17,20 +16,15 @@ import {
   join,
   mayRead,
   realPathOf,
-  withDirsAbove,
 } from "../fs/paths.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { deepenRoots, listSubdirs } from "../skills/near_misses.ts";
-import {
-  DEFAULT_DIRS,
-  resolveSkillRoots,
-  SHARED_DIRS,
-} from "../skills/roots.ts";
+import { DEFAULT_DIRS, SHARED_DIRS } from "../skills/roots.ts";
 import { isSkillDir } from "../skills/skill_file.ts";
 import type { Skill, SkillCatalog, SkillRoot } from "../skills/types.ts";
-import { count, nearestWords, quote } from "../text.ts";
+import { count } from "../text.ts";
 
 /**
  * Where agents have a directory `skills`, in projects or in the home directory, according
@@ -49,9 +43,8 @@ const AGENT_DIRS =
   .qoder-cn .qwen .reasonix .roo .rovodev .snowflake/cortex .tabnine/agent .terramind .tinycloud
   .trae .trae-cn .vibe .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
-/** The maximum number of lines about plugins, packages, and deeper directories. */
-const MAX_PACKAGES = 25;
-const MAX_DEEPER = 10;
+/** The maximum number of lines about other directories, and about deeper ones. */
+const MAX_LINES = 25;
 
 /** How many directories of a project can be packages, or can be beside `skills`. */
 const MAX_PLACES = 1_000;
@@ -59,54 +52,51 @@ const MAX_PLACES = 1_000;
 /** A directory that may hold skills but is not searched, and how to change that. */
 interface Place extends SkillRoot {
   readonly fix: string;
+  /** Whether skills can be too deep in it once it is searched. */
+  readonly isDeepened?: boolean;
 }
 
-/**
- * Scans once more, and lists the directories whose skills only this scan finds. It
- * searches the roots, the places where skills often are, and then the roots at any
- * depth. A skill is counted only in the first of these.
- */
-export async function listElsewhere(
+/** What to search besides the roots. A skill counts in the first place that has it. */
+interface OtherRoots {
+  readonly places: readonly Place[];
+  /** The roots again, at any depth. */
+  readonly deep: readonly SkillRoot[];
+}
+
+/** Lists where skills may be that no root covers. */
+export function listOtherRoots(
   catalog: SkillCatalog,
   settings: Settings,
-  scanRoots: (roots: readonly SkillRoot[]) => Promise<SkillCatalog>,
-): Promise<Diagnostic[]> {
+): OtherRoots {
   const { roots } = settings;
-  const listers = areDirsEnough(catalog, settings)
-    ? []
-    : [listKnown, listPlugins, listPackages, listBeside];
-  const visited = new Set(roots.map(({ path }) => realPathOf(path)));
-  const isNew = ({ path }: Place) => {
-    const realPath = realPathOf(path);
-    const isKnown = visited.has(realPath);
-    visited.add(realPath);
-    return !isKnown;
-  };
-  const find = (list: typeof listKnown) =>
-    list(settings).filter(({ path }) => isUnsearched(path, roots))
-      .filter(isNew);
-  const [known = [], plugins = [], packages = [], beside = []] = listers
-    .map(find);
-  const places = [...known, ...plugins, ...packages, ...beside];
-  const deep = deepenRoots([...roots, ...known]);
-  const found = await scanRoots([...roots, ...places, ...deep]);
+  const all = areDirsEnough(catalog, settings) ? [] : [
+    ...listKnown(settings),
+    ...listBeside(settings),
+    ...listPlugins(settings),
+    ...listPackages(settings),
+  ];
+  const unsearched = all.filter(({ path }) => isUnsearched(path, roots));
+  const byRealPath = Map.groupBy(unsearched, ({ path }) => realPathOf(path));
+  for (const { path } of roots) byRealPath.delete(realPathOf(path));
+  const places = Array.from(byRealPath.values(), ([first]) => first!);
+  const deepened = places.filter(({ isDeepened }) => isDeepened);
+  return { places, deep: deepenRoots([...roots, ...deepened]) };
+}
+
+export function reportPlaces(
+  places: readonly Place[],
+  found: SkillCatalog,
+): Diagnostic[] {
   const reports = new Map(found.roots.map((report) => [report.root, report]));
-  const report = (place: Place): Diagnostic[] => {
-    const { path: file, fix } = place;
+  return places.flatMap((place): Diagnostic[] => {
     // After a failed scan, there is no report.
     const { skills = 0, repeated = 0 } = reports.get(place) ?? {};
     const unsearched = skills - repeated;
     if (unsearched === 0) return [];
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
+    const { path: file, fix } = place;
     return [{ rule: "not-searched", file, reason, fix }];
-  };
-  return [
-    ...known.flatMap(report),
-    ...plugins.flatMap(report).slice(0, MAX_PACKAGES),
-    ...packages.flatMap(report).slice(0, MAX_PACKAGES),
-    ...beside.flatMap(report),
-    ...listDeeper(found, deep, settings),
-  ];
+  }).slice(0, MAX_LINES);
 }
 
 /** Whether the user named directories and needs no hints about others. */
@@ -126,15 +116,16 @@ function isUnsearched(path: string, roots: readonly SkillRoot[]): boolean {
     !roots.some((root) => isAtOrBelow(root.path, path));
 }
 
-/** Creates a place that the fix searches at any depth, unless the rest says otherwise. */
-function placeAt(
-  path: string,
-  fix: string,
-  rest: Pick<SkillRoot, "recursive" | "includesItself"> = { recursive: true },
-): Place {
+function placeAt(path: string, fix: string, rest: Partial<Place>): Place {
   // A project may be a stranger's, so the limit for its directories applies.
   const isProject = isAtOrBelow(path, currentDir() ?? path);
   return { path, fix, scope: isProject ? "project" : "global", ...rest };
+}
+
+/** Creates a place that an option adds, if the user cannot do something better. */
+function placeToAdd(path: string, settings: Settings, better = ""): Place {
+  const fix = better + adviseToAdd(path, settings);
+  return placeAt(path, fix, { recursive: true });
 }
 
 function adviseToAdd(dir: string, { home }: Settings): string {
@@ -147,30 +138,23 @@ function listPlugins(settings: Settings): Place[] {
   const cache = inHome(join(".claude", "plugins", "cache"), settings.options);
   return listSubdirs(cache ?? "").flatMap((dir) => listSubdirs(dir))
     .flatMap((plugin) => listSubdirs(plugin).sort(byNumber).at(-1) ?? [])
-    .map((path) => {
-      const add = adviseToAdd(path, settings);
-      return placeAt(path, `for other clients than Claude Code, ${add}`);
-    });
+    .map((it) =>
+      placeToAdd(it, settings, "for other clients than Claude Code, ")
+    );
 }
 
-/** Lists the directories of other agents, and those above the project. */
+/** Lists the directories of other agents. */
 function listKnown(settings: Settings): Place[] {
-  const places = listBases(settings).flatMap(({ shown, pathOf }) => [
-    placeAt(pathOf(".agents/skills"), "add --agents", {}),
+  return listBases(settings).flatMap(({ shown, pathOf }) => [
+    placeAt(pathOf(".agents/skills"), "add --agents", { isDeepened: true }),
     placeAt(
       pathOf("claude/skills"),
       `move its skills to ${shown}/.claude/skills`,
-      {},
+      { isDeepened: true },
     ),
-    ...AGENT_DIRS.map((dir) => pathOf(`${dir}/skills`))
-      .map((path) => placeAt(path, adviseToAdd(path, settings))),
+    ...AGENT_DIRS
+      .map((dir) => placeToAdd(pathOf(`${dir}/skills`), settings)),
   ]);
-  const above = listDirsAbove().map((dir) => {
-    const path = join(dir, ".claude", "skills");
-    const add = adviseToAdd(path, settings);
-    return placeAt(path, `start the client in that project, or ${add}`);
-  });
-  return [...places, ...above];
 }
 
 /** The home directory and the project: how to write them, and paths in them. */
@@ -185,26 +169,16 @@ function listBases(
   ];
 }
 
-/** Lists the directories above the working directory, up to the root of its repository. */
-function listDirsAbove(): string[] {
-  const dirs = withDirsAbove(currentDir() ?? "");
-  const top = dirs.findIndex((dir) =>
-    mayRead(dir) && isThere(join(dir, ".git"))
-  );
-  return dirs.slice(1, top + 1);
-}
-
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
   const outer = listSubdirs(currentDir() ?? "").slice(0, MAX_PLACES);
   const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]
     .slice(0, MAX_PLACES);
-  return packages.flatMap((dir) =>
-    SHARED_DIRS.map((name) => join(dir, name, "skills"))
-  ).map((path) => {
-    const add = adviseToAdd(path, settings);
-    return placeAt(path, `start the client in that package, or ${add}`);
-  });
+  return packages
+    .flatMap((dir) => SHARED_DIRS.map((name) => join(dir, name, "skills")))
+    .map((it) =>
+      placeToAdd(it, settings, "start the client in that package, or ")
+    );
 }
 
 /** Lists the directories beside where `skills` should be, such as `skill`, or a skill. */
@@ -222,10 +196,10 @@ function listBeside(settings: Settings): Place[] {
   );
 }
 
-/** Lists the directories in roots whose skills only a deep search finds. */
-function listDeeper(
-  found: SkillCatalog,
+/** Reports the directories in roots whose skills only a deep search found. */
+export function reportDeeper(
   deep: readonly SkillRoot[],
+  found: SkillCatalog,
   settings: Settings,
 ): Diagnostic[] {
   const isDeep = ({ root }: Skill) =>
@@ -239,11 +213,9 @@ function listDeeper(
     isDeep(skill) && !searched.includes(skill.realDirectory) &&
     !isAtOrBelowAny(skill.realDirectory, known)
   );
-  const dirOf = ({ directory, root }: Skill) => childOn(directory, root.path);
-  const areMany = new Set(deeper.map(dirOf)).size > MAX_DEEPER;
   const byDir = Map.groupBy(
     deeper,
-    (skill) => areMany ? skill.root.path : dirOf(skill),
+    ({ directory, root }) => childOn(directory, root.path),
   );
   return Array.from(byDir, ([file, { length }]): Diagnostic => ({
     rule: "not-searched",
@@ -252,27 +224,5 @@ function listDeeper(
     fix: `move ${length === 1 ? "it" : "them"} up, or ${
       adviseToAdd(file, settings)
     }`,
-  }));
-}
-
-/** Suggests a folder or a skill of almost the same name instead of a missing directory. */
-export function explainMissingDir(
-  diagnostic: Diagnostic,
-  { options, values: { agents, check } }: Settings,
-): Diagnostic {
-  const { file } = diagnostic;
-  const name = basename(file);
-  const isHere = dirname(file) === options.workingDirectory;
-  const mayBeSkill = check && isHere;
-  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
-  const names = [dirname(file), ...roots.map(({ path }) => path)]
-    .flatMap((dir) => listSubdirs(dir)).map((path) => basename(path));
-  const [near] = nearestWords(name, new Set(names));
-  const reason = mayBeSkill
-    ? `there is no folder or skill named ${quote(name)}`
-    : diagnostic.reason;
-  const fix = near === undefined
-    ? diagnostic.fix
-    : `did you mean ${quote(isHere ? near : join(dirname(file), near))}?`;
-  return { ...diagnostic, reason, fix };
+  })).slice(0, MAX_LINES);
 }

@@ -7,7 +7,7 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import type { ReportedDiagnostic } from "../diagnostics.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { isAtOrBelow, join } from "../fs/paths.ts";
 
 const withLinks = needs("links");
@@ -16,7 +16,7 @@ const withShAndNames = needs("sh", "names");
 /** Lists the hints about directories that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
   const { stdout } = await runServer(place, { args: ["--list", "--json"] });
-  const { diagnostics }: { diagnostics: ReportedDiagnostic[] } = JSON.parse(
+  const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(
     stdout,
   );
   return diagnostics.filter(({ rule }) => rule === "not-searched")
@@ -39,20 +39,18 @@ Deno.test("--list searches at most 1,000 folders of a project", async () => {
   assert.deepEqual(fixes.map((fix) => fix.includes("~")), [true]);
 });
 
-withLinks.test("--list counts the skills behind links to many folders in one line", async () => {
+withLinks.test("--list prints at most 25 lines about deeper folders", async () => {
   using place = new Place();
-  for (let index = 0; index < 25; index++) {
+  for (let index = 0; index < 26; index++) {
     place.skill("store", `skill-${index}`);
     place.skill(`collections/${index}/more`, `deep-${index}`);
     const links = "home/.agents/skills";
     place.link(`../../../store/skill-${index}`, `${links}/skill-${index}`);
     place.link(`../../../collections/${index}`, `${links}/all-${index}`);
   }
-  const agents = join("~", ".agents", "skills");
-  assert.deepEqual(await hintsIn(place), [
-    "it has 25 skills, but is not searched; add --agents",
-    `it has 25 skills deeper than the server searches; move them up, or add --skill-dir ${agents}`,
-  ]);
+  const hints = await hintsIn(place);
+  assert.equal(hints[0], "it has 26 skills, but is not searched; add --agents");
+  assert.equal(hints.length, 1 + 25);
 });
 
 Deno.test("a running server reads only its own folders", async () => {

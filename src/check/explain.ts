@@ -1,6 +1,6 @@
 /** Explains why the reader skipped or repaired a `SKILL.md`, and what to write instead. */
 
-import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
+import type { Diagnostic, Rule } from "../diagnostics.ts";
 import { basename, dirname } from "../fs/paths.ts";
 import { findConflict } from "../skills/conflicts.ts";
 import {
@@ -20,36 +20,36 @@ import { findYaml, HEAD_SIZE, isText } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
 import { explainEncoding, explainStart } from "./beginning.ts";
 import {
-  type Details,
   explainMisspelling,
-  fixBy,
-  locateField,
+  insteadOf,
+  isYaml,
+  locate,
   MAX_PER_FILE,
   writeField,
+  writeInstead,
 } from "./fields.ts";
 
 /** Returns what to report instead of the reader's diagnostic of a file with these bytes. */
 export function explain(
-  diagnostic: DiagnosticDetails,
-  file: string,
+  diagnostic: Diagnostic,
   bytes: Uint8Array,
-): DiagnosticDetails[] {
+): Diagnostic[] {
   const text = new TextDecoder().decode(bytes.subarray(0, HEAD_SIZE));
   const yaml = findYaml(text) ?? "";
   if (findConflict(yaml === "" ? text : yaml)) return [diagnostic];
-  const found = explainRule(diagnostic, basename(dirname(file)), text, yaml);
+  const found = explainRule(diagnostic, text, yaml);
   return found.length === 0
     ? [diagnostic]
     : found.slice(0, MAX_PER_FILE).map((it) => ({ ...diagnostic, ...it }));
 }
 
-/** Explains a diagnostic of the reader. The fields that it returns replace theirs. */
+/** Explains a diagnostic of the reader. What it returns replaces parts of that. */
 function explainRule(
-  diagnostic: DiagnosticDetails,
-  dir: string,
+  diagnostic: Diagnostic,
   text: string,
   yaml: string,
-): Partial<DiagnosticDetails>[] {
+): Partial<Diagnostic>[] {
+  const dir = basename(dirname(diagnostic.file));
   switch (diagnostic.rule) {
     case "utf-8":
       return [explainEncoding(text)];
@@ -61,8 +61,8 @@ function explainRule(
       return explainFields(yaml, dir);
     case "name-malformed": {
       const value = meantName(String(readFields(yaml).values.name), dir);
-      const fields = listFields(yaml);
-      return [locateField({ ...diagnostic, field: "name", value }, fields)];
+      const named = { ...diagnostic, field: "name", ...value && { value } };
+      return [locate(named, listFields(yaml))];
     }
     default:
       return [];
@@ -70,7 +70,7 @@ function explainRule(
 }
 
 /** Lists the required fields that are missing, and the fields that need a correction. */
-function explainFields(yaml: string, dir: string): DiagnosticDetails[] {
+function explainFields(yaml: string, dir: string): Partial<Diagnostic>[] {
   const { values, refused } = readFields(yaml);
   const fields = listFields(yaml);
   const missing = REQUIRED_FIELDS.filter((name) => !isText(values[name]));
@@ -78,88 +78,89 @@ function explainFields(yaml: string, dir: string): DiagnosticDetails[] {
     missing.find((name) => name === meantField(key));
   const absent = missing
     .filter((name) => !fields.some((field) => meantBy(field) === name));
-  const others = fields.filter(meantBy)
-    .filter((field) => !refused.some(({ line }) => line === field.line))
-    .map((field) => ({ ...field, corrected: quoteText(field) }));
+  const unread = fields.filter(meantBy)
+    .filter((field) => !refused.some(({ line }) => line === field.line));
+  const wrong = [...refused, ...unread].sort((a, b) => a.line - b.line)
+    // Text that is no field is probably what is absent.
+    .filter(({ key }) => key !== "" || absent.length === 0);
   return [
     ...absent.length > 0 ? [explainAbsent(absent, dir, fields)] : [],
-    ...[...refused, ...others].sort((a, b) => a.line - b.line)
-      // Text that is no field is probably what is absent.
-      .filter(({ key }) => key !== "" || absent.length === 0)
-      .flatMap((field): DiagnosticDetails[] => {
-        const { key } = field;
-        const name = meantBy(field) ?? key;
-        const rule: Rule = meantBy(field) ? `${name}-missing` as Rule : "yaml";
-        return name === key
-          ? explainField(field, dir, fields).map((it) => ({ rule, ...it }))
-          : [{ rule, ...explainMisspelling(field, name) }];
-      }),
+    ...wrong.flatMap((field): Partial<Diagnostic>[] => {
+      const name = meantBy(field);
+      if (name === undefined) {
+        return explainField(field, dir, fields)
+          .map((it) => ({ rule: "yaml", ...it }));
+      }
+      const rule: Rule = `${name}-missing`;
+      return name === field.key
+        ? explainField(field, dir, fields).map((it) => ({ rule, ...it }))
+        : [{ rule, ...explainMisspelling(field, name) }];
+    }),
   ];
 }
 
+/** Says where to write the required fields that are missing. */
 function explainAbsent(
   names: readonly (typeof REQUIRED_FIELDS[number])[],
   dir: string,
   fields: readonly Field[],
-): DiagnosticDetails {
+): Partial<Diagnostic> {
   const list = names.map(quote).join(" and ");
+  const rule: Rule = `${names[0]!}-missing`;
   const reason = names.length === 1
     ? `the field ${list} is missing`
     : `the fields ${list} are missing`;
-  const rule: Rule = `${names[0]!}-missing`;
   const starts = names.map((name) => `a line that begins with "${name}:"`);
   const lines = `write ${starts.join(" and ")}`;
   const stray = fields.find(({ key }) => key === "");
   if (stray !== undefined) {
-    return {
-      rule,
-      line: stray.line,
-      reason,
-      fix: `instead of this text, ${lines}`,
-    };
+    const { line } = stray;
+    return { rule, line, reason, fix: `instead of this text, ${lines}` };
   }
   const fix = `between the two lines "---", ${lines}`;
   // Another line can only be added to fields.
   const isAdded = names[0] === "name" && fields.length > 0;
   const name = isAdded ? validName(dir) : undefined;
-  return name === undefined ? { rule, line: 1, reason, fix } : {
-    rule,
-    line: 1,
-    reason,
-    fix: `${fix}, such as:`,
-    copy: writeField("name", name),
-  };
+  if (name === undefined) return { rule, line: 1, reason, fix };
+  const copy = writeField("name", name);
+  return { rule, line: 1, reason, fix: `${fix}, such as:`, copy };
 }
+
+const STRAY = {
+  reason: "this text belongs to no field",
+  fix: "delete it, or begin it with the name of a field, a colon, and a space",
+};
 
 /** Says what is wrong with a field, or with lines in it, and what to write instead. */
 function explainField(
   field: RefusedField,
   dir: string,
   fields: readonly Field[],
-): Details[] {
-  const { line, lines, corrected } = field;
-  if (corrected === undefined) return [explainLeftOut(field, dir, fields)];
-  if (corrected.length === 1) return [explainText(field, dir)];
-  return corrected.flatMap((finished, index) => {
-    const written = lines[index]!;
-    if (finished === written) return [];
-    const [inner = field] = listFields(written.replace(/^\s*(?:- +)?/, ""));
-    const reason = finished.trim() === written.trim()
-      ? "the indentation of this line is wrong"
-      : reasonFor(inner.key === "" ? field : inner, finished);
-    const fix = fixBy(finished, "put it in quotes");
-    return [{ line: line + index, reason, ...fix }];
-  });
+): Partial<Diagnostic>[] {
+  const { key, line, lines } = field;
+  if (key === "") return [{ line, ...STRAY }];
+  const first = findField(key, fields)!;
+  if (first.line !== line) {
+    const reason = `the field ${quote(key)} is already on line ${first.line}`;
+    return [{ line, reason, fix: "delete one of the two" }];
+  }
+  const corrected = field.corrected ?? quoteText(field);
+  if (corrected === undefined) {
+    return [lines.length > 1 ? explainBelow(field) : explainEmpty(field, dir)];
+  }
+  return corrected.length > 1
+    ? explainIndentation(field, corrected)
+    : [explainText({ ...field, corrected }, dir)];
 }
 
-/** Describes a field that is read from one line. */
-function explainText(field: RefusedField, dir: string): Details {
-  const { key, line, lines, corrected } = field;
+/** Describes a field that can be read from one line. */
+function explainText(field: RefusedField, dir: string): Partial<Diagnostic> {
+  const { key, line, lines } = field;
   const [, read] = toEntry(field);
-  const text = key === "name" ? meantName(String(read), dir) ?? read : read;
-  const finished = isText(text) ? writeField(key, text) : corrected![0]!;
+  const text = key === "name" ? meantName(read, dir) ?? read : read;
+  const finished = writeField(key, text);
   const otherwise = "put its text in quotes, on one line";
-  const fix = fixBy(finished, otherwise, field);
+  const fix = writeInstead(finished, otherwise, insteadOf(field));
   const below = lines.findIndex((it, index) => index > 0 && /^\S/.test(it));
   if (below < 0) return { line, reason: reasonFor(field, finished), ...fix };
   const reason = `the text of ${
@@ -170,45 +171,52 @@ function explainText(field: RefusedField, dir: string): Details {
 
 function reasonFor(field: Field, finished: string): string {
   const name = quote(field.key);
-  return !isSeparated(field)
-    ? `there is no colon and space after ${name}`
-    : /^["']/.test(field.value)
-    ? `the quotation marks around ${name} do not match`
-    : finished.endsWith('"')
+  if (!isSeparated(field)) return `there is no colon and space after ${name}`;
+  if (/^["']/.test(field.value)) {
+    return `the quotation marks around ${name} do not match`;
+  }
+  return finished.endsWith('"')
     ? `the value of ${name} needs quotes`
     : `YAML cannot read the value of ${name}`;
 }
 
-/** Describes a field that is left out, because no correction makes sense of it. */
-function explainLeftOut(
-  field: Field,
-  dir: string,
-  fields: readonly Field[],
-): Details {
+/** Describes the lines of a field that hold other fields. */
+function explainIndentation(
+  { line, lines }: Field,
+  corrected: readonly string[],
+): Partial<Diagnostic>[] {
+  const reason = "the indentation of this line is wrong";
+  return corrected.flatMap((finished, index) =>
+    finished === lines[index] ? [] : [{
+      line: line + index,
+      reason,
+      ...writeInstead(finished, "delete the spaces before it"),
+    }]
+  );
+}
+
+/** Names the first line below a key that the parser refuses by itself, or else the field. */
+function explainBelow(field: Field): Partial<Diagnostic> {
   const { key, line, lines } = field;
-  if (key === "") return { line, ...STRAY };
-  const name = quote(key);
-  const first = findField(key, fields)!;
-  if (first.line !== line) {
-    const reason = `the field ${name} is already on line ${first.line}`;
-    return { line, reason, fix: "delete one of the two" };
+  const refused = lines.findIndex((it, index) =>
+    index > 0 && !isYaml(it.trim().replace(/^- +/, ""))
+  );
+  if (refused > 0) {
+    const reason = `YAML cannot read this line of ${quote(key)}`;
+    return { line: line + refused, reason, fix: "put its text in quotes" };
   }
-  const corrected = quoteText(field);
-  if (corrected) return explainText({ ...field, corrected }, dir);
-  if (lines.length > 1) {
-    const reason = `the field ${name} is malformed, or not text`;
-    return { line, reason, fix: CHECK_LINES };
-  }
-  const meant = key === "name" ? meantName("", dir) : undefined;
-  const finished = meant && writeField(key, meant);
-  const fix = fixBy(finished, `write text in quotes after "${key}:"`);
-  return { line, reason: `the field ${name} is empty`, ...fix };
+  const reason = isSeparated(field)
+    ? `the field ${quote(key)} is malformed, or not text`
+    : reasonFor(field, "");
+  return { line, reason, fix: CHECK_LINES };
 }
 
 const CHECK_LINES =
   "write text in quotes on one line, or indent the lines below equally, with spaces, and put text with special characters in quotes";
 
-const STRAY = {
-  reason: "this text belongs to no field",
-  fix: "delete it, or begin it with the name of a field, a colon, and a space",
-};
+function explainEmpty({ key, line }: Field, dir: string): Partial<Diagnostic> {
+  const meant = key === "name" ? meantName("", dir) : undefined;
+  const finished = meant && writeField(key, meant);
+  const fix = writeInstead(finished, `write text in quotes after "${key}:"`);
+  return { line, reason: `the field ${quote(key)} is empty`, ...fix };
+}

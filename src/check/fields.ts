@@ -1,7 +1,8 @@
 /** Where fields are, and lines to copy in place of them. */
 
 import { attempt } from "../attempt.ts";
-import type { DiagnosticDetails } from "../diagnostics.ts";
+import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
+import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
 import {
   type Field,
   findField,
@@ -9,59 +10,63 @@ import {
   parseYaml,
   quoteText,
 } from "../skills/fields.ts";
-import type { FieldDiagnostic } from "../skills/limits.ts";
-import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
 import { escapeCommands, isCopyable, isObject, quote } from "../text.ts";
-
-/** A diagnostic of a field or a file whose rule its reader knows. */
-export type Details = Omit<DiagnosticDetails, "rule">;
 
 /** How many diagnostics of a file are reported. Others follow once these are solved. */
 export const MAX_PER_FILE = 20;
 
-/** Describes a field whose key is almost a known one. */
-export function explainMisspelling(field: Field, meant: string): Details {
+export function explainMisspelling(
+  field: Field,
+  meant: string,
+): Pick<Diagnostic, "line" | "reason" | "fix" | "copy"> {
   const { key, value, line } = field;
   const written = `${meant}: ${value}`.trimEnd();
-  const isRead = attempt(() => [parseYaml(written)]) !== undefined;
   const [quoted] = quoteText({ ...field, key: meant }) ?? [];
   const otherwise = `write ${quote(meant)}`;
   return {
     line,
     reason: `the field ${quote(key)} is almost ${quote(meant)}`,
-    ...isRead ? fixBy(written, otherwise) : fixBy(quoted, otherwise, field),
+    ...isYaml(written)
+      ? writeInstead(written, otherwise)
+      : writeInstead(quoted, otherwise, insteadOf(field)),
   };
 }
 
-/** Adds the line of the field to a diagnostic, and a line to copy if the value is known. */
-export function locateField(
-  { field, key, value, ...rest }: FieldDiagnostic,
+/** Adds the line of its field to a diagnostic, and a line to copy if the value is known. */
+export function locate(
+  diagnostic: DiagnosticDetails,
   fields: readonly Field[],
 ): DiagnosticDetails {
-  const at = findField(field, fields);
-  if (at === undefined) return rest;
-  const nested = key === undefined ? undefined : findNested(key, at);
-  if (nested !== undefined) {
-    return { ...rest, line: nested.line, ...fixBy(nested.quoted, rest.fix) };
-  }
+  const { field, value, fix } = diagnostic;
+  if (field === undefined) return diagnostic;
+  const [name = "", ...keys] = field.split(".");
+  const at = findField(name, fields);
+  if (at === undefined) return diagnostic;
   const isOnOneLine = at.lines.length === 1 && at.value !== "";
-  const finished = value && isOnOneLine ? writeField(field, value) : undefined;
-  return { ...rest, line: at.line, ...fixBy(finished, rest.fix) };
+  const { line, finished } = findNested(keys.join("."), at) ?? {
+    line: at.line,
+    finished: value && isOnOneLine ? writeField(name, value) : undefined,
+  };
+  return { ...diagnostic, line, ...writeInstead(finished, fix) };
 }
 
 /** Finds a key one level below a field, and puts its value in quotes if it is a number. */
 function findNested(
   key: string,
   { line, lines }: Field,
-): { line: number; quoted: string | undefined } | undefined {
+): { line: number; finished: string | undefined } | undefined {
   for (const [index, text] of lines.entries()) {
     const [, indentation = "", written = ""] = /^(\s+)(\S.*)$/.exec(text) ?? [];
     const [start] = listFields(written);
-    if (start?.key !== key) continue;
+    if (key === "" || start?.key !== key) continue;
     const number = /^[\w.+-]+(?=\s+#|$)/.exec(start.value)?.[0];
-    const quoted = number && `${indentation}${key}: ${inQuotes(number)}`;
-    return { line: line + index, quoted };
+    const finished = number && `${indentation}${key}: ${inQuotes(number)}`;
+    return { line: line + index, finished };
   }
+}
+
+export function isYaml(text: string): boolean {
+  return attempt(() => [parseYaml(text)]) !== undefined;
 }
 
 /** Writes a field, in quotes unless YAML reads its text without them. */
@@ -82,16 +87,21 @@ function inQuotes(text: string): string {
 const MAX_FINISHED_LENGTH = 1_500;
 
 /** Says to write a finished line instead of a field or a line, if there is one to copy. */
-export function fixBy(
+export function writeInstead(
   finished: string | undefined,
   otherwise: string,
-  { line, lines }: Pick<Field, "line" | "lines"> = { line: 1, lines: [""] },
-): Pick<Details, "fix" | "copy"> {
+  instead = "instead",
+): Pick<Diagnostic, "fix" | "copy"> {
   const canBeCopied = finished !== undefined &&
     finished.length <= MAX_FINISHED_LENGTH && isCopyable(finished);
-  if (!canBeCopied) return { fix: otherwise };
-  const replaced = lines.length === 1
-    ? "instead"
+  return canBeCopied
+    ? { fix: `write this line ${instead}:`, copy: finished }
+    : { fix: otherwise };
+}
+
+/** Says which lines one line takes the place of, if they are several. */
+export function insteadOf({ line, lines }: Field): string | undefined {
+  return lines.length === 1
+    ? undefined
     : `instead of lines ${line} to ${line + lines.length - 1}`;
-  return { fix: `write this line ${replaced}:`, copy: finished };
 }

@@ -19,7 +19,6 @@ interface Link {
   readonly written: string;
   /** The paths in the skill that it can mean, the literal one first. */
   readonly paths: readonly string[];
-  /** Its position in the text. */
   readonly from: number;
 }
 
@@ -81,7 +80,6 @@ function listLinks(text: string, dir: string): Link[] {
 const VERBATIM_HTML =
   /<(pre|code|script|style)\b[^]*?(?:<\/\1>|$(?![^]))|<!--[^]*?(?:-->|$(?![^]))/gi;
 
-/** Finds the targets of the links and images in HTML. */
 function matchTargets(html: string): Iterable<RegExpExecArray> {
   return html.replace(VERBATIM_HTML, (it) => " ".repeat(it.length))
     .matchAll(

@@ -6,6 +6,7 @@
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
 import { basename, join } from "../fs/paths.ts";
+import { listInvisible } from "../invisible.ts";
 import { findConflict } from "../skills/conflicts.ts";
 import {
   type Field,
@@ -16,16 +17,14 @@ import {
   readFields,
 } from "../skills/fields.ts";
 import {
-  checkFiles,
-  checkJson,
-  type FieldDiagnostic,
+  checkSize,
   isValidName,
   LIMITS,
   listSkippedFiles,
   MAX_SKILL_SIZE,
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
-import { MARKDOWN } from "../skills/near_misses.ts";
+import { type EntryBudget, MARKDOWN } from "../skills/near_misses.ts";
 import {
   findYaml,
   isFlagValue,
@@ -33,23 +32,21 @@ import {
 } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFiles } from "../skills/types.ts";
-import { listInvisible } from "../invisible.ts";
+import { isOff } from "../skills/visibility.ts";
 import { count, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
-import { explainMisspelling, locateField, MAX_PER_FILE } from "./fields.ts";
+import { explainMisspelling, locate, MAX_PER_FILE } from "./fields.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
   readonly text: string;
   /** The fields as written. */
   readonly fields: readonly Field[];
-  /** The paths of its files. */
   readonly paths: readonly string[];
   /** What reads Markdown. `--list` does not load it. */
   readonly markdown: typeof import("./links.ts");
 }
 
-/** A file of a skill. */
 interface CheckedFile {
   readonly path: string;
   /** Its text, with the character U+FFFD for bytes that are not UTF-8. */
@@ -57,20 +54,19 @@ interface CheckedFile {
   readonly isUtf8: boolean;
 }
 
-type Found = DiagnosticDetails | DiagnosticDetails[] | undefined;
-type FoundInField = FieldDiagnostic | FieldDiagnostic[] | undefined;
+type SkillRule = (skill: CheckedSkill) => DiagnosticDetails[];
+type FileRule = (
+  file: CheckedFile,
+  skill: CheckedSkill,
+) => DiagnosticDetails[];
 
-const FIELD_RULES: readonly ((skill: CheckedSkill) => FoundInField)[] = [
+const SKILL_RULES: readonly SkillRule[] = [
   ...LIMITS,
   checkDirName,
   checkFlags,
   checkComment,
   checkPlaceholder,
   checkTag,
-  checkAllowedTools,
-];
-
-const TEXT_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   checkFileName,
   checkFieldNames,
   checkConflict,
@@ -80,83 +76,88 @@ const TEXT_RULES: readonly ((skill: CheckedSkill) => Found)[] = [
   checkInside,
 ];
 
-const FILE_RULES: readonly ((
-  file: CheckedFile,
-  skill: CheckedSkill,
-) => Found)[] = [
-  checkEncoding,
-  checkShebang,
-  checkLinks,
-];
+const FILE_RULES: readonly FileRule[] = [checkEncoding, checkLinks];
 
-/**
- * How many more files, directories, and diagnostics there is room for, and how many more
- * bytes and milliseconds. Below zero once there was no room for something.
- */
-export interface Room {
-  entries: number;
+interface NamedSkill extends Pick<Skill, "name" | "file" | "hiddenFrom"> {
+  /** Whether its files are those of an earlier skill of its name. */
+  readonly isCopy: boolean | undefined;
+}
+
+/** What the checks may still read and report. Below zero once there was no room left. */
+export interface Budget extends EntryBudget {
   bytes: number;
+  /** In milliseconds. */
   time: number;
 }
 
-export function hasRoom({ entries, bytes, time }: Room): boolean {
+export function isWithin({ entries, bytes, time }: Budget): boolean {
   return Math.min(entries, bytes, time) >= 0;
 }
 
-/**
- * Lists what is wrong with a skill and its files, of which it keeps one at a time in
- * memory. Files beyond the limit of the rule `size` stay unread.
- */
 export async function checkSkill(
   skill: Skill,
-  { registry, contents, room }: {
+  { registry, contents, budget }: {
     registry: SkillSource;
     contents: SkillFiles;
-    room: Room;
+    budget: Budget;
   },
 ): Promise<Diagnostic[]> {
   const read = (path: string) => readFile(path, skill, registry);
   const { text } = await read(SKILL_MD).catch(() => ({ text: "" }));
-  const yaml = findYaml(text) ?? "";
-  const fields = listFields(yaml);
-  const paths = contents.files.map(({ path }) => path);
-  const markdown = await import("./links.ts");
-  const checked = { ...skill, text, fields, paths, markdown };
-  const ofFiles: Diagnostic[] = [];
-  let left = MAX_SKILL_SIZE;
-  for (const { path, size } of contents.files) {
-    left -= size;
-    room.bytes -= size;
-    if (left < 0 || !hasRoom(room)) break;
-    const start = Date.now();
-    try {
-      const found = checkFile(await read(path), checked);
-      for (const diagnostic of found) ofFiles.push(diagnostic);
-      room.entries -= found.length;
-    } catch (error) {
-      const file = pathOf(skill, path);
-      ofFiles.push({ file, ...diagnosticOf(error), rule: "unreadable" });
-    }
-    room.time -= Date.now() - start;
-  }
-  const found = [
-    ...FIELD_RULES.flatMap((rule) => rule(checked) ?? [])
-      .filter(({ field }) => field !== "name" || !isCorrected("name", yaml))
-      .slice(0, MAX_PER_FILE)
-      .map((diagnostic) => locateField(diagnostic, fields)),
-    ...TEXT_RULES.flatMap((rule) => rule(checked) ?? []),
-  ];
+  const checked = {
+    ...skill,
+    text,
+    fields: listFields(findYaml(text) ?? ""),
+    paths: contents.files.map(({ path }) => path),
+    markdown: await import("./links.ts"),
+  };
   return [
-    ...found.slice(0, MAX_PER_FILE).map((it) => ({ file: skill.file, ...it })),
-    ...ofFiles,
+    ...checkSkillMd(checked),
+    ...await checkEachFile(checked, contents, budget, read),
     ...listSkippedFiles(skill, contents),
-    ...[checkFiles(skill, contents)].filter((it) => it !== undefined),
+    ...checkSize(skill, contents),
   ];
 }
 
-/** Whether there is a diagnostic already that proposes what to write. */
-function isCorrected(key: string, yaml: string): boolean {
-  return readFields(yaml).refused.some((field) => field.key === key);
+function checkSkillMd(skill: CheckedSkill): Diagnostic[] {
+  const { refused } = readFields(findYaml(skill.text) ?? "");
+  // The correction of a refused name proposes one already.
+  const isNameRefused = refused.some(({ key }) => key === "name");
+  return SKILL_RULES.flatMap((rule) => rule(skill))
+    .filter(({ field }) => field !== "name" || !isNameRefused)
+    .slice(0, MAX_PER_FILE)
+    .map((it) => ({ file: skill.file, ...locate(it, skill.fields) }));
+}
+
+/**
+ * Checks the files of a skill, of which it keeps one at a time in memory. Files beyond
+ * the limit of the rule `size` stay unread.
+ */
+async function checkEachFile(
+  skill: CheckedSkill,
+  { files }: SkillFiles,
+  budget: Budget,
+  read: (path: string) => Promise<CheckedFile>,
+): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = [];
+  let left = MAX_SKILL_SIZE;
+  for (const { path, size } of files) {
+    left -= size;
+    budget.bytes -= size;
+    if (left < 0 || !isWithin(budget)) break;
+    const start = Date.now();
+    const file = pathOf(skill, path);
+    try {
+      const checked = await read(path);
+      const found = FILE_RULES.flatMap((rule) => rule(checked, skill));
+      for (const it of found) diagnostics.push({ ...it, file });
+      budget.entries -= found.length;
+    } catch (error) {
+      diagnostics.push({ ...diagnosticOf(error), rule: "unreadable", file });
+    }
+    budget.time -= Date.now() - start;
+  }
+  return diagnostics;
 }
 
 /** @throws {SkillFileError} If it cannot be read. */
@@ -170,31 +171,26 @@ async function readFile(
   return { path, text: decoded, isUtf8: text !== undefined };
 }
 
-function checkFile(file: CheckedFile, skill: CheckedSkill): Diagnostic[] {
-  return FILE_RULES.flatMap((rule) => rule(file, skill) ?? [])
-    .map((it) => ({ ...it, file: pathOf(skill, file.path) }));
-}
-
 function pathOf({ file, directory }: Skill, path: string): string {
   return path === SKILL_MD ? file : join(directory, path);
 }
 
-function checkDirName({ name, directory }: CheckedSkill): FoundInField {
+function checkDirName({ name, directory }: CheckedSkill): DiagnosticDetails[] {
   const dir = basename(directory);
   // Hosts refuse other names, which a limit reports with the right one.
-  if (!isValidName(name) || name === dir) return undefined;
-  return {
+  if (!isValidName(name) || name === dir) return [];
+  return [{
     rule: "name-folder",
     field: "name",
-    value: isValidName(dir) ? dir : undefined,
+    ...isValidName(dir) && { value: dir },
     reason: `the name ${quote(name)} differs from the folder name ${
       quote(dir)
     }`,
     fix: `rename the folder to ${quote(name)}`,
-  };
+  }];
 }
 
-function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
+function checkFlags({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
   return FLAGS.filter((field) => {
     const value = frontmatter[field];
     return value !== undefined && !isFlagValue(value);
@@ -207,56 +203,46 @@ function checkFlags({ frontmatter }: CheckedSkill): FieldDiagnostic[] {
 }
 
 /** What YAML reads as a comment is probably part of the description. */
-function checkComment({ fields }: CheckedSkill): FoundInField {
+function checkComment({ fields }: CheckedSkill): DiagnosticDetails[] {
   const field = "description";
   const { value = "", lines = [] } = findField(field, fields) ?? {};
   const [, below = ""] = lines;
-  if (/^["'|>]/.test(value || below.trim())) return undefined;
+  if (/^["'|>]/.test(value || below.trim())) return [];
   const [comment] = /\s#.*/.exec(lines.join("\n")) ?? [];
-  if (comment === undefined) return undefined;
+  if (comment === undefined) return [];
   const shown = quote(truncate(comment.trim(), 40));
   const reason = `the description ends before ${shown}, which is a comment`;
   const fix = "put the whole text in quotes";
-  return { rule: "description-comment", field, value, reason, fix };
+  return [{ rule: "description-comment", field, value, reason, fix }];
 }
 
-function checkPlaceholder({ frontmatter }: CheckedSkill): FoundInField {
+function checkPlaceholder({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
   const field = "description";
   const [text] = /^\W*(?:todo|tbd|fixme|xxx)(?:\s*:.*|\W*)$/is
     .exec(frontmatter[field]) ?? [];
-  if (text === undefined) return undefined;
+  if (text === undefined) return [];
   const reason = `the description is only ${quote(truncate(text, 40))}`;
   const fix = "write what the skill does, and when to use it";
-  return { rule: "description-placeholder", field, reason, fix };
+  return [{ rule: "description-placeholder", field, reason, fix }];
 }
 
-function checkTag({ frontmatter }: CheckedSkill): FoundInField {
+function checkTag({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
   const field = "description";
   const [tag] = /<\/?[a-z][^<>]{0,100}>/i.exec(frontmatter[field]) ?? [];
-  if (tag === undefined) return undefined;
+  if (tag === undefined) return [];
   const reason = `some hosts refuse a description with ${quote(tag)}`;
   const fix = "write it without angle brackets";
-  return { rule: "description-tag", field, reason, fix };
+  return [{ rule: "description-tag", field, reason, fix }];
 }
 
-function checkAllowedTools(skill: CheckedSkill): FoundInField {
-  const field = "allowed-tools";
-  const tools = skill.frontmatter[field];
-  // Aliases can make it enormous, which `checkJson` reports.
-  if (!Array.isArray(tools) || checkJson(skill)) return undefined;
-  const reason = `${field} is a list, but the specification requires text`;
-  const fix = "write the tools on one line, with spaces between them";
-  return { rule: field, field, value: tools.join(" "), reason, fix };
-}
-
-function checkFileName({ file }: CheckedSkill): Found {
-  if (basename(file) === SKILL_MD) return undefined;
+function checkFileName({ file }: CheckedSkill): DiagnosticDetails[] {
+  if (basename(file) === SKILL_MD) return [];
   const reason = `some hosts look only for "${SKILL_MD}"`;
-  return { rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` };
+  return [{ rule: "file-case", reason, fix: `rename it to "${SKILL_MD}"` }];
 }
 
 /** Accepts unknown fields, since hosts have their own, unless they are almost known. */
-function checkFieldNames({ fields }: CheckedSkill): Found {
+function checkFieldNames({ fields }: CheckedSkill): DiagnosticDetails[] {
   return fields.flatMap((at): DiagnosticDetails[] => {
     const field = meantField(at.key);
     if (field === undefined || findField(field, fields)) return [];
@@ -266,98 +252,85 @@ function checkFieldNames({ fields }: CheckedSkill): Found {
 }
 
 /** Reports a conflict in the instructions. The reader reports one in the frontmatter. */
-function checkConflict({ text, markdown }: CheckedSkill): Found {
+function checkConflict({ text, markdown }: CheckedSkill): DiagnosticDetails[] {
   const isPossible = findConflict(withoutFrontmatter(text)) !== undefined &&
     findConflict(findYaml(text) ?? "") === undefined;
   const found = isPossible && findConflict(markdown.withoutCode(text));
-  return found ? { rule: "conflict", ...found } : undefined;
+  return found ? [{ rule: "conflict", ...found }] : [];
 }
 
-function checkInstructions({ text }: CheckedSkill): Found {
+function checkInstructions({ text }: CheckedSkill): DiagnosticDetails[] {
   // An unreadable file has a diagnostic of its own.
-  if (text === "" || withoutFrontmatter(text).trim() !== "") return undefined;
-  return {
+  if (text === "" || withoutFrontmatter(text).trim() !== "") return [];
+  return [{
     rule: "instructions-missing",
     reason: 'there are no instructions below the second line "---"',
     fix: "write there what the agent should do",
-  };
+  }];
 }
 
 /** Invisible characters can hide text. */
-function checkInvisible({ text }: CheckedSkill): Found {
+function checkInvisible({ text }: CheckedSkill): DiagnosticDetails[] {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
     .map(listInvisible);
   const index = lines.findIndex((characters) => characters.length > 0);
-  if (index === -1) return undefined;
+  if (index === -1) return [];
   const reason = `there are invisible characters, such as ${lines[index]![0]}`;
   const fix = "remove them, and find out where they come from";
-  return { rule: "invisible-characters", line: index + 1, reason, fix };
+  return [{ rule: "invisible-characters", line: index + 1, reason, fix }];
 }
 
 /** The maximum number of lines that the specification recommends. */
 const MAX_LINES = 500;
 
-function checkLength({ text }: CheckedSkill): Found {
+function checkLength({ text }: CheckedSkill): DiagnosticDetails[] {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
-  if (length <= MAX_LINES) return undefined;
+  if (length <= MAX_LINES) return [];
   const reason =
     `it has ${length} lines, and the specification recommends at most ${MAX_LINES}`;
   const fix = "move details into other files of the skill, and link to them";
-  return { rule: "long", reason, fix };
+  return [{ rule: "long", reason, fix }];
 }
 
 /** Reports skills inside a skill, which are only files of it. */
-function checkInside({ paths }: CheckedSkill): Found {
+function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   const inside = paths.filter((path) => /^[^/]+\/SKILL\.md$/.test(path));
-  if (inside.length === 0) return undefined;
+  if (inside.length === 0) return [];
   const dirs = count(inside.length, "folder");
-  return {
+  return [{
     rule: "not-served",
     reason:
       `${dirs} in it with a ${SKILL_MD} of their own are only parts of this skill`,
     fix:
       `move this ${SKILL_MD} into a folder of its own, unless that is intended`,
-  };
+  }];
 }
 
-function checkEncoding({ path, text, isUtf8 }: CheckedFile): Found {
-  if (isUtf8 || !MARKDOWN.test(path)) return undefined;
-  return { rule: "encoding", ...explainEncoding(text) };
-}
-
-/** A carriage return becomes part of the interpreter's name. */
-function checkShebang({ text }: CheckedFile): Found {
-  if (!/^#!.*\r\n/.test(text)) return undefined;
-  const reason =
-    "the line ends in CR and LF, so the system finds no interpreter of that name";
-  const fix = "save the file with LF line endings";
-  return { rule: "script-crlf", line: 1, reason, fix };
+function checkEncoding(
+  { path, text, isUtf8 }: CheckedFile,
+): DiagnosticDetails[] {
+  if (isUtf8 || !MARKDOWN.test(path)) return [];
+  return [{ rule: "encoding", ...explainEncoding(text) }];
 }
 
 function checkLinks(
   { path, text, isUtf8 }: CheckedFile,
   { paths, markdown }: CheckedSkill,
-): Found {
+): DiagnosticDetails[] {
   if (!isUtf8 || !MARKDOWN.test(path)) return [];
   return markdown.listBrokenLinks(text, path, paths);
 }
 
-/**
- * Reports skills of the same name.
- *
- * @param copies Those whose files are the same, too.
- */
-export function checkTogether(
-  skills: readonly Skill[],
-  copies: ReadonlySet<Skill>,
-): Diagnostic[] {
-  const byName = Map.groupBy(skills, ({ name }) => skillKey(name));
+/** Reports skills of the same name, unless they are off. */
+export function checkTogether(skills: readonly NamedSkill[]): Diagnostic[] {
+  const on = skills.filter((it) => !isOff(it));
+  const byName = Map.groupBy(on, ({ name }) => skillKey(name));
   return [...byName.values()].flatMap(([first, ...others]) =>
-    others.map((skill): Diagnostic => ({
+    others.map(({ file, name, isCopy }): Diagnostic => ({
       rule: "name-twice",
-      file: skill.file,
-      reason: `${quote(first!.file)} has the same name, ${quote(skill.name)}`,
-      fix: copies.has(skill)
+      file,
+      reason: `${quote(first!.file)} has the same name, ${quote(name)}`,
+      fix: isCopy
         ? "remove one of the two skills, because it is a copy"
         : "rename one of the two skills, or remove it",
     }))

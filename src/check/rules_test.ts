@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
+import { RULES } from "../diagnostics.ts";
 import { relative } from "../fs/paths.ts";
 
 const withCase = needs("caseSensitive");
@@ -19,10 +20,10 @@ Deno.test("--check reports what cannot be read, and --list does not look at it",
   });
   assert.deepEqual(await diagnosticsIn("--list", dir), []);
   const diagnostics = await diagnosticsIn("--check", dir);
-  const found = diagnostics.map(({ effect, rule, file, line, reason }) => {
+  const found = diagnostics.map(({ rule, file, line, reason }) => {
     const path = relative(dir, file).replaceAll("\\", "/") +
       (line ? `:${line}` : "");
-    return `${effect} ${rule} ${path}: ${reason}`;
+    return `${RULES[rule]} ${rule} ${path}: ${reason}`;
   });
   assert.deepEqual(found, [
     'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not lead to a file that the skill serves',

@@ -20,7 +20,7 @@ import { explainDoubleLists } from "./double_lists.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { formatJson, print } from "./print.ts";
-import { createReport, type OpenSkills, SILENT } from "./report.ts";
+import { createReport, type OpenSkills, SILENT, toJson } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 /**
@@ -89,14 +89,15 @@ async function printModelView(
   return await print(formatModelView(as, catalog, options));
 }
 
-/** Prints the report of `--list` or `--check`. */
 async function printReport(
   settings: Settings,
   openSkills: OpenSkills,
 ): Promise<number> {
   const report = await createReport(settings, openSkills);
   const { check = false, json = false, strict = false } = settings.values;
-  const lines = json ? formatJson(report) : formatReport(report, settings);
+  const lines = json
+    ? formatJson(toJson(report))
+    : formatReport(report, settings);
   const code = await print(lines);
   const { errors, warnings } = report;
   const isBad = check && errors + (strict ? warnings : 0) > 0;

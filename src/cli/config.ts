@@ -39,16 +39,13 @@ import {
   stringifyJson,
 } from "../text.ts";
 
-/** A program and its arguments. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
 
 export interface ClientConfig {
-  /** The text to add to the client's file. */
   readonly text: string;
-  /** Where to add it, and what else to know. */
   readonly notes: readonly string[];
 }
 
@@ -327,7 +324,6 @@ function listable(path: string): string {
   return withDirsAbove(path).find((it) => !it.includes(","))!;
 }
 
-/** Says what an entry lets Deno read because of commas in paths. */
 function explainCommas(
   { mainModule }: Program,
   settings: Settings,

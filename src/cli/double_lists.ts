@@ -25,52 +25,69 @@ export async function explainDoubleLists(
   const { options, home } = settings;
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
     .flatMap((dir) => inHome(dir.replace("~/", ""), options) ?? []);
-  const roots = dirs.map((path) => ({ path, scope: "global" as const }));
-  const scan = (changes: Partial<Settings>) =>
-    openSkills({ ...settings, ...changes }, SILENT).refresh();
-  const theirs = new Set(
-    listAll(await scan({ roots, options: { ...options, policy: undefined } }))
-      .map(({ realDirectory }) => realDirectory),
-  );
-  const isDouble = ({ scope, realDirectory }: Skill) =>
-    scope === "global" && theirs.has(realDirectory);
-  const catalog = await scan({});
+  const theirs = await listRealDirs(dirs, settings, openSkills);
+  const catalog = await openSkills(settings, SILENT).refresh();
   const entries = listEntries("model", catalog);
-  const double = entries.filter(({ skill, description }) =>
-    description !== "" && isDouble(skill)
-  );
+  const double = entries
+    .filter(({ description }) => description !== "")
+    .map(({ skill }) => skill)
+    .filter(({ scope, realDirectory }) =>
+      scope === "global" && theirs.has(realDirectory)
+    );
   if (double.length === 0) return undefined;
-  const start = `${title} also lists ${double.length} of ${
-    count(entries.length, "skill")
-  } itself`;
+  const all = count(entries.length, "skill");
+  const start = `${title} also lists ${double.length} of ${all} itself`;
   if (ownList === "only names") return `${start}, but without descriptions.`;
-  const ruleDirs = double.map(({ skill: { directory, realDirectory } }) =>
-    dirs.find((dir) =>
-      isAtOrBelow(directory, dir) || isAtOrBelow(realDirectory, realPathOf(dir))
-    ) ?? directory
-  );
-  const shown = [...new Set(ruleDirs)].map((dir) =>
-    quoteWord(withTilde(dir, home))
-  );
-  const list = shown.length === 1 ? shown[0] : `[${shown.join(", ")}]`;
   const sizeOf = (catalog: SkillCatalog) =>
     listPassages(name, { profile: profileOfOption(name), catalog, options })
       .reduce((sum, { text }) => sum + text.length, 0);
-  const saved = sizeOf(catalog) - sizeOf(listByName(isDouble, catalog));
+  const saved = sizeOf(catalog) - sizeOf(listByName(double, catalog));
+  const list = formatRuleDirs(double, dirs, home);
   return `${start}. If its list has room for all descriptions, the rule "- { in: ${list}, state: name-only }" in a file for --policy saves about ${
     Math.round(saved / 4)
   } tokens.`;
 }
 
+/** Lists the real directories of the skills that a client finds in its own. */
+async function listRealDirs(
+  dirs: readonly string[],
+  settings: Settings,
+  openSkills: OpenSkills,
+): Promise<Set<string>> {
+  const roots = dirs.map((path) => ({ path, scope: "global" as const }));
+  const options = { ...settings.options, policy: undefined };
+  const catalog = await openSkills({ ...settings, roots, options }, SILENT)
+    .refresh();
+  return new Set(listAll(catalog).map(({ realDirectory }) => realDirectory));
+}
+
+/** Formats the client's directories that hold the skills, or else those of the skills. */
+function formatRuleDirs(
+  skills: readonly Skill[],
+  dirs: readonly string[],
+  home: string | undefined,
+): string {
+  const ruleDirs = skills.map(({ directory, realDirectory }) =>
+    dirs.find((dir) =>
+      isAtOrBelow(directory, dir) || isAtOrBelow(realDirectory, realPathOf(dir))
+    ) ?? directory
+  );
+  const [first = "", ...others] = [...new Set(ruleDirs)]
+    .map((dir) => quoteWord(withTilde(dir, home)));
+  return others.length === 0 ? first : `[${[first, ...others].join(", ")}]`;
+}
+
 /** Returns a catalog in which some skills have no description, as with a rule. */
 function listByName(
-  isChosen: (skill: Skill) => boolean,
+  chosen: readonly Skill[],
   catalog: SkillCatalog,
 ): SkillCatalog {
   const skills = new Map(
     catalog.skills.entries().map(([key, skill]) => [
       key,
-      isChosen(skill) ? { ...skill, state: "name-only" as const } : skill,
+      chosen.includes(skill)
+        ? { ...skill, state: "name-only" as const }
+        : skill,
     ]),
   );
   return { ...catalog, skills };

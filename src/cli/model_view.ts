@@ -36,7 +36,6 @@ export function formatModelView(
   return withoutCommands(sections.join("\n\n").split("\n"));
 }
 
-/** Returns the name of a client, and whether it was not measured. */
 function formatClient(client: string): string {
   if (client === OTHER_CLIENTS) return "clients that were not measured";
   return profileOfOption(client).measured === undefined

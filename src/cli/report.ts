@@ -1,21 +1,23 @@
-/** The report of `--list` and `--check`, which `--json` prints verbatim. */
+/** The report of `--list` and `--check`: what is found, and what is wrong with it. */
 
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
-import { explainMissingDir, listElsewhere } from "../check/elsewhere.ts";
-import { explain } from "../check/explain.ts";
 import {
+  listOtherRoots,
+  reportDeeper,
+  reportPlaces,
+} from "../check/elsewhere.ts";
+import {
+  type Budget,
   checkSkill,
   checkTogether,
-  hasRoom,
-  type Room,
+  isWithin,
 } from "../check/rules.ts";
-import { addSymlinkTarget } from "../check/symlink_target.ts";
+import { addSymlinkTarget, explainScan } from "../check/scan.ts";
 import {
   type Diagnostic,
   type DiagnosticDetails,
   isError,
-  type ReportedDiagnostic,
   RULES,
 } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
@@ -33,12 +35,13 @@ import {
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
-import { qualifiedName, SKILL_MD, skillKey } from "../skills/names.ts";
 import {
-  checkLooseFile,
-  listNearMisses,
-  readHead,
-} from "../skills/near_misses.ts";
+  qualifiedName,
+  servedKey,
+  SKILL_MD,
+  skillKey,
+} from "../skills/names.ts";
+import { listNearMisses } from "../skills/near_misses.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type {
@@ -47,13 +50,12 @@ import type {
   SkillCatalog,
   SkillFiles,
   SkillRegistryOptions,
-  SkillRoot,
   SkillRootReport,
+  SkillScope,
 } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
 
-/** Opens a registry with some settings, without scanning. */
 export type OpenSkills = (
   settings: Settings,
   options?: Pick<SkillRegistryOptions, "log">,
@@ -65,71 +67,96 @@ export const SILENT = { log: () => {} };
 /** The skills and diagnostics of a scan. `docs/check.md` describes them. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
-/**
- * Scans the roots once, and creates the report of `--check` or `--list`.
- */
+/** A scan to report on, with what the parts of the report share. */
+interface ReportedScan {
+  readonly settings: Settings;
+  readonly registry: SkillSource;
+  /** The roots to show. */
+  readonly roots: readonly SkillRootReport[];
+  readonly budgets: Readonly<Record<SkillScope, Budget>>;
+}
+
 export async function createReport(settings: Settings, openSkills: OpenSkills) {
-  const { check = false, list, policy } = settings.values;
+  const { check = false, policy } = settings.values;
+  const { words } = settings;
   const registry = openSkills(settings, SILENT);
   const catalog = await registry.refresh();
-  const found = selectSkills(listAll(catalog), settings.words);
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
-  const served = new Set(catalog.served.values());
-  const projectRoom = { ...PROJECT_ROOM };
-  const roomOf = ({ scope }: SkillRoot) =>
-    scope === "project" ? projectRoom : NO_LIMIT;
-  const skills = await Array.fromAsync(
-    found,
-    (skill) => {
-      const loadedAs = served.has(skill) ? qualifiedName(skill) : undefined;
-      const room = roomOf(skill.root);
-      return inspect(skill, loadedAs, { registry, settings, roots, room });
-    },
+  const budgets = { project: { ...PROJECT_BUDGET }, global: NO_LIMIT };
+  const scan = { settings, registry, roots, budgets };
+  const skills = selectSkills(listAll(catalog), words);
+  const inspected = await Array.fromAsync(
+    skills,
+    (skill) => inspect(skill, scan),
   );
-  const copies = new Set(
-    found.filter((_, index) => skills[index]!.reported.isCopy),
-  );
-  const diagnostics = [
-    ...catalog.diagnostics.flatMap((it) => explainOne(it, settings)),
-    ...skills.flatMap((skill) => skill.diagnostics),
-    ...check
-      ? checkTogether(found.filter((skill) => !isOff(skill)), copies)
-      : [],
-    // `--check` may see only some of the skills.
-    ...list ? registry.listUnusedRules() : [],
-    ...await listUnsearched(catalog, settings, openSkills),
-    ...listNearMisses(catalog, projectRoom),
-    ...listUninspected(projectRoom, roots),
-  ];
-  const checked = listChecked(catalog, found);
-  const { words } = settings;
-  const told = words.length === 0
-    ? diagnostics
-    : diagnostics.filter((it) => isAbout(it, words));
-  const kept = told.filter((it) => !isIgnored(it, settings));
-  const emptyDirs = check ? listEmptyDirs(checked, kept, settings) : [];
-  const unexplained = emptyDirs
-    .filter((dir) => !kept.some(({ file }) => isAtOrBelow(file, dir)))
-    .map((file) => ({ file, ...NO_SKILLS }));
-  const reported = [
-    ...kept,
-    ...unexplained.filter((it) => !isIgnored(it, settings)),
-  ].map((it) => toReported(addSymlinkTarget(it), emptyDirs));
-  const errors = reported.filter(({ severity }) => severity === "error").length;
+  const diagnostics = (await diagnose(inspected, scan, openSkills))
+    .filter((it) => words.length === 0 || isAbout(it, words));
+  const kept = diagnostics.filter((it) => !isIgnored(it, settings));
+  const checked = listChecked(catalog, skills);
+  const judged = judge(kept, checked, settings);
+  const errors = judged.filter(({ severity }) => severity === "error").length;
   return {
     version: config.version,
     checked: check ? checked.size : undefined,
     policy,
     errors,
-    warnings: reported.length - errors,
-    ignored: told.length - kept.length,
+    warnings: judged.length - errors,
+    ignored: diagnostics.length - kept.length,
     roots: roots.map(toReportedRoot),
-    skills: skills.map(({ reported }) => reported),
-    diagnostics: reported.toSorted((a, b) =>
+    skills: inspected.map(({ reported }) => reported),
+    diagnostics: judged.map(addSymlinkTarget).toSorted((a, b) =>
       byCodeUnits(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0)
     ),
   };
+}
+
+export function toJson(report: Report): object {
+  const diagnostics = report.diagnostics.map((it) => ({
+    ...it,
+    effect: RULES[it.rule],
+    relativePath: pathFromHere(it.file),
+  }));
+  return { ...report, diagnostics };
+}
+
+async function diagnose(
+  inspected: readonly InspectedSkill[],
+  { settings, registry, roots, budgets }: ReportedScan,
+  openSkills: OpenSkills,
+): Promise<Diagnostic[]> {
+  const { catalog } = registry;
+  const { check, list } = settings.values;
+  return [
+    ...catalog.diagnostics.flatMap((it) => explainScan(it, settings)),
+    ...inspected.flatMap((it) => it.diagnostics),
+    ...check ? checkTogether(inspected.map(({ reported }) => reported)) : [],
+    // `--check` may see only some of the skills.
+    ...list ? registry.listUnusedRules() : [],
+    ...await listUnsearched(catalog, settings, openSkills),
+    ...listNearMisses(catalog, budgets),
+    ...listUninspected(budgets.project, roots),
+  ];
+}
+
+/** Adds the severity to diagnostics, and a diagnostic of each directory that lacks a skill. */
+function judge(
+  diagnostics: readonly Diagnostic[],
+  checked: ReadonlySet<string>,
+  settings: Settings,
+): Diagnostic[] {
+  const emptyDirs = settings.values.check
+    ? listEmptyDirs(checked, diagnostics, settings)
+    : [];
+  const unexplained = emptyDirs
+    .filter((dir) => !diagnostics.some(({ file }) => isAtOrBelow(file, dir)))
+    .map((file): Diagnostic => ({ file, ...NO_SKILLS }))
+    .filter((it) => !isIgnored(it, settings));
+  return [...diagnostics, ...unexplained].map((it) => {
+    // A warning can be the reason why there is no skill.
+    const isFailure = isError(it) || isAtOrBelowAny(it.file, emptyDirs);
+    return { ...it, severity: isFailure ? "error" : "warning" };
+  });
 }
 
 /** Returns the skills with these names, or else those with a word in a text, if there are words. */
@@ -148,7 +175,6 @@ function selectSkills(
   });
 }
 
-/** Lists the names that may load a skill. */
 function listNames({ name, plugin, scope, directory }: Skill): string[] {
   const names = plugin === undefined ? [name] : [name, `${plugin}:${name}`];
   const scoped = names.map((name) => `${scope}:${name}`);
@@ -173,22 +199,22 @@ function isIgnored(
   });
 }
 
-/** The room that the roots of a project share, because a stranger may have written it. */
-const PROJECT_ROOM: Readonly<Room> = {
+/** What the roots of a project share, because a stranger may have written it. */
+const PROJECT_BUDGET: Readonly<Budget> = {
   entries: 20_000,
   bytes: 64 * 1024 * 1024,
   time: 60_000,
 };
 
-const NO_LIMIT: Room = { entries: Infinity, bytes: Infinity, time: Infinity };
+const NO_LIMIT: Budget = { entries: Infinity, bytes: Infinity, time: Infinity };
 
-/** Reports that there was no room for some of the project's files. */
+/** Reports that the budget did not suffice for some of the project's files. */
 function listUninspected(
-  room: Room,
+  budget: Budget,
   roots: readonly SkillRootReport[],
 ): Diagnostic[] {
   const inProject = roots.find(({ root }) => root.scope === "project");
-  if (inProject === undefined || hasRoom(room)) return [];
+  if (inProject === undefined || isWithin(budget)) return [];
   return [{
     rule: "too-many",
     file: inProject.root.path,
@@ -198,23 +224,6 @@ function listUninspected(
   }];
 }
 
-/** Replaces a diagnostic of the scan with more detailed ones. */
-function explainOne(diagnostic: Diagnostic, settings: Settings): Diagnostic[] {
-  const { rule, file } = diagnostic;
-  const { check = false } = settings.values;
-  if (rule === "folder-missing") {
-    return [explainMissingDir(diagnostic, settings)];
-  }
-  if (rule === "not-a-folder" && check) {
-    const among = isNamedSkills(dirname(file));
-    return among ? checkLooseFile(file) : [diagnostic];
-  }
-  const bytes = dirOf(file) === undefined ? new Uint8Array() : readHead(file);
-  if (bytes.length === 0) return [diagnostic];
-  return explain(diagnostic, file, bytes).map((it) => ({ ...it, file }));
-}
-
-/** Reports skills in directories that no root covers. */
 async function listUnsearched(
   catalog: SkillCatalog,
   settings: Settings,
@@ -224,27 +233,16 @@ async function listUnsearched(
   const isMisspelled = catalog.diagnostics
     .some(({ rule }) => rule === "folder-missing");
   if (isMisspelled) return [];
-  return await listElsewhere(catalog, settings, (roots) => {
-    // Without the policy, skills that are off are found, too.
-    const options = { ...settings.options, policy: undefined };
-    return openSkills({ ...settings, roots, options }, SILENT).refresh();
-  });
-}
-
-/** @param emptyDirs The directories whose lack of skills is an error. A warning can be the reason. */
-function toReported(
-  { line, ...rest }: Diagnostic,
-  emptyDirs: readonly string[],
-): ReportedDiagnostic {
-  const relativePath = pathFromHere(rest.file);
-  const isFailure = isError(rest) || isAtOrBelowAny(rest.file, emptyDirs);
-  return {
-    severity: isFailure ? "error" : "warning",
-    effect: RULES[rest.rule],
-    ...relativePath === undefined ? {} : { relativePath },
-    ...rest,
-    ...line === undefined ? {} : { line },
-  };
+  const { places, deep } = listOtherRoots(catalog, settings);
+  const roots = [...settings.roots, ...places, ...deep];
+  // Without the policy, skills that are off are found, too.
+  const options = { ...settings.options, policy: undefined };
+  const found = await openSkills({ ...settings, roots, options }, SILENT)
+    .refresh();
+  return [
+    ...reportPlaces(places, found),
+    ...reportDeeper(deep, found, settings),
+  ];
 }
 
 /** Returns the relative path of a file in the working directory. */
@@ -313,34 +311,36 @@ function listChecked(
   ]);
 }
 
-/**
- * Returns the part of the report about one skill.
- *
- * @param loadedAs The name that loads it, unless it is off or there is none.
- */
-async function inspect(
+/** A skill in the report, and what is wrong with it. */
+type InspectedSkill = Awaited<ReturnType<typeof inspect>>;
+
+async function inspect(skill: Skill, scan: ReportedScan) {
+  const { registry, settings, budgets } = scan;
+  const budget = budgets[skill.root.scope];
+  const contents = isOff(skill)
+    ? undefined
+    : await listFiles(skill, registry, budget);
+  const diagnostics = contents && settings.values.check && isWithin(budget)
+    ? await checkSkill(skill, { registry, contents, budget })
+      .catch((error) => [{ file: skill.file, ...diagnosticOf(error) }])
+    : [];
+  const reported = await toReportedSkill(skill, contents, scan);
+  return { reported, diagnostics };
+}
+
+async function toReportedSkill(
   skill: Skill,
-  loadedAs: string | undefined,
-  { registry, settings: { values: { check }, words }, roots, room }: {
-    registry: SkillSource;
-    settings: Settings;
-    roots: readonly SkillRootReport[];
-    room: Room;
-  },
+  contents: SkillFiles | undefined,
+  { registry, settings: { words }, roots, budgets }: ReportedScan,
 ) {
   const { name, description, scope, directory, file } = skill;
   const { state, hiddenFrom, isHiddenFromUser } = skill;
-  const contents = isOff(skill)
-    ? undefined
-    : await listFiles(skill, registry, room);
-  const diagnostics = contents && check && hasRoom(room)
-    ? await checkSkill(skill, { registry, contents, room })
-      .catch((error) => [{ file, ...diagnosticOf(error) }])
-    : [];
-  const shadowing = registry.catalog.shadowed.find((it) => it.skill === skill);
-  const reported = {
+  const { served, shadowed } = registry.catalog;
+  const shadowing = shadowed.find((it) => it.skill === skill);
+  const isServed = served.get(servedKey(skill)) === skill;
+  return {
     name,
-    loadedAs,
+    loadedAs: isServed ? qualifiedName(skill) : undefined,
     description,
     scope,
     // Two roots can have the same path, if only one of them is recursive.
@@ -353,7 +353,7 @@ async function inspect(
     policyRule: skill.policyRule?.path,
     shadowedBy: shadowing?.by.file,
     isCopy: shadowing && contents &&
-      await hasSameFiles(shadowing, registry, room),
+      await hasSameFiles(shadowing, registry, budgets[skill.root.scope]),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
     ...words.length === 0 ? {} : {
@@ -361,31 +361,30 @@ async function inspect(
       paths: contents?.files.map(({ path }) => path),
     },
   };
-  return { reported, diagnostics };
 }
 
-/** Lists the files of a skill, unless there is no room for them. */
+/** Lists the files of a skill, unless the budget is used up. */
 async function listFiles(
   skill: Skill,
   registry: SkillSource,
-  room: Room,
+  budget: Budget,
 ): Promise<SkillFiles | undefined> {
-  if (room.entries < 0) return undefined;
+  if (budget.entries < 0) return undefined;
   const contents = await registry.listFiles(skill);
-  room.entries -= contents.entries;
+  budget.entries -= contents.entries;
   return contents;
 }
 
-/** Whether a skill has the files of the one that shadows it, if there is room to read both. */
+/** Whether a skill has the files of the one that shadows it, if the budget suffices for both. */
 async function hasSameFiles(
   { skill, by }: ShadowedSkill,
   registry: SkillSource,
-  room: Room,
+  budget: Budget,
 ): Promise<boolean> {
   const digest = async (it: Skill) => {
     const { files } = await registry.listFiles(it);
-    room.bytes -= totalSize(files);
-    if (room.bytes < 0) return undefined;
+    budget.bytes -= totalSize(files);
+    if (budget.bytes < 0) return undefined;
     const digests = files.map(async (file) => [
       file.path,
       (await registry.digest(it, file)).digest,

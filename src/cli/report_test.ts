@@ -24,7 +24,7 @@ import {
   runServer,
   serverScript,
 } from "../../tests/testing/server.ts";
-import type { ReportedDiagnostic } from "../diagnostics.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { basename, dirname, join, resolve } from "../fs/paths.ts";
 import { createReport } from "./report.ts";
 
@@ -134,7 +134,7 @@ Deno.test("--json prints the folders, their skills, and problems by file and lin
     line: 1,
   });
   const positions = others.map((
-    { rule, relativePath, line }: ReportedDiagnostic,
+    { rule, relativePath, line }: Record<string, unknown>,
   ) => [rule, relativePath, line]);
   const relativePath = join("more", "csv", "SKILL.md");
   assert.deepEqual(positions, [
@@ -191,13 +191,13 @@ withNames.test("no name of a folder adds a line to what is printed, or controls 
 });
 
 /** Reports on a root as if it were one of a project. */
-async function reportOnProject(dir: string): Promise<ReportedDiagnostic[]> {
+async function reportOnProject(dir: string): Promise<Diagnostic[]> {
   const roots = [root(dir, { scope: "project" })];
   const settings = { ...settingsFor("--check", dir), roots };
   return (await createReport(settings, openSkills)).diagnostics;
 }
 
-function rulesOf(diagnostics: readonly ReportedDiagnostic[]): string[] {
+function rulesOf(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ rule }) => rule);
 }
 

@@ -21,7 +21,7 @@ export function formatReport(
   >,
 ): string[] {
   const diagnostics = report.diagnostics
-    .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
+    .toSorted((a, b) => byCodeUnits(a.severity!, b.severity!));
   const reported = diagnostics.flatMap((it) => formatReported(it, home));
   const [advice, ...lines] = formatAdvice(report, words, home);
   const summary = [summarize(report), advice].filter(Boolean).join(". ");
@@ -44,7 +44,6 @@ function joinSections(sections: readonly (readonly string[])[]): string[] {
     .flatMap((lines, index) => index === 0 ? lines : ["", ...lines]);
 }
 
-/** Formats each root, and below it the skills in it. */
 function formatRoots(
   { policy, roots, skills }: Report,
   home: string | undefined,
@@ -115,7 +114,6 @@ function formatRemarks(
   return remarks.join("; ");
 }
 
-/** Formats all that a report says about a skill. */
 function formatSkill(
   skill: Report["skills"][number],
   home: string | undefined,
@@ -167,7 +165,7 @@ function formatReported(
     const message = [`${position}: ${reason}`, `fix: ${fix}`, ...lines];
     // Absolute paths work in any directory: the runner makes them relative.
     const place = { file: diagnostic.file, line, title: rule };
-    return [annotation(severity, place, message)];
+    return [annotation(severity!, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
   return [start, `  fix: ${fix}`, ...lines];

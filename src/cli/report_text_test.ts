@@ -134,8 +134,6 @@ Deno.test("--list proposes the last folder that exists for a skill, or else the 
 const DIAGNOSTIC: Report["diagnostics"][number] = {
   rule: "yaml",
   severity: "error",
-  effect: "unlisted",
-  relativePath: join("a,b:c", "SKILL.md"),
   file: join(Deno.cwd(), "a,b:c", "SKILL.md"),
   line: 3,
   reason: "100% wrong\r::warning::x",

@@ -1,6 +1,6 @@
 /** Errors of files and directories, and their diagnostics. */
 
-import type { DiagnosticDetails, Rule } from "../diagnostics.ts";
+import type { Diagnostic, DiagnosticDetails, Rule } from "../diagnostics.ts";
 import { oneLine, quoteSent, truncate } from "../text.ts";
 
 /** Thrown when the server cannot read a file or directory of a skill, or a root. */
@@ -14,7 +14,7 @@ export class SkillFileError extends Error {
   /** Creates an error about a path. */
   constructor(
     path: string,
-    { rule, reason, fix }: Pick<DiagnosticDetails, "rule" | "reason" | "fix">,
+    { rule, reason, fix }: Pick<Diagnostic, "rule" | "reason" | "fix">,
   ) {
     super(`Cannot read ${quoteSent(path)}: ${reason}; ${fix}`);
     this.name = "SkillFileError";

@@ -21,7 +21,7 @@ import type {
   SkillScope,
   SkillState,
 } from "../skills/types.ts";
-import type { PolicyFile, PolicyIssue } from "./policy_file.ts";
+import type { PolicyFile } from "./policy_file.ts";
 import { STATES } from "./states.ts";
 
 /** A skill, or a directory with an invalid one, for the policy to decide on. */
@@ -38,7 +38,6 @@ interface PolicyDecision {
   readonly policyRule?: SkillPolicyRule | undefined;
 }
 
-/** The decision without a rule. */
 const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
 const NAME_READABLE =
@@ -72,40 +71,36 @@ export class Policy {
 
   /** Loads the policy. If it is invalid, returns diagnostics and keeps the last valid one. */
   async load(project: Project): Promise<readonly Diagnostic[]> {
-    const { rules, issues } = await this.#readRules(project);
-    if (issues.length > 0) return this.#diagnose(issues);
+    const { rules, diagnostics } = await this.#readRules(project);
+    if (diagnostics.length > 0) return this.#addEffect(diagnostics);
     try {
       this.#rules = rules.map((rule) => this.#activate(rule, project));
       return [];
     } catch (error) {
       const { message } = error as Error;
-      return this.#diagnose([{ reason: message, fix: NAME_READABLE }]);
+      const details = { reason: message, fix: NAME_READABLE };
+      return this.#addEffect([
+        { rule: "policy", file: this.#place, ...details },
+      ]);
     }
   }
 
-  async #readRules(
-    project: Project,
-  ): Promise<Pick<PolicyFile, "rules" | "issues">> {
+  async #readRules(project: Project): Promise<PolicyFile> {
     const { policy } = this.#options;
-    if (policy === undefined) return { rules: [], issues: [] };
+    if (policy === undefined) return { rules: [], diagnostics: [] };
     // Loaded on demand, because only a policy needs a schema.
     const { checkPolicy, loadPolicy } = await import("./policy_file.ts");
     this.#loaded = this.file === undefined
-      ? this.#loaded ?? checkPolicy(policy)
+      ? this.#loaded ?? checkPolicy(policy, this.#place)
       : loadPolicy(this.file, project, this.#loaded);
     return this.#loaded;
   }
 
-  #diagnose(issues: readonly PolicyIssue[]): Diagnostic[] {
+  #addEffect(diagnostics: readonly Diagnostic[]): Diagnostic[] {
     const effect = this.isUsable
       ? "until then, the last valid policy applies"
       : "until then, no skills are served";
-    return issues.map((issue) => ({
-      ...issue,
-      rule: "policy",
-      file: this.#place,
-      fix: `${issue.fix}; ${effect}`,
-    }));
+    return diagnostics.map((it) => ({ ...it, fix: `${it.fix}; ${effect}` }));
   }
 
   get #place(): string {
@@ -119,13 +114,12 @@ export class Policy {
     const real = named.map((path) => project.resolve(path));
     return {
       rule,
-      patterns: textsOf(rule.skill).map((name) => piecesOf(skillKey(name))),
+      patterns: textsOf(rule.skill).map((name) => [...skillKey(name)]),
       named,
       dirs: [...named, ...real].map(comparablePath),
     };
   }
 
-  /** Lists the directories that rules name. */
   listNamedDirs(): string[] {
     return (this.#rules ?? []).flatMap(({ named }) => named);
   }
@@ -171,7 +165,8 @@ function listingsOf({ names, scope, paths }: PolicySubject): Listing[] {
 /** A rule with its conditions prepared for one scan. */
 interface ActiveRule {
   readonly rule: SkillPolicyRule;
-  readonly patterns: readonly Pieces[];
+  /** The characters of each pattern of names. */
+  readonly patterns: readonly (readonly string[])[];
   /** The absolute paths of its directories. */
   readonly named: readonly string[];
   /** These and their real paths, in comparable form. */
@@ -199,40 +194,23 @@ function isMatch(
       dirs.some((dir) => `${path}/`.startsWith(`${dir}/`)));
 }
 
-/** The characters of a pattern between its stars. */
-type Pieces = readonly (readonly string[])[];
-
-function piecesOf(pattern: string): Pieces {
-  return pattern.split("*").map((piece) => [...piece]);
-}
-
 /**
  * Whether a name matches a pattern, in which `*` stands for any text and `?` for one
- * character. The first piece begins the name, the last one ends it, and each other one
- * comes anywhere after the one before. A regular expression could take seconds on a name
- * that a stranger chose.
+ * character. Follows all beginnings of the name that match at the same time, because a
+ * regular expression could take seconds on a name that a stranger chose.
  */
-function matchesName(key: string, [first = [], ...rest]: Pieces): boolean {
+function matchesName(key: string, pattern: readonly string[]): boolean {
   const characters = [...key];
-  const isAt = (piece: readonly string[], start: number) =>
-    piece.every((expected, index) => {
-      const character = characters[start + index];
-      return character === expected ||
-        (expected === "?" && character !== undefined);
-    });
-  const last = rest.pop();
-  if (last === undefined) {
-    return characters.length === first.length && isAt(first, 0);
+  let ends = [0];
+  for (const expected of pattern) {
+    const [first = Infinity] = ends;
+    ends = expected === "*"
+      ? [...characters.keys(), characters.length].filter((end) => end >= first)
+      : ends.filter((end) =>
+        end < characters.length && ["?", characters[end]].includes(expected)
+      ).map((end) => end + 1);
   }
-  if (!isAt(first, 0)) return false;
-  let end = first.length;
-  for (const piece of rest.filter(({ length }) => length > 0)) {
-    const start = characters.findIndex((_, at) => at >= end && isAt(piece, at));
-    if (start < 0) return false;
-    end = start + piece.length;
-  }
-  const start = characters.length - last.length;
-  return start >= end && isAt(last, start);
+  return ends.includes(characters.length);
 }
 
 function textsOf(

@@ -69,14 +69,11 @@ const POLICY = z.strictObject({ rules: z.array(RULE) }, {
       : undefined,
 });
 
-/** An error in a policy file, and how to fix it. */
-export type PolicyIssue = Pick<Diagnostic, "line" | "reason" | "fix">;
-
-/** The last contents of a policy file. A file with issues has no rules. */
+/** The last contents of a policy file. A file with diagnostics has no rules. */
 export interface PolicyFile {
   readonly text?: string;
   readonly rules: readonly SkillPolicyRule[];
-  readonly issues: readonly PolicyIssue[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
@@ -93,12 +90,19 @@ export function loadPolicy(
   try {
     text = readText(file, project);
   } catch (error) {
-    return {
-      rules: [],
-      issues: [isAbsence(error) ? NO_FILE : diagnosticOf(error)],
-    };
+    return unusable(file, [isAbsence(error) ? NO_FILE : diagnosticOf(error)]);
   }
-  return text === last?.text ? last : { text, ...parseRules(text) };
+  return text === last?.text ? last : { text, ...parseRules(text, file) };
+}
+
+/** @param place The path of the policy's file, or the name of the option with it. */
+function unusable(
+  place: string,
+  problems: readonly Pick<Diagnostic, "line" | "reason" | "fix">[],
+): PolicyFile {
+  const diagnostics = problems
+    .map((it): Diagnostic => ({ ...it, rule: "policy", file: place }));
+  return { rules: [], diagnostics };
 }
 
 /** @throws {Error} If the file leads out of the project, is unreadable, or is not UTF-8. */
@@ -112,13 +116,15 @@ function readText(file: string, project: Project): string {
   return text;
 }
 
-const NO_FILE: PolicyIssue = {
+const NO_FILE = {
   reason: "there is no such file",
   fix: "create it, or check the spelling of its path",
 };
 
-/** Returns the parser's message. Its line numbers are those of the text. */
-function toYamlIssue({ message }: Error): PolicyIssue {
+/** Passes on the parser's message, whose line numbers are those of the text. */
+function explainYaml(
+  { message }: Error,
+): Pick<Diagnostic, "line" | "reason" | "fix"> {
   const [text = message, line = "1"] = message.split(/ at line (\d+), /, 2);
   return {
     line: Number(line),
@@ -128,12 +134,12 @@ function toYamlIssue({ message }: Error): PolicyIssue {
   };
 }
 
-function parseRules(text: string): PolicyFile {
+function parseRules(text: string, file: string): PolicyFile {
   let parsed: unknown;
   try {
     parsed = parseYaml(text);
   } catch (error) {
-    return { rules: [], issues: [toYamlIssue(error as Error)] };
+    return unusable(file, [explainYaml(error as Error)]);
   }
   // An empty file may be half written, but rules that are commented out are none.
   const hasComment = /^[ \t]*#/m.test(text);
@@ -142,23 +148,26 @@ function parseRules(text: string): PolicyFile {
     hasComment && isObject(policy)
       ? { ...policy, rules: policy.rules ?? [] }
       : parsed,
+    file,
   );
 }
 
 /** Checks a policy against the schema. */
-export function checkPolicy(policy: unknown): PolicyFile {
+export function checkPolicy(policy: unknown, place: string): PolicyFile {
   const { localeError } = z.locales.en();
   const { data, error } = z.safeParse(POLICY, policy, { error: localeError });
-  if (error) return { rules: [], issues: error.issues.map(toIssue) };
+  if (error) return unusable(place, error.issues.map(explainIssue));
   const rules = data.rules
     .map((rule, index) => ({ ...rule, path: `rules[${index}]` }));
-  return { rules, issues: [] };
+  return { rules, diagnostics: [] };
 }
 
-function toIssue({ path, message }: z.core.$ZodIssue): PolicyIssue {
-  const place = z.core.toDotPath(path);
+function explainIssue(
+  { path, message }: z.core.$ZodIssue,
+): Pick<Diagnostic, "reason" | "fix"> {
+  const member = z.core.toDotPath(path);
   return {
-    reason: place === "" ? message : `${place}: ${message}`,
+    reason: member === "" ? message : `${member}: ${message}`,
     fix: 'write rules as in "rules: [{ skill: pdf, state: off }]"',
   };
 }

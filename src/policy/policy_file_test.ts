@@ -12,10 +12,10 @@ function load(file: string, last?: PolicyFile): PolicyFile {
 }
 
 /** Returns what is wrong with a policy file, which then has no rules. */
-function issuesIn(file: string, project = new Project({})): string[] {
-  const { rules, issues } = loadPolicy(file, project);
+function reasonsIn(file: string, project = new Project({})): string[] {
+  const { rules, diagnostics } = loadPolicy(file, project);
   assert.deepEqual(rules, []);
-  return issues.map(({ line, reason }) =>
+  return diagnostics.map(({ line, reason }) =>
     line === undefined ? reason : `line ${line}: ${reason}`
   );
 }
@@ -47,8 +47,8 @@ Deno.test("loadPolicy() returns the rules, each with its path", () => {
 Deno.test("loadPolicy() finds no rules where all are commented out", () => {
   using place = new Place();
   for (const yaml of ["# rules:\n#   - x\n", "rules:\n  # - x\n", "---\n# x"]) {
-    const { rules, issues } = load(place.file("policy.yaml", yaml));
-    assert.deepEqual([rules, issues], [[], []], yaml);
+    const { rules, diagnostics } = load(place.file("policy.yaml", yaml));
+    assert.deepEqual([rules, diagnostics], [[], []], yaml);
   }
 });
 
@@ -94,11 +94,11 @@ Deno.test("loadPolicy() says what to write instead of conditions that match noth
   using place = new Place();
   for (const [rule, issue] of MEANT) {
     const yaml = `rules:\n  - state: off\n    ${rule}\n`;
-    const found = issuesIn(place.file("policy.yaml", yaml));
+    const found = reasonsIn(place.file("policy.yaml", yaml));
     assert.deepEqual(found, [`rules[0].${issue}`], rule);
   }
   const fine = "rules: [{ state: off, in: ['100%', 'a{b}', 'a$b', 'A, Inc'] }]";
-  assert.deepEqual(load(place.file("policy.yaml", fine)).issues, []);
+  assert.deepEqual(load(place.file("policy.yaml", fine)).diagnostics, []);
 });
 
 Deno.test("loadPolicy() reports what breaks the schema by path, and malformed YAML by line", () => {
@@ -118,7 +118,7 @@ Deno.test("loadPolicy() reports what breaks the schema by path, and malformed YA
 rule: []
 `,
   );
-  assert.deepEqual(issuesIn(odd), [
+  assert.deepEqual(reasonsIn(odd), [
     `rules[0].state: ${states}`,
     'rules[0]: Unrecognized key: "scop"',
     "rules[1].skill[0]: Invalid input: expected string, received number",
@@ -139,7 +139,7 @@ rule: []
     ["rules: []\nrules: []", /^line 2: .*duplicated.* key/],
   ];
   for (const [yaml, issue] of cases) {
-    const [found, ...others] = issuesIn(place.file("policy.yaml", yaml));
+    const [found, ...others] = reasonsIn(place.file("policy.yaml", yaml));
     assert.match(found!, issue);
     assert.deepEqual(others, []);
   }
@@ -147,23 +147,23 @@ rule: []
 
 Deno.test("loadPolicy() reads only a regular file, and follows no link out of the project", () => {
   using place = new Place();
-  assert.deepEqual(issuesIn(place.dir("folder")), ["it is a folder"]);
+  assert.deepEqual(reasonsIn(place.dir("folder")), ["it is a folder"]);
   const latin1 = place.file("latin1.yaml", new Uint8Array([0x23, 0xe4]));
-  assert.deepEqual(issuesIn(latin1), ["the file is not UTF-8"]);
+  assert.deepEqual(reasonsIn(latin1), ["the file is not UTF-8"]);
   const missing = join(place.path, "missing.yaml");
-  assert.deepEqual(issuesIn(missing), ["there is no such file"]);
+  assert.deepEqual(reasonsIn(missing), ["there is no such file"]);
   const outside = place.file("other/policy.yaml", "rules: []");
   {
     using _disk = new DiskSpy(() => new Deno.errors.PermissionDenied());
     const reason = "you have no permission to read it";
-    assert.deepEqual(issuesIn(outside), [reason]);
+    assert.deepEqual(reasonsIn(outside), [reason]);
   }
   if (lacks("links")) return;
   const project = new Project({ workingDirectory: place.project });
   const inside = place.file("project/policy.yaml", "rules: []");
-  assert.deepEqual(issuesIn(outside, project), []);
-  assert.deepEqual(issuesIn(place.link(inside, "project/in"), project), []);
-  assert.deepEqual(issuesIn(place.link(outside, "project/out"), project), [
+  assert.deepEqual(reasonsIn(outside, project), []);
+  assert.deepEqual(reasonsIn(place.link(inside, "project/in"), project), []);
+  assert.deepEqual(reasonsIn(place.link(outside, "project/out"), project), [
     "it is a link that points outside the project",
   ]);
 });

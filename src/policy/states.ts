@@ -11,7 +11,6 @@ interface StateEffects {
   readonly isDescribed: boolean;
 }
 
-/** The effects of the default state, from which the others differ. */
 const ON: StateEffects = {
   strictness: 0,
   isFirst: false,

@@ -34,7 +34,6 @@ export interface Option {
   /** A description of a valid value. Default: its choices. */
   readonly expected?: string;
   readonly isValid?: (value: string) => boolean;
-  /** Options of which it requires at least one. */
   readonly requires?: readonly string[];
   /** Options that would have no effect beside it. */
   readonly excludes?: readonly string[];
@@ -173,7 +172,6 @@ const SERVING = {
 
 export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
 
-/** Converts the options of a server for the registry and the tools. */
 export function createOptions(
   values: CommandLine["values"],
 ): Omit<SkillRegistryOptions & ToolOptions, keyof BaseDirs | "maxFileSize"> {
@@ -195,7 +193,6 @@ export function createOptions(
 /** All options, in the order of the help. */
 export const OPTIONS = { ...PRINTING, ...SERVING } as const;
 
-/** The environment variables and their meanings. */
 export const VARIABLES: Readonly<Record<string, string>> = {
   SKILLS_DIR:
     "the folders to search if no DIR is given, separated by commas; --tools skilljack searches them, too, after DIR",
@@ -211,7 +208,6 @@ export function findTerminalOption(
   return Object.keys(values).find((name) => Object.hasOwn(PRINTING, name));
 }
 
-/** Thrown for an invalid command line or an invalid environment variable. */
 export class UsageError extends Error {}
 
 type Values = ReturnType<
@@ -223,7 +219,6 @@ export interface CommandLine {
   positionals: string[];
 }
 
-/** @throws {UsageError} If the command line is invalid. */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parse(args);
   for (const [name, value] of Object.entries(values)) {

@@ -4,6 +4,7 @@
  */
 
 import { attempt } from "../attempt.ts";
+import type { Advice } from "../diagnostics.ts";
 import {
   basename,
   currentDir,
@@ -32,7 +33,6 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
-import { ADVICE } from "./advice.ts";
 import {
   type CommandLine,
   createOptions,
@@ -57,7 +57,14 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-/** The settings from the environment. */
+/** What to add to the fix of each rule: the options and settings that help. */
+const ADVICE: Advice = {
+  "link-outside":
+    ", or, if you trust the folder DIR that it points into, use --trust-links DIR",
+  "too-large":
+    ', or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
+};
+
 interface Environment extends BaseDirs {
   readonly maxFileSize?: number | undefined;
 }
@@ -76,8 +83,7 @@ export function createSettings(command: CommandLine): Settings {
   const { homeDirectory: home } = environment;
   const needsHome = dirs.length === 0 || values.agents === true;
   if (needsHome && home === undefined) warnings.push(NO_HOME);
-  const derived = deriveSettings(values, dirs, environment);
-  return { values, environment, home, dirs, words, warnings, ...derived };
+  return withOptions({ environment, home, dirs, words, warnings }, values);
 }
 
 /** Whether an argument of `--list` is no directory, but chooses skills. */
@@ -95,23 +101,13 @@ export function logWarnings({ warnings }: Settings): void {
 
 /** Returns settings with the same directories and other options, whose paths are absolute. */
 export function withOptions(
-  settings: Settings,
+  settings: Omit<Settings, "values" | "roots" | "options">,
   values: Settings["values"],
 ): Settings {
-  const derived = deriveSettings(
-    values,
-    settings.dirs,
-    settings.environment,
-  );
-  return { ...settings, values, ...derived };
-}
-
-function deriveSettings(
-  values: Settings["values"],
-  dirs: readonly string[],
-  environment: Environment,
-): Pick<Settings, "roots" | "options"> {
+  const { environment, dirs } = settings;
   return {
+    ...settings,
+    values,
     roots: listRoots(values, dirs, environment),
     options: { ...environment, ...createOptions(values), advice: ADVICE },
   };

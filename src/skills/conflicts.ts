@@ -1,6 +1,6 @@
 /** Conflicts that Git could not resolve, and wrote into a file. */
 
-import type { DiagnosticDetails } from "../diagnostics.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 
 /** A line that begins a conflict, is between its versions, or ends it. */
 const MARK = /^(?:<{7} |\|{7}(?: |$)|={7}$|>{7} )/;
@@ -8,7 +8,7 @@ const MARK = /^(?:<{7} |\|{7}(?: |$)|={7}$|>{7} )/;
 /** Describes the first conflict in a text with line feeds. */
 export function findConflict(
   text: string,
-): Omit<DiagnosticDetails, "rule"> | undefined {
+): Pick<Diagnostic, "line" | "reason" | "fix"> | undefined {
   const index = text.split("\n").findIndex((it) =>
     /^(?:<{7}|>{7}) \S/.test(it)
   );

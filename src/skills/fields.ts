@@ -8,7 +8,6 @@ import { attempt } from "../attempt.ts";
 import { editDistance, isObject, oneLine } from "../text.ts";
 import { findConflict, keepFirstVersion } from "./conflicts.ts";
 
-/** The fields that every skill must have. */
 export const REQUIRED_FIELDS = ["name", "description"] as const;
 
 export const FLAGS: readonly string[] = [
@@ -46,7 +45,6 @@ export interface RefusedField extends Field {
   readonly corrected?: readonly string[] | undefined;
 }
 
-/** The fields of a frontmatter. */
 export interface ReadFields {
   readonly values: Values;
   readonly refused: readonly RefusedField[];
@@ -105,18 +103,13 @@ function readField(
     const entries = isObject(read) ? Object.entries(read) : [];
     // What the parser reads as another field below this one is text of this one.
     const isOne = entries.length === 1 || field.key === "" || write === outdent;
-    // What it reads as a comment or an anchor is text, too.
-    const isText = write === asWritten ||
-      entries.every(([, it]) => it !== null);
-    if (entries.length > 0 && isOne && isText) {
-      return { lines: lines!, entries };
-    }
+    if (entries.length > 0 && isOne) return { lines: lines!, entries };
   }
 }
 
 const asWritten = ({ lines }: Field) => lines;
 
-const CORRECTIONS = [quoteBelow, outdent, quoteText];
+const CORRECTIONS = [outdent, quoteText];
 
 /** Whether a field has an alias or a merge, which mean something only with another field. */
 function hasAlias({ lines }: Field): boolean {
@@ -128,37 +121,15 @@ function hasAlias({ lines }: Field): boolean {
   });
 }
 
-/** Writes a colon and a space after the key. */
-function separate(field: Field): readonly string[] {
-  const { key, value, lines } = field;
-  const isWritten = key === "" || isSeparated(field);
-  return isWritten ? lines : [`${key}: ${value}`.trimEnd(), ...lines.slice(1)];
-}
-
-/** A line below a field: a list item, or a key and a value. */
-const LINE_BELOW = /^(\s*(?:- +)?)((?:[\w.-]+: +)?)(\S.*)$/s;
-
-/** Puts the values on the lines below a key in quotes where the parser refuses them. */
-function quoteBelow(field: Field): string[] {
-  const [first = "", ...below] = separate(field);
-  return [
-    first,
-    ...below.map((line) => {
-      const [, start = "", key = "", value = ""] = LINE_BELOW.exec(line) ?? [];
-      const indented = start.replaceAll("\t", "  ") + key;
-      const isRead = attempt(() => [parseYaml(key + value)]) !== undefined;
-      return indented + (isRead ? value : JSON.stringify(unquote(value)));
-    }),
-  ];
-}
-
 /** Takes known fields out of the field above, where they are indented by mistake. */
 function outdent(field: Field): string[] | undefined {
-  const lines = separate(field).map((line) => line.trim());
-  const isKnown = lines.slice(1).some((line) =>
+  const { key, value, lines: [first = "", ...below] } = field;
+  const lines = below.map((line) => line.trim());
+  const isKnown = lines.some((line) =>
     KNOWN_FIELDS.includes(readStart(line).key)
   );
-  return field.value !== "" && isKnown ? lines : undefined;
+  if (value === "" || !isKnown) return undefined;
+  return [isSeparated(field) ? first : `${key}: ${value}`, ...lines];
 }
 
 /** The first line of a list or a mapping below a field. */
@@ -171,15 +142,11 @@ export function quoteText(
   const start = value.replace(/^[>|][-+\d]*(?=\s|$)/, "");
   const isText = value !== "" || !NESTED.test(below[0] ?? "");
   const lines = [start, ...below].map((line) => line.trim());
-  const text = unquote(lines.filter((line) => line !== "").join(" "));
+  const text = lines.filter((line) => line !== "").join(" ")
+    .replace(OUTER_QUOTES, "$2$4");
   return key === "" || oneLine(text) === "" || !isText
     ? undefined
     : [`${key}: ${JSON.stringify(text)}`];
-}
-
-/** Takes away the quotation marks around a text. */
-function unquote(text: string): string {
-  return text.trim().replace(OUTER_QUOTES, "$2$4");
 }
 
 /** Quotation marks around a whole value, or an opening one without a closing one. */
@@ -200,9 +167,10 @@ function readAsWritten(values: Values, yaml: string): RefusedField[] {
     });
 }
 
-/** Returns the key and the value of a field that is read from one line. */
-export function toEntry({ corrected }: RefusedField): [string, unknown] {
-  return Object.entries(parseYaml(corrected![0]!)!)[0]!;
+/** Returns the key and the text of a field that is read from one line. */
+export function toEntry({ corrected }: RefusedField): [string, string] {
+  const read = parseYaml(corrected![0]!) as Record<string, string>;
+  return Object.entries(read)[0]!;
 }
 
 /** What can be before a key: tags and anchors, quotes, bullets, and blanks. */

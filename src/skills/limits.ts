@@ -28,19 +28,8 @@ export const MAX_LISTED_ENTRIES = 4 * MAX_FILES;
 const MAX_JSON_DEPTH = 64;
 const MAX_FRONTMATTER_LENGTH = 256 * 1024;
 
-/** What is wrong with a field of the frontmatter. */
-export interface FieldDiagnostic extends DiagnosticDetails {
-  readonly field: string;
-  /** The key in the field, if the field is a mapping. */
-  readonly key?: string;
-  /** The right value, if it is known. */
-  readonly value?: string | undefined;
-}
-
-/** Returns what is wrong with the fields of a skill. */
-type Limit = (skill: Skill) => FieldDiagnostic | FieldDiagnostic[] | undefined;
-
-export const LIMITS: readonly Limit[] = [
+/** The rules about fields, each of which lists what is wrong with a skill. */
+export const LIMITS: readonly ((skill: Skill) => DiagnosticDetails[])[] = [
   checkName,
   checkDescription,
   checkCharacters,
@@ -55,9 +44,13 @@ export function findUnlistingReason(
   contents: SkillFiles,
 ): DiagnosticDetails | undefined {
   if (skill.isRepaired) return REPAIRED;
-  const [diagnostic] = LIMITS.flatMap((limit) => limit(skill) ?? []);
-  return diagnostic ?? checkFiles(skill, contents) ??
-    listSkippedFiles(skill, contents).find(({ rule }) => rule === "unreadable");
+  const [reason] = [
+    ...LIMITS.flatMap((limit) => limit(skill)),
+    ...checkSize(skill, contents),
+    ...listSkippedFiles(skill, contents)
+      .filter(({ rule }) => rule === "unreadable"),
+  ];
+  return reason;
 }
 
 /**
@@ -73,7 +66,6 @@ export function validName(name: string): string | undefined {
   return valid === "" ? undefined : valid;
 }
 
-/** Whether hosts accept a name. */
 export function isValidName(name: string): boolean {
   return validName(name) === name && name.length <= MAX_NAME_LENGTH;
 }
@@ -85,39 +77,40 @@ export function meantName(name: string, dir: string): string | undefined {
 
 function checkName(
   { frontmatter, directory }: Skill,
-): FieldDiagnostic | undefined {
+): DiagnosticDetails[] {
   const field = "name";
   const name = withoutInvisible(frontmatter.name);
   const value = meantName(name, basename(directory));
+  const at = { field, ...value && { value } };
   if (name.length > MAX_NAME_LENGTH) {
     const reason =
       `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
-    return { rule: "name-length", field, value, reason, fix: "shorten it" };
+    return [{ rule: "name-length", ...at, reason, fix: "shorten it" }];
   }
-  if (name === validName(name)) return undefined;
+  if (name === validName(name)) return [];
   const characters = "a-z, 0-9, and single hyphens between them";
   const reason = `the name ${quote(name)} must consist of ${characters}`;
   const fix = "write a name of these characters";
-  return { rule: "name-characters", field, value, reason, fix };
+  return [{ rule: "name-characters", ...at, reason, fix }];
 }
 
 function checkDescription(
   { frontmatter: { description } }: Skill,
-): FieldDiagnostic | undefined {
+): DiagnosticDetails[] {
   const { length } = [...withoutInvisible(description)];
-  if (length <= MAX_DESCRIPTION_LENGTH) return undefined;
-  return {
+  if (length <= MAX_DESCRIPTION_LENGTH) return [];
+  return [{
     rule: "description-length",
     field: "description",
     reason:
       `the description has ${length} characters, and the limit is ${MAX_DESCRIPTION_LENGTH}`,
     fix: "shorten it, and move details into the body",
-  };
+  }];
 }
 
 /** Lists remove these characters, but hosts would show them to the model. */
-function checkCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
-  return ["name", "description"].flatMap((field): FieldDiagnostic[] => {
+function checkCharacters({ frontmatter }: Skill): DiagnosticDetails[] {
+  return ["name", "description"].flatMap((field): DiagnosticDetails[] => {
     const [first] = listInvisible(String(frontmatter[field]));
     if (first === undefined) return [];
     const reason = `the ${field} has invisible characters, such as ${first}`;
@@ -126,9 +119,9 @@ function checkCharacters({ frontmatter }: Skill): FieldDiagnostic[] {
   });
 }
 
-export function checkJson(
+function checkJson(
   { frontmatter }: Skill,
-): FieldDiagnostic | undefined {
+): DiagnosticDetails[] {
   let left = MAX_FRONTMATTER_LENGTH;
   const fits = (value: unknown, depth: number): boolean => {
     left -= typeof value === "string" ? value.length : 8;
@@ -138,33 +131,33 @@ export function checkJson(
     return Object.entries(value ?? {}).flat()
       .every((item) => fits(item, depth + 1));
   };
-  if (fits(frontmatter, 0)) return undefined;
-  return {
+  if (fits(frontmatter, 0)) return [];
+  return [{
     rule: "frontmatter-json",
-    field: "name",
+    line: 1,
     reason:
       "the frontmatter is too large, is nested too deeply, or has a value that JSON cannot represent",
     fix: "keep it small and flat, without values such as .inf",
-  };
+  }];
 }
 
 function checkCompatibility(
   { frontmatter: { compatibility = "any" } }: Skill,
-): FieldDiagnostic | undefined {
+): DiagnosticDetails[] {
   const isShort = typeof compatibility === "string" && compatibility !== "" &&
     [...compatibility].length <= MAX_COMPATIBILITY_LENGTH;
-  if (isShort) return undefined;
+  if (isShort) return [];
   const field = "compatibility";
   const reason =
     `${field} is not text of 1 to ${MAX_COMPATIBILITY_LENGTH} characters`;
   const fix = "write it as short text, or remove it";
-  return { rule: field, field, reason, fix };
+  return [{ rule: field, field, reason, fix }];
 }
 
 /** The usual mistake is a version without quotes, which YAML reads as a number. */
 function checkMetadata(
   { frontmatter: { metadata = {} } }: Skill,
-): FieldDiagnostic[] {
+): DiagnosticDetails[] {
   const field = "metadata";
   if (!isObject(metadata)) {
     const reason = "metadata is not a mapping of keys to text";
@@ -175,8 +168,7 @@ function checkMetadata(
     .filter(([, value]) => typeof value !== "string")
     .map(([key]) => ({
       rule: field,
-      field,
-      key,
+      field: `${field}.${key}`,
       reason: `the value of ${quote(key)} in metadata is not text`,
       fix: "write it as text in quotes",
     }));
@@ -195,21 +187,20 @@ export function listSkippedFiles(
   }));
 }
 
-/** Describes a skill with too many or too large files. */
-export function checkFiles(
+export function checkSize(
   { directory }: Skill,
   { files, entries }: SkillFiles,
-): Diagnostic | undefined {
+): Diagnostic[] {
   const isTooMuch = files.length > MAX_FILES || entries > MAX_LISTED_ENTRIES ||
     totalSize(files) > MAX_SKILL_SIZE;
-  if (!isTooMuch) return undefined;
-  return {
+  if (!isTooMuch) return [];
+  return [{
     rule: "size",
     file: directory,
     reason:
       `the skill has more than ${MAX_FILES} files, ${MAX_LISTED_ENTRIES} files and folders, or ${MAX_MIB} MiB`,
     fix: "remove what the agent does not need, or split the skill",
-  };
+  }];
 }
 
 export function totalSize(files: readonly SkillFile[]): number {

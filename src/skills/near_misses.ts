@@ -22,12 +22,13 @@ import { skillKey } from "./names.ts";
 import {
   isNamedSkills,
   MAX_DIRS,
+  MAX_SEARCH_DEPTH,
   mayBeGroup,
   UNSEARCHED_NAMES,
 } from "./roots.ts";
 import { isSkillDir, isSkillFileName } from "./skill_file.ts";
 import { HEAD_SIZE, readSkillMd } from "./skill_md.ts";
-import type { SkillCatalog, SkillRoot } from "./types.ts";
+import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
 
 /** A name that probably should be `SKILL.md`, such as `Skill.md.txt`. */
 const LIKE_SKILL_MD =
@@ -83,22 +84,26 @@ const TOO_DEEP: DiagnosticDetails = {
   fix: "move it up, directly into the folder of skills",
 };
 
-/**
- * Lists the near misses in the roots of a catalog and in the groups in them. A directory
- * that also holds other things, such as a repository, hardly says what is meant.
- */
-export function listNearMisses(
+/** How many more files and directories to look at. Below zero once that was not enough. */
+export interface EntryBudget {
+  entries: number;
+}
+
+const NO_LIMIT: EntryBudget = { entries: Infinity };
+
+/** The directories in which a scan found something. */
+interface Layout {
+  readonly roots: readonly string[];
+  /** Directories with a `SKILL.md`, valid or not. */
+  readonly skills: ReadonlySet<string>;
+  /** Directories of skills, at or below a root. */
+  readonly groups: ReadonlySet<string>;
+}
+
+function layoutOf(
   catalog: SkillCatalog,
-  projectRoom: Room,
-  ownRoom: Room = NO_LIMIT,
-): Diagnostic[] {
-  const found = catalog.roots.filter(({ status }) => status === "found")
-    .map(({ root }) => root);
-  const roots = found.map(({ path }) => path);
-  const roomFor = (dir: string): Room => {
-    const root = found.find(({ path }) => isAtOrBelow(dir, path));
-    return root?.scope === "project" ? projectRoom : ownRoom;
-  };
+  roots: readonly string[],
+): Layout {
   const skills = new Set([
     ...listAll(catalog).map(({ directory }) => directory),
     ...catalog.skipped.flatMap(({ diagnostics }) => diagnostics)
@@ -108,37 +113,61 @@ export function listNearMisses(
     Array.from(skills, (dir) => dirname(dir))
       .filter((dir) => isAtOrBelowAny(dir, roots)),
   );
+  return { roots, skills, groups };
+}
+
+/** Lists the near misses in the roots of a catalog and in the groups in them. */
+export function listNearMisses(
+  catalog: SkillCatalog,
+  budgets: Readonly<Record<SkillScope, EntryBudget>>,
+): Diagnostic[] {
+  const found = catalog.roots.filter(({ status }) => status === "found")
+    .map(({ root }) => root);
+  const layout = layoutOf(catalog, found.map(({ path }) => path));
+  const { roots, skills, groups } = layout;
   const dirsWithSkills = new Set([...skills].flatMap(withDirsAbove));
-  const rootsForSkills = roots.filter((dir) => !isMixed(dir));
-  const isForSkills = (dir: string) =>
-    isNamedSkills(dir) ||
-    (!isMixed(dir) && (isNamedSkills(dirname(dir))
-      ? groups.has(dir)
-      : isAtOrBelowAny(dir, rootsForSkills)));
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !withDirsAbove(dir).some((it) => skills.has(it)))
     .flatMap((dir) => {
-      const room = roomFor(dir);
-      const { files, dirs } = listDir(dir, room);
-      const isAmongSkills = isForSkills(dir);
-      const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
-      const inside = dirs.filter(mayBeGroup).map((name) => join(dir, name))
-        .filter((path) => !skills.has(path) && !groups.has(path));
-      return [
-        ...files.filter((name) => !mayBeSkill || !LIKE_SKILL_MD.test(name))
-          .flatMap((name) => checkLooseFile(join(dir, name), isAmongSkills)),
-        ...mayBeSkill && mayBeGroup(basename(dir))
-          ? checkDir(dir, isNamedSkills(dirname(dir)), room)
-          : [],
-        ...inside.flatMap((path) => checkDir(path, isAmongSkills, room)),
-      ];
+      const { scope } = found.find(({ path }) => isAtOrBelow(dir, path))!;
+      return checkSearchedDir(dir, layout, budgets[scope]);
     })
     .filter(({ rule, file }) =>
       rule !== "skill-md-missing" || !dirsWithSkills.has(file)
     );
 }
 
-/** Whether a directory also holds other things than skills, as repositories do. */
+function checkSearchedDir(
+  dir: string,
+  layout: Layout,
+  budget: EntryBudget,
+): Diagnostic[] {
+  const { skills, groups } = layout;
+  const { files, dirs } = listDir(dir, budget);
+  const isAmongSkills = isForSkills(dir, layout);
+  const mayBeSkill = !isNamedSkills(dir) && !groups.has(dir);
+  const inside = dirs.filter(mayBeGroup).map((name) => join(dir, name))
+    .filter((path) => !skills.has(path) && !groups.has(path));
+  return [
+    ...files.filter((name) => !mayBeSkill || !LIKE_SKILL_MD.test(name))
+      .flatMap((name) => checkLooseFile(join(dir, name), isAmongSkills)),
+    ...mayBeSkill && mayBeGroup(basename(dir))
+      ? checkDir(dir, isNamedSkills(dirname(dir)), budget)
+      : [],
+    ...inside.flatMap((path) => checkDir(path, isAmongSkills, budget)),
+  ];
+}
+
+/** Whether a directory is for skills alone, as far as its name and what is in it tell. */
+function isForSkills(dir: string, { roots, groups }: Layout): boolean {
+  if (isNamedSkills(dir)) return true;
+  if (isMixed(dir)) return false;
+  return isNamedSkills(dirname(dir))
+    ? groups.has(dir)
+    : roots.some((root) => isAtOrBelow(dir, root) && !isMixed(root));
+}
+
+/** Whether a directory also holds other things than skills, so that it hardly says what is meant. */
 function isMixed(dir: string): boolean {
   return !isNamedSkills(dir) && mayRead(dir) &&
     [".git", ".claude", "skills"].some((name) => isThere(join(dir, name)));
@@ -171,11 +200,12 @@ export async function findNearMisses(
 ): Promise<Diagnostic[]> {
   const { key } = parseName(name);
   const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
-  const projectRoom = { entries: MAX_DIRS.project };
-  const ownRoom = { entries: MAX_OWN_ENTRIES };
-  const near = listNearMisses(catalog, projectRoom, ownRoom).filter((
-    { file },
-  ) => listMeantNames(file).some((meant) => keys.includes(skillKey(meant))));
+  const near = listNearMisses(catalog, {
+    project: { entries: MAX_DIRS.project },
+    global: { entries: MAX_OWN_ENTRIES },
+  }).filter(({ file }) =>
+    listMeantNames(file).some((meant) => keys.includes(skillKey(meant)))
+  );
   if (near.length > 0) return near;
   const { skill, skipped } = lookUp(name, "model", await scanDeeper());
   return skill === undefined
@@ -200,32 +230,27 @@ function listMeantNames(file: string): string[] {
   return isHiddenFromModel ? [] : [...names, written ?? ""];
 }
 
-/** How many more files and directories there is room for. Below zero once there was none. */
-interface Room {
-  entries: number;
-}
-
-const NO_LIMIT: Room = { entries: Infinity };
-
 /** Lists the names in a directory that may be read, without symlinks and hidden names. */
 function listDir(
   path: string,
-  room: Room,
+  budget: EntryBudget,
 ): { files: string[]; dirs: string[] } {
-  if (room.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
+  if (budget.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
   const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
   const entries = all.filter(({ name }) =>
     !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
-  ).slice(0, room.entries);
-  room.entries -= all.length;
+  ).slice(0, budget.entries);
+  budget.entries -= all.length;
   const namesOf = (kind: "isFile" | "isDirectory") =>
     entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
   return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };
 }
 
-/** Lists the paths of the directories in a directory. */
-export function listSubdirs(path: string, room: Room = NO_LIMIT): string[] {
-  return listDir(path, room).dirs.map((name) => join(path, name));
+export function listSubdirs(
+  path: string,
+  budget: EntryBudget = NO_LIMIT,
+): string[] {
+  return listDir(path, budget).dirs.map((name) => join(path, name));
 }
 
 /**
@@ -235,21 +260,16 @@ export function listSubdirs(path: string, room: Room = NO_LIMIT): string[] {
  *   hold all kinds of files.
  */
 export function checkLooseFile(path: string, isForSkills = true): Diagnostic[] {
-  const found = findNearMiss(path, isForSkills);
-  return found === undefined ? [] : [{ file: path, ...found }];
-}
-
-function findNearMiss(
-  path: string,
-  isForSkills: boolean,
-): DiagnosticDetails | undefined {
   const name = basename(path);
-  if (!name.includes(".")) return findLinkText(name, readText(path));
-  if (!isForSkills) return undefined;
-  if (ARCHIVE_NAME.test(name)) return ARCHIVE;
+  if (!name.includes(".")) {
+    const link = findLinkText(name, readText(path));
+    return link === undefined ? [] : [{ file: path, ...link }];
+  }
+  if (!isForSkills) return [];
+  if (ARCHIVE_NAME.test(name)) return [{ file: path, ...ARCHIVE }];
   const isLoose = LIKE_SKILL_MD.test(name) ||
     (MARKDOWN.test(name) && hasFrontmatter(path));
-  return isLoose ? LOOSE_FILE : undefined;
+  return isLoose ? [{ file: path, ...LOOSE_FILE }] : [];
 }
 
 /** Whether a file probably should be the `SKILL.md` of its directory. */
@@ -272,28 +292,30 @@ function hasFrontmatter(path: string): boolean {
 function checkDir(
   dir: string,
   isAmongSkills: boolean,
-  room: Room,
+  budget: EntryBudget,
 ): Diagnostic[] {
-  const { files, dirs } = listDir(dir, room);
+  const { files, dirs } = listDir(dir, budget);
   if (files.some(isSkillFileName)) return [];
   if (isAmongSkills && isEmptyDir(dir)) return [{ file: dir, ...EMPTY }];
-  const report = (details: DiagnosticDetails) => (name: string) => ({
+  const report = (name: string, details: DiagnosticDetails): Diagnostic => ({
     file: join(dir, name),
     ...details,
   });
   const misnamed = files.filter((name) => isMisnamed(join(dir, name)));
-  if (misnamed.length > 0) return misnamed.map(report(WRONG_NAME));
-  if (!isAmongSkills || holdsSkill(dir, room)) return [];
+  if (misnamed.length > 0) {
+    return misnamed.map((name) => report(name, WRONG_NAME));
+  }
+  if (!isAmongSkills || holdsSkill(dir, budget)) return [];
   const [inner, ...more] = dirs.filter(mayBeGroup);
   if (files.length === 0 && inner !== undefined && more.length === 0) {
     // As unpacked archives often are.
-    const wrapped = checkDir(join(dir, inner), true, room)
+    const wrapped = checkDir(join(dir, inner), true, budget)
       .filter(({ rule }) => rule !== "skill-md-missing");
     if (wrapped.length > 0) return wrapped;
   }
   const archives = files.filter((name) => ARCHIVE_NAME.test(name));
   if (archives.length === files.length + dirs.length) {
-    return archives.map(report(ARCHIVE));
+    return archives.map((name) => report(name, ARCHIVE));
   }
   const documents = files.filter((name) => MARKDOWN.test(name));
   const fix = documents.length === 1 ? RENAME_DOCUMENT : NO_SKILL_MD.fix;
@@ -305,11 +327,15 @@ function isEmptyDir(dir: string): boolean {
     attempt(() => Deno.readDirSync(dir).next().done) === true;
 }
 
-/** Whether there may be a skill in a directory, up to four levels below it. */
-function holdsSkill(dir: string, room: Room, depth = 4): boolean {
-  return room.entries < 0 ||
-    listSubdirs(dir, room).some((path) =>
-      isSkillDir(path) || (depth > 1 && holdsSkill(path, room, depth - 1))
+/** Whether there may be a skill in a directory, as deep as a scan can search. */
+function holdsSkill(
+  dir: string,
+  budget: EntryBudget,
+  levels = MAX_SEARCH_DEPTH,
+): boolean {
+  return budget.entries < 0 ||
+    listSubdirs(dir, budget).some((path) =>
+      isSkillDir(path) || (levels > 1 && holdsSkill(path, budget, levels - 1))
     );
 }
 

@@ -15,44 +15,39 @@ export const LINK_OUT_OF_ROOTS: DiagnosticDetails = {
 };
 
 /** Mistakes in settings files, where no shell expands paths, and their fixes. */
-const MISWRITTEN: readonly [sign: RegExp, reason: string, fix: string][] = [
+const MISWRITTEN: readonly [sign: RegExp, mistake: string, fix: string][] = [
   [
     /\$\{?\w|%\w+%/,
-    "there is no such folder, because no shell replaces the variable in its path",
+    "no shell replaces the variable in its path",
     "write the path that the variable stands for",
   ],
-  [
-    /["']/,
-    "there is no such folder, because the quotes are part of its path",
-    "remove the quotes",
-  ],
+  [/["']/, "the quotes are part of its path", "remove the quotes"],
   [
     /[*?]/,
-    "there is no such folder, because no shell expands the wildcard in its path",
+    "no shell expands the wildcard in its path",
     "write the path of each folder",
   ],
   [/\bfile:[\\/]/, "it is a URL, not a path", "write the path alone"],
   [
     /\/(?:[A-Za-z]:\\|[A-Z]:\/)/,
-    "there is no such folder, because it is a path for Windows",
+    "it is a path for Windows",
     'in WSL, write "/mnt/c/" instead of "C:\\"',
   ],
   [
     /;|(?<!^\w):[\\/~]/,
-    'there is no such folder, because only "," separates paths',
+    'only "," separates paths',
     'write "," between the paths',
   ],
 ];
 
 /** For a missing root that must exist. */
 export function rootIsMissing(path: string): DiagnosticDetails {
-  const [, reason = "there is no such folder", fix] =
-    MISWRITTEN.find(([sign]) => sign.test(path)) ?? [];
-  return {
-    rule: "folder-missing",
-    reason,
-    fix: fix ?? "check its spelling, or create it",
-  };
+  const rule = "folder-missing";
+  const reason = "there is no such folder";
+  const [, mistake, fix] = MISWRITTEN.find(([sign]) => sign.test(path)) ?? [];
+  return fix === undefined
+    ? { rule, reason, fix: "check its spelling, or create it" }
+    : { rule, reason: `${reason}, because ${mistake}`, fix };
 }
 
 export const ROOT_IS_A_FILE: DiagnosticDetails = {

@@ -27,13 +27,11 @@ const EXCERPT_SIZE = 800;
 /** The maximum length of a clean name, in characters. */
 const MAX_SERVED_NAME_LENGTH = 200;
 
-/** What a `SKILL.md` says. */
 export interface SkillMd {
   /** The fields as the server serves them, or `undefined` if it skips the file. */
   readonly frontmatter?: SkillFrontmatter | undefined;
   /** The clean name, or whatever looks like the name in a skipped file. */
   readonly name?: string | undefined;
-  /** The beginning of its instructions. */
   readonly excerpt: string;
   /** Whether a field is not read as it is written. */
   readonly isRepaired: boolean;
@@ -118,7 +116,6 @@ export function findYaml(text: string): string | undefined {
   return FRONTMATTER.exec(text)?.[1]?.replace(/\r\n?/g, "\n");
 }
 
-/** Returns the instructions below the frontmatter. */
 export function withoutFrontmatter(text: string): string {
   return text.replace(FRONTMATTER, "");
 }

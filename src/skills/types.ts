@@ -1,24 +1,9 @@
 /** The public data types: roots, skills, policies, and catalogs. */
 
-import type {
-  Advice,
-  Diagnostic,
-  DiagnosticDetails,
-  Effect,
-  ReportedDiagnostic,
-  Rule,
-} from "../diagnostics.ts";
+import type { Advice, Diagnostic, Effect, Rule } from "../diagnostics.ts";
 import type { BaseDirs } from "../fs/paths.ts";
 
-export type { BaseDirs };
-export type {
-  Advice,
-  Diagnostic,
-  DiagnosticDetails,
-  Effect,
-  ReportedDiagnostic,
-  Rule,
-};
+export type { Advice, BaseDirs, Diagnostic, Effect, Rule };
 
 /** A file of a skill. */
 export interface SkillFile {

@@ -24,7 +24,6 @@ const KINDS: Readonly<Record<string, string | Uint8Array>> = {
   "other fields": "---\ntitle: a\n---\nname: b\n",
   "a late name": `---\n${"x: y\n".repeat(1_000_000)}name: a\n---\n`,
   "large": new Uint8Array(1024 * 1024 + 1),
-  "CRLF script": "#!/bin/sh\r\necho\r\n",
   "Latin-1": Uint8Array.from(LATIN),
   "all off": "rules: [{ state: off }]",
   "project off": "rules: [{ scope: project, state: off }]",

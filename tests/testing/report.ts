@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport } from "../../src/cli/report.ts";
-import type { ReportedDiagnostic } from "../../src/diagnostics.ts";
+import type { Diagnostic } from "../../src/diagnostics.ts";
 import { isWindows } from "../../src/fs/paths.ts";
 import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
@@ -12,7 +12,7 @@ import { runServer, type ServerDirs } from "./server.ts";
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
 export async function diagnosticsIn(
   ...args: string[]
-): Promise<ReportedDiagnostic[]> {
+): Promise<Diagnostic[]> {
   const { diagnostics } = await createReport(settingsFor(...args), openSkills);
   return diagnostics;
 }

@@ -1,0 +1,64 @@
+/** Says more of a diagnostic of the scan than a running server has to know. */
+
+import { attempt } from "../attempt.ts";
+import type { Diagnostic } from "../diagnostics.ts";
+import { basename, dirname, join } from "../fs/paths.ts";
+import { dirOf, type Settings } from "../program/settings.ts";
+import {
+  checkLooseFile,
+  listSubdirs,
+  readHead,
+} from "../skills/near_misses.ts";
+import { isNamedSkills, resolveSkillRoots } from "../skills/roots.ts";
+import { nearestWords, quote } from "../text.ts";
+import { explain } from "./explain.ts";
+
+export function explainScan(
+  diagnostic: Diagnostic,
+  settings: Settings,
+): Diagnostic[] {
+  const { rule, file } = diagnostic;
+  const { check = false } = settings.values;
+  if (rule === "folder-missing") {
+    return [explainMissingDir(diagnostic, settings)];
+  }
+  if (rule === "not-a-folder" && check) {
+    const among = isNamedSkills(dirname(file));
+    return among ? checkLooseFile(file) : [diagnostic];
+  }
+  const bytes = dirOf(file) === undefined ? new Uint8Array() : readHead(file);
+  if (bytes.length === 0) return [diagnostic];
+  return explain(diagnostic, bytes);
+}
+
+/** Suggests a folder or a skill of almost the same name instead of a missing directory. */
+function explainMissingDir(
+  diagnostic: Diagnostic,
+  { options, values: { agents, check } }: Settings,
+): Diagnostic {
+  const { file } = diagnostic;
+  const name = basename(file);
+  const isHere = dirname(file) === options.workingDirectory;
+  const mayBeSkill = check && isHere;
+  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
+  const names = [dirname(file), ...roots.map(({ path }) => path)]
+    .flatMap((dir) => listSubdirs(dir)).map((path) => basename(path));
+  const [near] = nearestWords(name, new Set(names));
+  const reason = mayBeSkill
+    ? `there is no folder or skill named ${quote(name)}`
+    : diagnostic.reason;
+  const fix = near === undefined
+    ? diagnostic.fix
+    : `did you mean ${quote(isHere ? near : join(dirname(file), near))}?`;
+  return { ...diagnostic, reason, fix };
+}
+
+/** Adds the target of a symlink as written. */
+export function addSymlinkTarget(diagnostic: Diagnostic): Diagnostic {
+  const { rule, file, reason } = diagnostic;
+  const mayBeLink = rule.startsWith("link-") || rule === "not-served";
+  const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;
+  return target === undefined
+    ? diagnostic
+    : { ...diagnostic, reason: `${reason}: ${quote(target)}` };
+}
