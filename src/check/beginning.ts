@@ -20,6 +20,15 @@ export function explainEncoding(
   };
 }
 
+const DOCUMENT = {
+  line: 1,
+  reason: "the file is a word processor document, not plain text",
+  fix: 'save it as plain text, as "SKILL.md"',
+};
+
+/** The beginning of a Rich Text file, as TextEdit saves it, or of a Word document. */
+const DOCUMENT_START = /^(?:\{\\rtf|PK\W)/;
+
 const FENCE = /^---[ \t]*$/;
 
 /** A line that is almost `---`: with other dashes, more or fewer of them, or spaces. */
@@ -43,6 +52,7 @@ const LINES_ABOVE =
 /** Describes the fences of a file, if it has anything like frontmatter. */
 export function explainStart(text: string): Partial<Diagnostic>[] {
   const start = text.replace(/\r\n?/g, "\n");
+  if (DOCUMENT_START.test(start)) return [DOCUMENT];
   const link = findLinkText(SKILL_MD, start);
   if (link !== undefined) return [link];
   if (INDENTED_FRONTMATTER.test(start)) return [INDENTED];

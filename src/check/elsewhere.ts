@@ -16,6 +16,7 @@ import {
   join,
   mayRead,
   realPathOf,
+  withDirsAbove,
 } from "../fs/paths.ts";
 import { quoteWord, withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
@@ -71,6 +72,7 @@ export function listOtherRoots(
   const { roots } = settings;
   const all = areDirsEnough(catalog, settings) ? [] : [
     ...listKnown(settings),
+    ...listAbove(settings),
     ...listBeside(settings),
     ...listPlugins(settings),
     ...listPackages(settings),
@@ -155,6 +157,17 @@ function listKnown(settings: Settings): Place[] {
     ...AGENT_DIRS
       .map((dir) => placeToAdd(pathOf(`${dir}/skills`), settings)),
   ]);
+}
+
+/** Lists the directories above the working directory, up to the root of its repository. */
+function listAbove(settings: Settings): Place[] {
+  const dirs = withDirsAbove(currentDir() ?? "");
+  const isTop = (dir: string) => mayRead(dir) && isThere(join(dir, ".git"));
+  return dirs.slice(1, 1 + dirs.findIndex(isTop))
+    .map((dir) => join(dir, ".claude", "skills"))
+    .map((it) =>
+      placeToAdd(it, settings, "start the client in that project, or ")
+    );
 }
 
 /** The home directory and the project: how to write them, and paths in them. */

@@ -22,7 +22,6 @@ import { explainEncoding, explainStart } from "./beginning.ts";
 import {
   explainMisspelling,
   insteadOf,
-  isYaml,
   locate,
   MAX_PER_FILE,
   writeField,
@@ -146,10 +145,12 @@ function explainField(
   }
   const corrected = field.corrected ?? quoteText(field);
   if (corrected === undefined) {
-    return [lines.length > 1 ? explainBelow(field) : explainEmpty(field, dir)];
+    return [
+      lines.length > 1 ? explainMalformed(field) : explainEmpty(field, dir),
+    ];
   }
   return corrected.length > 1
-    ? explainIndentation(field, corrected)
+    ? explainLines(field, corrected)
     : [explainText({ ...field, corrected }, dir)];
 }
 
@@ -180,34 +181,26 @@ function reasonFor(field: Field, finished: string): string {
     : `YAML cannot read the value of ${name}`;
 }
 
-/** Describes the lines of a field that hold other fields. */
-function explainIndentation(
-  { line, lines }: Field,
+/** Describes the lines of a field that are read otherwise. */
+function explainLines(
+  field: Field,
   corrected: readonly string[],
 ): Partial<Diagnostic>[] {
-  const reason = "the indentation of this line is wrong";
-  return corrected.flatMap((finished, index) =>
-    finished === lines[index] ? [] : [{
-      line: line + index,
-      reason,
-      ...writeInstead(finished, "delete the spaces before it"),
-    }]
-  );
+  return corrected.flatMap((finished, index) => {
+    const written = field.lines[index]!;
+    if (finished === written) return [];
+    const [inner = field] = listFields(written.replace(/^\s*(?:- +)?/, ""));
+    const reason = finished.trim() === written.trim()
+      ? "the indentation of this line is wrong"
+      : reasonFor(inner.key === "" ? field : inner, finished);
+    const fix = writeInstead(finished, "put it in quotes");
+    return [{ line: field.line + index, reason, ...fix }];
+  });
 }
 
-/** Names the first line below a key that the parser refuses by itself, or else the field. */
-function explainBelow(field: Field): Partial<Diagnostic> {
-  const { key, line, lines } = field;
-  const refused = lines.findIndex((it, index) =>
-    index > 0 && !isYaml(it.trim().replace(/^- +/, ""))
-  );
-  if (refused > 0) {
-    const reason = `YAML cannot read this line of ${quote(key)}`;
-    return { line: line + refused, reason, fix: "put its text in quotes" };
-  }
-  const reason = isSeparated(field)
-    ? `the field ${quote(key)} is malformed, or not text`
-    : reasonFor(field, "");
+function explainMalformed(field: Field): Partial<Diagnostic> {
+  const { key, line } = field;
+  const reason = `the field ${quote(key)} is malformed, or not text`;
   return { line, reason, fix: CHECK_LINES };
 }
 

@@ -103,13 +103,18 @@ function readField(
     const entries = isObject(read) ? Object.entries(read) : [];
     // What the parser reads as another field below this one is text of this one.
     const isOne = entries.length === 1 || field.key === "" || write === outdent;
-    if (entries.length > 0 && isOne) return { lines: lines!, entries };
+    // What it reads as a comment or an anchor is text, too.
+    const isText = write === asWritten ||
+      entries.every(([, it]) => it !== null);
+    if (entries.length > 0 && isOne && isText) {
+      return { lines: lines!, entries };
+    }
   }
 }
 
 const asWritten = ({ lines }: Field) => lines;
 
-const CORRECTIONS = [outdent, quoteText];
+const CORRECTIONS = [quoteBelow, outdent, quoteText];
 
 /** Whether a field has an alias or a merge, which mean something only with another field. */
 function hasAlias({ lines }: Field): boolean {
@@ -121,15 +126,34 @@ function hasAlias({ lines }: Field): boolean {
   });
 }
 
+/** Writes a colon and a space after the key. */
+function separate(field: Field): readonly string[] {
+  const { key, value, lines } = field;
+  const isWritten = key === "" || isSeparated(field);
+  return isWritten ? lines : [`${key}: ${value}`.trimEnd(), ...lines.slice(1)];
+}
+
+/** A line below a field: a list item, or a key and a value. */
+const LINE_BELOW = /^(\s*(?:- +)?)((?:[\w.-]+: +)?)(\S.*)$/s;
+
+/** Puts the values on the lines below a key in quotes where the parser refuses them. */
+function quoteBelow(field: Field): string[] {
+  const [first = "", ...below] = separate(field);
+  const quoted = below.map((line) => {
+    const [, start = "", key = "", value = ""] = LINE_BELOW.exec(line) ?? [];
+    const isRead = attempt(() => [parseYaml(key + value)]) !== undefined;
+    const readable = isRead ? value : JSON.stringify(unquote(value));
+    return start.replaceAll("\t", "  ") + key + readable;
+  });
+  return [first, ...quoted];
+}
+
 /** Takes known fields out of the field above, where they are indented by mistake. */
 function outdent(field: Field): string[] | undefined {
-  const { key, value, lines: [first = "", ...below] } = field;
-  const lines = below.map((line) => line.trim());
-  const isKnown = lines.some((line) =>
-    KNOWN_FIELDS.includes(readStart(line).key)
-  );
-  if (value === "" || !isKnown) return undefined;
-  return [isSeparated(field) ? first : `${key}: ${value}`, ...lines];
+  const lines = separate(field).map((line) => line.trim());
+  const isKnown = lines.slice(1)
+    .some((line) => KNOWN_FIELDS.includes(readStart(line).key));
+  return field.value !== "" && isKnown ? lines : undefined;
 }
 
 /** The first line of a list or a mapping below a field. */
@@ -142,11 +166,15 @@ export function quoteText(
   const start = value.replace(/^[>|][-+\d]*(?=\s|$)/, "");
   const isText = value !== "" || !NESTED.test(below[0] ?? "");
   const lines = [start, ...below].map((line) => line.trim());
-  const text = lines.filter((line) => line !== "").join(" ")
-    .replace(OUTER_QUOTES, "$2$4");
+  const text = unquote(lines.filter((line) => line !== "").join(" "));
   return key === "" || oneLine(text) === "" || !isText
     ? undefined
     : [`${key}: ${JSON.stringify(text)}`];
+}
+
+/** Takes away the quotation marks around a text. */
+function unquote(text: string): string {
+  return text.trim().replace(OUTER_QUOTES, "$2$4");
 }
 
 /** Quotation marks around a whole value, or an opening one without a closing one. */

@@ -52,6 +52,9 @@ const CORRECTED: [field: string, value: unknown][] = [
     "two lines, the second: not indented",
   ],
   ["x: >\nUse this.\n\nOr that.", "Use this. Or that."],
+  ["x:\n\ty: @me", { y: "@me" }],
+  ['x:\n  run: echo "a: b"\n  y: z', { run: 'echo "a: b"', y: "z" }],
+  ["x:\n  - @me\n  - y", ["@me", "y"]],
 ];
 
 Deno.test("readFields() corrects a field that the parser refuses, and no other", () => {
@@ -102,6 +105,7 @@ const SEPARATED: [field: string, value: unknown][] = [
   ["license = MIT", "MIT"],
   ["license:#1", "#1"],
   ["license\uff1aMIT", "MIT"],
+  ["metadata\n  author: me", { author: "me" }],
 ];
 
 Deno.test("readFields() reads known fields that lack a colon or a space", () => {
@@ -120,9 +124,6 @@ const LEFT_OUT = [
   "x: [y, *base]",
   "x:\n  <<: *base\n  y: @me",
   "x:\n  - a\n b: c",
-  'x:\n  run: echo "a: b"\n  y: z',
-  "x:\n  - @me\n  - y",
-  "metadata\n  author: me",
   "? x\n: - y\n z",
 ];
 
