@@ -6,7 +6,7 @@
 import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, formatIndentedJson, quote, truncate } from "../text.ts";
-import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
+import { listEntries, type SkillEntry } from "./entries.ts";
 import type { ToolOptions } from "./options.ts";
 import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
@@ -16,31 +16,49 @@ import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
  */
 export const MAX_LIST_LENGTH = 36_000;
 
+/** What separates a description from the name before it. */
+const COLON = ": ";
+
 /** The minimum length of a shortened description with its colon. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 22;
 
 /** Formats an entry as a line of a list. */
 export function formatLine({ name, description }: SkillEntry): string {
-  return description === "" ? `\n- ${name}` : `\n- ${name}: ${description}`;
+  return description === ""
+    ? `\n- ${name}`
+    : `\n- ${name}${COLON}${description}`;
 }
 
-export function formatMore(missing: number): string {
+/** Formats the first lines of a list, and says how to find the other skills. */
+function formatLines(entries: readonly SkillEntry[], total: number): string {
+  const lines = entries.map(formatLine).join("");
+  const missing = total - entries.length;
+  return missing > 0 ? lines + formatMore(missing) : lines;
+}
+
+function formatMore(missing: number): string {
   return `\n(and ${missing} more: pass a name to load one, or words that describe the task to search)`;
 }
 
-/**
- * Lists skills within a limit, one on each line. If not all names fit, the last line
- * says how to find the other skills.
- */
+/** Lists skills within a limit, one on each line, with shortened descriptions if necessary. */
 export function fitList(
   entries: readonly SkillEntry[],
   limit: number = MAX_LIST_LENGTH,
 ): string {
   const room = limit - formatMore(entries.length).length;
-  const fitting = fitEntries(entries, room, (it) => formatLine(it).length);
-  const missing = entries.length - fitting.length;
-  const list = fitting.map(formatLine).join("");
-  return missing > 0 ? list + formatMore(missing) : list;
+  const lengthOfName = ({ name }: SkillEntry) => `\n- ${name}`.length;
+  const fitting = fitEntries(entries, room, lengthOfName);
+  return formatLines(fitting, entries.length);
+}
+
+/** Lists as many skills with whole descriptions as fit into a limit, one on each line. */
+export function takeList(
+  entries: readonly SkillEntry[],
+  limit: number,
+): string {
+  const room = limit - formatMore(entries.length).length;
+  const lengthOf = (entry: SkillEntry) => formatLine(entry).length;
+  return formatLines(takeFitting(entries, room, lengthOf), entries.length);
 }
 
 /**
@@ -53,54 +71,51 @@ export function fitJsonList<Json extends object>(
   toJson: (entry: SkillEntry) => Json,
 ): { items: Json[]; notes: string[] } {
   const entries = listEntries("model", catalog);
-  const lengthOf = (entry: SkillEntry) =>
-    sizeInText(formatIndentedJson([toJson(withoutDescription(entry))])) +
-    entry.description.length;
-  const fit = (limit: number) =>
-    fitEntries(entries, limit, lengthOf).map(toJson);
-  const excessOf = (items: Json[]) =>
-    sizeOf(formatIndentedJson(items)) - MAX_PART_SIZE;
+  const lengthOfName = (entry: SkillEntry) =>
+    sizeInText(formatIndentedJson([toJson(withoutDescription(entry))]));
   let limit = MAX_PART_SIZE;
-  let items = fit(limit);
-  while (excessOf(items) > 0) {
+  let items: Json[];
+  let excess: number;
+  do {
+    items = fitEntries(entries, limit, lengthOfName).map(toJson);
+    excess = sizeOf(formatIndentedJson(items)) - MAX_PART_SIZE;
     // Descriptions are cut by characters, which take up to four bytes.
-    limit -= excessOf(items) / 4 + 1_000;
-    items = fit(limit);
-  }
+    limit -= excess / 4 + 1_000;
+  } while (excess > 0);
   const missing = entries.length - items.length;
-  if (missing > 0) return { items, notes: [formatMore(missing).trim()] };
-  const reason = findEmptyListReason(catalog, options);
-  return { items, notes: reason === undefined ? [] : [reason] };
+  const note = missing > 0
+    ? formatMore(missing).trim()
+    : findEmptyListReason(catalog, options);
+  return { items, notes: note === undefined ? [] : [note] };
 }
 
 /**
- * Returns the entries that fit into a list: the first of these that does.
+ * Returns the entries in the first of these forms that fits into a list:
  *
  * 1. all as they are
  * 2. all names, global ones first, with shortened descriptions
  * 3. the global entries, as if they were alone, and then what fits of the project's
  * 4. the first names
  *
- * @param lengthOf Returns the length that an entry takes in the list.
+ * @param lengthOfName Returns the length of an entry in the list without its description.
  */
 export function fitEntries(
   entries: readonly SkillEntry[],
   limit: number,
-  lengthOf: (entry: SkillEntry) => number,
+  lengthOfName: (entry: SkillEntry) => number,
 ): readonly SkillEntry[] {
-  const lengthOfAll = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
-  if (lengthOfAll(entries) <= limit) return entries;
-  const ordered = globalFirst(entries);
-  const names = ordered.map(withoutDescription);
-  const room = limit - lengthOfAll(names);
-  if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
-  const [own, theirs] = partition(ordered, isGlobal);
+  const room = limit - total(entries, lengthOfName);
+  if (room >= total(entries, lengthOfDescription)) return entries;
+  const [own, theirs] = partition(entries, isGlobal);
+  if (room >= 0) return shortenDescriptions([...own, ...theirs], room);
   if (own.length === 0 || theirs.length === 0) {
-    return takeFitting(names, limit, lengthOf);
+    const names = entries.map(withoutDescription);
+    return takeFitting(names, limit, lengthOfName);
   }
-  const fitting = fitEntries(own, limit, lengthOf);
-  const rest = limit - lengthOfAll(fitting);
-  return [...fitting, ...fitEntries(theirs, rest, lengthOf)];
+  const first = fitEntries(own, limit, lengthOfName);
+  const rest = limit - total(first, lengthOfName) -
+    total(first, lengthOfDescription);
+  return [...first, ...fitEntries(theirs, rest, lengthOfName)];
 }
 
 /** Returns the first entries that fit. */
@@ -124,30 +139,51 @@ function takeFitting(
 function shortenDescriptions(
   entries: readonly SkillEntry[],
   room: number,
-  lengthOf: (entry: SkillEntry) => number,
 ): SkillEntry[] {
-  const needOf = (entry: SkillEntry) =>
-    lengthOf(entry) - lengthOf(withoutDescription(entry));
-  const needOfAll = (list: readonly SkillEntry[]) => sum(list.map(needOf));
   const isPinned = ({ skill }: SkillEntry) => skill.state === "pinned";
   const [pinned, others] = partition(entries, isPinned);
   const [own, theirs] = partition(others, isGlobal);
-  const first = shortenAlike(pinned, room, needOf);
-  const rest = room - needOfAll(first);
-  const share = Math.max(rest / 2, rest - needOfAll(own));
-  const last = shortenAlike(theirs, share, needOf);
-  const middle = shortenAlike(own, rest - needOfAll(last), needOf);
+  const first = shortenAlike(pinned, room);
+  const rest = room - total(first, lengthOfDescription);
+  const share = Math.max(rest / 2, rest - total(own, lengthOfDescription));
+  const last = shortenAlike(theirs, share);
+  const restOfOwn = rest - total(last, lengthOfDescription);
+  const middle = shortenAlike(own, restOfOwn);
   return [...first, ...middle, ...last];
 }
 
-/** Cuts descriptions at one common length, so that they fit into a room. */
+/**
+ * Cuts descriptions at the largest common length at which all fit. Shorter ones leave
+ * their room to the others.
+ */
 function shortenAlike(
   entries: readonly SkillEntry[],
   room: number,
-  needOf: (entry: SkillEntry) => number,
 ): SkillEntry[] {
-  const common = commonLength(entries.map(needOf), room);
-  return entries.map((entry) => shorten(entry, needOf(entry) - common));
+  const lengths = entries.map(lengthOfDescription).sort((a, b) => a - b);
+  let rest = room;
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.floor(rest / (lengths.length - index));
+    if (length > share) {
+      const common = share < MIN_DESCRIPTION_LENGTH ? 0 : share;
+      return entries.map((entry) => shorten(entry, common - COLON.length));
+    }
+    rest -= length;
+  }
+  return [...entries];
+}
+
+function shorten(entry: SkillEntry, length: number): SkillEntry {
+  return { ...entry, description: truncate(entry.description, length) };
+}
+
+function withoutDescription(entry: SkillEntry): SkillEntry {
+  return { ...entry, description: "" };
+}
+
+/** Returns the length of a description in a list, with its colon. */
+function lengthOfDescription({ description }: SkillEntry): number {
+  return description === "" ? 0 : COLON.length + description.length;
 }
 
 function isGlobal({ skill }: SkillEntry): boolean {
@@ -161,34 +197,11 @@ function partition<T>(
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-function withoutDescription(entry: SkillEntry): SkillEntry {
-  return { ...entry, description: "" };
-}
-
-/** Returns an entry with a description that is shorter by some characters. */
-function shorten(entry: SkillEntry, excess: number): SkillEntry {
-  if (excess <= 0) return entry;
-  const length = entry.description.length - excess;
-  return { ...entry, description: truncate(entry.description, length) };
-}
-
-/**
- * Returns the largest common length at which all fit. Shorter ones leave their room to
- * the others.
- */
-function commonLength(lengths: readonly number[], room: number): number {
-  const sorted = lengths.toSorted((a, b) => a - b);
-  let rest = room;
-  for (const [index, length] of sorted.entries()) {
-    const share = Math.floor(rest / (sorted.length - index));
-    if (length > share) return share < MIN_DESCRIPTION_LENGTH ? 0 : share;
-    rest -= length;
-  }
-  return Infinity;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function total(
+  entries: readonly SkillEntry[],
+  lengthOf: (entry: SkillEntry) => number,
+): number {
+  return entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
 }
 
 /** Returns one line that explains why no skills are served, if a failure is the reason. */

@@ -94,7 +94,8 @@ Deno.test("fitList() puts global skills first if it cuts anything", () => {
 Deno.test("fitEntries() leaves the room of short descriptions to the others", () => {
   const entries = [...listed("short", 5, { length: 30 }), ...listed("s", 5)];
   const lengthOf = (entry: SkillEntry) => formatLine(entry).length;
-  const fitting = fitEntries(entries, 1_000, lengthOf);
+  const lengthOfName = ({ name }: SkillEntry) => `\n- ${name}`.length;
+  const fitting = fitEntries(entries, 1_000, lengthOfName);
   const lengths = fitting.map(({ description }) => description.length);
   assert.deepEqual(new Set(lengths).size, 2);
   assert.equal(Math.min(...lengths), 30);
