@@ -28,7 +28,7 @@ import {
   createHttpSettings,
   type HttpSettings,
 } from "./src/http/http_settings.ts";
-import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
+import { Exchange, MAX_LISTENERS } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
 import { createRefusal, Refusals } from "./src/http/refusals.ts";
 import { shareChanges } from "./src/http/threads.ts";
@@ -68,7 +68,7 @@ const mcp = createMcpHandler(service.createServer, {
   bus: service.bus,
   maxSubscriptions: MAX_LISTENERS,
 });
-const respond = limitRequests(mcp, refusals);
+const exchange = new Exchange(mcp, refusals);
 let isClosed = false;
 
 await service.ready;
@@ -161,7 +161,7 @@ async function answer(
     const reason = "The server is shutting down: try again in a minute";
     return createRefusal(503, reason);
   }
-  return await respond(request, sender);
+  return await exchange.respond(request, sender);
 }
 
 /** Says only whether the server is ready: it has a usable policy, and found a folder of skills. */
