@@ -17,7 +17,6 @@ import { resourceContents } from "../views/media_types.ts";
 import { orderForPages, takePage } from "./paging.ts";
 import { readAsMeant, readTogether } from "../views/reading.ts";
 import { type Handlers, invalidParams } from "./requests.ts";
-import { MAX_RESULT_SIZE } from "../views/results.ts";
 
 export const TEMPLATES: readonly ResourceTemplateType[] = [
   {
@@ -86,7 +85,6 @@ async function readResource(
   const { files } = await registry.listFiles(skill);
   const contents = await readTogether(
     files,
-    MAX_RESULT_SIZE,
     async ({ path }) =>
       resourceContents(skillFileUri(skill, path), await read(path)),
   );

@@ -55,41 +55,39 @@ export function decodeText({ text, bytes }: SkillFileContent): string {
   return text ?? new TextDecoder().decode(bytes);
 }
 
-/**
- * Loads a skill for a tool that returns its `SKILL.md`.
- *
- * @param format Returns the texts of the result.
- * @throws {Error} As {@linkcode loadSkill} does, and if the client accepts no result of
- *   this size.
- */
-export async function loadForTool(
-  name: string,
-  context: RequestContext,
-  format: (loaded: LoadedSkill) => string[],
-): Promise<CallToolResult> {
-  const loaded = await loadSkill(name, context);
-  const { skill } = loaded;
-  const result = createTextResult(...format(loaded));
-  const place = context.options.isRemote ? skillMdUri(skill) : skill.file;
-  requireAccepted(result, { name: SKILL_MD, place }, context.profile);
-  logLoad(skill, "with a tool", context);
-  return result;
-}
-
 /** Loads a skill with a tool that returns its `SKILL.md` as it is, and notes after it. */
 export async function loadWhole(
   name: string,
   context: RequestContext,
 ): Promise<CallToolResult> {
-  return await loadForTool(
-    name,
-    context,
-    (loaded) => [
-      loaded.text,
-      ...noteLength(loaded, loaded.text, context),
-      ...noteRemoteFiles(loaded.skill, context.options),
-    ],
-  );
+  const loaded = await loadSkill(name, context);
+  return toResult(loaded, context, [
+    loaded.text,
+    ...noteLength(loaded, loaded.text, context),
+    ...noteRemoteFiles(loaded.skill, context.options),
+  ]);
+}
+
+/** Loads a skill in the form of the contract of the tool `skill`. */
+export async function loadFormatted(
+  name: string,
+  context: RequestContext,
+): Promise<CallToolResult> {
+  const loaded = await loadSkill(name, context);
+  return toResult(loaded, context, [formatLoadedSkill(loaded, context)]);
+}
+
+/** @throws {Error} If the client accepts no result of this size. */
+function toResult(
+  { skill }: LoadedSkill,
+  context: RequestContext,
+  texts: string[],
+): CallToolResult {
+  const result = createTextResult(...texts);
+  const place = context.options.isRemote ? skillMdUri(skill) : skill.file;
+  requireAccepted(result, { name: SKILL_MD, place }, context.profile);
+  logLoad(skill, "with a tool", context);
+  return result;
 }
 
 /**
@@ -104,17 +102,15 @@ export function formatLoadedSkill(
   input = "",
 ): string {
   const { skill, text } = loaded;
-  const directory = directoryOf(skill, context.options);
-  const start = `Loading: ${skill.name}\nBase directory: ${
-    escapeInvisible(directory)
-  }`;
+  const directory = escapeInvisible(directoryOf(skill, context.options));
+  const start = [`Loading: ${skill.name}`, `Base directory: ${directory}`];
   const notes = noteRemoteFiles(skill, context.options);
   const end = text.endsWith("\n") ? "" : "\n";
   const rest = `\n\n${text}` +
     (input === "" ? "" : `${end}\nARGUMENTS: ${input}`);
-  const whole = [start, ...notes].join("\n") + rest;
+  const whole = [...start, ...notes].join("\n") + rest;
   const length = noteLength(loaded, whole, context);
-  return [start, ...length, ...notes].join("\n") + rest;
+  return [...start, ...length, ...notes].join("\n") + rest;
 }
 
 /** How the model refers to the directory of a skill: by its path or its URI. */

@@ -16,7 +16,7 @@ import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./context.ts";
 import {
   createTextResult,
-  maxToolResultSize,
+  MAX_RESULT_SIZE,
   requireAccepted,
   sizeOf,
 } from "./results.ts";
@@ -54,7 +54,7 @@ export async function readAsMeant<T>(
     return await read(path);
   } catch (error) {
     const meant = meantPath(path);
-    if (meant === undefined || meant === path) throw error;
+    if (meant === path) throw error;
     return await read(meant).catch(() => {
       throw error;
     });
@@ -62,10 +62,10 @@ export async function readAsMeant<T>(
 }
 
 /** Removes a fragment, percent-encoding, backslashes, and a leading slash from a path. */
-function meantPath(path: string): string | undefined {
-  const [beforeFragment = ""] = path.split("#", 1);
-  const decoded = attempt(() => decodeURIComponent(beforeFragment));
-  return decoded?.replaceAll("\\", "/").replace(/^\//, "");
+function meantPath(path: string): string {
+  const plain = path.replace(/#.*$/s, "");
+  const decoded = attempt(() => decodeURIComponent(plain)) ?? plain;
+  return decoded.replaceAll("\\", "/").replace(/^\//, "");
 }
 
 /** Reads a file, reads all files of a directory, or lists the files if the path is empty. */
@@ -92,9 +92,8 @@ export async function readContent(
 ): Promise<Content> {
   const { registry, options, profile } = context;
   const file = await registry.readFile(skill, path, "model");
-  if (
-    file.text === undefined && mediaTypeOfName(file.path)?.startsWith("text/")
-  ) {
+  const isNamedText = mediaTypeOfName(file.path)?.startsWith("text/");
+  if (file.text === undefined && isNamedText) {
     throw new Error(
       `Cannot read ${
         quote(file.path)
@@ -122,22 +121,25 @@ async function readDir(
     .listFiles(skill, { viewer: "model" });
   const inDir = files.filter(({ path }) => path.startsWith(prefix));
   if (inDir.length === 0) return [];
-  const limit = maxToolResultSize(context.profile);
-  const contents = await readTogether(inDir, limit, async ({ path }) => {
-    // One unreadable file does not affect the others.
-    const content = await readContent(path, skill, context)
-      .catch(({ message }: Error): Content => ({
-        type: "text",
-        text: message,
-      }));
-    if (content.type === "text") {
-      content.text = `--- ${escapeInvisible(path)} ---\n${content.text}`;
-    }
-    return content;
-  });
+  const { maxResultSize } = context.profile;
+  const readNext = ({ path }: SkillFile) => readInDir(path, skill, context);
+  const contents = await readTogether(inDir, readNext, maxResultSize);
   const missing = skipped.filter(({ file }) => file.startsWith(prefix));
   const notes = createTextResult(...formatSkipped(missing));
   return [...contents, ...notes.content];
+}
+
+/** Reads one of several files, with its path. If that fails, returns the reason. */
+async function readInDir(
+  path: string,
+  skill: Skill,
+  context: RequestContext,
+): Promise<Content> {
+  const content = await readContent(path, skill, context)
+    .catch(({ message }: Error): Content => ({ type: "text", text: message }));
+  if (content.type !== "text") return content;
+  const text = `--- ${escapeInvisible(path)} ---\n${content.text}`;
+  return { ...content, text };
 }
 
 /**
@@ -148,8 +150,8 @@ async function readDir(
  */
 export async function readTogether<T>(
   files: readonly SkillFile[],
-  limit: number,
   read: (file: SkillFile) => Promise<T>,
+  limit: number = MAX_RESULT_SIZE,
 ): Promise<T[]> {
   const contents: T[] = [];
   let size = 0;
@@ -158,10 +160,9 @@ export async function readTogether<T>(
     size += sizeOf(content);
     if (size > limit) {
       const names = listNamed(files.map(({ path }) => quote(path))).join(", ");
+      const all = count(files.length, "file");
       throw new Error(
-        `Cannot return ${
-          count(files.length, "file")
-        } at once: the limit is ${limit} bytes of JSON; read them one by one: ${names}`,
+        `Cannot return ${all} at once: the limit is ${limit} bytes of JSON; read them one by one: ${names}`,
       );
     }
     contents.push(content);
@@ -173,9 +174,8 @@ async function listFiles(
   skill: Skill,
   { registry, options, profile }: RequestContext,
 ): Promise<CallToolResult> {
-  const { files, skipped } = await registry.listFiles(skill, {
-    viewer: "model",
-  });
+  const { files, skipped } = await registry
+    .listFiles(skill, { viewer: "model" });
   const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
   const text = [list, ...formatSkipped(skipped)].join("\n\n");

@@ -12,13 +12,6 @@ export function createTextResult(...texts: string[]): CallToolResult {
   return { content: texts.map((text) => ({ type: "text", text })) };
 }
 
-/** Returns the size of the largest tool result that a client accepts, in bytes of JSON. */
-export function maxToolResultSize(
-  { maxResultSize = MAX_RESULT_SIZE }: ClientProfile,
-): number {
-  return maxResultSize;
-}
-
 /** Returns the size of a value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
@@ -51,14 +44,14 @@ export function takeBytes(text: string, limit: number): string {
 /**
  * Checks the size of a result, or of a file in it.
  *
+ * @param what What it is, and what the client can do instead.
  * @param limit The largest size that the client accepts, in bytes of JSON.
- * @param about What it is, and what the client can do instead.
  * @throws {Error} If it is larger.
  */
 export function requireSize(
   value: unknown,
-  limit: number,
   { what, instead }: { what: string; instead: string },
+  limit: number = MAX_RESULT_SIZE,
 ): void {
   const size = sizeOf(value);
   if (size <= limit) return;
@@ -68,17 +61,16 @@ export function requireSize(
 }
 
 /**
- * Checks the content of a file before a tool returns it.
+ * Checks the size of a file or a list of files before a tool returns it.
  *
- * @param file Its name, and where else the client can open it: its path or URI.
+ * @param place Where else the client can open it: its path or URI.
  * @throws {Error} If the client accepts no result of its size.
  */
 export function requireAccepted(
   content: unknown,
   { name, place }: { name: string; place: string },
-  profile: ClientProfile,
+  { maxResultSize }: ClientProfile,
 ): void {
   const instead = `open ${quote(place)} with another tool`;
-  const about = { what: quote(name), instead };
-  requireSize(content, maxToolResultSize(profile), about);
+  requireSize(content, { what: quote(name), instead }, maxResultSize);
 }

@@ -32,7 +32,7 @@ import type {
   Params,
 } from "../features/requests.ts";
 import { listResources, RESOURCE_HANDLERS } from "../features/resources.ts";
-import { MAX_RESULT_SIZE, requireSize } from "../views/results.ts";
+import { requireSize } from "../views/results.ts";
 import {
   EXTENSION_HANDLERS,
   SKILLS_EXTENSION,
@@ -153,7 +153,7 @@ export async function answer(
   const result = await handle(params as Params<Method>, context);
   // Tools keep their results within the client's limit.
   if (method !== "tools/call") {
-    requireSize(result, MAX_RESULT_SIZE, WHOLE_RESULT);
+    requireSize(result, WHOLE_RESULT);
   }
   // Only clients of 2026-07-28 know these fields.
   const isModern = request.mcpReq.envelope !== undefined;

@@ -2,7 +2,7 @@
 
 import * as z from "npm:zod@^4/mini";
 import { formatAvailableSkills } from "../../views/lists.ts";
-import { formatLoadedSkill, loadForTool } from "../../views/loading.ts";
+import { loadFormatted } from "../../views/loading.ts";
 import { TOOL_NAMES } from "../../views/options.ts";
 import { defineTool, describedString, type SkillTool } from "./tool.ts";
 
@@ -38,12 +38,7 @@ ${formatAvailableSkills(list, ({ scope }) => scope)}`,
       .check(z.minLength(1, "Skill name cannot be empty")),
   }),
   example: { name: "pdf" },
-  call: ({ name }, context) =>
-    loadForTool(
-      name,
-      context,
-      (loaded) => [formatLoadedSkill(loaded, context)],
-    ),
+  call: ({ name }, context) => loadFormatted(name, context),
 });
 
 export const SKILL_TOOLS: readonly SkillTool[] = [loadTool];
