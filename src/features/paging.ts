@@ -1,43 +1,36 @@
 /** Serves lists in pages. */
 
-import { quoteSent } from "../text.ts";
 import { globalFirst, type SkillEntry } from "../views/entries.ts";
-import { invalidParams } from "./requests.ts";
+import { unknown } from "./requests.ts";
 
 /** The maximum number of items on a page. Many clients read only the first page. */
 const PAGE_SIZE = 1_000;
-
-interface Page<T> {
-  readonly page: readonly T[];
-  /** To add to the result: the cursor of the next page, if there is one. */
-  readonly next: { readonly nextCursor?: string };
-}
 
 /**
  * Takes the page of a list that starts at a cursor: the number of items before it. If the
  * list changes between two pages, `list_changed` tells the client to start again.
  * `skills/list` ends a page sooner, so each position is a cursor.
  *
- * @throws {ProtocolError} If the cursor is invalid.
+ * @returns The page under the name of the list, and the cursor of the next one, if any.
+ * @throws {InvalidParamsError} If the cursor is invalid.
  */
-export function takePage<T>(
+export function pageOf<Name extends string, T>(
+  name: Name,
   items: readonly T[],
   cursor: string | undefined,
-): Page<T> {
+): Record<Name, readonly T[]> & { readonly nextCursor?: string } {
   const start = Number(cursor ?? 0);
   const isKnown = cursor === undefined ||
     cursor === `${start}` && Number.isInteger(start) && start > 0 &&
       start < items.length;
   if (!isKnown) {
-    throw invalidParams(
-      `Unknown cursor ${
-        quoteSent(cursor)
-      }: pass the nextCursor of the previous page, or none to start at the first page`,
-    );
+    const advice =
+      "pass the nextCursor of the previous page, or none to start at the first page";
+    throw unknown("cursor", cursor, advice);
   }
   const end = start + PAGE_SIZE;
-  const next = end < items.length ? { nextCursor: `${end}` } : {};
-  return { page: items.slice(start, end), next };
+  const page = { [name]: items.slice(start, end) } as Record<Name, T[]>;
+  return end < items.length ? { ...page, nextCursor: `${end}` } : page;
 }
 
 /**

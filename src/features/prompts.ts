@@ -9,7 +9,7 @@ import { lookUp } from "../skills/lookup.ts";
 import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { nearestWords, quote, quoteSent } from "../text.ts";
+import { nearestWords, quote } from "../text.ts";
 import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
 import {
@@ -24,8 +24,13 @@ import {
   type LoadedSkill,
   logLoad,
 } from "../views/loading.ts";
-import { orderForPages, takePage } from "./paging.ts";
-import { type Handlers, invalidParams, type Params } from "./requests.ts";
+import { orderForPages, pageOf } from "./paging.ts";
+import {
+  type Handlers,
+  InvalidParamsError,
+  type Params,
+  unknown,
+} from "./requests.ts";
 import { readForRequest } from "./resources.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -34,8 +39,7 @@ const SKILL_PROMPT = "skill";
 export const PROMPT_HANDLERS: Handlers = {
   "prompts/list": (params, { registry: { catalog }, options, profile }) => {
     const prompts = listPrompts({ catalog, options, profile });
-    const { page, next } = takePage(prompts, params?.cursor);
-    return { prompts: page, ...next };
+    return pageOf("prompts", prompts, params?.cursor);
   },
   "prompts/get": async (params, context) => {
     const { registry, options, profile } = context;
@@ -137,14 +141,14 @@ function createSkillPrompt(entries: readonly SkillEntry[]): Prompt {
 
 const MAX_NEAR_NAMES = 5;
 
-/** @throws {ProtocolError} If the user can load no such skill. The message has similar names. */
+/** @throws {InvalidParamsError} If the user can load no such skill. The message has similar names. */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
 ): Skill {
   const name = prompt === SKILL_PROMPT ? input?.name : prompt;
   if (!name) {
-    throw invalidParams(
+    throw new InvalidParamsError(
       'Missing argument "name": pass the name of a skill, such as "pdf"; prompts/list returns all names',
     );
   }
@@ -164,5 +168,5 @@ function requirePrompt(
   const hint = near.length === 0
     ? advice
     : `did you mean ${near.join(" or ")}?`;
-  throw invalidParams(`Unknown skill ${quoteSent(name)}: ${hint}`);
+  throw unknown("skill", name, hint);
 }

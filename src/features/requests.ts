@@ -4,6 +4,7 @@ import type {
   Result,
   StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { quoteSent } from "../text.ts";
 import type { RequestContext } from "../views/context.ts";
 import type { METHODS } from "./methods.ts";
 
@@ -22,24 +23,39 @@ export type Handler<M extends Method> = (
 /** The handlers of some methods. */
 export type Handlers = { readonly [M in Method]?: Handler<M> };
 
-/** An error that the SDK sends to the client as it is. */
-class InvalidParamsError extends Error {
+/** The error for params that name nothing or are malformed. The SDK sends it as it is. */
+export class InvalidParamsError extends Error {
   /** The code of JSON-RPC for invalid params. */
   readonly code = -32602;
-  readonly data: unknown;
+  readonly data: { readonly uri: string } | undefined;
 
-  constructor(message: string, data: unknown) {
+  /** @param uri The URI of the resource that the request is about. */
+  constructor(message: string, uri?: string) {
     super(message);
     this.name = "InvalidParamsError";
-    this.data = data;
+    this.data = uri === undefined ? undefined : { uri };
   }
 }
 
 /**
- * Creates the error for params that name nothing or are malformed.
+ * Creates the error for params that name nothing.
  *
- * @param uri The URI of the resource that the request is about.
+ * @param kind What they should name, as a noun.
  */
-export function invalidParams(message: string, uri?: string): Error {
-  return new InvalidParamsError(message, uri === undefined ? uri : { uri });
+export function unknown(
+  kind: string,
+  value: string,
+  advice: string,
+): InvalidParamsError {
+  const message = `Unknown ${kind} ${quoteSent(value)}: ${advice}`;
+  return new InvalidParamsError(message);
+}
+
+/** Creates the error for a URI that names nothing. */
+export function unknownUri(
+  kind: string,
+  uri: string,
+  advice: string,
+): InvalidParamsError {
+  return new InvalidParamsError(unknown(kind, uri, advice).message, uri);
 }

@@ -20,9 +20,9 @@ import {
   summarizeSkills,
 } from "../views/lists.ts";
 import type { ToolOptions } from "../views/options.ts";
-import { takePage } from "./paging.ts";
-import { type Handlers, invalidParams } from "./requests.ts";
 import { createTextResult } from "../views/results.ts";
+import { pageOf } from "./paging.ts";
+import { type Handlers, unknown } from "./requests.ts";
 import type { SkillTool } from "./toolsets/tool.ts";
 import { listTools } from "./toolsets/toolsets.ts";
 
@@ -40,22 +40,20 @@ const { localeError } = en();
 export const TOOL_HANDLERS: Handlers = {
   "tools/list": (params, { registry: { catalog }, options, profile }) => {
     const tools = listToolEntries({ catalog, options, profile });
-    return { tools: takePage(tools, params?.cursor).page };
+    return pageOf("tools", tools, params?.cursor);
   },
   "tools/call": ({ name, arguments: input = {} }, context) =>
     callTool(requireTool(name, context.options), input, context),
 };
 
-/** @throws {ProtocolError} If there is no tool with this name. */
+/** @throws {InvalidParamsError} If there is no tool with this name. */
 function requireTool(name: string, options: ToolOptions): SkillTool {
   const tools = listTools(options);
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
   const names = tools.map((tool) => quote(tool.name));
   const call = names.length > 1 ? "call one of the tools" : "call the tool";
-  throw invalidParams(
-    `Unknown tool ${quoteSent(name)}: ${call} ${names.join(", ")}`,
-  );
+  throw unknown("tool", name, `${call} ${names.join(", ")}`);
 }
 
 /** Calls a tool. Turns errors into results, so that the model learns what failed. */
