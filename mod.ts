@@ -85,8 +85,7 @@ import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
 import { SubscribedFiles } from "./src/features/subscriptions.ts";
 import { callTool, toTool } from "./src/features/tools.ts";
-import type { SkillTool } from "./src/features/toolsets/tool.ts";
-import { listTools } from "./src/features/toolsets/toolsets.ts";
+import { listTools, type SkillTool } from "./src/features/toolsets/toolsets.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import { STATES } from "./src/policy/states.ts";
 import {

@@ -10,7 +10,7 @@ import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
-import type { ListView, RequestContext } from "../views/context.ts";
+import type { ListView, RequestContext } from "../views/options.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
 import {
   findNoSkillsReason,
@@ -24,10 +24,11 @@ import {
   type LoadedSkill,
   logLoad,
 } from "../views/loading.ts";
-import { orderForPages, pageOf } from "./paging.ts";
 import {
   type Handlers,
   InvalidParamsError,
+  orderForPages,
+  pageOf,
   type Params,
   unknown,
 } from "./requests.ts";

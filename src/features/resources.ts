@@ -9,13 +9,18 @@ import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import type { RequestContext } from "../views/context.ts";
+import type { RequestContext } from "../views/options.ts";
 import { listEntries } from "../views/entries.ts";
 import { logLoad } from "../views/loading.ts";
 import { resourceContents } from "../views/media_types.ts";
-import { orderForPages, pageOf } from "./paging.ts";
 import { readAsMeant, readTogether } from "../views/reading.ts";
-import { type Handlers, InvalidParamsError, unknownUri } from "./requests.ts";
+import {
+  type Handlers,
+  InvalidParamsError,
+  orderForPages,
+  pageOf,
+  unknownUri,
+} from "./requests.ts";
 
 export const TEMPLATES: readonly ResourceTemplateType[] = [
   {

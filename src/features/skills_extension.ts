@@ -21,8 +21,12 @@ import { quoteSent, stringifyJson } from "../text.ts";
 import { globalFirst, listEntries } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";
 import { MAX_RESULT_SIZE, sizeOf } from "../views/results.ts";
-import { pageOf } from "./paging.ts";
-import { type Handlers, InvalidParamsError, unknownUri } from "./requests.ts";
+import {
+  type Handlers,
+  InvalidParamsError,
+  pageOf,
+  unknownUri,
+} from "./requests.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

@@ -11,7 +11,6 @@ import { remember } from "../remember.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
 import type { ClientProfile } from "../views/clients.ts";
-import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries } from "../views/entries.ts";
 import {
   findEmptyListReason,
@@ -19,12 +18,14 @@ import {
   MAX_LIST_LENGTH,
   summarizeSkills,
 } from "../views/lists.ts";
-import type { ToolOptions } from "../views/options.ts";
+import type {
+  ListView,
+  RequestContext,
+  ToolOptions,
+} from "../views/options.ts";
 import { createTextResult } from "../views/results.ts";
-import { pageOf } from "./paging.ts";
-import { type Handlers, unknown } from "./requests.ts";
-import type { SkillTool } from "./toolsets/tool.ts";
-import { listTools } from "./toolsets/toolsets.ts";
+import { type Handlers, pageOf, unknown } from "./requests.ts";
+import { listTools, type SkillTool } from "./toolsets/toolsets.ts";
 
 /** The annotations of a tool, unless it says otherwise. */
 const READ_ONLY: ToolAnnotations = {

@@ -5,8 +5,11 @@ import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { log, quote } from "../text.ts";
-import { TOOL_NAMES, type ToolOptions } from "./options.ts";
-import type { RequestContext } from "./context.ts";
+import {
+  type RequestContext,
+  TOOL_NAMES,
+  type ToolOptions,
+} from "./options.ts";
 import { createTextResult, requireAccepted } from "./results.ts";
 
 /** How long ago a scan may have begun to say that a name is unknown, in milliseconds. */

@@ -13,7 +13,7 @@ import { escapeInvisible } from "../invisible.ts";
 import { count, quote } from "../text.ts";
 import { directoryOf, logLoad } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
-import type { RequestContext } from "./context.ts";
+import type { RequestContext } from "./options.ts";
 import {
   createTextResult,
   MAX_RESULT_SIZE,
