@@ -1,7 +1,8 @@
 /** Loads a skill: finds it by its name, reads its `SKILL.md`, and formats that for the model. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
+import { join } from "../fs/paths.ts";
+import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { log, quote } from "../text.ts";
@@ -10,7 +11,7 @@ import {
   TOOL_NAMES,
   type ToolOptions,
 } from "./options.ts";
-import { createTextResult, requireAccepted } from "./results.ts";
+import { createTextResult, requireSize } from "./results.ts";
 
 /** How long ago a scan may have begun to say that a name is unknown, in milliseconds. */
 const UNKNOWN_NAME_AGE_MS = 100;
@@ -87,10 +88,27 @@ function toResult(
   texts: string[],
 ): CallToolResult {
   const result = createTextResult(...texts);
-  const place = context.options.isRemote ? skillMdUri(skill) : skill.file;
-  requireAccepted(result, { name: SKILL_MD, place }, context.profile);
+  requireAccepted(result, skill, SKILL_MD, context);
   logLoad(skill, "with a tool", context);
   return result;
+}
+
+/**
+ * Checks the size of what a tool returns.
+ *
+ * @param path The path of a file, or an empty one for the list of files.
+ * @throws {Error} If the client accepts no result of this size.
+ */
+export function requireAccepted(
+  content: unknown,
+  skill: Skill,
+  path: string,
+  { options, profile }: RequestContext,
+): void {
+  const what = quote(path === "" ? `${skill.name}/` : path);
+  const place = quote(placeOf(skill, path, options));
+  const instead = `open ${place} with another tool`;
+  requireSize(content, { what, instead }, profile.maxResultSize);
 }
 
 /**
@@ -105,7 +123,7 @@ export function formatLoadedSkill(
   input = "",
 ): string {
   const { skill, text } = loaded;
-  const directory = escapeInvisible(directoryOf(skill, context.options));
+  const directory = escapeInvisible(placeOf(skill, "", context.options));
   const start = [`Loading: ${skill.name}`, `Base directory: ${directory}`];
   const notes = noteRemoteFiles(skill, context.options);
   const end = text.endsWith("\n") ? "" : "\n";
@@ -116,12 +134,14 @@ export function formatLoadedSkill(
   return [...start, ...length, ...notes].join("\n") + rest;
 }
 
-/** How the model refers to the directory of a skill: by its path or its URI. */
-export function directoryOf(
+/** Where a file of a skill is, or its directory if the path is empty: a path, or a URI. */
+export function placeOf(
   skill: Skill,
+  path: string,
   { isRemote }: ToolOptions,
 ): string {
-  return isRemote ? skillFileUri(skill, "") : skill.directory;
+  if (isRemote) return skillFileUri(skill, path);
+  return path === SKILL_MD ? skill.file : join(skill.directory, path);
 }
 
 /**
@@ -137,11 +157,10 @@ function noteLength(
     ? new TextEncoder().encode(result).length
     : result.length;
   if (size <= profile.keepsResultsTo) return [];
-  const place = options.isRemote
-    ? `the resource ${skillMdUri(skill)}`
-    : escapeInvisible(skill.file);
+  const kind = options.isRemote ? "the resource " : "";
+  const place = escapeInvisible(placeOf(skill, SKILL_MD, options));
   return [
-    `Length: ${text.length} characters. If a part is cut out here, read it in ${place}`,
+    `Length: ${text.length} characters. If a part is cut out here, read it in ${kind}${place}`,
   ];
 }
 

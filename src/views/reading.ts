@@ -3,7 +3,7 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
+import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
 import { splitPath } from "../skills/files.ts";
 import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
@@ -11,15 +11,10 @@ import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { count, quote } from "../text.ts";
-import { directoryOf, logLoad } from "./loading.ts";
+import { logLoad, requireAccepted } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./options.ts";
-import {
-  createTextResult,
-  MAX_RESULT_SIZE,
-  requireAccepted,
-  sizeOf,
-} from "./results.ts";
+import { createTextResult, MAX_RESULT_SIZE, sizeOf } from "./results.ts";
 
 type Content = CallToolResult["content"][number];
 
@@ -90,8 +85,7 @@ export async function readContent(
   skill: Skill,
   context: RequestContext,
 ): Promise<Content> {
-  const { registry, options, profile } = context;
-  const file = await registry.readFile(skill, path, "model");
+  const file = await context.registry.readFile(skill, path, "model");
   const isNamedText = mediaTypeOfName(file.path)?.startsWith("text/");
   if (file.text === undefined && isNamedText) {
     throw new Error(
@@ -104,8 +98,7 @@ export async function readContent(
   const content: Content = file.text === undefined
     ? { type: "resource", resource: resourceContents(uri, file) }
     : { type: "text", text: file.text };
-  const place = options.isRemote ? uri : join(skill.directory, path);
-  requireAccepted(content, { name: file.path, place }, profile);
+  requireAccepted(content, skill, file.path, context);
   if (file.path === SKILL_MD) logLoad(skill, "with a tool", context);
   return content;
 }
@@ -172,16 +165,15 @@ export async function readTogether<T>(
 
 async function listFiles(
   skill: Skill,
-  { registry, options, profile }: RequestContext,
+  context: RequestContext,
 ): Promise<CallToolResult> {
-  const { files, skipped } = await registry
+  const { files, skipped } = await context.registry
     .listFiles(skill, { viewer: "model" });
   const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
   const text = [list, ...formatSkipped(skipped)].join("\n\n");
   const result = createTextResult(text);
-  const place = directoryOf(skill, options);
-  requireAccepted(result, { name: `${skill.name}/`, place }, profile);
+  requireAccepted(result, skill, "", context);
   return result;
 }
 

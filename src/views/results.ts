@@ -2,8 +2,6 @@
 
 import { Buffer } from "node:buffer";
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { quote } from "../text.ts";
-import type { ClientProfile } from "./clients.ts";
 
 /** The largest result that is sent, in bytes of JSON. The SDK's clients read 10 MiB. */
 export const MAX_RESULT_SIZE: number = 8 * 1024 * 1024;
@@ -58,19 +56,4 @@ export function requireSize(
   throw new Error(
     `Cannot return ${what}: it takes ${size} bytes as JSON, and the client accepts ${limit}; ${instead}`,
   );
-}
-
-/**
- * Checks the size of a file or a list of files before a tool returns it.
- *
- * @param place Where else the client can open it: its path or URI.
- * @throws {Error} If the client accepts no result of its size.
- */
-export function requireAccepted(
-  content: unknown,
-  { name, place }: { name: string; place: string },
-  { maxResultSize }: ClientProfile,
-): void {
-  const instead = `open ${quote(place)} with another tool`;
-  requireSize(content, { what: quote(name), instead }, maxResultSize);
 }

@@ -10,7 +10,7 @@ import type {
 import * as z from "npm:zod@^4/mini";
 import { isWindows } from "../../fs/paths.ts";
 import { escapeInvisible } from "../../invisible.ts";
-import { skillMdUri } from "../../skills/names.ts";
+import { SKILL_MD } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { formatIndentedJson, requireChoice } from "../../text.ts";
 import { OTHER_CLIENTS, PROFILE_NAMES } from "../../views/clients.ts";
@@ -22,10 +22,10 @@ import {
   type SkillList,
 } from "../../views/lists.ts";
 import {
-  directoryOf,
   loadFormatted,
   loadSkill,
   loadWhole,
+  placeOf,
 } from "../../views/loading.ts";
 import {
   type RequestContext,
@@ -121,7 +121,7 @@ const activateTool = defineTool({
   title: "Activate Skill",
   describe: (list) => {
     const locationOf = (skill: Skill) =>
-      list.options.isRemote ? skillMdUri(skill) : escapeInvisible(skill.file);
+      escapeInvisible(placeOf(skill, SKILL_MD, list.options));
     const skills = formatAvailableSkills(list, locationOf);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
@@ -224,7 +224,7 @@ const loadMetadataTool = defineTool({
       options,
       ({ skill, name, description }) => [
         name,
-        { description, skill_dir: directoryOf(skill, options) },
+        { description, skill_dir: placeOf(skill, "", options) },
       ],
     );
     const list = formatIndentedJson(Object.fromEntries(items));
