@@ -45,19 +45,21 @@ export const EXTENSION_HANDLERS: Handlers = {
     let size = 0;
     for await (const { skill } of inTurns(page.skills)) {
       // `skills/get` and `--list` explain why a skill is left out.
-      const entry = await loadEntry(skill, registry).catch(() => undefined);
-      if (entry === undefined) continue;
-      size += sizeOf(entry);
+      const manifest = await loadManifest(skill, registry).catch(() =>
+        undefined
+      );
+      if (manifest === undefined) continue;
+      size += sizeOf(manifest);
       if (size > MAX_PAGE_SIZE && skills.length > 0) {
         const position = all.findIndex((it) => it.skill === skill);
         return { skills, nextCursor: `${position}` };
       }
-      skills.push(entry);
+      skills.push(manifest);
     }
     return { ...page, skills };
   },
   "skills/get": async ({ uri }, { registry }) => ({
-    skill: await getEntry(uri, registry),
+    skill: await requireManifest(uri, registry),
   }),
   "resources/directory/read": async ({ uri, cursor }, { registry }) => {
     const resources = await listDirectory(uri, registry);
@@ -66,7 +68,10 @@ export const EXTENSION_HANDLERS: Handlers = {
 };
 
 /** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
-async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
+async function requireManifest(
+  uri: string,
+  registry: SkillSource,
+): Promise<unknown> {
   const { skill } = lookUpUri(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {
     const advice =
@@ -74,7 +79,7 @@ async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
     throw unknownUri("skill", uri, advice);
   }
   try {
-    return await loadEntry(skill, registry);
+    return await loadManifest(skill, registry);
   } catch (error) {
     const { message } = error as Error;
     const reason = `Cannot get the skill ${quoteSent(uri)}: ${message}`;
@@ -83,12 +88,12 @@ async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
 }
 
 /**
- * Creates the entry of a skill. The frontmatter and the digest of its `SKILL.md`
- * come from the same bytes.
+ * Creates the manifest of a skill: its frontmatter, and the digests of its files. The
+ * frontmatter and the digest of its `SKILL.md` come from the same bytes.
  *
  * @throws {Error} If hosts cannot load the skill.
  */
-async function loadEntry(skill: Skill, registry: SkillSource) {
+async function loadManifest(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   const main = await registry.readFile(skill, SKILL_MD);

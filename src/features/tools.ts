@@ -166,7 +166,7 @@ function describeTool(
   const skills = listEntries("model", catalog);
   const { cutsDescriptionsAt = Infinity } = profile;
   if (skills.every(({ description }) => description !== "")) {
-    const contract = describe({ skills, catalog, options });
+    const contract = describe({ catalog, options, profile });
     const limit = Math.min(MAX_LIST_LENGTH, cutsDescriptionsAt);
     if (contract.length <= limit) return { description: contract };
   }

@@ -7,7 +7,7 @@ import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, formatIndentedJson, quote, truncate } from "../text.ts";
 import { listEntries, type SkillEntry } from "./entries.ts";
-import type { ToolOptions } from "./options.ts";
+import type { ListView, ToolOptions } from "./options.ts";
 import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
 /**
@@ -248,23 +248,16 @@ export function nameSearchedDirs(
   return `The server searches ${named.join(", ")}.`;
 }
 
-/** A list of skills in the description of a tool. */
-export interface SkillList {
-  /** The skills that the model sees. */
-  readonly skills: readonly SkillEntry[];
-  readonly catalog: SkillCatalog;
-  readonly options: ToolOptions;
-}
-
 /**
  * Formats a list as XML. As the contract requires, the names are plain. The locations
  * tell skills of the same name apart.
  */
 export function formatAvailableSkills(
-  { skills, catalog, options }: SkillList,
+  { catalog, options }: ListView,
   locationOf: (skill: Skill) => string,
 ): string {
-  const elements = skills.map(({ skill, description }) => {
+  const entries = listEntries("model", catalog);
+  const elements = entries.map(({ skill, description }) => {
     const { name } = skill;
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill } from "../skills/types.ts";
+import { DEFAULT_PROFILE } from "./clients.ts";
 import type { SkillEntry } from "./entries.ts";
 import {
   fitEntries,
@@ -104,16 +105,20 @@ Deno.test("fitEntries() leaves the room of short descriptions to the others", ()
 });
 
 Deno.test("formatAvailableSkills() has no element for a missing description", () => {
-  const [entry] = listed("git", 1, { length: 0 });
+  const [entry] = listed("git", 1, {
+    state: "name-only",
+    hiddenFrom: "nobody",
+  });
+  const { name, skill } = entry!;
+  const described = { ...skill, description: "d" };
+  const catalog = { ...EMPTY_CATALOG, skills: new Map([[name, described]]) };
+  const view = {
+    catalog,
+    options: { toolset: "skill" },
+    profile: DEFAULT_PROFILE,
+  } as const;
   assert.equal(
-    formatAvailableSkills(
-      {
-        skills: [entry!],
-        catalog: EMPTY_CATALOG,
-        options: { toolset: "skill" },
-      },
-      () => "global",
-    ),
+    formatAvailableSkills(view, () => "global"),
     "<available_skills>\n<skill>\n<name>git0</name>\n<location>global</location>\n</skill>\n</available_skills>",
   );
 });

@@ -108,7 +108,7 @@ async function explainUnknownName(
   const { skipped } = lookUp(name, "model", catalog);
   const causes: Cause[] = [
     ...skipped?.diagnostics.map((it) => ({ ...skipped, diagnostic: it })) ?? [],
-    ...listSkippedEntries(name, catalog),
+    ...listSkippedFiles(name, catalog),
   ];
   if (!causes.some(isGlobal)) {
     const { scopes } = parseName(name);
@@ -125,8 +125,8 @@ function isGlobal({ scope }: Cause): boolean {
   return scope === "global";
 }
 
-/** Lists skipped entries of roots that are no folders with a `SKILL.md`, such as broken symlinks. */
-function listSkippedEntries(
+/** Lists what is skipped directly in a root, such as a broken symlink. */
+function listSkippedFiles(
   name: string,
   { diagnostics, roots }: SkillCatalog,
 ): Cause[] {
@@ -134,12 +134,12 @@ function listSkippedEntries(
   return diagnostics.flatMap((diagnostic) => {
     const { file } = diagnostic;
     const report = roots.find(({ root }) => root.path === dirname(file));
-    const entry = basename(file);
-    if (report === undefined || skillKey(entry) !== key) return [];
+    const base = basename(file);
+    if (report === undefined || skillKey(base) !== key) return [];
     const { scope, projectPath } = report;
     if (!scopes.includes(scope)) return [];
     // The project itself can be a root.
-    const path = projectPath ? `${projectPath}/${entry}` : entry;
+    const path = projectPath ? `${projectPath}/${base}` : base;
     return [{ diagnostic, scope, projectPath: path }];
   });
 }

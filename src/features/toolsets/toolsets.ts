@@ -14,12 +14,12 @@ import { SKILL_MD } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
 import { formatIndentedJson, requireChoice } from "../../text.ts";
 import { OTHER_CLIENTS, PROFILE_NAMES } from "../../views/clients.ts";
+import { listEntries } from "../../views/entries.ts";
 import {
   findNoSkillsReason,
   fitJsonList,
   formatAvailableSkills,
   formatLine,
-  type SkillList,
 } from "../../views/lists.ts";
 import {
   loadFormatted,
@@ -28,6 +28,7 @@ import {
   placeOf,
 } from "../../views/loading.ts";
 import {
+  type ListView,
   type RequestContext,
   TOOL_NAMES,
   type ToolOptions,
@@ -49,7 +50,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   /** Its description, or, if that lists the skills, a brief one without the list. */
   readonly usage: string;
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
-  readonly describe?: (list: SkillList) => string;
+  readonly describe?: (view: ListView) => string;
   /** If it has the parameter `name`, the list can be in the description of that instead. */
   readonly input: Input;
   /** Arguments that show the model how to call it, in the error about wrong ones. */
@@ -82,7 +83,7 @@ function describedString(description: string): z.ZodMiniString {
 const skillTool = defineTool({
   name: TOOL_NAMES.skill.load,
   title: "Load Skill",
-  describe: (list) =>
+  describe: (view) =>
     `Execute a skill within the main conversation
 
 <skills_instructions>
@@ -103,7 +104,7 @@ Important:
 - Do not use this tool for built-in CLI commands (like /help, /clear, etc.)
 </skills_instructions>
 
-${formatAvailableSkills(list, ({ scope }) => scope)}`,
+${formatAvailableSkills(view, ({ scope }) => scope)}`,
   usage:
     "Before you start a task, load the skill that matches it by name and follow its instructions.",
   input: z.strictObject({
@@ -119,10 +120,10 @@ ${formatAvailableSkills(list, ({ scope }) => scope)}`,
 const activateTool = defineTool({
   name: TOOL_NAMES.skilljack.load,
   title: "Activate Skill",
-  describe: (list) => {
+  describe: (view) => {
     const locationOf = (skill: Skill) =>
-      escapeInvisible(placeOf(skill, SKILL_MD, list.options));
-    const skills = formatAvailableSkills(list, locationOf);
+      escapeInvisible(placeOf(skill, SKILL_MD, view.options));
+    const skills = formatAvailableSkills(view, locationOf);
     return `Load and activate an Agent Skill by name. Returns the full SKILL.md content.
 
 # Skills
@@ -168,8 +169,8 @@ const readFileTool = defineTool({
 const listSkillsTool = defineTool({
   name: TOOL_NAMES.reference.list,
   title: "List Available Skills",
-  describe: ({ skills, catalog }) => {
-    const list = skills.map(formatLine).join("") ||
+  describe: ({ catalog }) => {
+    const list = listEntries("model", catalog).map(formatLine).join("") ||
       `\n${findNoSkillsReason(catalog) ?? "none"}`;
     return `List all available skills with their names and descriptions. Read one with read_skill when a task needs it.\n\nCurrently available:${list}`;
   },
