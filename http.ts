@@ -38,7 +38,6 @@ import { logWarnings } from "./src/program/settings.ts";
 import { wait } from "./src/tasks.ts";
 import { count, log, logged } from "./src/text.ts";
 
-/** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
 /** Matches the paths that proxies and clients make of it. */

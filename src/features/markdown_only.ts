@@ -3,7 +3,6 @@
 import { NOT_THERE, SkillFileError } from "../fs/errors.ts";
 import type { SkillSource } from "../skills/source.ts";
 
-/** Returns a source that lists and reads only the `.md` files of a registry. */
 export function serveOnlyMarkdown(registry: SkillSource): SkillSource {
   return {
     get catalog() {

@@ -86,7 +86,6 @@ function ownArguments(
   }];
 }
 
-/** Whether there is a prompt with a name. */
 export function isPrompt(name: string, registry: SkillSource): boolean {
   return name === SKILL_PROMPT || registry.find(name, "user") !== undefined;
 }

@@ -21,7 +21,6 @@ export type Handler<M extends Method> = (
   context: RequestContext,
 ) => Result | Promise<Result>;
 
-/** The handlers of some methods. */
 export type Handlers = { readonly [M in Method]?: Handler<M> };
 
 /** The error for params that name nothing or are malformed. The SDK sends it as it is. */
@@ -38,11 +37,7 @@ export class InvalidParamsError extends Error {
   }
 }
 
-/**
- * Creates the error for params that name nothing.
- *
- * @param kind What they should name, as a noun.
- */
+/** @param kind What the value should name, as a noun. */
 export function unknown(
   kind: string,
   value: string,
@@ -52,7 +47,6 @@ export function unknown(
   return new InvalidParamsError(message);
 }
 
-/** Creates the error for a URI that names nothing. */
 export function unknownUri(
   kind: string,
   uri: string,

@@ -108,7 +108,6 @@ export function findResource(
   return lookUpUri(uri.slice(0, start) + path, catalog);
 }
 
-/** @throws {InvalidParamsError} If there is no such skill. */
 export function requireResource(
   uri: string,
   { catalog }: SkillSource,

@@ -47,7 +47,6 @@ export const TOOL_HANDLERS: Handlers = {
     callTool(requireTool(name, context.options), input, context),
 };
 
-/** @throws {InvalidParamsError} If there is no tool with this name. */
 function requireTool(name: string, options: ToolOptions): SkillTool {
   const tools = listTools(options);
   const found = tools.find((tool) => tool.name === name);

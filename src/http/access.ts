@@ -30,7 +30,6 @@ const WRONG_TOKEN =
   "The bearer token is missing or wrong: send a valid one in the Authorization header";
 
 export interface AccessOptions {
-  /** If there are tokens, clients must send one of them. */
   readonly tokens?: Tokens | undefined;
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
@@ -38,7 +37,6 @@ export interface AccessOptions {
   readonly proxy: string | undefined;
 }
 
-/** Who sent a request that the server accepts. */
 export interface Sender {
   /** Its network address, after the name of its token, as in `alice@127.0.0.1`. */
   readonly name?: string | undefined;
@@ -99,7 +97,6 @@ export class AccessControl {
     return response;
   }
 
-  /** Returns who sent a request, or an error response. */
   identify(request: Request, address?: Deno.Addr): Sender | Response {
     const client = this.#clientOf(request, address);
     const reason = this.findAddressReason(address);

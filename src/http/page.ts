@@ -78,7 +78,6 @@ function create(tag, properties, ...children) {
   return element;
 }
 
-/** Sends a request to the MCP server and returns the result. */
 async function ask(method, params) {
   const headers = { "Content-Type": "application/json" };
   if (token !== "") headers.Authorization = "Bearer " + token;
@@ -147,7 +146,6 @@ async function showFiles(main, files) {
   }
 }
 
-/** Shows the rows that contain every word. */
 function filter() {
   const words = $("filter").value.toLowerCase().split(/\s+/);
   const shown = rows.filter(({ text }) => words.every((word) => text.includes(word)));

@@ -45,7 +45,6 @@ export class Refusals {
     }
   }
 
-  /** Sums up every minute. */
   follow(): void {
     setInterval(() => this.sumUp(), SUMMARY_MS);
   }

@@ -1,8 +1,7 @@
 /**
  * The MCP clients that are known: what each shows its model, where it keeps its
  * configuration, and which skills it lists itself. Nothing else depends on the name of
- * a client. What the server sends, `--profile`, `--as`, `--print-config`, and the
- * tables of docs/clients.md come from this table.
+ * a client.
  *
  * What clients show was measured with a model endpoint that recorded each request. The
  * rest is as their vendors document it.

@@ -22,7 +22,6 @@ const COLON = ": ";
 /** The minimum length of a shortened description with its colon. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 22;
 
-/** Formats an entry as a line of a list. */
 export function formatLine({ name, description }: SkillEntry): string {
   return description === ""
     ? `\n- ${name}`
@@ -118,7 +117,6 @@ export function fitEntries(
   return [...first, ...fitEntries(theirs, rest, lengthOfName)];
 }
 
-/** Returns the first entries that fit. */
 function takeFitting(
   entries: readonly SkillEntry[],
   limit: number,

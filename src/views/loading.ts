@@ -93,12 +93,7 @@ function toResult(
   return result;
 }
 
-/**
- * Checks the size of what a tool returns.
- *
- * @param path The path of a file, or an empty one for the list of files.
- * @throws {Error} If the client accepts no result of this size.
- */
+/** @param path The path of the file that is returned, or an empty one for their list. */
 export function requireAccepted(
   content: unknown,
   skill: Skill,

@@ -61,7 +61,6 @@ export const TOOL_NAMES = {
 export interface ListView {
   readonly catalog: SkillCatalog;
   readonly options: ToolOptions;
-  /** The profile that the options choose, or else that of the client. */
   readonly profile: ClientProfile;
 }
 
@@ -71,7 +70,6 @@ export interface RequestContext {
   readonly options: ToolOptions;
   /** Aborted when the client cancels the request, or when the time for it is up. */
   readonly signal: AbortSignal;
-  /** The name of the client, if it gave one. */
   readonly client: string | undefined;
   /** The profile that the options choose, or else that of the client. */
   readonly profile: ClientProfile;

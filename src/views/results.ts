@@ -39,13 +39,7 @@ export function takeBytes(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
-/**
- * Checks the size of a result, or of a file in it.
- *
- * @param what What it is, and what the client can do instead.
- * @param limit The largest size that the client accepts, in bytes of JSON.
- * @throws {Error} If it is larger.
- */
+/** @param limit The largest size that the client accepts, in bytes of JSON. */
 export function requireSize(
   value: unknown,
   { what, instead }: { what: string; instead: string },

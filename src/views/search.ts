@@ -37,7 +37,6 @@ export const indexesOf: (
   project: new SkillIndex(),
 }));
 
-/** An index of skills. */
 export class SkillIndex {
   /** Frontmatters, which scans keep until their files change. */
   readonly #indexed = new Set<object>();

@@ -56,10 +56,8 @@ const MAX_TTL_SECONDS = 5;
 /** A result for the error that it is too large. */
 const WHOLE_RESULT = { what: "the result", instead: "ask for less at a time" };
 
-/** What the SDK's constructor of a server takes. */
 type ServerParameters = ConstructorParameters<typeof Server>;
 
-/** Describes the server of a connection to the SDK. */
 export function describeServer(
   connection: McpRequestContext,
   registry: SkillSource,
@@ -96,12 +94,10 @@ export function isStdio({ requestInfo }: McpRequestContext): boolean {
 
 interface ServedMethod {
   readonly method: Method;
-  /** The schema of its params. */
   readonly params: StandardSchemaV1;
   readonly handle: Handler<Method>;
 }
 
-/** Lists the methods that a connection has. */
 export function listMethods(
   connection: McpRequestContext,
   files: SubscribedFiles,
@@ -130,7 +126,6 @@ function capabilitiesFor(connection: McpRequestContext): ServerCapabilities {
   };
 }
 
-/** The server of a connection, and what it serves. */
 interface Serving {
   readonly server: Server;
   readonly registry: SkillSource;
@@ -209,7 +204,6 @@ export function publishChanges(
   });
 }
 
-/** Notifies the client of a connection. */
 export async function notify(
   server: Server,
   event: ServerEvent,

@@ -97,7 +97,6 @@ class StdioTransport implements Transport {
   }
 }
 
-/** What the transport needs of a service. */
 interface Service {
   /** Fulfilled after the first scan. */
   readonly ready: Promise<unknown>;

@@ -43,7 +43,6 @@ import {
 import { createTextResult } from "../../views/results.ts";
 import { findShell, runShellCommand, SHELL_TIMEOUT } from "./shell.ts";
 
-/** A tool of a toolset. */
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly name: string;
   readonly title: string;
@@ -73,7 +72,6 @@ function defineTool<Input extends z.ZodMiniObject>(
   return tool;
 }
 
-/** Creates the schema of a text with a description. */
 function describedString(description: string): z.ZodMiniString {
   return z.string().check(z.describe(description));
 }
