@@ -46,10 +46,8 @@ const MCP_PATHS = /\/mcp\/*$/;
 /** Under these paths, clients look for descriptions of the server. */
 const WELL_KNOWN = "/.well-known/";
 
-const NOT_FOUND = `Not found: MCP clients connect to ${MCP_PATH}`;
-
 const NO_OAUTH =
-  `This server has no OAuth: set the header "Authorization: Bearer <token>" in the configuration of the client, with a token of this server`;
+  'This server has no OAuth: set the header "Authorization: Bearer <token>" in the configuration of the client, with a token of this server';
 
 /** How long the server still answers requests after a signal to end, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
@@ -174,9 +172,8 @@ function answerHealth(request: Request): Response {
 
 /** Answers in the form that clients with OAuth show, which look for a login if a token is wrong. */
 function answerNotFound(): Response {
-  const description = access.requiresToken
-    ? `${NOT_FOUND}. ${NO_OAUTH}`
-    : NOT_FOUND;
+  const reason = `Not found: MCP clients connect to ${MCP_PATH}`;
+  const description = access.requiresToken ? `${reason}. ${NO_OAUTH}` : reason;
   const body = { error: "not_found", error_description: description };
   return Response.json(body, { status: 404 });
 }

@@ -83,6 +83,7 @@ import { PathPoller } from "./src/fs/poll.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
+import { sourceFor } from "./src/features/markdown_only.ts";
 import { SubscribedFiles } from "./src/features/subscriptions.ts";
 import { callTool, toTool } from "./src/features/tools.ts";
 import { listTools, type SkillTool } from "./src/features/toolsets/toolsets.ts";
@@ -1527,7 +1528,7 @@ export async function createSkillService(
   listTools(toolOptions);
   registry.requireOpen();
   const bus = new InMemoryServerEventBus();
-  const source = wire.sourceFor(registry, toolOptions);
+  const source = sourceFor(registry, toolOptions);
   const files = new SubscribedFiles(source, bus);
   const ready = registry.catalog.revision === 0
     ? registry.refresh()

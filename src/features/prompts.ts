@@ -160,13 +160,12 @@ function requirePrompt(
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const none = findNoSkillsReason(catalog) ??
-    "there are no skills; put some into a folder that this server searches, or choose other folders in its settings";
-  const other =
-    "choose another name, or ask the model to load the skill: the answer says why it is missing";
-  const advice = entries.length === 0 ? none : other;
-  const hint = near.length === 0
-    ? advice
-    : `did you mean ${near.join(" or ")}?`;
-  throw unknown("skill", name, hint);
+  if (near.length > 0) {
+    throw unknown("skill", name, `did you mean ${near.join(" or ")}?`);
+  }
+  const advice = entries.length > 0
+    ? "choose another name, or ask the model to load the skill: the answer says why it is missing"
+    : findNoSkillsReason(catalog) ??
+      "there are no skills; put some into a folder that this server searches, or choose other folders in its settings";
+  throw unknown("skill", name, advice);
 }

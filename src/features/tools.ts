@@ -6,7 +6,6 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import en from "npm:zod@^4/v4/locales/en.js";
 import { remember } from "../remember.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
@@ -34,9 +33,6 @@ const READ_ONLY: ToolAnnotations = {
   idempotentHint: true,
   openWorldHint: false,
 };
-
-/** The messages of zod, whose small variant has none. Its global settings stay untouched. */
-const { localeError } = en();
 
 export const TOOL_HANDLERS: Handlers = {
   "tools/list": (params, { registry: { catalog }, options, profile }) => {
@@ -89,17 +85,14 @@ function parseInput(
 }
 
 /** Describes an invalid argument, unless the schema has its own message for it. */
-function describeIssue(
-  issue: z.core.$ZodRawIssue,
-): ReturnType<typeof localeError> {
+function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "unrecognized_keys") {
     return `there is no argument ${issue.keys.map(quoteSent).join(" or ")}`;
   }
   const argument = `the argument ${quote(issue.path!.join("."))}`;
-  if (issue.input === undefined) return `${argument} is missing`;
-  return issue.code === "invalid_type"
-    ? `${argument} must be a ${issue.expected}`
-    : localeError(issue);
+  return issue.input === undefined
+    ? `${argument} is missing`
+    : `${argument} must be a string`;
 }
 
 export interface ToolView extends ListView {

@@ -45,22 +45,21 @@ export interface Sender {
 }
 
 export class AccessControl {
-  readonly #tokens: Tokens | undefined;
+  readonly #options: AccessOptions;
+  readonly #refusals: Refusals;
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
-  readonly #proxy: string | undefined;
-  readonly #refusals: Refusals;
 
-  constructor({ tokens, hosts, proxy }: AccessOptions, refusals: Refusals) {
-    this.#tokens = tokens;
+  constructor(options: AccessOptions, refusals: Refusals) {
+    const { hosts } = options;
+    this.#options = options;
+    this.#refusals = refusals;
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
     this.#acceptsAnyHost = this.requiresToken && hosts.length === 0;
-    this.#proxy = proxy;
-    this.#refusals = refusals;
   }
 
   get requiresToken(): boolean {
-    return this.#tokens !== undefined;
+    return this.#options.tokens !== undefined;
   }
 
   /** Returns the reason not to serve an address, of a client or of the server itself. */
@@ -101,9 +100,10 @@ export class AccessControl {
     const client = this.#clientOf(request, address);
     const reason = this.findAddressReason(address);
     if (reason !== undefined) return this.#refusals.refuse(403, reason, client);
-    if (this.#tokens === undefined) return { name: client };
+    const { tokens } = this.#options;
+    if (tokens === undefined) return { name: client };
     const authorization = request.headers.get("authorization") ?? "";
-    const token = this.#tokens.find(bearerTokenIn(authorization));
+    const token = tokens.find(bearerTokenIn(authorization));
     if (token === undefined) {
       const error = authorization === "" ? "" : ' error="invalid_token"';
       const headers = { "WWW-Authenticate": `Bearer${error}` };
@@ -120,7 +120,7 @@ export class AccessControl {
   #clientOf({ headers }: Request, address?: Deno.Addr): string | undefined {
     const host = hostnameOf(address);
     if (host === undefined) return undefined;
-    if (host.replace(/^::ffff:/, "") !== this.#proxy) return host;
+    if (host.replace(/^::ffff:/, "") !== this.#options.proxy) return host;
     const forwarded = headers.get("x-forwarded-for") ?? "";
     const last = forwarded.split(",").at(-1)!.trim();
     return isIP(last) === 0 ? host : last;

@@ -21,7 +21,6 @@ import { profileFor } from "../views/clients.ts";
 import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import { createInstructions } from "../views/instructions.ts";
 import type { RequestContext, ToolOptions } from "../views/options.ts";
-import { serveOnlyMarkdown } from "../features/markdown_only.ts";
 import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
 import { METHODS } from "../features/methods.ts";
 import type {
@@ -77,14 +76,6 @@ function cacheHintOf(
 ): { ttlMs: number; cacheScope: "private" } {
   const ttlMs = Math.floor(Math.min(refreshSeconds, MAX_TTL_SECONDS) * 1_000);
   return { ttlMs, cacheScope: "private" };
-}
-
-/** What the files of a registry are read through, with some options. */
-export function sourceFor(
-  registry: SkillSource,
-  { toolset }: ToolOptions,
-): SkillSource {
-  return toolset === "reference" ? serveOnlyMarkdown(registry) : registry;
 }
 
 /** Over stdio, clients of all revisions can subscribe to files. */
