@@ -12,12 +12,8 @@ import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 import type { ListView, RequestContext } from "../views/options.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
-import {
-  findNoSkillsReason,
-  fitList,
-  MAX_LIST_LENGTH,
-  PLAIN_NAME,
-} from "../views/lists.ts";
+import { findNoSkillsReason, PLAIN_NAME } from "../views/instructions.ts";
+import { fitList, MAX_LIST_LENGTH } from "../views/lists.ts";
 import {
   decodeText,
   formatLoadedSkill,

@@ -11,12 +11,8 @@ import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
 import type { ClientProfile } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
-import {
-  findEmptyListReason,
-  fitList,
-  MAX_LIST_LENGTH,
-  summarizeSkills,
-} from "../views/lists.ts";
+import { findEmptyListReason, summarizeSkills } from "../views/instructions.ts";
+import { fitList, MAX_LIST_LENGTH } from "../views/lists.ts";
 import type {
   ListView,
   RequestContext,

@@ -1,12 +1,12 @@
 /**
  * Writes lists of skills: lines that fit into a limit, XML in the wording of a tool's
- * contract, JSON, and a summary in one line. No skill can break out of a list.
+ * contract, and JSON. No skill can break out of a list.
  */
 
-import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { escapeXml, formatIndentedJson, quote, truncate } from "../text.ts";
+import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
 import { listEntries, type SkillEntry } from "./entries.ts";
+import { findEmptyListReason } from "./instructions.ts";
 import type { ListView, ToolOptions } from "./options.ts";
 import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
@@ -202,50 +202,6 @@ function total(
   return entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
 }
 
-/** Returns one line that explains why no skills are served, if a failure is the reason. */
-export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
-  const failure = findFailure(catalog);
-  if (failure === undefined || catalog.served.size > 0) return undefined;
-  const cause = failure.rule === "policy"
-    ? "the policy is not valid"
-    : "the scan failed";
-  return `No skills are served, because ${cause}. The server's log says how to fix it.`;
-}
-
-/** Returns one line of advice for the user, if there are no skills for the model. */
-export function findEmptyListReason(
-  catalog: SkillCatalog,
-  options: ToolOptions,
-): string | undefined {
-  if (listEntries("model", catalog).length > 0) return undefined;
-  return findNoSkillsReason(catalog) ??
-    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into a folder that this server searches, or to choose the folder that holds them in its settings. ${
-      nameSearchedDirs(catalog, options)
-    }`.trim();
-}
-
-/** A path in a project that is safe in the server's own sentences. */
-export const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
-
-/** How many directories a sentence names. */
-const MAX_NAMED_DIRS = 12;
-
-/** Names the directories that are searched in a sentence, unless the client is elsewhere. */
-export function nameSearchedDirs(
-  { roots }: SkillCatalog,
-  { isRemote = false }: ToolOptions,
-): string {
-  // Those in a directory that the user named go without saying.
-  const paths = roots.filter(({ root }) => root.includesItself !== false)
-    .flatMap(({ root, scope, projectPath = "" }) => {
-      if (scope === "global") return root.path;
-      return PLAIN_PATH.test(projectPath) ? projectPath : [];
-    });
-  if (isRemote || paths.length === 0) return "";
-  const named = [...new Set(paths)].slice(0, MAX_NAMED_DIRS).map(quote);
-  return `The server searches ${named.join(", ")}.`;
-}
-
 /**
  * Formats a list as XML. As the contract requires, the names are plain. The locations
  * tell skills of the same name apart.
@@ -266,35 +222,4 @@ export function formatAvailableSkills(
   const list = elements.join("\n") ||
     (findEmptyListReason(catalog, options) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
-}
-
-/** The maximum length of the line that summarizes the skills, in characters. Codex shows no more. */
-const MAX_SUMMARY_LENGTH = 250;
-
-/** The names that are plain enough for the server's own sentences. */
-export const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
-
-/**
- * Summarizes the skills in one line of limited length, after a text without a period.
- * Some clients show the model nothing else until it searches for tools.
- */
-export function summarizeSkills(
-  catalog: SkillCatalog,
-  purpose: string,
-): string {
-  const entries = listEntries("model", catalog);
-  if (entries.length === 0) {
-    return findNoSkillsReason(catalog) ?? `${purpose}. There are none yet.`;
-  }
-  const names = entries.filter(({ skill }) => skill.scope === "global")
-    .map(({ name }) => name).filter((name) => PLAIN_NAME.test(name));
-  const whole = `${purpose}: ${names.join(", ")}.`;
-  const isWhole = names.length === entries.length &&
-    whole.length <= MAX_SUMMARY_LENGTH;
-  if (isWhole) return whole;
-  const more = names.length > 0 ? `, such as ${names.join(", ")}.` : ".";
-  return truncate(
-    `${purpose}: ${entries.length} in total${more}`,
-    MAX_SUMMARY_LENGTH,
-  );
 }

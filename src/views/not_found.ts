@@ -18,8 +18,8 @@ import {
   findNoSkillsReason,
   nameSearchedDirs,
   PLAIN_PATH,
-  takeList,
-} from "./lists.ts";
+} from "./instructions.ts";
+import { takeList } from "./lists.ts";
 import type { ToolOptions } from "./options.ts";
 import { indexesOf } from "./search.ts";
 

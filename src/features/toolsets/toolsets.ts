@@ -15,8 +15,8 @@ import type { Skill } from "../../skills/types.ts";
 import { formatIndentedJson, requireChoice } from "../../text.ts";
 import { OTHER_CLIENTS, PROFILE_NAMES } from "../../views/clients.ts";
 import { listEntries } from "../../views/entries.ts";
+import { findNoSkillsReason } from "../../views/instructions.ts";
 import {
-  findNoSkillsReason,
   fitJsonList,
   formatAvailableSkills,
   formatLine,
