@@ -58,8 +58,8 @@ export async function readAsMeant<T>(
 
 /** Removes a fragment, percent-encoding, backslashes, and a leading slash from a path. */
 function meantPath(path: string): string {
-  const plain = path.replace(/#.*$/s, "");
-  const decoded = attempt(() => decodeURIComponent(plain)) ?? plain;
+  const [beforeFragment = ""] = path.split("#", 1);
+  const decoded = attempt(() => decodeURIComponent(beforeFragment)) ?? path;
   return decoded.replaceAll("\\", "/").replace(/^\//, "");
 }
 
