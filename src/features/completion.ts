@@ -4,7 +4,7 @@ import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, Viewer } from "../skills/types.ts";
 import { globalFirst, listEntries } from "../views/entries.ts";
 import { isPrompt } from "./prompts.ts";
-import { type Handlers, type Params, unknown } from "./requests.ts";
+import { type Handlers, type Params, unknownName } from "./requests.ts";
 import { requireResource, TEMPLATES } from "./resources.ts";
 
 const MAX_COMPLETIONS = 100;
@@ -35,7 +35,7 @@ async function listValues(
   if (ref.type === "ref/prompt") {
     if (!isPrompt(ref.name, registry)) {
       const advice = "pass a name that prompts/list returns";
-      throw unknown("prompt", ref.name, advice);
+      throw unknownName("prompt", ref.name, advice);
     }
     return argument.name === "name" ? listNames("user", catalog) : [];
   }

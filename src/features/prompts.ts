@@ -26,7 +26,7 @@ import {
   orderForPages,
   pageOf,
   type Params,
-  unknown,
+  unknownName,
 } from "./requests.ts";
 import { readForRequest } from "./resources.ts";
 
@@ -157,11 +157,11 @@ function requirePrompt(
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
   if (near.length > 0) {
-    throw unknown("skill", name, `did you mean ${near.join(" or ")}?`);
+    throw unknownName("skill", name, `did you mean ${near.join(" or ")}?`);
   }
   const advice = entries.length > 0
     ? "choose another name, or ask the model to load the skill: the answer says why it is missing"
     : findNoSkillsReason(catalog) ??
       "there are no skills; put some into a folder that this server searches, or choose other folders in its settings";
-  throw unknown("skill", name, advice);
+  throw unknownName("skill", name, advice);
 }

@@ -38,7 +38,7 @@ export class InvalidParamsError extends Error {
 }
 
 /** @param kind What the value should name, as a noun. */
-export function unknown(
+export function unknownName(
   kind: string,
   value: string,
   advice: string,
@@ -52,7 +52,7 @@ export function unknownUri(
   uri: string,
   advice: string,
 ): InvalidParamsError {
-  return new InvalidParamsError(unknown(kind, uri, advice).message, uri);
+  return new InvalidParamsError(unknownName(kind, uri, advice).message, uri);
 }
 
 /** The maximum number of items on a page. Many clients read only the first page. */
@@ -78,7 +78,7 @@ export function pageOf<Name extends string, T>(
   if (!isKnown) {
     const advice =
       "pass the nextCursor of the previous page, or none to start at the first page";
-    throw unknown("cursor", cursor, advice);
+    throw unknownName("cursor", cursor, advice);
   }
   const end = start + PAGE_SIZE;
   const page = { [name]: items.slice(start, end) } as Record<Name, T[]>;

@@ -19,7 +19,7 @@ import type {
   ToolOptions,
 } from "../views/options.ts";
 import { createTextResult } from "../views/results.ts";
-import { type Handlers, pageOf, unknown } from "./requests.ts";
+import { type Handlers, pageOf, unknownName } from "./requests.ts";
 import { listTools, type SkillTool } from "./toolsets/toolsets.ts";
 
 /** The annotations of a tool, unless it says otherwise. */
@@ -45,7 +45,7 @@ function requireTool(name: string, options: ToolOptions): SkillTool {
   if (found !== undefined) return found;
   const names = tools.map((tool) => quote(tool.name));
   const call = names.length > 1 ? "call one of the tools" : "call the tool";
-  throw unknown("tool", name, `${call} ${names.join(", ")}`);
+  throw unknownName("tool", name, `${call} ${names.join(", ")}`);
 }
 
 /** Calls a tool. Turns errors into results, so that the model learns what failed. */
@@ -134,22 +134,18 @@ export function toTool(tool: SkillTool, view: ToolView): Tool {
   return entry;
 }
 
-interface ToolTexts {
-  readonly description: string;
-  /** The text to append to the description of the parameter `name`. */
-  readonly parameter?: string;
-}
-
 /**
  * Describes a tool. A tool that lists the skills does so in the wording of its contract,
  * if the client shows that whole, or else in brief lines, and also if the policy hides
  * descriptions, which is meant to save tokens. The lines are in the description of the
  * tool, or in its parameter's if the client truncates the tool's.
+ *
+ * @returns Its description, and what to append to that of the parameter `name`.
  */
 function describeTool(
   { describe, usage, input }: SkillTool,
   { profile, catalog, options, describesParameters = true }: ToolView,
-): ToolTexts {
+): { description: string; parameter?: string } {
   if (describe === undefined) return { description: usage };
   const skills = listEntries("model", catalog);
   const { cutsDescriptionsAt = Infinity } = profile;
@@ -167,7 +163,7 @@ function describeTool(
   if (isCut && describesParameters && "name" in input.shape) {
     return {
       description: `${summary}\n${usage}\n(its parameter lists the skills)`,
-      parameter: `. Skills:${fitList(skills, MAX_LIST_LENGTH)}`,
+      parameter: `. Skills:${fitList(skills)}`,
     };
   }
   const start = `${summary}\n${usage}\n\nSkills:`;

@@ -55,13 +55,11 @@ const MAX_TTL_SECONDS = 5;
 /** A result for the error that it is too large. */
 const WHOLE_RESULT = { what: "the result", instead: "ask for less at a time" };
 
-type ServerParameters = ConstructorParameters<typeof Server>;
-
 export function describeServer(
   connection: McpRequestContext,
   registry: SkillSource,
   { toolset }: ToolOptions,
-): ServerParameters {
+): ConstructorParameters<typeof Server> {
   const { name, version } = config;
   return [{ name, title: "Agent Skills", version }, {
     capabilities: capabilitiesFor(connection),
