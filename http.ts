@@ -28,7 +28,7 @@ import {
   createHttpSettings,
   type HttpSettings,
 } from "./src/http/http_settings.ts";
-import { limitRequests, MAX_LISTENERS } from "./src/http/limits.ts";
+import { Exchange, MAX_LISTENERS } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
 import { createRefusal, Refusals } from "./src/http/refusals.ts";
 import { shareChanges } from "./src/http/threads.ts";
@@ -38,7 +38,6 @@ import { logWarnings } from "./src/program/settings.ts";
 import { wait } from "./src/tasks.ts";
 import { count, log, logged } from "./src/text.ts";
 
-/** The path that clients connect to. */
 const MCP_PATH = "/mcp";
 
 /** Matches the paths that proxies and clients make of it. */
@@ -47,10 +46,8 @@ const MCP_PATHS = /\/mcp\/*$/;
 /** Under these paths, clients look for descriptions of the server. */
 const WELL_KNOWN = "/.well-known/";
 
-const NOT_FOUND = `Not found: MCP clients connect to ${MCP_PATH}`;
-
 const NO_OAUTH =
-  `This server has no OAuth: set the header "Authorization: Bearer <token>" in the configuration of the client, with a token of this server`;
+  'This server has no OAuth: set the header "Authorization: Bearer <token>" in the configuration of the client, with a token of this server';
 
 /** How long the server still answers requests after a signal to end, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
@@ -68,7 +65,7 @@ const mcp = createMcpHandler(service.createServer, {
   bus: service.bus,
   maxSubscriptions: MAX_LISTENERS,
 });
-const respond = limitRequests(mcp, refusals);
+const exchange = new Exchange(mcp, refusals);
 let isClosed = false;
 
 await service.ready;
@@ -161,7 +158,7 @@ async function answer(
     const reason = "The server is shutting down: try again in a minute";
     return createRefusal(503, reason);
   }
-  return await respond(request, sender);
+  return await exchange.respond(request, sender);
 }
 
 /** Says only whether the server is ready: it has a usable policy, and found a folder of skills. */
@@ -175,9 +172,8 @@ function answerHealth(request: Request): Response {
 
 /** Answers in the form that clients with OAuth show, which look for a login if a token is wrong. */
 function answerNotFound(): Response {
-  const description = access.requiresToken
-    ? `${NOT_FOUND}. ${NO_OAUTH}`
-    : NOT_FOUND;
+  const reason = `Not found: MCP clients connect to ${MCP_PATH}`;
+  const description = access.requiresToken ? `${reason}. ${NO_OAUTH}` : reason;
   const body = { error: "not_found", error_description: description };
   return Response.json(body, { status: 404 });
 }

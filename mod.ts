@@ -78,10 +78,10 @@ import {
 import { DirWatcher, MAX_WATCHED_DIRS, PathPoller } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
+import { sourceFor } from "./src/features/markdown_only.ts";
 import { SubscribedFiles } from "./src/features/subscriptions.ts";
 import { callTool, toTool } from "./src/features/tools.ts";
-import type { SkillTool } from "./src/features/toolsets/tool.ts";
-import { listTools } from "./src/features/toolsets/toolsets.ts";
+import { listTools, type SkillTool } from "./src/features/toolsets/toolsets.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import { STATES } from "./src/policy/states.ts";
 import {
@@ -1534,7 +1534,7 @@ export async function createSkillService(
   );
   const wire = await import("./src/wire/server.ts");
   const bus = new InMemoryServerEventBus();
-  const source = wire.sourceFor(registry, toolOptions);
+  const source = sourceFor(registry, toolOptions);
   const files = new SubscribedFiles(source, bus);
   ready.then(() => wire.publishChanges(registry, toolOptions, bus));
   const createServer = (connection: McpRequestContext): Server => {

@@ -5,10 +5,9 @@
 export function remember<Key extends object, Value>(
   create: (key: Key) => Value,
 ): (key: Key) => Value {
-  const known = new WeakMap<Key, { readonly value: Value }>();
+  const known = new WeakMap<Key, Value>();
   return (key) => {
-    const { value } = known.get(key) ?? { value: create(key) };
-    known.set(key, { value });
-    return value;
+    if (!known.has(key)) known.set(key, create(key));
+    return known.get(key)!;
   };
 }

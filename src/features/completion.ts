@@ -2,10 +2,9 @@
 
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, Viewer } from "../skills/types.ts";
-import { quoteSent } from "../text.ts";
 import { globalFirst, listEntries } from "../views/entries.ts";
 import { isPrompt } from "./prompts.ts";
-import { type Handlers, invalidParams, type Params } from "./requests.ts";
+import { type Handlers, type Params, unknownName } from "./requests.ts";
 import { requireResource, TEMPLATES } from "./resources.ts";
 
 const MAX_COMPLETIONS = 100;
@@ -27,7 +26,7 @@ export const COMPLETION_HANDLERS: Handlers = {
   },
 };
 
-/** @throws {ProtocolError} If there is no such prompt, resource, or template. */
+/** @throws {InvalidParamsError} If there is no such prompt, resource, or template. */
 async function listValues(
   { ref, argument, context }: Params<"completion/complete">,
   registry: SkillSource,
@@ -35,11 +34,8 @@ async function listValues(
   const { catalog } = registry;
   if (ref.type === "ref/prompt") {
     if (!isPrompt(ref.name, registry)) {
-      throw invalidParams(
-        `Unknown prompt ${
-          quoteSent(ref.name)
-        }: pass a name that prompts/list returns`,
-      );
+      const advice = "pass a name that prompts/list returns";
+      throw unknownName("prompt", ref.name, advice);
     }
     return argument.name === "name" ? listNames("user", catalog) : [];
   }

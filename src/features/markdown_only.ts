@@ -1,10 +1,14 @@
-/** Serves no files but Markdown, as the reference implementation does. */
+/** Serves no files but Markdown with the toolset `reference`, as its model does. */
 
 import { NOT_THERE, SkillFileError } from "../fs/errors.ts";
 import type { SkillSource } from "../skills/source.ts";
+import type { ToolOptions } from "../views/options.ts";
 
-/** Returns a source that lists and reads only the `.md` files of a registry. */
-export function serveOnlyMarkdown(registry: SkillSource): SkillSource {
+export function sourceFor(
+  registry: SkillSource,
+  { toolset }: ToolOptions,
+): SkillSource {
+  if (toolset !== "reference") return registry;
   return {
     get catalog() {
       return registry.catalog;

@@ -5,7 +5,7 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import { invalidParams } from "./requests.ts";
+import { InvalidParamsError } from "./requests.ts";
 
 const {
   CallToolRequestParams,
@@ -53,7 +53,7 @@ const CHECKED = new Map<string, StandardSchemaV1>([
  * Checks the params of a request before the SDK does, and fails as it does for the other
  * methods.
  *
- * @throws {Error} The JSON-RPC error "invalid params", if they are wrong.
+ * @throws {InvalidParamsError} If they are wrong.
  */
 export function requireParams(method: string, params: unknown = {}): void {
   const result = CHECKED.get(method)?.["~standard"].validate(params);
@@ -62,5 +62,7 @@ export function requireParams(method: string, params: unknown = {}): void {
   if (issue === undefined) return;
   const { path = [], message } = issue;
   const place = path.map(String).join(".");
-  throw invalidParams(`Invalid params for ${method}: ${place}: ${message}`);
+  throw new InvalidParamsError(
+    `Invalid params for ${method}: ${place}: ${message}`,
+  );
 }

@@ -9,23 +9,25 @@ import { lookUp } from "../skills/lookup.ts";
 import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { nearestWords, quote, quoteSent } from "../text.ts";
-import type { ListView, RequestContext } from "../views/context.ts";
+import { nearestWords, quote } from "../text.ts";
+import type { ListView, RequestContext } from "../views/options.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
-import {
-  findNoSkillsReason,
-  fitList,
-  MAX_LIST_LENGTH,
-  PLAIN_NAME,
-} from "../views/lists.ts";
+import { findNoSkillsReason, PLAIN_NAME } from "../views/instructions.ts";
+import { fitList, MAX_LIST_LENGTH } from "../views/lists.ts";
 import {
   decodeText,
   formatLoadedSkill,
   type LoadedSkill,
   logLoad,
 } from "../views/loading.ts";
-import { orderForPages, takePage } from "./paging.ts";
-import { type Handlers, invalidParams, type Params } from "./requests.ts";
+import {
+  type Handlers,
+  InvalidParamsError,
+  orderForPages,
+  pageOf,
+  type Params,
+  unknownName,
+} from "./requests.ts";
 import { readForRequest } from "./resources.ts";
 
 /** The prompt that takes a skill's name as its argument. */
@@ -34,8 +36,7 @@ const SKILL_PROMPT = "skill";
 export const PROMPT_HANDLERS: Handlers = {
   "prompts/list": (params, { registry: { catalog }, options, profile }) => {
     const prompts = listPrompts({ catalog, options, profile });
-    const { page, next } = takePage(prompts, params?.cursor);
-    return { prompts: page, ...next };
+    return pageOf("prompts", prompts, params?.cursor);
   },
   "prompts/get": async (params, context) => {
     const { registry, options, profile } = context;
@@ -81,7 +82,6 @@ function ownArguments(
   }];
 }
 
-/** Whether there is a prompt with a name. */
 export function isPrompt(name: string, registry: SkillSource): boolean {
   return name === SKILL_PROMPT || registry.find(name, "user") !== undefined;
 }
@@ -137,14 +137,14 @@ function createSkillPrompt(entries: readonly SkillEntry[]): Prompt {
 
 const MAX_NEAR_NAMES = 5;
 
-/** @throws {ProtocolError} If the user can load no such skill. The message has similar names. */
+/** @throws {InvalidParamsError} If the user can load no such skill. The message has similar names. */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,
 ): Skill {
   const name = prompt === SKILL_PROMPT ? input?.name : prompt;
   if (!name) {
-    throw invalidParams(
+    throw new InvalidParamsError(
       'Missing argument "name": pass the name of a skill, such as "pdf"; prompts/list returns all names',
     );
   }
@@ -156,13 +156,12 @@ function requirePrompt(
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))
     .map((it) => it.name);
   const near = nearestWords(name, names).slice(0, MAX_NEAR_NAMES).map(quote);
-  const none = findNoSkillsReason(catalog) ??
-    "there are no skills; put some into a folder that this server searches, or choose other folders in its settings";
-  const other =
-    "choose another name, or ask the model to load the skill: the answer says why it is missing";
-  const advice = entries.length === 0 ? none : other;
-  const hint = near.length === 0
-    ? advice
-    : `did you mean ${near.join(" or ")}?`;
-  throw invalidParams(`Unknown skill ${quoteSent(name)}: ${hint}`);
+  if (near.length > 0) {
+    throw unknownName("skill", name, `did you mean ${near.join(" or ")}?`);
+  }
+  const advice = entries.length > 0
+    ? "choose another name, or ask the model to load the skill: the answer says why it is missing"
+    : findNoSkillsReason(catalog) ??
+      "there are no skills; put some into a folder that this server searches, or choose other folders in its settings";
+  throw unknownName("skill", name, advice);
 }

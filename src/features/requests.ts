@@ -1,10 +1,12 @@
-/** The types of requests and their handlers, and the error for invalid params. */
+/** What handlers of requests have in common: their types, errors, and pages. */
 
 import type {
   Result,
   StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import type { RequestContext } from "../views/context.ts";
+import { quoteSent } from "../text.ts";
+import { globalFirst, type SkillEntry } from "../views/entries.ts";
+import type { RequestContext } from "../views/options.ts";
 import type { METHODS } from "./methods.ts";
 
 export type Method = keyof typeof METHODS;
@@ -19,27 +21,78 @@ export type Handler<M extends Method> = (
   context: RequestContext,
 ) => Result | Promise<Result>;
 
-/** The handlers of some methods. */
 export type Handlers = { readonly [M in Method]?: Handler<M> };
 
-/** An error that the SDK sends to the client as it is. */
-class InvalidParamsError extends Error {
+/** The error for params that name nothing or are malformed. The SDK sends it as it is. */
+export class InvalidParamsError extends Error {
   /** The code of JSON-RPC for invalid params. */
   readonly code = -32602;
-  readonly data: unknown;
+  readonly data: { readonly uri: string } | undefined;
 
-  constructor(message: string, data: unknown) {
+  /** @param uri The URI of the resource that the request is about. */
+  constructor(message: string, uri?: string) {
     super(message);
     this.name = "InvalidParamsError";
-    this.data = data;
+    this.data = uri === undefined ? undefined : { uri };
   }
 }
 
+/** @param kind What the value should name, as a noun. */
+export function unknownName(
+  kind: string,
+  value: string,
+  advice: string,
+): InvalidParamsError {
+  const message = `Unknown ${kind} ${quoteSent(value)}: ${advice}`;
+  return new InvalidParamsError(message);
+}
+
+export function unknownUri(
+  kind: string,
+  uri: string,
+  advice: string,
+): InvalidParamsError {
+  return new InvalidParamsError(unknownName(kind, uri, advice).message, uri);
+}
+
+/** The maximum number of items on a page. Many clients read only the first page. */
+const PAGE_SIZE = 1_000;
+
 /**
- * Creates the error for params that name nothing or are malformed.
+ * Takes the page of a list that starts at a cursor: the number of items before it. If the
+ * list changes between two pages, `list_changed` tells the client to start again.
+ * `skills/list` ends a page sooner, so each position is a cursor.
  *
- * @param uri The URI of the resource that the request is about.
+ * @returns The page under the name of the list, and the cursor of the next one, if any.
+ * @throws {InvalidParamsError} If the cursor is invalid.
  */
-export function invalidParams(message: string, uri?: string): Error {
-  return new InvalidParamsError(message, uri === undefined ? uri : { uri });
+export function pageOf<Name extends string, T>(
+  name: Name,
+  items: readonly T[],
+  cursor: string | undefined,
+): Record<Name, readonly T[]> & { readonly nextCursor?: string } {
+  const start = Number(cursor ?? 0);
+  const isKnown = cursor === undefined ||
+    cursor === `${start}` && Number.isInteger(start) && start > 0 &&
+      start < items.length;
+  if (!isKnown) {
+    const advice =
+      "pass the nextCursor of the previous page, or none to start at the first page";
+    throw unknownName("cursor", cursor, advice);
+  }
+  const end = start + PAGE_SIZE;
+  const page = { [name]: items.slice(start, end) } as Record<Name, T[]>;
+  return end < items.length ? { ...page, nextCursor: `${end}` } : page;
+}
+
+/**
+ * Returns the order of the entries in a list with pages: if there are several, the
+ * first one begins with global skills.
+ */
+export function orderForPages(
+  entries: readonly SkillEntry[],
+  itemsPerEntry = 1,
+): readonly SkillEntry[] {
+  const isOnePage = entries.length * itemsPerEntry < PAGE_SIZE;
+  return isOnePage ? entries : globalFirst(entries);
 }

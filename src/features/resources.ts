@@ -9,15 +9,18 @@ import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { quoteSent } from "../text.ts";
-import type { RequestContext } from "../views/context.ts";
+import type { RequestContext } from "../views/options.ts";
 import { listEntries } from "../views/entries.ts";
 import { logLoad } from "../views/loading.ts";
 import { resourceContents } from "../views/media_types.ts";
-import { orderForPages, takePage } from "./paging.ts";
 import { readAsMeant, readTogether } from "../views/reading.ts";
-import { type Handlers, invalidParams } from "./requests.ts";
-import { MAX_RESULT_SIZE } from "../views/results.ts";
+import {
+  type Handlers,
+  InvalidParamsError,
+  orderForPages,
+  pageOf,
+  unknownUri,
+} from "./requests.ts";
 
 export const TEMPLATES: readonly ResourceTemplateType[] = [
   {
@@ -39,14 +42,10 @@ export const TEMPLATES: readonly ResourceTemplateType[] = [
 ];
 
 export const RESOURCE_HANDLERS: Handlers = {
-  "resources/list": (params, { registry: { catalog } }) => {
-    const { page, next } = takePage(listResources(catalog), params?.cursor);
-    return { resources: page, ...next };
-  },
-  "resources/templates/list": (params) => {
-    const { page } = takePage(TEMPLATES, params?.cursor);
-    return { resourceTemplates: page };
-  },
+  "resources/list": (params, { registry: { catalog } }) =>
+    pageOf("resources", listResources(catalog), params?.cursor),
+  "resources/templates/list": (params) =>
+    pageOf("resourceTemplates", TEMPLATES, params?.cursor),
   "resources/read": async ({ uri }, context) => ({
     contents: await readForRequest(uri, readResource(uri, context)),
   }),
@@ -86,7 +85,6 @@ async function readResource(
   const { files } = await registry.listFiles(skill);
   const contents = await readTogether(
     files,
-    MAX_RESULT_SIZE,
     async ({ path }) =>
       resourceContents(skillFileUri(skill, path), await read(path)),
   );
@@ -110,27 +108,23 @@ export function findResource(
   return lookUpUri(uri.slice(0, start) + path, catalog);
 }
 
-/** @throws {Error} The JSON-RPC error "invalid params" if there is no such skill. */
 export function requireResource(
   uri: string,
   { catalog }: SkillSource,
 ): FoundResource {
   const found = findResource(uri, catalog);
   if (found !== undefined) return found;
-  throw invalidParams(
-    `Unknown resource ${
-      quoteSent(uri)
-    }: pass a URI that resources/list returns, or that of a file in a skill, such as skill://pdf/SKILL.md`,
-    uri,
-  );
+  const advice =
+    "pass a URI that resources/list returns, or that of a file in a skill, such as skill://pdf/SKILL.md";
+  throw unknownUri("resource", uri, advice);
 }
 
-/** @throws {Error} The JSON-RPC error "invalid params" with the URI if the reading fails. */
+/** @throws {InvalidParamsError} If the reading fails. It has the URI. */
 export function readForRequest<T>(
   uri: string,
   reading: Promise<T>,
 ): Promise<T> {
   return reading.catch(({ message }: Error) => {
-    throw invalidParams(message, uri);
+    throw new InvalidParamsError(message, uri);
   });
 }

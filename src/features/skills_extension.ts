@@ -21,8 +21,12 @@ import { quoteSent, stringifyJson } from "../text.ts";
 import { globalFirst, listEntries } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";
 import { MAX_RESULT_SIZE, sizeOf } from "../views/results.ts";
-import { takePage } from "./paging.ts";
-import { type Handlers, invalidParams } from "./requests.ts";
+import {
+  type Handlers,
+  InvalidParamsError,
+  pageOf,
+  unknownUri,
+} from "./requests.ts";
 import { requireResource } from "./resources.ts";
 
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -36,61 +40,60 @@ const DIR_TYPE = "inode/directory";
 export const EXTENSION_HANDLERS: Handlers = {
   "skills/list": async (params, { registry }) => {
     const all = globalFirst(listEntries("host", registry.catalog));
-    const { page, next } = takePage(all, params?.cursor);
+    const page = pageOf("skills", all, params?.cursor);
     const skills: unknown[] = [];
     let size = 0;
-    for await (const { skill } of inTurns(page)) {
+    for await (const { skill } of inTurns(page.skills)) {
       // `skills/get` and `--list` explain why a skill is left out.
-      const entry = await loadEntry(skill, registry).catch(() => undefined);
-      if (entry === undefined) continue;
-      size += sizeOf(entry);
+      const manifest = await loadManifest(skill, registry).catch(() =>
+        undefined
+      );
+      if (manifest === undefined) continue;
+      size += sizeOf(manifest);
       if (size > MAX_PAGE_SIZE && skills.length > 0) {
         const position = all.findIndex((it) => it.skill === skill);
         return { skills, nextCursor: `${position}` };
       }
-      skills.push(entry);
+      skills.push(manifest);
     }
-    return { skills, ...next };
+    return { ...page, skills };
   },
   "skills/get": async ({ uri }, { registry }) => ({
-    skill: await getEntry(uri, registry),
+    skill: await requireManifest(uri, registry),
   }),
   "resources/directory/read": async ({ uri, cursor }, { registry }) => {
     const resources = await listDirectory(uri, registry);
-    const { page, next } = takePage(resources, cursor);
-    return { resources: page, ...next };
+    return pageOf("resources", resources, cursor);
   },
 };
 
 /** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
-async function getEntry(uri: string, registry: SkillSource): Promise<unknown> {
+async function requireManifest(
+  uri: string,
+  registry: SkillSource,
+): Promise<unknown> {
   const { skill } = lookUpUri(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {
-    throw invalidParams(
-      `Unknown skill ${
-        quoteSent(uri)
-      }: pass a URI that skills/list returns, such as skill://pdf/SKILL.md`,
-      uri,
-    );
+    const advice =
+      "pass a URI that skills/list returns, such as skill://pdf/SKILL.md";
+    throw unknownUri("skill", uri, advice);
   }
   try {
-    return await loadEntry(skill, registry);
+    return await loadManifest(skill, registry);
   } catch (error) {
     const { message } = error as Error;
-    throw invalidParams(
-      `Cannot get the skill ${quoteSent(uri)}: ${message}`,
-      uri,
-    );
+    const reason = `Cannot get the skill ${quoteSent(uri)}: ${message}`;
+    throw new InvalidParamsError(reason, uri);
   }
 }
 
 /**
- * Creates the entry of a skill. The frontmatter and the digest of its `SKILL.md`
- * come from the same bytes.
+ * Creates the manifest of a skill: its frontmatter, and the digests of its files. The
+ * frontmatter and the digest of its `SKILL.md` come from the same bytes.
  *
  * @throws {Error} If hosts cannot load the skill.
  */
-async function loadEntry(skill: Skill, registry: SkillSource) {
+async function loadManifest(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   const main = await registry.readFile(skill, SKILL_MD);
@@ -123,8 +126,7 @@ function toError({ reason, fix }: DiagnosticDetails): Error {
  * Lists the files and directories directly in a directory of a skill, sorted as the
  * files in them are.
  *
- * @throws {Error} The JSON-RPC error "invalid params" if there is no such
- *   directory.
+ * @throws {InvalidParamsError} If there is no such directory.
  */
 async function listDirectory(
   uri: string,
@@ -138,12 +140,9 @@ async function listDirectory(
   const { files } = await registry.listFiles(skill);
   const inDir = files.filter(({ path }) => path.startsWith(prefix));
   if (inDir.length === 0) {
-    throw invalidParams(
-      `Unknown folder ${
-        quoteSent(uri)
-      }: pass a skill, or a folder in it that holds files, such as skill://pdf or skill://pdf/references`,
-      uri,
-    );
+    const advice =
+      "pass a skill, or a folder in it that holds files, such as skill://pdf or skill://pdf/references";
+    throw unknownUri("folder", uri, advice);
   }
   const children = new Map<string, Resource>();
   for (const { path, size } of inDir) {

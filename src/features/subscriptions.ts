@@ -10,7 +10,6 @@ import { listEntries } from "../views/entries.ts";
 import type { Handlers } from "./requests.ts";
 import { findResource, requireResource } from "./resources.ts";
 
-/** The URI of all skills. */
 const ALL_SKILLS = "skill://";
 
 /** The handlers of the subscriptions of clients up to 2025-11-25. */
@@ -37,7 +36,6 @@ export class SubscribedFiles implements ScanSubscriber {
   readonly #bus: ServerEventBus;
   readonly #looks = new SharedTask<void>();
 
-  /** @param bus Carries notifications to the clients. */
   constructor(registry: SkillSource, bus: ServerEventBus) {
     this.#registry = registry;
     this.#bus = bus;

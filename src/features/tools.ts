@@ -6,25 +6,21 @@ import type {
   ToolAnnotations,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
-import en from "npm:zod@^4/v4/locales/en.js";
 import { remember } from "../remember.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { quote, quoteSent, truncate } from "../text.ts";
 import type { ClientProfile } from "../views/clients.ts";
-import type { ListView, RequestContext } from "../views/context.ts";
 import { listEntries } from "../views/entries.ts";
-import {
-  findEmptyListReason,
-  fitList,
-  MAX_LIST_LENGTH,
-  summarizeSkills,
-} from "../views/lists.ts";
-import type { ToolOptions } from "../views/options.ts";
-import { takePage } from "./paging.ts";
-import { type Handlers, invalidParams } from "./requests.ts";
+import { findEmptyListReason, summarizeSkills } from "../views/instructions.ts";
+import { fitList, MAX_LIST_LENGTH } from "../views/lists.ts";
+import type {
+  ListView,
+  RequestContext,
+  ToolOptions,
+} from "../views/options.ts";
 import { createTextResult } from "../views/results.ts";
-import type { SkillTool } from "./toolsets/tool.ts";
-import { listTools } from "./toolsets/toolsets.ts";
+import { type Handlers, pageOf, unknownName } from "./requests.ts";
+import { listTools, type SkillTool } from "./toolsets/toolsets.ts";
 
 /** The annotations of a tool, unless it says otherwise. */
 const READ_ONLY: ToolAnnotations = {
@@ -34,28 +30,22 @@ const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** The messages of zod, whose small variant has none. Its global settings stay untouched. */
-const { localeError } = en();
-
 export const TOOL_HANDLERS: Handlers = {
   "tools/list": (params, { registry: { catalog }, options, profile }) => {
     const tools = listToolEntries({ catalog, options, profile });
-    return { tools: takePage(tools, params?.cursor).page };
+    return pageOf("tools", tools, params?.cursor);
   },
   "tools/call": ({ name, arguments: input = {} }, context) =>
     callTool(requireTool(name, context.options), input, context),
 };
 
-/** @throws {ProtocolError} If there is no tool with this name. */
 function requireTool(name: string, options: ToolOptions): SkillTool {
   const tools = listTools(options);
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
   const names = tools.map((tool) => quote(tool.name));
   const call = names.length > 1 ? "call one of the tools" : "call the tool";
-  throw invalidParams(
-    `Unknown tool ${quoteSent(name)}: ${call} ${names.join(", ")}`,
-  );
+  throw unknownName("tool", name, `${call} ${names.join(", ")}`);
 }
 
 /** Calls a tool. Turns errors into results, so that the model learns what failed. */
@@ -91,17 +81,14 @@ function parseInput(
 }
 
 /** Describes an invalid argument, unless the schema has its own message for it. */
-function describeIssue(
-  issue: z.core.$ZodRawIssue,
-): ReturnType<typeof localeError> {
+function describeIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "unrecognized_keys") {
     return `there is no argument ${issue.keys.map(quoteSent).join(" or ")}`;
   }
   const argument = `the argument ${quote(issue.path!.join("."))}`;
-  if (issue.input === undefined) return `${argument} is missing`;
-  return issue.code === "invalid_type"
-    ? `${argument} must be a ${issue.expected}`
-    : localeError(issue);
+  return issue.input === undefined
+    ? `${argument} is missing`
+    : `${argument} must be a string`;
 }
 
 export interface ToolView extends ListView {
@@ -147,27 +134,23 @@ export function toTool(tool: SkillTool, view: ToolView): Tool {
   return entry;
 }
 
-interface ToolTexts {
-  readonly description: string;
-  /** The text to append to the description of the parameter `name`. */
-  readonly parameter?: string;
-}
-
 /**
  * Describes a tool. A tool that lists the skills does so in the wording of its contract,
  * if the client shows that whole, or else in brief lines, and also if the policy hides
  * descriptions, which is meant to save tokens. The lines are in the description of the
  * tool, or in its parameter's if the client truncates the tool's.
+ *
+ * @returns Its description, and what to append to that of the parameter `name`.
  */
 function describeTool(
   { describe, usage, input }: SkillTool,
   { profile, catalog, options, describesParameters = true }: ToolView,
-): ToolTexts {
+): { description: string; parameter?: string } {
   if (describe === undefined) return { description: usage };
   const skills = listEntries("model", catalog);
   const { cutsDescriptionsAt = Infinity } = profile;
   if (skills.every(({ description }) => description !== "")) {
-    const contract = describe({ skills, catalog, options });
+    const contract = describe({ catalog, options, profile });
     const limit = Math.min(MAX_LIST_LENGTH, cutsDescriptionsAt);
     if (contract.length <= limit) return { description: contract };
   }
@@ -180,7 +163,7 @@ function describeTool(
   if (isCut && describesParameters && "name" in input.shape) {
     return {
       description: `${summary}\n${usage}\n(its parameter lists the skills)`,
-      parameter: `. Skills:${fitList(skills, MAX_LIST_LENGTH)}`,
+      parameter: `. Skills:${fitList(skills)}`,
     };
   }
   const start = `${summary}\n${usage}\n\nSkills:`;

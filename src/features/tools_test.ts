@@ -3,7 +3,7 @@ import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog, SkillState } from "../skills/types.ts";
 import {
   PROFILE_NAMES,
-  profileOfClient,
+  profileFor,
   profileOfOption,
 } from "../views/clients.ts";
 import { MAX_LIST_LENGTH } from "../views/lists.ts";
@@ -49,7 +49,7 @@ function listed(text: string): { numbers: string[]; more: number } {
 
 Deno.test("each client gets each skill once, within the limits of what its model sees", () => {
   for (const name of CLIENTS) {
-    const profile = profileOfClient(name);
+    const profile = profileFor(name);
     const { cutsDescriptionsAt = Infinity, toolMeta } = profile;
     // A summary and the purpose of the tool precede the list.
     const limit = Math.min(MAX_LIST_LENGTH + 400, cutsDescriptionsAt);
@@ -87,7 +87,7 @@ Deno.test("a tool has the words of its contract if the client shows them whole",
     ["claude-code", 40, "on", false],
   ] as const;
   for (const [client, count, state, isContract] of cases) {
-    const profile = profileOfClient(client);
+    const profile = profileFor(client);
     const catalog = createCatalog(count, state);
     const options = { toolset: "skill" } as const;
     const [tool] = listToolEntries({ profile, catalog, options });

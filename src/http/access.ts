@@ -30,7 +30,6 @@ const WRONG_TOKEN =
   "The bearer token is missing or wrong: send a valid one in the Authorization header";
 
 export interface AccessOptions {
-  /** If there are tokens, clients must send one of them. */
   readonly tokens?: Tokens | undefined;
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
@@ -38,7 +37,6 @@ export interface AccessOptions {
   readonly proxy: string | undefined;
 }
 
-/** Who sent a request that the server accepts. */
 export interface Sender {
   /** Its network address, after the name of its token, as in `alice@127.0.0.1`. */
   readonly name?: string | undefined;
@@ -47,22 +45,21 @@ export interface Sender {
 }
 
 export class AccessControl {
-  readonly #tokens: Tokens | undefined;
+  readonly #options: AccessOptions;
+  readonly #refusals: Refusals;
   readonly #hosts: string[];
   readonly #acceptsAnyHost: boolean;
-  readonly #proxy: string | undefined;
-  readonly #refusals: Refusals;
 
-  constructor({ tokens, hosts, proxy }: AccessOptions, refusals: Refusals) {
-    this.#tokens = tokens;
+  constructor(options: AccessOptions, refusals: Refusals) {
+    const { hosts } = options;
+    this.#options = options;
+    this.#refusals = refusals;
     this.#hosts = [...localhostAllowedHostnames(), ...hosts];
     this.#acceptsAnyHost = this.requiresToken && hosts.length === 0;
-    this.#proxy = proxy;
-    this.#refusals = refusals;
   }
 
   get requiresToken(): boolean {
-    return this.#tokens !== undefined;
+    return this.#options.tokens !== undefined;
   }
 
   /** Returns the reason not to serve an address, of a client or of the server itself. */
@@ -99,14 +96,14 @@ export class AccessControl {
     return response;
   }
 
-  /** Returns who sent a request, or an error response. */
   identify(request: Request, address?: Deno.Addr): Sender | Response {
     const client = this.#clientOf(request, address);
     const reason = this.findAddressReason(address);
     if (reason !== undefined) return this.#refusals.refuse(403, reason, client);
-    if (this.#tokens === undefined) return { name: client };
+    const { tokens } = this.#options;
+    if (tokens === undefined) return { name: client };
     const authorization = request.headers.get("authorization") ?? "";
-    const token = this.#tokens.find(bearerTokenIn(authorization));
+    const token = tokens.find(bearerTokenIn(authorization));
     if (token === undefined) {
       const error = authorization === "" ? "" : ' error="invalid_token"';
       const headers = { "WWW-Authenticate": `Bearer${error}` };
@@ -123,7 +120,7 @@ export class AccessControl {
   #clientOf({ headers }: Request, address?: Deno.Addr): string | undefined {
     const host = hostnameOf(address);
     if (host === undefined) return undefined;
-    if (host.replace(/^::ffff:/, "") !== this.#proxy) return host;
+    if (host.replace(/^::ffff:/, "") !== this.#options.proxy) return host;
     const forwarded = headers.get("x-forwarded-for") ?? "";
     const last = forwarded.split(",").at(-1)!.trim();
     return isIP(last) === 0 ? host : last;

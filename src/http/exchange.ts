@@ -1,4 +1,7 @@
-/** Passes the message in a request on to the SDK, and the SDK's answer on to the client. */
+/**
+ * Answers the requests of clients within limits, which begin at the end of the headers:
+ * passes each message on to the SDK, and the SDK's answer on to the client.
+ */
 
 import {
   type McpHttpHandler,
@@ -9,6 +12,15 @@ import { isListener, readMessage, shortenError } from "../wire/messages.ts";
 import type { Sender } from "./access.ts";
 import type { Refusals } from "./refusals.ts";
 
+/** The maximum number of requests that are handled at once, besides listeners. */
+const MAX_REQUESTS = 64;
+
+/** The maximum number of clients that listen for changes at once. */
+export const MAX_LISTENERS = 256;
+
+/** The maximum time for a request and its body, in seconds. */
+const MAX_REQUEST_SECONDS = 60;
+
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
 
@@ -18,54 +30,92 @@ const STATUSES: Readonly<Record<number, number>> = {
   [ProtocolErrorCode.MethodNotFound]: 404,
 };
 
-interface ExchangeContext {
-  readonly sender: Sender;
-  /** Aborted when the time for the request is over, unless it is a listener. */
-  readonly signal: AbortSignal;
-  readonly refusals: Refusals;
-}
+/** Answers requests with the SDK's handler, which limits the listeners. */
+export class Exchange {
+  readonly #mcp: McpHttpHandler;
+  readonly #refusals: Refusals;
+  #handled = 0;
 
-/**
- * Answers a request: a listener with a stream, and others with JSON.
- *
- * @param mcp The SDK's handler.
- * @throws {DOMException} If the signal is aborted before the body has arrived.
- */
-export async function exchange(
-  mcp: McpHttpHandler,
-  request: Request,
-  { sender: { name, removal }, signal, refusals }: ExchangeContext,
-): Promise<Response> {
-  // Nobody gets the response if the client aborted the upload.
-  const body = await readRequestBody(request, MAX_BODY_SIZE)
-    .catch(() => ({ tooLarge: false, text: "" }) as const);
-  // Nobody would end a listener that began now.
-  signal.throwIfAborted();
-  if (body.tooLarge) {
-    const reason =
-      `The request is too large: the limit is ${MAX_BODY_SIZE} bytes; send less at a time`;
-    return refusals.refuse(413, reason, name);
+  constructor(mcp: McpHttpHandler, refusals: Refusals) {
+    this.#mcp = mcp;
+    this.#refusals = refusals;
   }
-  const incoming = readMessage(body.text);
-  if ("error" in incoming) {
-    const { code } = incoming.error.error;
-    const status = STATUSES[code] ?? 400;
-    return Response.json(incoming.error, { status });
+
+  /** Answers a request within the limits. A listener counts until its body is read. */
+  async respond(request: Request, sender: Sender): Promise<Response> {
+    if (this.#handled >= MAX_REQUESTS) {
+      const reason = "The server is busy: try again in a second";
+      const headers = { "Retry-After": "1" };
+      return this.#refusals.refuse(503, reason, sender.name, headers);
+    }
+    this.#handled++;
+    const timeout = new AbortController();
+    const late = Promise.withResolvers<Response>();
+    const timer = setTimeout(() => {
+      timeout.abort();
+      const reason =
+        `The request timed out after ${MAX_REQUEST_SECONDS} seconds: ask for less, or try again`;
+      late.resolve(this.#refusals.refuse(504, reason, sender.name));
+    }, MAX_REQUEST_SECONDS * 1_000);
+    try {
+      const answer = this.#answer(request, sender, timeout.signal);
+      return await Promise.race([answer, late.promise]);
+    } finally {
+      // The timer would keep the response in memory.
+      clearTimeout(timer);
+      this.#handled--;
+    }
   }
-  const { message } = incoming;
-  const listens = isListener(message);
-  const passed = toSdkRequest(request, listens ? removal : signal);
-  // The SDK passes only this on to the handlers.
-  const authInfo = { token: "", clientId: name ?? "", scopes: [] };
-  const response = await mcp.fetch(passed, { authInfo, parsedBody: message });
-  if (!listens) return await toJson(response);
-  if (!isJson(response)) return response;
-  const json = await toJson(response);
-  const { error } = await json.clone().json();
-  // This is how the SDK refuses one listener too many.
-  if (error.code !== ProtocolErrorCode.InternalError) return json;
-  const reason = "Too many clients listen for changes: try again in a minute";
-  return refusals.refuse(503, reason, name, { "Retry-After": "60" });
+
+  /**
+   * Answers a listener with a stream, and other requests with JSON.
+   *
+   * @param signal Aborted when the time for the request is over, unless it is a listener.
+   * @throws {DOMException} If the signal is aborted before the body has arrived.
+   */
+  async #answer(
+    request: Request,
+    { name, removal }: Sender,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    // Nobody gets the response if the client aborted the upload.
+    const body = await readRequestBody(request, MAX_BODY_SIZE)
+      .catch(() => ({ tooLarge: false, text: "" }) as const);
+    // Nobody would end a listener that began now.
+    signal.throwIfAborted();
+    if (body.tooLarge) {
+      const reason =
+        `The request is too large: the limit is ${MAX_BODY_SIZE} bytes; send less at a time`;
+      return this.#refusals.refuse(413, reason, name);
+    }
+    const incoming = readMessage(body.text);
+    if ("error" in incoming) {
+      const status = STATUSES[incoming.error.error.code] ?? 400;
+      return Response.json(incoming.error, { status });
+    }
+    const { message } = incoming;
+    const listens = isListener(message);
+    const passed = toSdkRequest(request, listens ? removal : signal);
+    // The SDK passes only this on to the handlers.
+    const authInfo = { token: "", clientId: name ?? "", scopes: [] };
+    const response = await this.#mcp
+      .fetch(passed, { authInfo, parsedBody: message });
+    if (listens && !isJson(response)) return response;
+    const json = await toJson(response);
+    return listens ? await this.#refuseListener(json, name) : json;
+  }
+
+  /** Refuses one listener too many, whom the SDK answers with an internal error. */
+  async #refuseListener(
+    response: Response,
+    client: string | undefined,
+  ): Promise<Response> {
+    const { error } = await response.clone().json();
+    if (error.code !== ProtocolErrorCode.InternalError) return response;
+    const reason = "Too many clients listen for changes: try again in a minute";
+    const headers = { "Retry-After": "60" };
+    return this.#refusals.refuse(503, reason, client, headers);
+  }
 }
 
 /** Creates the request for the SDK, which does not read the body again. */

@@ -36,42 +36,32 @@ const PAGE = String.raw`<!DOCTYPE html>
 <link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light dark; }
-body {
-  margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 60rem;
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere;
-}
-h3 { margin: 1rem 0 .4rem; font-size: .85rem; }
-h3, label, .dim { opacity: .75; }
+body { margin: 1.5rem auto 4rem; padding: 0 1rem; max-width: 60rem; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 #problem { color: light-dark(#a3221b, #ff9d94); font-weight: 600; }
-button, input { font: inherit; min-height: 2.5rem; padding: .3rem .75rem; }
-input, .files button { width: 100%; box-sizing: border-box; }
-ul { list-style: none; margin: 0; padding: 0; }
-pre, #skills > li { border: 1px solid #8886; border-radius: .5rem; padding: .7rem .9rem; }
-pre { margin: 0; white-space: pre-wrap; max-height: 30rem; overflow: auto; font-size: .85rem; }
-#skills > li { margin-bottom: .5rem; content-visibility: auto; contain-intrinsic-size: auto 6rem; }
-.name { font-weight: 600; margin-right: .6rem; }
-.about { display: block; }
-details:not([open]) .about { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
-.files button { display: flex; gap: 1rem; justify-content: space-between; border: 0; background: none; text-align: left; }
+.dim { opacity: .75; }
+button, input { font: inherit; padding: .3rem .75rem; }
+input { width: 100%; box-sizing: border-box; }
+ul { list-style: none; padding: 0; }
+li, details details { margin: .5rem 0; padding: .5rem .9rem; border: 1px solid #8886; border-radius: .5rem; }
+summary bdi { margin-right: .6rem; }
+.name { font-weight: 600; }
+pre { white-space: pre-wrap; max-height: 30rem; overflow: auto; font-size: .85rem; }
 </style>
 </head>
 <body>
-<main>
-  <h1>Agent Skills</h1>
-  <p class="dim">An MCP server that offers skills to AI applications. Its address: <code id="address"></code>.</p>
-  <p id="problem" role="alert"></p>
-  <form id="login" hidden>
-    <label for="token">The server requires a token. This page keeps it until you close the tab.</label>
-    <input id="token" type="password" autocomplete="off" spellcheck="false" required>
-    <button>Show the skills</button>
-  </form>
-  <section id="list" aria-labelledby="list-title" hidden>
-    <h2 id="list-title">Skills</h2>
-    <label for="filter">Filter by name and description</label>
-    <input id="filter" type="search" autocomplete="off" spellcheck="false">
-    <p id="count" class="dim" role="status"></p>
-    <ul id="skills"></ul>
-  </section>
+<h1>Agent Skills</h1>
+<p class="dim">An MCP server that offers skills to AI applications. Its address: <code id="address"></code>.</p>
+<p id="problem" role="alert"></p>
+<form id="login" hidden>
+  <label for="token">The server requires a token. This page keeps it until you close the tab.</label>
+  <input id="token" type="password" autocomplete="off" spellcheck="false" required>
+  <button>Show the skills</button>
+</form>
+<main id="list" hidden>
+  <label for="filter">Filter by name and description</label>
+  <input id="filter" type="search" autocomplete="off" spellcheck="false">
+  <p id="count" class="dim" role="status"></p>
+  <ul id="skills"></ul>
 </main>
 <script>
 const KEY = "skill-server-token";
@@ -88,12 +78,8 @@ function create(tag, properties, ...children) {
   return element;
 }
 
-/** Sends a request to the MCP server and returns the result. */
 async function ask(method, params) {
-  const headers = {
-    "Content-Type": "application/json",
-    "Accept": "application/json, text/event-stream",
-  };
+  const headers = { "Content-Type": "application/json" };
   if (token !== "") headers.Authorization = "Bearer " + token;
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const request = { method: "POST", headers, body, credentials: "omit" };
@@ -137,50 +123,34 @@ async function listSkills(cursor) {
 function createRow({ uri, name, description = "", _meta = {} }) {
   const title = create("bdi", { className: "name" }, name);
   const scope = create("span", { className: "dim" }, _meta["io.github.skill-server/scope"] ?? "");
-  const about = create("bdi", { className: "about dim" }, description);
-  const summary = create("summary", {}, title, scope, about);
-  const body = create("div");
-  const details = create("details", {}, summary, body);
-  details.addEventListener("toggle", () => open(uri, body), { once: true });
+  const about = create("div", { className: "dim", dir: "auto" }, description);
+  const files = create("div", {}, "Loading…");
+  const details = create("details", {}, create("summary", {}, title, scope, about), files);
+  details.addEventListener("toggle", () => showFiles(uri, files), { once: true });
   return { item: create("li", {}, details), text: (name + "\n" + description).toLowerCase() };
 }
 
-/** Shows the files of a skill, and its SKILL.md. */
-async function open(uri, body) {
-  const files = create("ul", { className: "files" }, "Loading…");
-  const shown = create("div");
-  body.append(create("h3", {}, "Files"), files, shown);
-  showFile(uri, "SKILL.md", shown);
+/** Shows all files of a skill, or only its SKILL.md if they are too large for one result. */
+async function showFiles(main, files) {
+  const base = main.slice(0, -"SKILL.md".length);
+  const read = (uri) => ask("resources/read", { uri });
   try {
-    const { skill } = await ask("skills/get", { uri });
-    const base = uri.slice(0, -"SKILL.md".length);
-    files.replaceChildren(...skill.resources.map((file) => {
-      const path = decodeURIComponent(file.uri.slice(base.length));
-      const size = create("span", { className: "dim" }, file.size.toLocaleString("en-US") + " bytes");
-      const button = create("button", { type: "button" }, create("bdi", {}, path), size);
-      button.onclick = () => showFile(file.uri, path, shown);
-      return create("li", {}, button);
+    const { contents } = await read(base).catch(() => read(main));
+    files.replaceChildren(...contents.map(({ uri, text, mimeType }) => {
+      const path = create("bdi", {}, decodeURIComponent(uri.slice(base.length)));
+      const shown = create("pre", { tabIndex: 0 }, text ?? "This file is not text (" + mimeType + ").");
+      return create("details", { open: uri === main }, create("summary", {}, path), shown);
     }));
   } catch (error) {
-    files.textContent = "The list of files is not available: " + error.message;
+    files.textContent = error.message;
   }
 }
 
-async function showFile(uri, path, shown) {
-  const text = create("pre", { tabIndex: 0 }, "Loading…");
-  shown.replaceChildren(create("h3", {}, path), text);
-  text.textContent = await ask("resources/read", { uri }).then(
-    ({ contents: [file] }) => file.text ?? "This file is not text (" + file.mimeType + ").",
-    (error) => error.message,
-  );
-}
-
-/** Shows the rows that contain every word. */
 function filter() {
-  const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = $("filter").value.toLowerCase().split(/\s+/);
   const shown = rows.filter(({ text }) => words.every((word) => text.includes(word)));
   $("skills").replaceChildren(...shown.map(({ item }) => item));
-  $("count").textContent = (shown.length < rows.length ? shown.length + " of " : "") + rows.length + (rows.length === 1 ? " skill" : " skills");
+  $("count").textContent = shown.length + " of " + rows.length + " skills";
 }
 
 $("address").textContent = endpoint;

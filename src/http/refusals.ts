@@ -18,27 +18,20 @@ export class Refusals {
     this.#log = log;
   }
 
-  /**
-   * Refuses a request.
-   *
-   * @param client The name of its token, its address, or both.
-   */
+  /** @param client The name of its token, its address, or both. */
   refuse(
     status: number,
     reason: string,
     client = "an unknown address",
     headers?: HeadersInit,
   ): Response {
-    const line = lineOf(client, reason);
-    const isCounted = this.#more.has(line) || this.#more.size < MAX_LINES;
-    this.#count(isCounted ? line : lineOf("other clients", reason));
+    const own = lineOf(client, reason);
+    const isCounted = this.#more.has(own) || this.#more.size < MAX_LINES;
+    const line = isCounted ? own : lineOf("other clients", reason);
+    const isFirst = !this.#more.has(line);
+    if (isFirst) this.#log(line);
+    this.#more.set(line, isFirst ? 0 : this.#more.get(line)! + 1);
     return createRefusal(status, reason, headers);
-  }
-
-  #count(line: string): void {
-    const more = this.#more.get(line);
-    this.#more.set(line, more === undefined ? 0 : more + 1);
-    if (more === undefined) this.#log(line);
   }
 
   /** Logs how many requests followed, and forgets the clients that sent no more. */
@@ -52,7 +45,6 @@ export class Refusals {
     }
   }
 
-  /** Sums up every minute. */
   follow(): void {
     setInterval(() => this.sumUp(), SUMMARY_MS);
   }

@@ -35,10 +35,7 @@ export class Tokens {
   #byValue: ReadonlyMap<string, ValidToken> = new Map();
 
   /**
-   * Reads the tokens.
-   *
    * @param source Where they come from, for messages.
-   * @param read Returns the text that contains them.
    * @param file The file that contains them, if it can change.
    * @throws {UsageError} If it cannot be read, a token is invalid, or there is none.
    */
@@ -58,8 +55,6 @@ export class Tokens {
   }
 
   /**
-   * Reads the tokens again.
-   *
    * @returns Whether the text has changed.
    * @throws {UsageError} As the constructor does. The last tokens then stay valid.
    */

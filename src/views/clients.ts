@@ -1,8 +1,7 @@
 /**
  * The MCP clients that are known: what each shows its model, where it keeps its
  * configuration, and which skills it lists itself. Nothing else depends on the name of
- * a client. What the server sends, `--profile`, `--as`, `--print-config`, and the
- * tables of docs/clients.md come from this table.
+ * a client.
  *
  * `measured` says when and with which version a model endpoint recorded what a client
  * shows. A folder of `ownSkills` was found on 2026-11-22 with that version, by a skill in
@@ -335,36 +334,28 @@ export const CLIENT_NAMES = Object.keys(TABLE) as ClientName[];
 /** The name that `--as` and `--profile` accept for clients without a profile. */
 export const OTHER_CLIENTS = "default";
 
-const PROFILES: ReadonlyMap<string, ClientProfile> = new Map(
-  CLIENT_NAMES.flatMap((name) => {
-    const { profile } = CLIENTS[name];
-    return profile === undefined ? [] : [[name, profile]];
-  }),
-);
+const PROFILES = new Map<string, ClientProfile>([
+  [OTHER_CLIENTS, DEFAULT_PROFILE],
+]);
+for (const name of CLIENT_NAMES) {
+  const { profile } = CLIENTS[name];
+  if (profile !== undefined) PROFILES.set(name, profile);
+}
 
-export const PROFILE_NAMES: readonly string[] = [
-  OTHER_CLIENTS,
-  ...PROFILES.keys(),
-];
+export const PROFILE_NAMES: readonly string[] = [...PROFILES.keys()];
 
 /** Returns the profile with a name that an option accepts, or else the default. */
 export function profileOfOption(name: string): ClientProfile {
   return PROFILES.get(name) ?? DEFAULT_PROFILE;
 }
 
-/** Returns the profile that the options choose, or else that of the client. */
+/** Returns the profile that the options choose, or else that of the client's name. */
 export function profileFor(
-  clientName: string | undefined,
-  { profile }: { readonly profile?: string | undefined },
+  name = "",
+  { profile }: { readonly profile?: string | undefined } = {},
 ): ClientProfile {
-  return profile === undefined
-    ? profileOfClient(clientName)
-    : profileOfOption(profile);
-}
-
-/** Returns the profile of the client that says this name. */
-export function profileOfClient(name = ""): ClientProfile {
-  return PROFILES.values().find(({ clientName }) =>
-    `${name}-`.startsWith(`${clientName}-`)
-  ) ?? DEFAULT_PROFILE;
+  if (profile !== undefined) return profileOfOption(profile);
+  const isMeant = ({ clientName }: ClientProfile) =>
+    clientName !== "" && `${name}-`.startsWith(`${clientName}-`);
+  return PROFILES.values().find(isMeant) ?? DEFAULT_PROFILE;
 }

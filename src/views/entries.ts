@@ -25,22 +25,26 @@ export function listEntries(
   viewer: Viewer,
   catalog: SkillCatalog,
 ): readonly SkillEntry[] {
-  return entriesOf(catalog)(viewer);
+  return LISTS[viewer](catalog);
 }
 
-const entriesOf = remember((catalog: SkillCatalog) => {
-  const known: Partial<Record<Viewer, readonly SkillEntry[]>> = {};
-  return (viewer: Viewer) => known[viewer] ??= createEntries(viewer, catalog);
-});
+type List = (catalog: SkillCatalog) => readonly SkillEntry[];
 
-function createEntries(viewer: Viewer, catalog: SkillCatalog): SkillEntry[] {
-  const entries = viewer === "model"
-    ? listForModel(catalog)
-    : catalog.served.values().filter((skill) => sees(viewer, skill))
-      .map(toEntry).toArray();
+const LISTS: Readonly<Record<Viewer, List>> = {
+  model: remember((catalog) => pinnedFirst(listForModel(catalog))),
+  user: remember((catalog) => pinnedFirst(listServed("user", catalog))),
+  host: remember((catalog) => pinnedFirst(listServed("host", catalog))),
+};
+
+function pinnedFirst(entries: SkillEntry[]): SkillEntry[] {
   const isFirst = ({ skill }: SkillEntry) =>
     Number(STATES[skill.state].isFirst);
   return entries.sort((a, b) => isFirst(b) - isFirst(a));
+}
+
+function listServed(viewer: Viewer, { served }: SkillCatalog): SkillEntry[] {
+  return [...served.values()].filter((skill) => sees(viewer, skill))
+    .map(toEntry);
 }
 
 /**
@@ -53,22 +57,18 @@ export function globalFirst<T extends SkillEntry>(entries: readonly T[]): T[] {
 
 /** Lists each name once. A project's skill that shadows a global one says so. */
 function listForModel({ skills, shadowed }: SkillCatalog): SkillEntry[] {
-  const shadowing = new Set(
-    shadowed.filter(({ skill }) => skill.scope === "global").map(({ by }) =>
-      by
-    ),
-  );
-  return skills.values().filter((skill) => sees("model", skill)).map(
-    (skill) => {
-      const { name, description } = toEntry(skill);
-      const isMarked = skill.scope === "project" && shadowing.has(skill);
-      return {
-        skill,
-        name: isMarked ? `project:${name}` : name,
-        description: STATES[skill.state].isDescribed ? description : "",
-      };
-    },
-  ).toArray();
+  const ofGlobal = shadowed.filter(({ skill }) => skill.scope === "global");
+  const shadowing = new Set(ofGlobal.map(({ by }) => by));
+  const seen = [...skills.values()].filter((skill) => sees("model", skill));
+  return seen.map((skill) => {
+    const { name, description } = toEntry(skill);
+    const isMarked = skill.scope === "project" && shadowing.has(skill);
+    return {
+      skill,
+      name: isMarked ? `project:${name}` : name,
+      description: STATES[skill.state].isDescribed ? description : "",
+    };
+  });
 }
 
 function toEntry(skill: Skill): SkillEntry {

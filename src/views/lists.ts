@@ -1,13 +1,13 @@
 /**
  * Writes lists of skills: lines that fit into a limit, XML in the wording of a tool's
- * contract, JSON, and a summary in one line. No skill can break out of a list.
+ * contract, and JSON. No skill can break out of a list.
  */
 
-import { findFailure } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import { escapeXml, formatIndentedJson, quote, truncate } from "../text.ts";
-import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
-import type { ToolOptions } from "./options.ts";
+import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
+import { listEntries, type SkillEntry } from "./entries.ts";
+import { findEmptyListReason } from "./instructions.ts";
+import type { ListView, ToolOptions } from "./options.ts";
 import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
 /**
@@ -16,31 +16,48 @@ import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
  */
 export const MAX_LIST_LENGTH = 36_000;
 
+/** What separates a description from the name before it. */
+const COLON = ": ";
+
 /** The minimum length of a shortened description with its colon. A shorter one says nothing. */
 const MIN_DESCRIPTION_LENGTH = 22;
 
-/** Formats an entry as a line of a list. */
 export function formatLine({ name, description }: SkillEntry): string {
-  return description === "" ? `\n- ${name}` : `\n- ${name}: ${description}`;
+  return description === ""
+    ? `\n- ${name}`
+    : `\n- ${name}${COLON}${description}`;
 }
 
-export function formatMore(missing: number): string {
+/** Formats the first lines of a list, and says how to find the other skills. */
+function formatLines(entries: readonly SkillEntry[], total: number): string {
+  const lines = entries.map(formatLine).join("");
+  const missing = total - entries.length;
+  return missing > 0 ? lines + formatMore(missing) : lines;
+}
+
+function formatMore(missing: number): string {
   return `\n(and ${missing} more: pass a name to load one, or words that describe the task to search)`;
 }
 
-/**
- * Lists skills within a limit, one on each line. If not all names fit, the last line
- * says how to find the other skills.
- */
+/** Lists skills within a limit, one on each line, with shortened descriptions if necessary. */
 export function fitList(
   entries: readonly SkillEntry[],
   limit: number = MAX_LIST_LENGTH,
 ): string {
   const room = limit - formatMore(entries.length).length;
-  const fitting = fitEntries(entries, room, (it) => formatLine(it).length);
-  const missing = entries.length - fitting.length;
-  const list = fitting.map(formatLine).join("");
-  return missing > 0 ? list + formatMore(missing) : list;
+  const lengthOfName = ({ name }: SkillEntry) => `\n- ${name}`.length;
+  const fitting = fitEntries(entries, room, lengthOfName);
+  return formatLines(fitting, entries.length);
+}
+
+/** Lists as many skills with whole descriptions as fit into a limit, one on each line. */
+export function takeList(
+  entries: readonly SkillEntry[],
+  limit: number,
+): string {
+  const room = limit - formatMore(entries.length).length;
+  const lengthOf = (entry: SkillEntry) => formatLine(entry).length;
+  return formatLines(takeFitting(entries, room, lengthOf), entries.length);
 }
 
 /**
@@ -53,57 +70,53 @@ export function fitJsonList<Json extends object>(
   toJson: (entry: SkillEntry) => Json,
 ): { items: Json[]; notes: string[] } {
   const entries = listEntries("model", catalog);
-  const lengthOf = (entry: SkillEntry) =>
-    sizeInText(formatIndentedJson([toJson(withoutDescription(entry))])) +
-    entry.description.length;
-  const fit = (limit: number) =>
-    fitEntries(entries, limit, lengthOf).map(toJson);
-  const excessOf = (items: Json[]) =>
-    sizeOf(formatIndentedJson(items)) - MAX_PART_SIZE;
+  const lengthOfName = (entry: SkillEntry) =>
+    sizeInText(formatIndentedJson([toJson(withoutDescription(entry))]));
   let limit = MAX_PART_SIZE;
-  let items = fit(limit);
-  while (excessOf(items) > 0) {
+  let items: Json[];
+  let excess: number;
+  do {
+    items = fitEntries(entries, limit, lengthOfName).map(toJson);
+    excess = sizeOf(formatIndentedJson(items)) - MAX_PART_SIZE;
     // Descriptions are cut by characters, which take up to four bytes.
-    limit -= excessOf(items) / 4 + 1_000;
-    items = fit(limit);
-  }
+    limit -= excess / 4 + 1_000;
+  } while (excess > 0);
   const missing = entries.length - items.length;
-  if (missing > 0) return { items, notes: [formatMore(missing).trim()] };
-  const reason = findEmptyListReason(catalog, options);
-  return { items, notes: reason === undefined ? [] : [reason] };
+  const note = missing > 0
+    ? formatMore(missing).trim()
+    : findEmptyListReason(catalog, options);
+  return { items, notes: note === undefined ? [] : [note] };
 }
 
 /**
- * Returns the entries that fit into a list: the first of these that does.
+ * Returns the entries in the first of these forms that fits into a list:
  *
  * 1. all as they are
  * 2. all names, global ones first, with shortened descriptions
  * 3. the global entries, as if they were alone, and then what fits of the project's
  * 4. the first names
  *
- * @param lengthOf Returns the length that an entry takes in the list.
+ * @param lengthOfName Returns the length of an entry in the list without its description.
  */
 export function fitEntries(
   entries: readonly SkillEntry[],
   limit: number,
-  lengthOf: (entry: SkillEntry) => number,
+  lengthOfName: (entry: SkillEntry) => number,
 ): readonly SkillEntry[] {
-  const lengthOfAll = (list: readonly SkillEntry[]) => sum(list.map(lengthOf));
-  if (lengthOfAll(entries) <= limit) return entries;
-  const ordered = globalFirst(entries);
-  const names = ordered.map(withoutDescription);
-  const room = limit - lengthOfAll(names);
-  if (room >= 0) return shortenDescriptions(ordered, room, lengthOf);
-  const [own, theirs] = partition(ordered, isGlobal);
+  const room = limit - total(entries, lengthOfName);
+  if (room >= total(entries, lengthOfDescription)) return entries;
+  const [own, theirs] = partition(entries, isGlobal);
+  if (room >= 0) return shortenDescriptions([...own, ...theirs], room);
   if (own.length === 0 || theirs.length === 0) {
-    return takeFitting(names, limit, lengthOf);
+    const names = entries.map(withoutDescription);
+    return takeFitting(names, limit, lengthOfName);
   }
-  const fitting = fitEntries(own, limit, lengthOf);
-  const rest = limit - lengthOfAll(fitting);
-  return [...fitting, ...fitEntries(theirs, rest, lengthOf)];
+  const first = fitEntries(own, limit, lengthOfName);
+  const rest = limit - total(first, lengthOfName) -
+    total(first, lengthOfDescription);
+  return [...first, ...fitEntries(theirs, rest, lengthOfName)];
 }
 
-/** Returns the first entries that fit. */
 function takeFitting(
   entries: readonly SkillEntry[],
   limit: number,
@@ -124,30 +137,51 @@ function takeFitting(
 function shortenDescriptions(
   entries: readonly SkillEntry[],
   room: number,
-  lengthOf: (entry: SkillEntry) => number,
 ): SkillEntry[] {
-  const needOf = (entry: SkillEntry) =>
-    lengthOf(entry) - lengthOf(withoutDescription(entry));
-  const needOfAll = (list: readonly SkillEntry[]) => sum(list.map(needOf));
   const isPinned = ({ skill }: SkillEntry) => skill.state === "pinned";
   const [pinned, others] = partition(entries, isPinned);
   const [own, theirs] = partition(others, isGlobal);
-  const first = shortenAlike(pinned, room, needOf);
-  const rest = room - needOfAll(first);
-  const share = Math.max(rest / 2, rest - needOfAll(own));
-  const last = shortenAlike(theirs, share, needOf);
-  const middle = shortenAlike(own, rest - needOfAll(last), needOf);
+  const first = shortenAlike(pinned, room);
+  const rest = room - total(first, lengthOfDescription);
+  const share = Math.max(rest / 2, rest - total(own, lengthOfDescription));
+  const last = shortenAlike(theirs, share);
+  const restOfOwn = rest - total(last, lengthOfDescription);
+  const middle = shortenAlike(own, restOfOwn);
   return [...first, ...middle, ...last];
 }
 
-/** Cuts descriptions at one common length, so that they fit into a room. */
+/**
+ * Cuts descriptions at the largest common length at which all fit. Shorter ones leave
+ * their room to the others.
+ */
 function shortenAlike(
   entries: readonly SkillEntry[],
   room: number,
-  needOf: (entry: SkillEntry) => number,
 ): SkillEntry[] {
-  const common = commonLength(entries.map(needOf), room);
-  return entries.map((entry) => shorten(entry, needOf(entry) - common));
+  const lengths = entries.map(lengthOfDescription).sort((a, b) => a - b);
+  let rest = room;
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.floor(rest / (lengths.length - index));
+    if (length > share) {
+      const common = share < MIN_DESCRIPTION_LENGTH ? 0 : share;
+      return entries.map((entry) => shorten(entry, common - COLON.length));
+    }
+    rest -= length;
+  }
+  return [...entries];
+}
+
+function shorten(entry: SkillEntry, length: number): SkillEntry {
+  return { ...entry, description: truncate(entry.description, length) };
+}
+
+function withoutDescription(entry: SkillEntry): SkillEntry {
+  return { ...entry, description: "" };
+}
+
+/** Returns the length of a description in a list, with its colon. */
+function lengthOfDescription({ description }: SkillEntry): number {
+  return description === "" ? 0 : COLON.length + description.length;
 }
 
 function isGlobal({ skill }: SkillEntry): boolean {
@@ -161,86 +195,11 @@ function partition<T>(
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-function withoutDescription(entry: SkillEntry): SkillEntry {
-  return { ...entry, description: "" };
-}
-
-/** Returns an entry with a description that is shorter by some characters. */
-function shorten(entry: SkillEntry, excess: number): SkillEntry {
-  if (excess <= 0) return entry;
-  const length = entry.description.length - excess;
-  return { ...entry, description: truncate(entry.description, length) };
-}
-
-/**
- * Returns the largest common length at which all fit. Shorter ones leave their room to
- * the others.
- */
-function commonLength(lengths: readonly number[], room: number): number {
-  const sorted = lengths.toSorted((a, b) => a - b);
-  let rest = room;
-  for (const [index, length] of sorted.entries()) {
-    const share = Math.floor(rest / (sorted.length - index));
-    if (length > share) return share < MIN_DESCRIPTION_LENGTH ? 0 : share;
-    rest -= length;
-  }
-  return Infinity;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-/** Returns one line that explains why no skills are served, if a failure is the reason. */
-export function findNoSkillsReason(catalog: SkillCatalog): string | undefined {
-  const failure = findFailure(catalog);
-  if (failure === undefined || catalog.served.size > 0) return undefined;
-  const cause = failure.rule === "policy"
-    ? "the policy is not valid"
-    : "the scan failed";
-  return `No skills are served, because ${cause}. The server's log says how to fix it.`;
-}
-
-/** Returns one line of advice for the user, if there are no skills for the model. */
-export function findEmptyListReason(
-  catalog: SkillCatalog,
-  options: ToolOptions,
-): string | undefined {
-  if (listEntries("model", catalog).length > 0) return undefined;
-  return findNoSkillsReason(catalog) ??
-    `There are no skills. Tell the user to put skills, which are folders with a file SKILL.md, into a folder that this server searches, or to choose the folder that holds them in its settings. ${
-      nameSearchedDirs(catalog, options)
-    }`.trim();
-}
-
-/** A path in a project that is safe in the server's own sentences. */
-export const PLAIN_PATH = /^[\w.-]{1,64}(?:\/[\w.-]{1,64})*$/;
-
-/** How many directories a sentence names. */
-const MAX_NAMED_DIRS = 12;
-
-/** Names the directories that are searched in a sentence, unless the client is elsewhere. */
-export function nameSearchedDirs(
-  { roots }: SkillCatalog,
-  { isRemote = false }: ToolOptions,
-): string {
-  // Those in a directory that the user named go without saying.
-  const paths = roots.filter(({ root }) => root.includesItself !== false)
-    .flatMap(({ root, scope, projectPath = "" }) => {
-      if (scope === "global") return root.path;
-      return PLAIN_PATH.test(projectPath) ? projectPath : [];
-    });
-  if (isRemote || paths.length === 0) return "";
-  const named = [...new Set(paths)].slice(0, MAX_NAMED_DIRS).map(quote);
-  return `The server searches ${named.join(", ")}.`;
-}
-
-/** A list of skills in the description of a tool. */
-export interface SkillList {
-  /** The skills that the model sees. */
-  readonly skills: readonly SkillEntry[];
-  readonly catalog: SkillCatalog;
-  readonly options: ToolOptions;
+function total(
+  entries: readonly SkillEntry[],
+  lengthOf: (entry: SkillEntry) => number,
+): number {
+  return entries.reduce((sum, entry) => sum + lengthOf(entry), 0);
 }
 
 /**
@@ -248,10 +207,11 @@ export interface SkillList {
  * tell skills of the same name apart.
  */
 export function formatAvailableSkills(
-  { skills, catalog, options }: SkillList,
+  { catalog, options }: ListView,
   locationOf: (skill: Skill) => string,
 ): string {
-  const elements = skills.map(({ skill, description }) => {
+  const entries = listEntries("model", catalog);
+  const elements = entries.map(({ skill, description }) => {
     const { name } = skill;
     const location = locationOf(skill);
     const lines = Object.entries({ name, description, location })
@@ -262,35 +222,4 @@ export function formatAvailableSkills(
   const list = elements.join("\n") ||
     (findEmptyListReason(catalog, options) ?? "");
   return `<available_skills>\n${list}\n</available_skills>`;
-}
-
-/** The maximum length of the line that summarizes the skills, in characters. Codex shows no more. */
-const MAX_SUMMARY_LENGTH = 250;
-
-/** The names that are plain enough for the server's own sentences. */
-export const PLAIN_NAME = /^[a-z0-9-]{1,64}$/;
-
-/**
- * Summarizes the skills in one line of limited length, after a text without a period.
- * Some clients show the model nothing else until it searches for tools.
- */
-export function summarizeSkills(
-  catalog: SkillCatalog,
-  purpose: string,
-): string {
-  const entries = listEntries("model", catalog);
-  if (entries.length === 0) {
-    return findNoSkillsReason(catalog) ?? `${purpose}. There are none yet.`;
-  }
-  const names = entries.filter(({ skill }) => skill.scope === "global")
-    .map(({ name }) => name).filter((name) => PLAIN_NAME.test(name));
-  const whole = `${purpose}: ${names.join(", ")}.`;
-  const isWhole = names.length === entries.length &&
-    whole.length <= MAX_SUMMARY_LENGTH;
-  if (isWhole) return whole;
-  const more = names.length > 0 ? `, such as ${names.join(", ")}.` : ".";
-  return truncate(
-    `${purpose}: ${entries.length} in total${more}`,
-    MAX_SUMMARY_LENGTH,
-  );
 }

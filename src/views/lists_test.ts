@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { EMPTY_CATALOG } from "../skills/catalog.ts";
 import type { Skill } from "../skills/types.ts";
+import { DEFAULT_PROFILE } from "./clients.ts";
 import type { SkillEntry } from "./entries.ts";
 import {
   fitEntries,
@@ -94,7 +95,8 @@ Deno.test("fitList() puts global skills first if it cuts anything", () => {
 Deno.test("fitEntries() leaves the room of short descriptions to the others", () => {
   const entries = [...listed("short", 5, { length: 30 }), ...listed("s", 5)];
   const lengthOf = (entry: SkillEntry) => formatLine(entry).length;
-  const fitting = fitEntries(entries, 1_000, lengthOf);
+  const lengthOfName = ({ name }: SkillEntry) => `\n- ${name}`.length;
+  const fitting = fitEntries(entries, 1_000, lengthOfName);
   const lengths = fitting.map(({ description }) => description.length);
   assert.deepEqual(new Set(lengths).size, 2);
   assert.equal(Math.min(...lengths), 30);
@@ -103,16 +105,20 @@ Deno.test("fitEntries() leaves the room of short descriptions to the others", ()
 });
 
 Deno.test("formatAvailableSkills() has no element for a missing description", () => {
-  const [entry] = listed("git", 1, { length: 0 });
+  const [entry] = listed("git", 1, {
+    state: "name-only",
+    hiddenFrom: "nobody",
+  });
+  const { name, skill } = entry!;
+  const described = { ...skill, description: "d" };
+  const catalog = { ...EMPTY_CATALOG, skills: new Map([[name, described]]) };
+  const view = {
+    catalog,
+    options: { toolset: "skill" },
+    profile: DEFAULT_PROFILE,
+  } as const;
   assert.equal(
-    formatAvailableSkills(
-      {
-        skills: [entry!],
-        catalog: EMPTY_CATALOG,
-        options: { toolset: "skill" },
-      },
-      () => "global",
-    ),
+    formatAvailableSkills(view, () => "global"),
     "<available_skills>\n<skill>\n<name>git0</name>\n<location>global</location>\n</skill>\n</available_skills>",
   );
 });

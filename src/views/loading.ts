@@ -1,13 +1,17 @@
 /** Loads a skill: finds it by its name, reads its `SKILL.md`, and formats that for the model. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
+import { join } from "../fs/paths.ts";
+import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { log, quote } from "../text.ts";
-import { TOOL_NAMES, type ToolOptions } from "./options.ts";
-import type { RequestContext } from "./context.ts";
-import { createTextResult, requireAccepted } from "./results.ts";
+import {
+  type RequestContext,
+  TOOL_NAMES,
+  type ToolOptions,
+} from "./options.ts";
+import { createTextResult, requireSize } from "./results.ts";
 
 /** How long ago a scan may have begun to say that a name is unknown, in milliseconds. */
 const UNKNOWN_NAME_AGE_MS = 100;
@@ -55,41 +59,51 @@ export function decodeText({ text, bytes }: SkillFileContent): string {
   return text ?? new TextDecoder().decode(bytes);
 }
 
-/**
- * Loads a skill for a tool that returns its `SKILL.md`.
- *
- * @param format Returns the texts of the result.
- * @throws {Error} As {@linkcode loadSkill} does, and if the client accepts no result of
- *   this size.
- */
-export async function loadForTool(
-  name: string,
-  context: RequestContext,
-  format: (loaded: LoadedSkill) => string[],
-): Promise<CallToolResult> {
-  const loaded = await loadSkill(name, context);
-  const { skill } = loaded;
-  const result = createTextResult(...format(loaded));
-  const place = context.options.isRemote ? skillMdUri(skill) : skill.file;
-  requireAccepted(result, { name: SKILL_MD, place }, context.profile);
-  logLoad(skill, "with a tool", context);
-  return result;
-}
-
 /** Loads a skill with a tool that returns its `SKILL.md` as it is, and notes after it. */
 export async function loadWhole(
   name: string,
   context: RequestContext,
 ): Promise<CallToolResult> {
-  return await loadForTool(
-    name,
-    context,
-    (loaded) => [
-      loaded.text,
-      ...noteLength(loaded, loaded.text, context),
-      ...noteRemoteFiles(loaded.skill, context.options),
-    ],
-  );
+  const loaded = await loadSkill(name, context);
+  return toResult(loaded, context, [
+    loaded.text,
+    ...noteLength(loaded, loaded.text, context),
+    ...noteRemoteFiles(loaded.skill, context.options),
+  ]);
+}
+
+/** Loads a skill in the form of the contract of the tool `skill`. */
+export async function loadFormatted(
+  name: string,
+  context: RequestContext,
+): Promise<CallToolResult> {
+  const loaded = await loadSkill(name, context);
+  return toResult(loaded, context, [formatLoadedSkill(loaded, context)]);
+}
+
+/** @throws {Error} If the client accepts no result of this size. */
+function toResult(
+  { skill }: LoadedSkill,
+  context: RequestContext,
+  texts: string[],
+): CallToolResult {
+  const result = createTextResult(...texts);
+  requireAccepted(result, skill, SKILL_MD, context);
+  logLoad(skill, "with a tool", context);
+  return result;
+}
+
+/** @param path The path of the file that is returned, or an empty one for their list. */
+export function requireAccepted(
+  content: unknown,
+  skill: Skill,
+  path: string,
+  { options, profile }: RequestContext,
+): void {
+  const what = quote(path === "" ? `${skill.name}/` : path);
+  const place = quote(placeOf(skill, path, options));
+  const instead = `open ${place} with another tool`;
+  requireSize(content, { what, instead }, profile.maxResultSize);
 }
 
 /**
@@ -104,25 +118,25 @@ export function formatLoadedSkill(
   input = "",
 ): string {
   const { skill, text } = loaded;
-  const directory = directoryOf(skill, context.options);
-  const start = `Loading: ${skill.name}\nBase directory: ${
-    escapeInvisible(directory)
-  }`;
+  const directory = escapeInvisible(placeOf(skill, "", context.options));
+  const start = [`Loading: ${skill.name}`, `Base directory: ${directory}`];
   const notes = noteRemoteFiles(skill, context.options);
   const end = text.endsWith("\n") ? "" : "\n";
   const rest = `\n\n${text}` +
     (input === "" ? "" : `${end}\nARGUMENTS: ${input}`);
-  const whole = [start, ...notes].join("\n") + rest;
+  const whole = [...start, ...notes].join("\n") + rest;
   const length = noteLength(loaded, whole, context);
-  return [start, ...length, ...notes].join("\n") + rest;
+  return [...start, ...length, ...notes].join("\n") + rest;
 }
 
-/** How the model refers to the directory of a skill: by its path or its URI. */
-export function directoryOf(
+/** Where a file of a skill is, or its directory if the path is empty: a path, or a URI. */
+export function placeOf(
   skill: Skill,
+  path: string,
   { isRemote }: ToolOptions,
 ): string {
-  return isRemote ? skillFileUri(skill, "") : skill.directory;
+  if (isRemote) return skillFileUri(skill, path);
+  return path === SKILL_MD ? skill.file : join(skill.directory, path);
 }
 
 /**
@@ -138,11 +152,10 @@ function noteLength(
     ? new TextEncoder().encode(result).length
     : result.length;
   if (size <= profile.keepsResultsTo) return [];
-  const place = options.isRemote
-    ? `the resource ${skillMdUri(skill)}`
-    : escapeInvisible(skill.file);
+  const kind = options.isRemote ? "the resource " : "";
+  const place = escapeInvisible(placeOf(skill, SKILL_MD, options));
   return [
-    `Length: ${text.length} characters. If a part is cut out here, read it in ${place}`,
+    `Length: ${text.length} characters. If a part is cut out here, read it in ${kind}${place}`,
   ];
 }
 

@@ -9,7 +9,6 @@ import { basename, dirname } from "../fs/paths.ts";
 import { findFailure } from "../skills/catalog.ts";
 import { lookUp, parseName } from "../skills/lookup.ts";
 import { skillKey } from "../skills/names.ts";
-import { byScope } from "../skills/project.ts";
 import type { NearMiss, SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, SkillScope } from "../skills/types.ts";
 import { oneLine, truncate } from "../text.ts";
@@ -17,14 +16,14 @@ import { globalFirst, listEntries, type SkillEntry } from "./entries.ts";
 import {
   findEmptyListReason,
   findNoSkillsReason,
-  formatLine,
-  formatMore,
   nameSearchedDirs,
   PLAIN_PATH,
-} from "./lists.ts";
+} from "./instructions.ts";
+import { takeList } from "./lists.ts";
 import type { ToolOptions } from "./options.ts";
 import { indexesOf } from "./search.ts";
 
+/** How much of the name the answer repeats and searches for, in characters. */
 const MAX_SHOWN_NAME_LENGTH = 200;
 
 /** The maximum length of the answer, in characters. Claude Code keeps about 10,000 of an error. */
@@ -48,31 +47,21 @@ export async function answerUnknownName(
   const { catalog } = registry;
   const shown = truncate(oneLine(name), MAX_SHOWN_NAME_LENGTH);
   const reasons = await explainUnknownName(name, registry, options);
-  const notFound = `Skill '${shown}' not found.`;
   const advice = reasons.length > 0
     ? ""
     : findEmptyListReason(catalog, options) ??
       nameSearchedDirs(catalog, options);
-  const explained = truncate(reasons.join("\n\n"), MAX_REASONS_LENGTH);
-  const start = [explained, notFound, advice, "Available skills:"]
-    .filter(Boolean).join("\n\n");
+  const start = [
+    truncate(reasons.join("\n\n"), MAX_REASONS_LENGTH),
+    `Skill '${shown}' not found.`,
+    advice,
+    "Available skills:",
+  ].filter(Boolean).join("\n\n");
   const end =
     "\n\nUse the exact skill name (case-insensitive) to load a skill.";
   const entries = await sortByMatch(shown, registry);
   const room = MAX_ANSWER_LENGTH - start.length - end.length;
-  return start + takeLines(entries, room) + end;
-}
-
-/** Lists as many whole entries as fit, and counts the rest. */
-function takeLines(entries: readonly SkillEntry[], limit: number): string {
-  let list = "";
-  for (const [index, entry] of entries.entries()) {
-    const line = formatLine(entry);
-    const more = formatMore(entries.length - index);
-    if (list.length + line.length + more.length > limit) return list + more;
-    list += line;
-  }
-  return list;
+  return start + takeList(entries, room) + end;
 }
 
 /**
@@ -93,10 +82,8 @@ async function sortByMatch(
     return found.slice(0, MAX_RESULTS);
   };
   const first = [...await best("global"), ...await best("project")];
-  return Array.from(
-    new Set([...first, ...bySkill.keys()]),
-    (skill) => bySkill.get(skill)!,
-  );
+  const sorted = new Set([...first, ...bySkill.keys()]);
+  return Array.from(sorted, (skill) => bySkill.get(skill)!);
 }
 
 /** A possible reason why a name loads no skill. */
@@ -107,7 +94,7 @@ interface Cause extends NearMiss {
 
 /**
  * Explains why a name loads no skill, as far as the model may know: because of a skipped
- * skill, a near miss, or else a root. Global ones come first.
+ * skill, a near miss, or else a root. If global ones do, it names no others.
  */
 async function explainUnknownName(
   name: string,
@@ -121,37 +108,38 @@ async function explainUnknownName(
   const { skipped } = lookUp(name, "model", catalog);
   const causes: Cause[] = [
     ...skipped?.diagnostics.map((it) => ({ ...skipped, diagnostic: it })) ?? [],
-    ...listSkippedEntries(name, catalog),
+    ...listSkippedFiles(name, catalog),
   ];
-  if (!causes.some(({ scope }) => scope === "global")) {
+  if (!causes.some(isGlobal)) {
     const { scopes } = parseName(name);
     const nearMisses = await registry.findNearMisses(name);
     causes.push(...nearMisses.filter(({ scope }) => scopes.includes(scope)));
   }
-  const [first] = causes.toSorted(byScope);
-  const told = first === undefined
-    ? listSkippedRoots(catalog)
-    : causes.filter(({ scope }) => scope === first.scope);
+  const own = causes.filter(isGlobal);
+  const told = [own, causes, listSkippedRoots(catalog)]
+    .find((list) => list.length > 0) ?? [];
   return [...new Set(told.map((cause) => explain(cause, isRemote)))];
 }
 
-/** Lists skipped entries of roots that have no `SKILL.md`, such as broken symlinks. */
-function listSkippedEntries(
+function isGlobal({ scope }: Cause): boolean {
+  return scope === "global";
+}
+
+/** Lists what is skipped directly in a root, such as a broken symlink. */
+function listSkippedFiles(
   name: string,
-  { diagnostics, roots, skipped }: SkillCatalog,
+  { diagnostics, roots }: SkillCatalog,
 ): Cause[] {
   const { scopes, key } = parseName(name);
-  const isOfSkill = (file: string) =>
-    skipped.some((skill) => skill.diagnostics.some((it) => it.file === file));
   return diagnostics.flatMap((diagnostic) => {
     const { file } = diagnostic;
     const report = roots.find(({ root }) => root.path === dirname(file));
-    if (report === undefined || isOfSkill(file)) return [];
+    const base = basename(file);
+    if (report === undefined || skillKey(base) !== key) return [];
     const { scope, projectPath } = report;
-    const entry = basename(file);
-    if (!scopes.includes(scope) || skillKey(entry) !== key) return [];
+    if (!scopes.includes(scope)) return [];
     // The project itself can be a root.
-    const path = projectPath ? `${projectPath}/${entry}` : entry;
+    const path = projectPath ? `${projectPath}/${base}` : base;
     return [{ diagnostic, scope, projectPath: path }];
   });
 }
@@ -162,15 +150,12 @@ function listSkippedRoots({ roots, diagnostics }: SkillCatalog): Cause[] {
     const diagnostic = diagnostics.find(({ file }) => file === root.path);
     if (diagnostic === undefined) return [];
     const part = status === "found" ? "part of " : "";
-    return [{
-      diagnostic,
-      scope,
-      what: `${part}a folder of skills`,
-      projectPath,
-    }];
+    const what = `${part}a folder of skills`;
+    return [{ diagnostic, scope, what, projectPath }];
   });
 }
 
+/** Explains a cause: the user's own with its path, and others in the server's words. */
 function explain(
   { diagnostic, scope, projectPath = "", what = "a skill with this name" }:
     Cause,
@@ -178,13 +163,10 @@ function explain(
 ): string {
   if (scope === "global" && !isRemote) return formatDiagnostic(diagnostic);
   const { line } = diagnostic;
-  const position = [
-    ...!isRemote && PLAIN_PATH.test(projectPath) ? [projectPath] : [],
-    ...line === undefined ? [] : [`line ${line}`],
-  ].join(", ");
-  const place = [
-    ...scope === "project" ? [" in the project"] : [],
-    ...position === "" ? [] : [` (${position})`],
-  ].join("");
+  const path = !isRemote && PLAIN_PATH.test(projectPath) ? projectPath : "";
+  const position = [path, line === undefined ? "" : `line ${line}`]
+    .filter(Boolean).join(", ");
+  const place = (scope === "project" ? " in the project" : "") +
+    (position === "" ? "" : ` (${position})`);
   return `The server skips ${what}${place}: ${formatWords(diagnostic)}.`;
 }

@@ -1,4 +1,8 @@
-/** The options of the tools, and their names in each toolset. */
+/** What decides how a request is answered: the options of the tools, and the context. */
+
+import type { SkillSource } from "../skills/source.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import type { ClientProfile } from "./clients.ts";
 
 /** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
@@ -52,3 +56,23 @@ export const TOOL_NAMES = {
   Toolset,
   { list: string; load: string; read: string | undefined }
 >;
+
+/** What decides how a client sees a list. */
+export interface ListView {
+  readonly catalog: SkillCatalog;
+  readonly options: ToolOptions;
+  readonly profile: ClientProfile;
+}
+
+/** The context of a request, which every handler gets besides its params. */
+export interface RequestContext {
+  readonly registry: SkillSource;
+  readonly options: ToolOptions;
+  /** Aborted when the client cancels the request, or when the time for it is up. */
+  readonly signal: AbortSignal;
+  readonly client: string | undefined;
+  /** The profile that the options choose, or else that of the client. */
+  readonly profile: ClientProfile;
+  /** Over HTTP: the client's network address and the name of its token, for the log. */
+  readonly sender?: string | undefined;
+}

@@ -3,7 +3,7 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import { isAbsolute, isAtOrBelow, join, relative } from "../fs/paths.ts";
+import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
 import { splitPath } from "../skills/files.ts";
 import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
@@ -11,15 +11,10 @@ import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { count, quote } from "../text.ts";
-import { directoryOf, logLoad } from "./loading.ts";
+import { logLoad, requireAccepted } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
-import type { RequestContext } from "./context.ts";
-import {
-  createTextResult,
-  maxToolResultSize,
-  requireAccepted,
-  sizeOf,
-} from "./results.ts";
+import type { RequestContext } from "./options.ts";
+import { createTextResult, MAX_RESULT_SIZE, sizeOf } from "./results.ts";
 
 type Content = CallToolResult["content"][number];
 
@@ -54,7 +49,7 @@ export async function readAsMeant<T>(
     return await read(path);
   } catch (error) {
     const meant = meantPath(path);
-    if (meant === undefined || meant === path) throw error;
+    if (meant === path) throw error;
     return await read(meant).catch(() => {
       throw error;
     });
@@ -62,10 +57,10 @@ export async function readAsMeant<T>(
 }
 
 /** Removes a fragment, percent-encoding, backslashes, and a leading slash from a path. */
-function meantPath(path: string): string | undefined {
+function meantPath(path: string): string {
   const [beforeFragment = ""] = path.split("#", 1);
-  const decoded = attempt(() => decodeURIComponent(beforeFragment));
-  return decoded?.replaceAll("\\", "/").replace(/^\//, "");
+  const decoded = attempt(() => decodeURIComponent(beforeFragment)) ?? path;
+  return decoded.replaceAll("\\", "/").replace(/^\//, "");
 }
 
 /** Reads a file, reads all files of a directory, or lists the files if the path is empty. */
@@ -90,11 +85,9 @@ export async function readContent(
   skill: Skill,
   context: RequestContext,
 ): Promise<Content> {
-  const { registry, options, profile } = context;
-  const file = await registry.readFile(skill, path, "model");
-  if (
-    file.text === undefined && mediaTypeOfName(file.path)?.startsWith("text/")
-  ) {
+  const file = await context.registry.readFile(skill, path, "model");
+  const isNamedText = mediaTypeOfName(file.path)?.startsWith("text/");
+  if (file.text === undefined && isNamedText) {
     throw new Error(
       `Cannot read ${
         quote(file.path)
@@ -105,8 +98,7 @@ export async function readContent(
   const content: Content = file.text === undefined
     ? { type: "resource", resource: resourceContents(uri, file) }
     : { type: "text", text: file.text };
-  const place = options.isRemote ? uri : join(skill.directory, path);
-  requireAccepted(content, { name: file.path, place }, profile);
+  requireAccepted(content, skill, file.path, context);
   if (file.path === SKILL_MD) logLoad(skill, "with a tool", context);
   return content;
 }
@@ -122,22 +114,25 @@ async function readDir(
     .listFiles(skill, { viewer: "model" });
   const inDir = files.filter(({ path }) => path.startsWith(prefix));
   if (inDir.length === 0) return [];
-  const limit = maxToolResultSize(context.profile);
-  const contents = await readTogether(inDir, limit, async ({ path }) => {
-    // One unreadable file does not affect the others.
-    const content = await readContent(path, skill, context)
-      .catch(({ message }: Error): Content => ({
-        type: "text",
-        text: message,
-      }));
-    if (content.type === "text") {
-      content.text = `--- ${escapeInvisible(path)} ---\n${content.text}`;
-    }
-    return content;
-  });
+  const { maxResultSize } = context.profile;
+  const readNext = ({ path }: SkillFile) => readInDir(path, skill, context);
+  const contents = await readTogether(inDir, readNext, maxResultSize);
   const missing = skipped.filter(({ file }) => file.startsWith(prefix));
   const notes = createTextResult(...formatSkipped(missing));
   return [...contents, ...notes.content];
+}
+
+/** Reads one of several files, with its path. If that fails, returns the reason. */
+async function readInDir(
+  path: string,
+  skill: Skill,
+  context: RequestContext,
+): Promise<Content> {
+  const content = await readContent(path, skill, context)
+    .catch(({ message }: Error): Content => ({ type: "text", text: message }));
+  if (content.type !== "text") return content;
+  const text = `--- ${escapeInvisible(path)} ---\n${content.text}`;
+  return { ...content, text };
 }
 
 /**
@@ -148,8 +143,8 @@ async function readDir(
  */
 export async function readTogether<T>(
   files: readonly SkillFile[],
-  limit: number,
   read: (file: SkillFile) => Promise<T>,
+  limit: number = MAX_RESULT_SIZE,
 ): Promise<T[]> {
   const contents: T[] = [];
   let size = 0;
@@ -158,10 +153,9 @@ export async function readTogether<T>(
     size += sizeOf(content);
     if (size > limit) {
       const names = listNamed(files.map(({ path }) => quote(path))).join(", ");
+      const all = count(files.length, "file");
       throw new Error(
-        `Cannot return ${
-          count(files.length, "file")
-        } at once: the limit is ${limit} bytes of JSON; read them one by one: ${names}`,
+        `Cannot return ${all} at once: the limit is ${limit} bytes of JSON; read them one by one: ${names}`,
       );
     }
     contents.push(content);
@@ -171,17 +165,15 @@ export async function readTogether<T>(
 
 async function listFiles(
   skill: Skill,
-  { registry, options, profile }: RequestContext,
+  context: RequestContext,
 ): Promise<CallToolResult> {
-  const { files, skipped } = await registry.listFiles(skill, {
-    viewer: "model",
-  });
+  const { files, skipped } = await context.registry
+    .listFiles(skill, { viewer: "model" });
   const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
   const text = [list, ...formatSkipped(skipped)].join("\n\n");
   const result = createTextResult(text);
-  const place = directoryOf(skill, options);
-  requireAccepted(result, { name: `${skill.name}/`, place }, profile);
+  requireAccepted(result, skill, "", context);
   return result;
 }
 

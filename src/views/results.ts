@@ -2,21 +2,12 @@
 
 import { Buffer } from "node:buffer";
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { quote } from "../text.ts";
-import type { ClientProfile } from "./clients.ts";
 
 /** The largest result that is sent, in bytes of JSON. The SDK's clients read 10 MiB. */
 export const MAX_RESULT_SIZE: number = 8 * 1024 * 1024;
 
 export function createTextResult(...texts: string[]): CallToolResult {
   return { content: texts.map((text) => ({ type: "text", text })) };
-}
-
-/** Returns the size of the largest tool result that a client accepts, in bytes of JSON. */
-export function maxToolResultSize(
-  { maxResultSize = MAX_RESULT_SIZE }: ClientProfile,
-): number {
-  return maxResultSize;
 }
 
 /** Returns the size of a value as JSON, in bytes. */
@@ -48,37 +39,15 @@ export function takeBytes(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
-/**
- * Checks the size of a result, or of a file in it.
- *
- * @param limit The largest size that the client accepts, in bytes of JSON.
- * @param about What it is, and what the client can do instead.
- * @throws {Error} If it is larger.
- */
+/** @param limit The largest size that the client accepts, in bytes of JSON. */
 export function requireSize(
   value: unknown,
-  limit: number,
   { what, instead }: { what: string; instead: string },
+  limit: number = MAX_RESULT_SIZE,
 ): void {
   const size = sizeOf(value);
   if (size <= limit) return;
   throw new Error(
     `Cannot return ${what}: it takes ${size} bytes as JSON, and the client accepts ${limit}; ${instead}`,
   );
-}
-
-/**
- * Checks the content of a file before a tool returns it.
- *
- * @param file Its name, and where else the client can open it: its path or URI.
- * @throws {Error} If the client accepts no result of its size.
- */
-export function requireAccepted(
-  content: unknown,
-  { name, place }: { name: string; place: string },
-  profile: ClientProfile,
-): void {
-  const instead = `open ${quote(place)} with another tool`;
-  const about = { what: quote(name), instead };
-  requireSize(content, maxToolResultSize(profile), about);
 }

@@ -1,9 +1,7 @@
 /** Full-text search for skills with MiniSearch, which ranks matches with BM25. */
 
-import MiniSearch, {
-  type SearchOptions,
-  type SearchResult,
-} from "npm:minisearch@^7";
+import MiniSearch, { type SearchResult } from "npm:minisearch@^7";
+import { remember } from "../remember.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillScope } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
@@ -11,9 +9,6 @@ import { nearestWords, normalizeText } from "../text.ts";
 
 /** How much of a query or a field is searched, in characters. */
 const MAX_TEXT_LENGTH = 1_024;
-
-/** How many words of a query are searched for. */
-const MAX_WORDS = 60;
 
 /**
  * How many words each field of a skill has in the index, at least: those of a shorter
@@ -23,10 +18,7 @@ const MAX_WORDS = 60;
 const LENGTHS = { name: 20, description: 150, excerpt: 1 };
 
 /** How the repetitions of a word count. How many other words a skill has does not. */
-const RANKING: SearchOptions = {
-  bm25: { k: 5, b: 0, d: 0 },
-  maxFuzzy: 2,
-};
+const RANKING = { bm25: { k: 5, b: 0, d: 0 }, maxFuzzy: 2 };
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "a an and are as at be by can could do does for from get help how i in into is it make me my need of on or our please should some that the this to use using want we what when which with would you"
@@ -37,19 +29,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 const WORDS =
   /(?=([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]{2})).|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv;
 
-type Indexes = Readonly<Record<SkillScope, SkillIndex>>;
+/** The indexes of a registry, which live as long as the registry. */
+export const indexesOf: (
+  registry: SkillSource,
+) => Readonly<Record<SkillScope, SkillIndex>> = remember(() => ({
+  global: new SkillIndex(),
+  project: new SkillIndex(),
+}));
 
-/** The indexes of each registry, which live as long as the registry. */
-const indexes = new WeakMap<SkillSource, Indexes>();
-
-export function indexesOf(registry: SkillSource): Indexes {
-  const known = indexes.get(registry) ??
-    { global: new SkillIndex(), project: new SkillIndex() };
-  indexes.set(registry, known);
-  return known;
-}
-
-/** An index of skills. */
 export class SkillIndex {
   /** Frontmatters, which scans keep until their files change. */
   readonly #indexed = new Set<object>();
@@ -69,24 +56,23 @@ export class SkillIndex {
       skills.map((skill) => [skill.frontmatter, skill]),
     );
     await this.#update(byId);
-    const words = [...new Set(splitName(query))].slice(0, MAX_WORDS);
+    const words = [...new Set(splitName(query))];
     const exact = this.#index.search(words.join(" "), RANKING);
     const known = new Set(exact.flatMap(({ terms }) => terms));
     const isUnknown = (word: string) => !known.has(word);
-    const toSkills = (results: SearchResult[]) =>
-      results.sort((a, b) => scoreOf(b) - scoreOf(a))
-        .flatMap(({ id }) => byId.get(id) ?? []);
-    if (words.length > 0 && !words.some(isUnknown)) return toSkills(exact);
     const found = this.#index.search(words.join(" "), {
       ...RANKING,
       // Only words that no skill contains are completed and corrected.
       prefix: isUnknown,
       fuzzy: (word) => word.length >= 5 && isUnknown(word) && 0.25,
     });
+    const matches = found.sort((a, b) => scoreOf(b) - scoreOf(a))
+      .flatMap(({ id }) => byId.get(id) ?? []);
+    if (words.length > 0 && !words.some(isUnknown)) return matches;
     const byName = new Map(skills.map((skill) => [skill.name, skill]));
     const near = nearestWords(query, byName.keys())
       .map((name) => byName.get(name)!);
-    return [...new Set([...near, ...toSkills(found)])];
+    return [...new Set([...near, ...matches])];
   }
 
   /** Takes over what has changed. Other searches may do so meanwhile. */

@@ -20,7 +20,6 @@ import { isObject, truncate } from "../text.ts";
 import { sizeOf } from "../views/results.ts";
 import { cleanParams, MAX_VALUES } from "./params.ts";
 
-/** The method that clients of 2026-07-28 call to listen for changes. */
 export const LISTEN = "subscriptions/listen";
 
 /** The revision that a client names in each request. Earlier ones are negotiated. */

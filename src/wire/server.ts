@@ -19,10 +19,8 @@ import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { profileFor } from "../views/clients.ts";
 import { COMPLETION_HANDLERS } from "../features/completion.ts";
-import type { RequestContext } from "../views/context.ts";
 import { createInstructions } from "../views/instructions.ts";
-import type { ToolOptions } from "../views/options.ts";
-import { serveOnlyMarkdown } from "../features/markdown_only.ts";
+import type { RequestContext, ToolOptions } from "../views/options.ts";
 import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
 import { METHODS } from "../features/methods.ts";
 import type {
@@ -32,7 +30,7 @@ import type {
   Params,
 } from "../features/requests.ts";
 import { listResources, RESOURCE_HANDLERS } from "../features/resources.ts";
-import { MAX_RESULT_SIZE, requireSize } from "../views/results.ts";
+import { requireSize } from "../views/results.ts";
 import {
   EXTENSION_HANDLERS,
   SKILLS_EXTENSION,
@@ -57,15 +55,11 @@ const MAX_TTL_SECONDS = 5;
 /** A result for the error that it is too large. */
 const WHOLE_RESULT = { what: "the result", instead: "ask for less at a time" };
 
-/** What the SDK's constructor of a server takes. */
-type ServerParameters = ConstructorParameters<typeof Server>;
-
-/** Describes the server of a connection to the SDK. */
 export function describeServer(
   connection: McpRequestContext,
   registry: SkillSource,
   { toolset }: ToolOptions,
-): ServerParameters {
+): ConstructorParameters<typeof Server> {
   const { name, version } = config;
   return [{ name, title: "Agent Skills", version }, {
     capabilities: capabilitiesFor(connection),
@@ -82,14 +76,6 @@ function cacheHintOf(
   return { ttlMs, cacheScope: "private" };
 }
 
-/** What the files of a registry are read through, with some options. */
-export function sourceFor(
-  registry: SkillSource,
-  { toolset }: ToolOptions,
-): SkillSource {
-  return toolset === "reference" ? serveOnlyMarkdown(registry) : registry;
-}
-
 /** Over stdio, clients of all revisions can subscribe to files. */
 export function isStdio({ requestInfo }: McpRequestContext): boolean {
   return requestInfo === undefined;
@@ -97,12 +83,10 @@ export function isStdio({ requestInfo }: McpRequestContext): boolean {
 
 interface ServedMethod {
   readonly method: Method;
-  /** The schema of its params. */
   readonly params: StandardSchemaV1;
   readonly handle: Handler<Method>;
 }
 
-/** Lists the methods that a connection has. */
 export function listMethods(
   connection: McpRequestContext,
   files: SubscribedFiles,
@@ -131,7 +115,6 @@ function capabilitiesFor(connection: McpRequestContext): ServerCapabilities {
   };
 }
 
-/** The server of a connection, and what it serves. */
 interface Serving {
   readonly server: Server;
   readonly registry: SkillSource;
@@ -153,7 +136,7 @@ export async function answer(
   const result = await handle(params as Params<Method>, context);
   // Tools keep their results within the client's limit.
   if (method !== "tools/call") {
-    requireSize(result, MAX_RESULT_SIZE, WHOLE_RESULT);
+    requireSize(result, WHOLE_RESULT);
   }
   // Only clients of 2026-07-28 know these fields.
   const isModern = request.mcpReq.envelope !== undefined;
@@ -210,7 +193,6 @@ export function publishChanges(
   });
 }
 
-/** Notifies the client of a connection. */
 export async function notify(
   server: Server,
   event: ServerEvent,

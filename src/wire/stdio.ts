@@ -1,7 +1,6 @@
 /** Serves MCP over stdin and stdout, and fills the gaps in what the SDK does there. */
 
 import {
-  type JSONRPCErrorResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type McpRequestContext,
@@ -52,13 +51,12 @@ class StdioTransport implements Transport {
   readonly #unanswered = new Set<RequestId>();
   #onAllAnswered = () => {};
 
-  /** A client that closes its end of the pipe has disconnected. */
   start(): Promise<void> {
+    // A client that closes its end of the pipe has disconnected.
     this.#output.closed.catch(() => this.close());
     return Promise.resolve();
   }
 
-  /** Passes a message on to the server. */
   receive(message: JSONRPCMessage): void {
     if ("method" in message) {
       if (message.method === "notifications/cancelled") {
@@ -103,7 +101,6 @@ class StdioTransport implements Transport {
   }
 }
 
-/** What the transport needs of a service. */
 interface Service {
   /** Fulfilled after the first scan. */
   readonly ready: Promise<unknown>;
@@ -139,8 +136,7 @@ export async function serveOnStdio(
 }
 
 /**
- * Passes the messages in stdin on to the transport, and replies to invalid ones.
- * Returns once the input has ended and all requests are answered.
+ * Receives the messages in stdin until it ends, and waits until all are answered.
  *
  * @throws {Error} If stdin cannot be read.
  */
@@ -152,21 +148,35 @@ async function receiveAll(
   for await (const line of readLines()) {
     if (line.trim() === "") continue;
     isEmpty = false;
-    const incoming = readMessage(line);
-    if ("error" in incoming) {
-      log(incoming.error.error.message);
-      if (!incoming.isNotification) await transport.send(incoming.error);
-      continue;
-    }
-    const { message } = incoming;
-    const error = isRequest(message)
-      ? await prepare(message, service)
-      : undefined;
-    if (error === undefined) transport.receive(message);
-    else await transport.send(error);
+    await receive(line, transport, service);
   }
   if (isEmpty) log(NO_INPUT);
   await transport.waitForAnswers(GRACE_MS);
+}
+
+/** Passes a message on to the transport, or answers one that the SDK would not refuse. */
+async function receive(
+  line: string,
+  transport: StdioTransport,
+  service: Service,
+): Promise<void> {
+  const incoming = readMessage(line);
+  if ("error" in incoming) {
+    log(incoming.error.error.message);
+    if (!incoming.isNotification) await transport.send(incoming.error);
+    return;
+  }
+  const { message } = incoming;
+  if (isRequest(message)) {
+    try {
+      await prepare(message, service);
+    } catch (error) {
+      const { id } = message;
+      const response = createErrorResponse(error as ProtocolError, id);
+      return await transport.send(response);
+    }
+  }
+  transport.receive(message);
 }
 
 /** How much of the input is read at a time, in bytes. */
@@ -193,22 +203,20 @@ async function* readLines(): AsyncGenerator<string> {
 
 /**
  * Does what the SDK leaves out: checks the revision, and subscribes a client of 2026-07-28
- * to URIs. Returns the error if one of these is unknown.
+ * to URIs.
+ *
+ * @throws {ProtocolError} If the revision or a URI is unknown.
  */
 async function prepare(
   request: JSONRPCRequest,
   { ready, subscribe }: Service,
-): Promise<JSONRPCErrorResponse | undefined> {
-  try {
-    requireRevision(request);
-    const uris = urisOf(request);
-    if (uris.length === 0) return undefined;
-    // Otherwise, the first scan would count as a change.
-    await ready;
-    await subscribe(uris);
-  } catch (error) {
-    return createErrorResponse(error as ProtocolError, request.id);
-  }
+): Promise<void> {
+  requireRevision(request);
+  const uris = urisOf(request);
+  if (uris.length === 0) return;
+  // Otherwise, the first scan would count as a change.
+  await ready;
+  await subscribe(uris);
 }
 
 /** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */

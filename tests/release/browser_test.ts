@@ -77,14 +77,11 @@ testPage(
     // The keyboard is enough to open a skill.
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    const git = page.locator("#skills > li:has(details[open])");
+    const git = page.locator("#skills > li:has(> details[open])");
     await git.locator("pre", { hasText: "name: git" }).waitFor();
-    await git.getByRole("button", { name: "references/API.md" }).press("Enter");
-    await git.locator("pre", { hasText: "# API" }).waitFor();
-    assert.equal(
-      await git.locator("h3").last().textContent(),
-      "references/API.md",
-    );
+    await git.locator("summary", { hasText: "references/API.md" })
+      .press("Enter");
+    await git.locator("pre:visible", { hasText: "# API" }).waitFor();
     await assertFits(page);
   },
 );
@@ -119,6 +116,7 @@ testPage(
     await page.locator("#skills .name", { hasText: "git" }).waitFor();
     await server.end();
     await page.locator("#skills summary", { hasText: "git" }).click();
-    await page.locator("pre", { hasText: "Cannot reach the server" }).waitFor();
+    await page.locator("details div", { hasText: "Cannot reach the server" })
+      .last().waitFor();
   },
 );

@@ -3,11 +3,11 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { SkillRegistry } from "../../mod.ts";
 import { profileFor } from "../../src/views/clients.ts";
 import {
+  type RequestContext,
   TOOL_NAMES,
   type ToolOptions,
   type Toolset,
 } from "../../src/views/options.ts";
-import type { RequestContext } from "../../src/views/context.ts";
 import { callTool } from "../../src/features/tools.ts";
 import { TOOLSETS } from "../../src/features/toolsets/toolsets.ts";
 

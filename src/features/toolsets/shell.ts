@@ -37,12 +37,10 @@ export function findNoShellReason(): string | undefined {
 }
 
 /**
- * Runs a shell command until it exits, reaches its time limit, or is aborted. Then
- * ends the processes that it started. Deno must be allowed to run the shell.
+ * Runs a shell command until it exits, reaches its time limit in seconds, or is aborted.
+ * Then ends the processes that it started. Deno must be allowed to run the shell.
  *
- * @param options The working directory, the time limit in seconds, and the signal.
- * @returns The command's stdout and stderr with a note if it failed or was
- *   stopped, and whether the time limit stopped it.
+ * @returns The command's stdout and stderr with a note if it failed or was stopped.
  * @throws {Error} If the shell cannot be started, or the signal is already aborted.
  */
 export async function runShellCommand(
@@ -107,7 +105,6 @@ function shellWith(line: string, cwd: string): Deno.Command {
   });
 }
 
-/** The variables of the dynamic linker. */
 const LINKER_VARIABLE = /^(?:LD|DYLD)_/;
 
 /**

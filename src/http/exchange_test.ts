@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import type { McpHttpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { replaced } from "../../tests/testing/folders.ts";
 import { MODERN_META } from "../../tests/testing/server.ts";
-import { limitRequests } from "./limits.ts";
+import { Exchange } from "./exchange.ts";
+import type { Sender } from "./access.ts";
 import { Refusals } from "./refusals.ts";
 
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -22,10 +23,13 @@ function post(body: unknown, headers = {}): Request {
 /** Stands in for the SDK's handler, and answers when the test says so. */
 class SlowHandler {
   readonly answers: ((response: Response) => void)[] = [];
-  readonly respond = limitRequests(
+  readonly #exchange = new Exchange(
     this as unknown as McpHttpHandler,
     new Refusals(() => {}),
   );
+
+  readonly respond = (request: Request, sender: Sender): Promise<Response> =>
+    this.#exchange.respond(request, sender);
 
   fetch(_request: Request): Promise<Response> {
     return new Promise((resolve) => this.answers.push(resolve));
@@ -45,7 +49,7 @@ class SlowHandler {
   }
 }
 
-Deno.test("limitRequests() handles 64 requests at once, and tells others when to try again", async () => {
+Deno.test("Exchange handles 64 requests at once, and tells others when to try again", async () => {
   const handler = new SlowHandler();
   const handled = await handler.send(64, PING);
   const refused = await handler.respond(post(PING), {});
@@ -67,7 +71,7 @@ function postPart(): Request {
   return new Request("http://localhost/mcp", { method: "POST", body });
 }
 
-Deno.test("limitRequests() counts a request from before its body has arrived", async () => {
+Deno.test("Exchange counts a request from before its body has arrived", async () => {
   const { respond } = new SlowHandler();
   const expire: (() => void)[] = [];
   using _timers = replaced(globalThis, {
@@ -80,7 +84,7 @@ Deno.test("limitRequests() counts a request from before its body has arrived", a
   assert.deepEqual(new Set(statuses), new Set([504]));
 });
 
-Deno.test("limitRequests() counts a listener, which its body tells, until the SDK answers", async () => {
+Deno.test("Exchange counts a listener, which its body tells, until the SDK answers", async () => {
   const handler = new SlowHandler();
   const listening = await handler.send(64, LISTEN);
   const endless = () => new Response(new ReadableStream());
@@ -91,7 +95,7 @@ Deno.test("limitRequests() counts a listener, which its body tells, until the SD
   await Promise.all(handled);
 });
 
-Deno.test("limitRequests() refuses a body of more than 1 MiB", async () => {
+Deno.test("Exchange refuses a body of more than 1 MiB", async () => {
   const { respond } = new SlowHandler();
   const large = { ...PING, params: { text: "x".repeat(1024 * 1024) } };
   const response = await respond(post(large), {});
@@ -99,7 +103,7 @@ Deno.test("limitRequests() refuses a body of more than 1 MiB", async () => {
   assert.match(await response.text(), /the limit is 1048576 bytes/);
 });
 
-Deno.test("limitRequests() keeps no timer of an answered request", async () => {
+Deno.test("Exchange keeps no timer of an answered request", async () => {
   const handler = new SlowHandler();
   const { setTimeout, clearTimeout } = globalThis;
   const pending = new Set<unknown>();
@@ -121,7 +125,7 @@ Deno.test("limitRequests() keeps no timer of an answered request", async () => {
   assert.equal(pending.size, 0);
 });
 
-Deno.test("limitRequests() ends a request that takes too long", async () => {
+Deno.test("Exchange ends a request that takes too long", async () => {
   const handler = new SlowHandler();
   const { setTimeout } = globalThis;
   let expire = () => {};
