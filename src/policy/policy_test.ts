@@ -232,18 +232,18 @@ Deno.test("a rule matches everything in its folders", async () => {
 const DOCUMENTED: [skill: Properties, states: string[]][] = [
   [
     { scope: "project", directory: "/home/me/clone/.claude/skills/git" },
-    ["off", "pinned", "off", "on"],
+    ["off", "pinned", "off"],
   ],
   [
     { scope: "project", directory: "/home/me/code/app/.claude/skills/git" },
-    ["on", "pinned", "off", "on"],
+    ["on", "pinned", "off"],
   ],
   [
     { directory: "/home/me/.claude/skills/git" },
-    ["on", "pinned", "on", "on"],
+    ["on", "pinned", "on"],
   ],
-  [{ name: "aws-s3" }, ["on", "name-only", "off", "off"]],
-  [{ name: "deploy" }, ["on", "on", "on", "off"]],
+  [{ name: "aws-s3" }, ["on", "name-only", "off"]],
+  [{ name: "deploy" }, ["on", "on", "on"]],
 ];
 
 Deno.test("the policies in docs/policy.md do what the page says", async () => {
