@@ -22,7 +22,7 @@
  *
  * // Replace the path with that of your skills.
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global" },
+ *   { path: "testdata/skills", scope: "global", mustExist: true },
  * ]);
  * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
@@ -253,8 +253,17 @@ interface KnownSkillMd extends SkillMd {
   readonly digest: string | undefined;
   /** When to read the file again, in milliseconds since 1970, if it has just changed. */
   readonly recheckAt: number | undefined;
-  /** A version of the file that would be skipped, and when a scan first found it. */
-  readonly unfinished?: { readonly version: string; readonly since: number };
+  /** A version of the file that would be skipped, if this one is served instead. */
+  readonly unfinished?: UnfinishedFile | undefined;
+}
+
+/** A `SKILL.md` that would be skipped, because it may not be written to its end. */
+interface UnfinishedFile {
+  readonly version: string;
+  /** When a scan first found it, in milliseconds since 1970. */
+  readonly since: number;
+  /** What was served before it. */
+  readonly before: KnownSkillMd;
 }
 
 /** A real directory with a `SKILL.md`. */
@@ -311,7 +320,7 @@ async function scan(input: ScanInput): Promise<Scan> {
   const skills = withoutParts(decided);
   const skipped = listSkipped(skills, input);
   const catalog = {
-    ...name(skills, skipped),
+    ...assignNames(skills, skipped),
     skipped,
     diagnostics: [
       ...input.diagnostics,
@@ -745,7 +754,7 @@ function readCandidate(
   };
   const hasLastContent = last?.digest !== undefined &&
     last.digest === (read.digest ?? sha256(bytes));
-  if (hasLastContent) return { ...last, ...read };
+  if (hasLastContent) return { ...(last.unfinished?.before ?? last), ...read };
   if (!mayParse) return "waiting";
   const skillMd = readSkillMd(bytes);
   return keepWhileWritten(skillMd, version, last) ?? { ...skillMd, ...read };
@@ -768,16 +777,17 @@ function keepWhileWritten(
 ): KnownSkillMd | undefined {
   if (skillMd.frontmatter || !last?.frontmatter) return undefined;
   const { unfinished } = last;
+  const before = unfinished?.before ?? last;
   const now = Date.now();
   const since = unfinished?.version === version ? unfinished.since : now;
   const end = since + WRITING_MS;
   if (now >= end) return undefined;
   return {
-    ...last,
-    isHiddenFromModel: last.isHiddenFromModel || skillMd.isHiddenFromModel,
-    isHiddenFromUser: last.isHiddenFromUser || skillMd.isHiddenFromUser,
+    ...before,
+    isHiddenFromModel: before.isHiddenFromModel || skillMd.isHiddenFromModel,
+    isHiddenFromUser: before.isHiddenFromUser || skillMd.isHiddenFromUser,
     recheckAt: end,
-    unfinished: { version, since },
+    unfinished: { version, since, before },
   };
 }
 
@@ -867,9 +877,10 @@ function subjectAt(
   file: string,
   project: Project,
   names: readonly string[] = [basename(file)],
-): PolicySubject {
+): { subject: PolicySubject; location: string } {
   const location = locationOf(file);
-  return { names, scope: project.scopeOf(location), paths: [file, location] };
+  const scope = project.scopeOf(location);
+  return { subject: { names, scope, paths: [file, location] }, location };
 }
 
 const MAX_DIAGNOSTICS = 1_000;
@@ -881,7 +892,7 @@ function listDiagnostics(
   { policy, project }: ScanInput,
 ): Diagnostic[] {
   const found = ofDirs.flatMap((diagnostic) => {
-    const subject = subjectAt(diagnostic.file, project);
+    const { subject } = subjectAt(diagnostic.file, project);
     return isOff(STATES[policy.decide(subject).state])
       ? []
       : [{ diagnostic, scope: subject.scope }];
@@ -946,7 +957,7 @@ function countSkills(
  *
  * @param skipped The skipped skills. No other skill may load under their names.
  */
-function name(
+function assignNames(
   decided: readonly Decided[],
   skipped: readonly SkippedSkill[],
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
@@ -1192,26 +1203,26 @@ export class SkillRegistry {
    * not see that.
    */
   async findNearMisses(name: string): Promise<NearMiss[]> {
-    const { deepenRoots, findNearMisses } = await import(
+    const { deepenRoots, findMeant, findTooDeep } = await import(
       "./src/skills/near_misses.ts"
     );
-    const found = await findNearMisses(
+    const meant = findMeant(name, this.catalog);
+    const found = meant.length > 0 ? meant : findTooDeep(
       name,
-      this.catalog,
-      () => this.#scanDeeper(deepenRoots(this.#roots)),
+      await this.#scanDeeper(deepenRoots(this.#roots)),
     );
     const { project, hidden } = this.#last!;
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
-      const subject = subjectAt(file, project, [name, basename(file)]);
-      const [, location] = subject.paths;
+      const names = [name, basename(file)];
+      const { subject, location } = subjectAt(file, project, names);
       const { state } = this.#policy.decide(subject);
       const hiddenFrom = strictest(
         STATES[state].hiddenFrom,
-        hidden.of(location!, ""),
+        hidden.of(location, ""),
       );
       if (!sees("model", { hiddenFrom })) return [];
-      const projectPath = project.pathIn(location!);
+      const projectPath = project.pathIn(location);
       return [{ diagnostic, scope: subject.scope, projectPath }];
     });
   }
@@ -1504,7 +1515,9 @@ export interface SkillService {
  * import { createSkillService, SkillRegistry } from "@skill-server/skill-server";
  * import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
  *
- * const registry = new SkillRegistry([{ path: "skills", scope: "global" }]);
+ * const registry = new SkillRegistry([
+ *   { path: "skills", scope: "global", mustExist: true },
+ * ]);
  * const { createServer, ready } = await createSkillService(registry);
  * await ready;
  * registry.watch();
@@ -1525,9 +1538,11 @@ export async function createSkillService(
   const toolOptions = withToolset(options);
   listTools(toolOptions);
   registry.requireOpen();
-  const ready = registry.catalog.revision === 0
+  const scanned = registry.catalog.revision === 0
     ? registry.refresh()
     : Promise.resolve();
+  // Whoever waits for `ready` gets its error.
+  scanned.catch(() => {});
   // Whoever only scans does not load the SDK.
   const { InMemoryServerEventBus, Server } = await import(
     "npm:@modelcontextprotocol/server@^2.4.0"
@@ -1536,7 +1551,8 @@ export async function createSkillService(
   const bus = new InMemoryServerEventBus();
   const source = sourceFor(registry, toolOptions);
   const files = new SubscribedFiles(source, bus);
-  ready.then(() => wire.publishChanges(registry, toolOptions, bus));
+  const ready = scanned
+    .then(() => wire.publishChanges(registry, toolOptions, bus));
   const createServer = (connection: McpRequestContext): Server => {
     const server = new Server(
       ...wire.describeServer(connection, registry, toolOptions),
@@ -1600,7 +1616,9 @@ type SdkContext = { signal: AbortSignal } | {
  *   () => ({ content: [{ type: "text", text: new Date().toISOString() }] }),
  * );
  *
- * const registry = new SkillRegistry([{ path: "skills", scope: "global" }]);
+ * const registry = new SkillRegistry([
+ *   { path: "skills", scope: "global", mustExist: true },
+ * ]);
  * await registry.refresh();
  * registry.watch();
  * registerSkillTools(server, registry);

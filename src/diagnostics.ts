@@ -69,11 +69,16 @@ export const RULES = {
 /** The ID of a rule in `docs/check.md`. */
 export type Rule = keyof typeof RULES;
 
-/** The rules whose words repeat an error of the system or of the user. A scan has constants for the others. */
+/** The rules whose words repeat an error of the system or of the user. */
 const VARYING: readonly Rule[] = ["inaccessible", "policy", "scan-failed"];
 
-/** Formats a diagnostic of a scan without a word of a stranger. */
-export function formatWords({ rule, reason, fix }: DiagnosticDetails): string {
+/**
+ * Formats a diagnostic of a scan for the model. Of a stranger's text, it repeats at most
+ * a plain file name, in the command of the rule `link-text`.
+ */
+export function formatForModel(
+  { rule, reason, fix }: DiagnosticDetails,
+): string {
   return VARYING.includes(rule) ? rule : `${reason}; ${fix}`;
 }
 
@@ -89,7 +94,7 @@ export interface Diagnostic {
   readonly field?: string;
   /** The right value of that field, if it is known. */
   readonly value?: string;
-  /** Whether `--check` fails because of it. Only checks set it. */
+  /** Whether `--check` fails because of it. The report of `--list` and `--check` sets it. */
   readonly severity?: "error" | "warning";
   /** What is wrong. */
   readonly reason: string;

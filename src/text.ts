@@ -1,5 +1,6 @@
 /** Logging, quoting, cleaning, comparing, and serializing text. */
 
+import { writeAll } from "./output.ts";
 import { escapeInvisible, PLAIN, withoutInvisible } from "./invisible.ts";
 
 let logging: Promise<unknown> = Promise.resolve();
@@ -12,7 +13,7 @@ let logging: Promise<unknown> = Promise.resolve();
 export function log(sentence: string): void {
   const line = LOG_PREFIX + escapeCommands(oneLine(sentence));
   const bytes = new TextEncoder().encode(`${line}\n`);
-  logging = logging.then(() => Deno.stderr.write(bytes)).catch(() => {});
+  logging = logging.then(() => writeAll(Deno.stderr, bytes)).catch(() => {});
 }
 
 const LOG_PREFIX = "skill-server: ";

@@ -77,7 +77,7 @@ const CHECKS: Readonly<Record<number, Check>> = {
     using place = filesPlace();
     place.skill(HOME, "folder", skillMd("a/b"));
     assert.match(await load(place, "a/b"), /^Loading: a\/b\n/);
-    for (const name of ["/git/", "git/SKILL.md"]) {
+    for (const name of ["/git/", "git/SKILL.md", "skill://git/SKILL.md"]) {
       assert.match(await load(place, name), /^Loading: git\n/);
     }
   },

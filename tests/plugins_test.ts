@@ -142,6 +142,6 @@ Deno.test("every view serves a skill by the name of its plugin", async () => {
   assert.match(text, /b:pdf .* in b\/skills\/pdf; shadowed by /);
   assert.match(
     text,
-    /c\/more\/pdf; shadowed by [^:]*: no name loads it, so change the name/,
+    /c\/more\/pdf; shadowed by [^:]*: it is in no list, so change the name/,
   );
 });

@@ -1,11 +1,15 @@
 // How the server on stdio ends, and how it behaves if its output is closed or full.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
 import {
   message,
+  metaOf,
+  runScript,
   runServer,
   serverCommand,
+  serverScript,
   spawnServer,
   Wire,
 } from "./testing/server.ts";
@@ -118,6 +122,41 @@ Deno.test("server answers a client that sends all its requests before it reads",
   assert.equal(output.split("\n").length, 1 + requests.length);
   await server.stderr.cancel();
   await server.status;
+});
+
+Deno.test("server exits after its input ends, even if its client does not read", async () => {
+  using place = new Place();
+  const server = spawnServer(place);
+  const _meta = metaOf("2026-07-28");
+  const notifications = { toolsListChanged: true };
+  const requests = [
+    message(0, "subscriptions/listen", { _meta, notifications }),
+    ...Array.from(
+      { length: 300 },
+      (_, id) => message(id + 1, "tools/list", { _meta }),
+    ),
+  ];
+  const stdin = server.stdin.getWriter();
+  const lines = requests.map((it) => `${JSON.stringify(it)}\n`).join("");
+  await stdin.write(new TextEncoder().encode(lines));
+  await stdin.close();
+  const { code } = await within(server.status, "the server to exit");
+  assert.equal(code, 0);
+  await server.stdout.cancel();
+  await server.stderr.cancel();
+});
+
+withSh.test("server says that it cannot write to stdout, and exits with 2", async () => {
+  if (!existsSync("/dev/full")) return;
+  using place = new Place();
+  const request = JSON.stringify(message(1, "tools/list"));
+  const script = `echo '${request}' | ${serverScript(place)} >/dev/full`;
+  const { code, stderr } = await runScript(place, script);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^skill-server: Cannot write to stdout: No space left .*; start the server from an MCP client\n$/,
+  );
 });
 
 Deno.test("server keeps serving if its client does not read stderr", async () => {

@@ -11,6 +11,7 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/sdk@^1.32.2/types
 import { ToolListChangedNotificationSchema } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { McpServer as McpServer2 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import {
+  createSkillService,
   registerSkillTools,
   SkillRegistry,
   type SkillToolServer,
@@ -160,4 +161,16 @@ Deno.test("registerSkillTools() refuses another server, and unknown options", as
     /already registered/,
   );
   registry.close();
+});
+
+Deno.test("createSkillService() fails only through ready if the first scan does", async () => {
+  using place = new Place();
+  place.skill("skills", "git", "no frontmatter");
+  using registry = new SkillRegistry([root(join(place.path, "skills"))], {
+    log: () => {
+      throw new Error("Cannot log");
+    },
+  });
+  const { ready } = await createSkillService(registry);
+  await assert.rejects(ready, { message: "Cannot log" });
 });

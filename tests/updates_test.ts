@@ -181,7 +181,7 @@ Deno.test("a SKILL.md that is being written keeps its last state for two seconds
   ]);
 });
 
-Deno.test("a SKILL.md that is being written hides its skill as soon as a flag says so", async () => {
+Deno.test("a SKILL.md that is being written hides its skill as long as a flag says so", async () => {
   using watched = new Watched();
   const { place, registry } = watched;
   place.skill("skills", "git");
@@ -190,6 +190,9 @@ Deno.test("a SKILL.md that is being written hides its skill as soon as a flag sa
   place.file("skills/git/SKILL.md", half);
   await registry.refresh();
   assert.equal(registry.catalog.skills.get("git")?.hiddenFrom, "model");
+  place.skill("skills", "git");
+  await registry.refresh();
+  assert.equal(registry.catalog.skills.get("git")?.hiddenFrom, "nobody");
 });
 
 Deno.test("a SKILL.md that stays unfinished is skipped without another event", async () => {

@@ -32,7 +32,7 @@ import { count } from "../text.ts";
  * to `npx skills` 1.7.4 and the vendors in November 2026. Some have it in the project
  * itself.
  */
-const AGENT_DIRS =
+export const AGENT_DIRS =
   `. .adal .aider-desk .astrbot/data .augment .autohand .bob .cline
   .clinerules .codeartsdoer .codebuddy .codeium/windsurf .codemaker .codestudio .codex
   .commandcode .config/agents .config/crush .config/devin .config/goose
@@ -215,8 +215,7 @@ export function reportDeeper(
   found: SkillCatalog,
   settings: Settings,
 ): Diagnostic[] {
-  const isDeep = ({ root }: Skill) =>
-    root.recursive === true && deep.some(({ path }) => path === root.path);
+  const isDeep = ({ root }: Skill) => deep.includes(root);
   const skills = listAll(found);
   const known = skills.filter((skill) => !isDeep(skill))
     .map(({ realDirectory }) => realDirectory);

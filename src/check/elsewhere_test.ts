@@ -9,6 +9,9 @@ import {
 } from "../../tests/testing/server.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { isAtOrBelow, join } from "../fs/paths.ts";
+import { SHARED_DIRS } from "../skills/roots.ts";
+import { CLIENTS } from "../views/clients.ts";
+import { AGENT_DIRS } from "./elsewhere.ts";
 
 const withLinks = needs("links");
 const withShAndNames = needs("sh", "names");
@@ -22,6 +25,16 @@ async function hintsIn(place: Place): Promise<string[]> {
   return diagnostics.filter(({ rule }) => rule === "not-searched")
     .map(({ reason, fix }) => `${reason}; ${fix}`);
 }
+
+Deno.test("--list knows the folders of each client that lists skills itself", () => {
+  const searched = [...AGENT_DIRS, ...SHARED_DIRS]
+    .map((dir) => `${dir}/skills`);
+  for (const { title, ownSkills = [] } of Object.values(CLIENTS)) {
+    const dirs = ownSkills.map((dir) => dir.replace(/^(?:~|\.)\//, ""));
+    const missing = dirs.filter((dir) => !searched.includes(dir));
+    assert.deepEqual(missing, [], title);
+  }
+});
 
 Deno.test("--list searches at most 1,000 folders of a project", async () => {
   using place = new Place();

@@ -20,9 +20,10 @@ import { findYaml, HEAD_SIZE, isText } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
 import { explainEncoding, explainStart } from "./beginning.ts";
 import {
+  addLine,
   explainMisspelling,
   insteadOf,
-  locate,
+  isYaml,
   MAX_PER_FILE,
   writeField,
   writeInstead,
@@ -61,7 +62,7 @@ function explainRule(
     case "name-malformed": {
       const value = meantName(String(readFields(yaml).values.name), dir);
       const named = { ...diagnostic, field: "name", ...value && { value } };
-      return [locate(named, listFields(yaml))];
+      return [addLine(named, listFields(yaml))];
     }
     default:
       return [];
@@ -176,8 +177,9 @@ function reasonFor(field: Field, finished: string): string {
   if (/^["']/.test(field.value)) {
     return `the quotation marks around ${name} do not match`;
   }
-  return finished.endsWith('"')
-    ? `the value of ${name} needs quotes`
+  if (finished.endsWith('"')) return `the value of ${name} needs quotes`;
+  return isYaml(field.lines.join("\n"))
+    ? `the value of ${name} is not text`
     : `YAML cannot read the value of ${name}`;
 }
 

@@ -33,7 +33,7 @@ export function explainMisspelling(
 }
 
 /** Adds the line of its field to a diagnostic, and a line to copy if the value is known. */
-export function locate(
+export function addLine(
   diagnostic: DiagnosticDetails,
   fields: readonly Field[],
 ): DiagnosticDetails {
@@ -55,9 +55,12 @@ function findNested(
   key: string,
   { line, lines }: Field,
 ): { line: number; finished: string | undefined } | undefined {
+  const [indentation = ""] = /^\s+/.exec(lines[1] ?? "") ?? [];
   for (const [index, text] of lines.entries()) {
-    const [, indentation = "", written = ""] = /^(\s+)(\S.*)$/.exec(text) ?? [];
-    const [start] = listFields(written);
+    const isOneLevelBelow = indentation !== "" && text.startsWith(indentation);
+    const [start] = isOneLevelBelow
+      ? listFields(text.slice(indentation.length))
+      : [];
     if (key === "" || start?.key !== key) continue;
     const number = /^[\w.+-]+(?=\s+#|$)/.exec(start.value)?.[0];
     const finished = number && `${indentation}${key}: ${inQuotes(number)}`;

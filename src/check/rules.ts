@@ -35,7 +35,7 @@ import type { Skill, SkillFiles } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
 import { count, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
-import { explainMisspelling, locate, MAX_PER_FILE } from "./fields.ts";
+import { addLine, explainMisspelling, MAX_PER_FILE } from "./fields.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */
@@ -126,7 +126,7 @@ function checkSkillMd(skill: CheckedSkill): Diagnostic[] {
   return SKILL_RULES.flatMap((rule) => rule(skill))
     .filter(({ field }) => field !== "name" || !isNameRefused)
     .slice(0, MAX_PER_FILE)
-    .map((it) => ({ file: skill.file, ...locate(it, skill.fields) }));
+    .map((it) => ({ file: skill.file, ...addLine(it, skill.fields) }));
 }
 
 /**
@@ -300,7 +300,7 @@ function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   return [{
     rule: "not-served",
     reason:
-      `${dirs} in it with a ${SKILL_MD} of their own are only parts of this skill`,
+      `it contains ${dirs} with another ${SKILL_MD}, which the server serves only as files of this skill`,
     fix:
       `move this ${SKILL_MD} into a folder of its own, unless that is intended`,
   }];

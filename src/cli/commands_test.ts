@@ -63,6 +63,16 @@ withShAndOwnImports.test("the printed and the installed command run nothing of a
   }
 });
 
+Deno.test("--check refuses a folder of --ignore in an unknown home folder", async () => {
+  using place = new Place();
+  const { code, stderr } = await runServer(place, {
+    args: ["--check", "--ignore", "long:~/x"],
+    env: { HOME: "", USERPROFILE: "" },
+  });
+  assert.equal(code, 2);
+  assert.match(stderr, /Cannot find "~\/x": the home folder is unknown;/);
+});
+
 Deno.test("--print-config prints no entry with an invalid policy, and says why", async () => {
   using place = new Place();
   const args = ["--policy", "policy.yaml", "--print-config", "cursor"];

@@ -374,7 +374,8 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
   for (const name of CLIENT_NAMES) {
     if (name === "claude-desktop") continue;
     const { title, fields = {}, format } = CLIENTS[name];
-    const text = entryOf.get(title)!;
+    const text = entryOf.get(title);
+    assert.ok(text, `docs/http.md has no entry for ${title}`);
     if (format === "toml") {
       assert.match(text, /^url = "https:.*", bearer_token_env_var = "\w+"$/);
       continue;

@@ -8,7 +8,7 @@
  */
 
 import { readEnvironment } from "../program/settings.ts";
-import { wait } from "../tasks.ts";
+import { type ByteWriter, writeAll } from "../output.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { escapeCommands, formatIndentedJson, log, logged } from "../text.ts";
 
@@ -38,24 +38,6 @@ export async function print(
     return 2;
   }
   return 0;
-}
-
-type ByteWriter = Pick<typeof Deno.stdout, "write">;
-
-/** How long to wait before writing to a full pipe again, in milliseconds. */
-const RETRY_MS = 10;
-
-/** @throws {Deno.errors.BrokenPipe} If the reader has closed the stream. */
-async function writeAll(output: ByteWriter, bytes: Uint8Array): Promise<void> {
-  for (let sent = 0; sent < bytes.length;) {
-    try {
-      sent += await output.write(bytes.subarray(sent));
-    } catch (error) {
-      // The reader made the pipe non-blocking, and it is full.
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      await wait(RETRY_MS);
-    }
-  }
 }
 
 export function isInActions(): boolean {

@@ -19,6 +19,7 @@ import {
   type DiagnosticDetails,
   isError,
   RULES,
+  withAdvice,
 } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
 import {
@@ -30,7 +31,6 @@ import {
   namesIn,
   realPathOf,
   relative,
-  resolvePath,
 } from "../fs/paths.ts";
 import { dirOf, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
@@ -67,8 +67,8 @@ export const SILENT = { log: () => {} };
 /** The skills and diagnostics of a scan. `docs/check.md` describes them. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
 
-/** A scan to report on, with what the parts of the report share. */
-interface ReportedScan {
+/** What the parts of a report share. */
+interface ReportContext {
   readonly settings: Settings;
   readonly registry: SkillSource;
   /** The roots to show. */
@@ -94,7 +94,11 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     .filter((it) => words.length === 0 || isAbout(it, words));
   const kept = diagnostics.filter((it) => !isIgnored(it, settings));
   const checked = listChecked(catalog, skills);
-  const judged = judge(kept, checked, settings);
+  const emptyDirs = check ? listEmptyDirs(checked, kept, settings) : [];
+  const unexplained = reportEmptyDirs(emptyDirs, kept, skills, settings)
+    .filter((it) => !isIgnored(it, settings));
+  const judged = [...kept, ...unexplained]
+    .map((it) => withSeverity(it, emptyDirs));
   const errors = judged.filter(({ severity }) => severity === "error").length;
   return {
     version: config.version,
@@ -122,7 +126,7 @@ export function toJson(report: Report): object {
 
 async function diagnose(
   inspected: readonly InspectedSkill[],
-  { settings, registry, roots, budgets }: ReportedScan,
+  { settings, registry, roots, budgets }: ReportContext,
   openSkills: OpenSkills,
 ): Promise<Diagnostic[]> {
   const { catalog } = registry;
@@ -139,24 +143,31 @@ async function diagnose(
   ];
 }
 
-/** Adds the severity to diagnostics, and a diagnostic of each directory that lacks a skill. */
-function judge(
+/** Reports the directories in which there is no skill to check, for no other reason. */
+function reportEmptyDirs(
+  emptyDirs: readonly string[],
   diagnostics: readonly Diagnostic[],
-  checked: ReadonlySet<string>,
-  settings: Settings,
+  skills: readonly Skill[],
+  { dirs, options: { advice } }: Settings,
 ): Diagnostic[] {
-  const emptyDirs = settings.values.check
-    ? listEmptyDirs(checked, diagnostics, settings)
-    : [];
-  const unexplained = emptyDirs
+  return emptyDirs
     .filter((dir) => !diagnostics.some(({ file }) => isAtOrBelow(file, dir)))
-    .map((file): Diagnostic => ({ file, ...NO_SKILLS }))
-    .filter((it) => !isIgnored(it, settings));
-  return [...diagnostics, ...unexplained].map((it) => {
-    // A warning can be the reason why there is no skill.
-    const isFailure = isError(it) || isAtOrBelowAny(it.file, emptyDirs);
-    return { ...it, severity: isFailure ? "error" : "warning" };
-  });
+    .map((file) => {
+      const isTurnedOff = skills.some(({ directory }) =>
+        dirs.length === 0 || isAtOrBelow(directory, file)
+      );
+      return { file, ...isTurnedOff ? ALL_OFF : withAdvice(NO_SKILLS, advice) };
+    });
+}
+
+/** Says whether `--check` fails. A warning can be the reason why there is no skill. */
+function withSeverity(
+  diagnostic: Diagnostic,
+  emptyDirs: readonly string[],
+): Diagnostic {
+  const isFailure = isError(diagnostic) ||
+    isAtOrBelowAny(diagnostic.file, emptyDirs);
+  return { ...diagnostic, severity: isFailure ? "error" : "warning" };
 }
 
 /** Returns the skills with these names, or else those with a word in a text, if there are words. */
@@ -190,12 +201,12 @@ function isAbout({ file }: Diagnostic, words: readonly string[]): boolean {
 /** Whether `--ignore` names the rule of a diagnostic, in every folder or in its own. */
 function isIgnored(
   { rule, file }: Diagnostic,
-  { values: { ignore = [] }, options }: Settings,
+  { values: { ignore = [] } }: Settings,
 ): boolean {
-  return ignore.flatMap((value) => value.split(",")).some((value) => {
-    const [name, ...dir] = value.trim().split(":");
-    return name === rule && (dir.length === 0 ||
-      isAtOrBelow(file, resolvePath(dir.join(":"), options)));
+  return ignore.some((value) => {
+    const [name, ...dir] = value.split(":");
+    return name === rule &&
+      (dir.length === 0 || isAtOrBelow(file, dir.join(":")));
   });
 }
 
@@ -296,8 +307,14 @@ function listEmptyDirs(
 const NO_SKILLS: DiagnosticDetails = {
   rule: "no-skills",
   reason: "there is no skill to check",
-  fix:
-    `add a folder with a ${SKILL_MD}, or pass another folder; --list shows which ones are searched`,
+  fix: `add a folder with a ${SKILL_MD}, or pass another folder`,
+};
+
+const ALL_OFF: DiagnosticDetails = {
+  rule: "no-skills",
+  reason:
+    "there is no skill to check, because the policy turns off all of them",
+  fix: "change the policy",
 };
 
 function listChecked(
@@ -314,7 +331,7 @@ function listChecked(
 /** A skill in the report, and what is wrong with it. */
 type InspectedSkill = Awaited<ReturnType<typeof inspect>>;
 
-async function inspect(skill: Skill, scan: ReportedScan) {
+async function inspect(skill: Skill, scan: ReportContext) {
   const { registry, settings, budgets } = scan;
   const budget = budgets[skill.root.scope];
   const contents = isOff(skill)
@@ -331,7 +348,7 @@ async function inspect(skill: Skill, scan: ReportedScan) {
 async function toReportedSkill(
   skill: Skill,
   contents: SkillFiles | undefined,
-  { registry, settings: { words }, roots, budgets }: ReportedScan,
+  { registry, settings: { words }, roots, budgets }: ReportContext,
 ) {
   const { name, description, scope, directory, file } = skill;
   const { state, hiddenFrom, isHiddenFromUser } = skill;

@@ -78,9 +78,9 @@ function formatRoot(
   return `${start}: ${count(skills, "skill")}${rest}`;
 }
 
-/** The advice for a skill that no name loads. Renaming its directory would not help. */
+/** The advice for a skill that at most the name of its directory loads. */
 const RENAME =
-  "no name loads it, so change the name in the SKILL.md of one of the two";
+  "it is in no list, so change the name in the SKILL.md of one of the two";
 
 /** Adds what the name does not tell: the directory of a skill, and why it does not load. */
 function formatRemarks(

@@ -23,7 +23,7 @@ Deno.test("--list shows roots, skills, and problems with their fixes", async () 
   pdf         2 files
   Übersicht   1 file
   global:git  1 file   the same files as .claude/skills/git; remove one
-  git         1 file   in git-2; shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
+  git         1 file   in git-2; shadowed by .claude/skills/git: it is in no list, so change the name in the SKILL.md of one of the two
 
 Problems (1)
 
@@ -68,7 +68,7 @@ git (global): About git
   files: SKILL.md
 git (global): Another
   folder: ~/.claude/skills/git-2
-  state: on; in git-2; shadowed by .claude/skills/git: no name loads it, so change the name in the SKILL.md of one of the two
+  state: on; in git-2; shadowed by .claude/skills/git: it is in no list, so change the name in the SKILL.md of one of the two
   loads as: git-2
   files: SKILL.md
 

@@ -3,7 +3,7 @@
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog, Viewer } from "../skills/types.ts";
 import { globalFirst, listEntries } from "../views/entries.ts";
-import { isPrompt } from "./prompts.ts";
+import { isPrompt, SKILL_PROMPT } from "./prompts.ts";
 import { type Handlers, type Params, unknownName } from "./requests.ts";
 import { requireResource, TEMPLATES } from "./resources.ts";
 
@@ -37,7 +37,8 @@ async function listValues(
       const advice = "pass a name that prompts/list returns";
       throw unknownName("prompt", ref.name, advice);
     }
-    return argument.name === "name" ? listNames("user", catalog) : [];
+    const isName = ref.name === SKILL_PROMPT && argument.name === "name";
+    return isName ? listNames("user", catalog) : [];
   }
   if (!TEMPLATES.some(({ uriTemplate }) => uriTemplate === ref.uri)) {
     // The URI of a resource has no arguments.

@@ -31,7 +31,7 @@ Deno.test("completion/complete completes names and paths of files that are not h
   const cases = [
     [PROMPT, ["name", "GI"], undefined, ["git", "Gitlab"]],
     [PROMPT, ["name", "x"], undefined, []],
-    [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, ["Gitlab"]],
+    [{ ...PROMPT, name: "git" }, ["name", "gitl"], undefined, []],
     [PROMPT, ["other", ""], undefined, []],
     [PROMPT, ["path", ""], git, []],
     [{ ...FILE, uri: "skill://git/SKILL.md" }, ["path", ""], git, []],

@@ -44,7 +44,7 @@ export const METHODS = {
  * The methods whose params the SDK itself checks, with the whole report of its schema
  * library as the error.
  */
-const CHECKED = new Map<string, StandardSchemaV1>([
+const CHECKED_BY_SDK = new Map<string, StandardSchemaV1>([
   ["initialize", InitializeRequestParams],
   ["tools/call", CallToolRequestParams],
 ]);
@@ -56,7 +56,7 @@ const CHECKED = new Map<string, StandardSchemaV1>([
  * @throws {InvalidParamsError} If they are wrong.
  */
 export function requireParams(method: string, params: unknown = {}): void {
-  const result = CHECKED.get(method)?.["~standard"].validate(params);
+  const result = CHECKED_BY_SDK.get(method)?.["~standard"].validate(params);
   if (result === undefined || result instanceof Promise) return;
   const [issue] = result.issues ?? [];
   if (issue === undefined) return;

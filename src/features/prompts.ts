@@ -31,7 +31,7 @@ import {
 import { readForRequest } from "./resources.ts";
 
 /** The prompt that takes a skill's name as its argument. */
-const SKILL_PROMPT = "skill";
+export const SKILL_PROMPT = "skill";
 
 export const PROMPT_HANDLERS: Handlers = {
   "prompts/list": (params, { registry: { catalog }, options, profile }) => {

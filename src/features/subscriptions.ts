@@ -45,7 +45,7 @@ export class SubscribedFiles implements ScanSubscriber {
   /**
    * Subscribes to URIs. Later changes are reported once the promise is fulfilled.
    *
-   * @throws {ProtocolError} If one is that of no skill.
+   * @throws {InvalidParamsError} If one is that of no skill.
    */
   async subscribe(uris: readonly string[]): Promise<void> {
     for (const uri of uris) {
@@ -72,7 +72,7 @@ export class SubscribedFiles implements ScanSubscriber {
 
   async #look(): Promise<void> {
     const dirs = new Set<string>();
-    // A skill is listed once for all of its own URIs.
+    // Several URIs can be those of one skill.
     const listed = new Map<Skill, SkillFiles>();
     for (const uri of [...this.#versions.keys()]) {
       const contents = await this.#list(uri, listed);

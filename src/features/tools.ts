@@ -74,7 +74,7 @@ function parseInput(
   const problems = error.issues.map(({ message }) => message).join("; ");
   const shown = truncate(problems, MAX_PROBLEMS_LENGTH);
   throw new Error(
-    `Cannot call ${quote(name)}: ${shown}. Pass arguments such as ${
+    `Cannot call ${quote(name)}: ${shown}; pass arguments such as ${
       JSON.stringify(example)
     }`,
   );
@@ -98,7 +98,7 @@ export interface ToolView extends ListView {
 
 /** Lists the tools. Over HTTP, each request asks for them, but few scans change them. */
 export function listToolEntries(
-  { options, catalog, profile }: ToolView,
+  { options, catalog, profile }: ListView,
 ): readonly Tool[] {
   return entriesFor(options)(catalog)(profile);
 }

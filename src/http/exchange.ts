@@ -41,7 +41,7 @@ export class Exchange {
     this.#refusals = refusals;
   }
 
-  /** Answers a request within the limits. A listener counts until its body is read. */
+  /** Answers a request within the limits. A listener counts until its answer begins. */
   async respond(request: Request, sender: Sender): Promise<Response> {
     if (this.#handled >= MAX_REQUESTS) {
       const reason = "The server is busy: try again in a second";

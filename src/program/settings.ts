@@ -63,6 +63,7 @@ const ADVICE: Advice = {
     ", or, if you trust the folder DIR that it points into, use --trust-links DIR",
   "too-large":
     ', or raise the limit for files (MAX_FILE_SIZE_MB, or "Largest file" in the settings)',
+  "no-skills": "; --list shows which ones are searched",
 };
 
 interface Environment extends BaseDirs {
@@ -121,6 +122,8 @@ function resolveDirs(
     paths.map((path) => resolveGiven(path, bases));
   return {
     ...values,
+    ignore: values.ignore?.flatMap((value) => value.split(","))
+      .map((value) => resolveIgnored(value.trim(), bases)),
     "skill-dir": resolveAll(values["skill-dir"]),
     "trust-links": resolveAll(values["trust-links"]),
     policy: values.policy && resolveGiven(values.policy, bases),
@@ -172,11 +175,10 @@ function listRoots(
  * itself. A missing path may be the name of a skill in the searched directories.
  */
 function listCheckedDirs(
-  path: string,
+  given: string,
   searched: SkillRootOptions,
 ): string[] {
-  const skill = skillAround(path);
-  if (skill !== undefined) return [skill];
+  const path = skillAround(given) ?? given;
   const isName = dirname(path) === searched.workingDirectory && !isThere(path);
   if (!isName) return [path];
   const named = resolveSkillRoots(searched)
@@ -227,6 +229,14 @@ function givenDirs(
       ? [argument]
       : argument.split(",").map((name) => name.trim()).filter(Boolean)
   );
+}
+
+/** Resolves the directory of `RULE:DIR`. */
+function resolveIgnored(value: string, bases: BaseDirs): string {
+  const [rule, ...dir] = value.split(":");
+  return dir.length === 0
+    ? value
+    : `${rule}:${resolveGiven(dir.join(":"), bases)}`;
 }
 
 /** @throws {UsageError} If the path is relative to an unknown directory. */

@@ -51,8 +51,8 @@ export interface Lookup {
 }
 
 /**
- * Returns what a text means to a viewer: as it is written, or else without a slash at its
- * start or end and without `/SKILL.md`.
+ * Returns what a text means to a viewer: as it is written, or else without `skill://` or a
+ * slash at its start, and without a slash or `/SKILL.md` at its end.
  */
 export function lookUp(
   text: string,
@@ -62,7 +62,8 @@ export function lookUp(
   const names = indexOf(catalog);
   const found = names.find(text, viewer);
   if (found.skill ?? found.skipped) return found;
-  const plain = text.trim().replace(/^\/|\/(?:SKILL\.md)?$/gi, "");
+  const plain = text.trim()
+    .replace(/^(?:skill:\/)?\/|\/(?:SKILL\.md)?$/gi, "");
   return names.find(plain, viewer);
 }
 

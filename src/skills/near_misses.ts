@@ -190,24 +190,26 @@ export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
 const MAX_OWN_ENTRIES = 2_000;
 
 /**
- * Lists the near misses that the model may mean by a name: those in directories that the
- * scan searched, or else the skills of that name in a deeper scan.
+ * Finds the near misses that the model may mean by a name, in directories that the scan
+ * searched.
  */
-export async function findNearMisses(
-  name: string,
-  catalog: SkillCatalog,
-  scanDeeper: () => Promise<SkillCatalog>,
-): Promise<Diagnostic[]> {
+export function findMeant(name: string, catalog: SkillCatalog): Diagnostic[] {
   const { key } = parseName(name);
   const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
-  const near = listNearMisses(catalog, {
+  return listNearMisses(catalog, {
     project: { entries: MAX_DIRS.project },
     global: { entries: MAX_OWN_ENTRIES },
   }).filter(({ file }) =>
     listMeantNames(file).some((meant) => keys.includes(skillKey(meant)))
   );
-  if (near.length > 0) return near;
-  const { skill, skipped } = lookUp(name, "model", await scanDeeper());
+}
+
+/** Finds a skill, or a skipped one, of a name in the catalog of deepened roots. */
+export function findTooDeep(
+  name: string,
+  deeper: SkillCatalog,
+): Diagnostic[] {
+  const { skill, skipped } = lookUp(name, "model", deeper);
   return skill === undefined
     ? [...skipped?.diagnostics ?? []]
     : [{ ...TOO_DEEP, file: skill.directory }];

@@ -37,9 +37,8 @@ const LISTS: Readonly<Record<Viewer, List>> = {
 };
 
 function pinnedFirst(entries: SkillEntry[]): SkillEntry[] {
-  const isFirst = ({ skill }: SkillEntry) =>
-    Number(STATES[skill.state].isFirst);
-  return entries.sort((a, b) => isFirst(b) - isFirst(a));
+  const rankOf = ({ skill }: SkillEntry) => STATES[skill.state].isFirst ? 0 : 1;
+  return entries.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function listServed(viewer: Viewer, { served }: SkillCatalog): SkillEntry[] {

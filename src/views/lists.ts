@@ -163,8 +163,9 @@ function shortenAlike(
   for (const [index, length] of lengths.entries()) {
     const share = Math.floor(rest / (lengths.length - index));
     if (length > share) {
-      const common = share < MIN_DESCRIPTION_LENGTH ? 0 : share;
-      return entries.map((entry) => shorten(entry, common - COLON.length));
+      return share < MIN_DESCRIPTION_LENGTH
+        ? entries.map(withoutDescription)
+        : entries.map((entry) => shorten(entry, share - COLON.length));
     }
     rest -= length;
   }

@@ -4,7 +4,7 @@
  * its own, so that no stranger's text is in them.
  */
 
-import { formatDiagnostic, formatWords } from "../diagnostics.ts";
+import { formatDiagnostic, formatForModel } from "../diagnostics.ts";
 import { basename, dirname } from "../fs/paths.ts";
 import { findFailure } from "../skills/catalog.ts";
 import { lookUp, parseName } from "../skills/lookup.ts";
@@ -29,7 +29,7 @@ const MAX_SHOWN_NAME_LENGTH = 200;
 /** The maximum length of the answer, in characters. Claude Code keeps about 10,000 of an error. */
 const MAX_ANSWER_LENGTH = 8_000;
 
-/** How long the reasons may be, so that the answer has room for skills. */
+/** How long the reasons, or the advice, may be, so that the answer has room for skills. */
 const MAX_REASONS_LENGTH = 4_000;
 
 /** How many search results of each scope come first. */
@@ -54,7 +54,7 @@ export async function answerUnknownName(
   const start = [
     truncate(reasons.join("\n\n"), MAX_REASONS_LENGTH),
     `Skill '${shown}' not found.`,
-    advice,
+    truncate(advice, MAX_REASONS_LENGTH),
     "Available skills:",
   ].filter(Boolean).join("\n\n");
   const end =
@@ -168,5 +168,5 @@ function explain(
     .filter(Boolean).join(", ");
   const place = (scope === "project" ? " in the project" : "") +
     (position === "" ? "" : ` (${position})`);
-  return `The server skips ${what}${place}: ${formatWords(diagnostic)}.`;
+  return `The server skips ${what}${place}: ${formatForModel(diagnostic)}.`;
 }

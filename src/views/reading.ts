@@ -69,7 +69,7 @@ export async function readPath(
   skill: Skill,
   context: RequestContext,
 ): Promise<CallToolResult> {
-  if (path.trim() === "") return await listFiles(skill, context);
+  if (path.trim() === "") return await describeFiles(skill, context);
   try {
     return { content: [await readContent(path, skill, context)] };
   } catch (error) {
@@ -163,7 +163,7 @@ export async function readTogether<T>(
   return contents;
 }
 
-async function listFiles(
+async function describeFiles(
   skill: Skill,
   context: RequestContext,
 ): Promise<CallToolResult> {

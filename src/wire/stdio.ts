@@ -11,6 +11,7 @@ import {
   type Transport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+import { writeAll } from "../output.ts";
 import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
 import {
@@ -46,14 +47,15 @@ class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: () => void;
   readonly closed = Promise.withResolvers<void>();
-  /** Loading the stream of `node:process` would delay the start. */
-  readonly #output = Deno.stdout.writable.getWriter();
+  /** The exit code of the process: 2 if stdin or stdout fails. */
+  exitCode = 0;
+  /** The last write. Each waits for the one before it. */
+  #written: Promise<void> = Promise.resolve();
   readonly #unanswered = new Set<RequestId>();
   #onAllAnswered = () => {};
+  #isClosed = false;
 
   start(): Promise<void> {
-    // A client that closes its end of the pipe has disconnected.
-    this.#output.closed.catch(() => this.close());
     return Promise.resolve();
   }
 
@@ -72,13 +74,34 @@ class StdioTransport implements Transport {
   /** Sends a message, and waits if the client does not read. */
   async send(message: JSONRPCMessage): Promise<void> {
     const line = serializeMessage(shortenError(message));
-    await this.#output.write(encoder.encode(line));
+    // The stream of `node:process` would block, and loading it would delay the start.
+    this.#written = this.#written
+      .then(() => writeAll(Deno.stdout, encoder.encode(line)))
+      .catch((error) => this.#end(error));
+    await this.#written;
     if (!("method" in message)) this.#forget(message.id);
   }
 
+  /** A client that closes its end of the pipe has disconnected. */
+  #end(error: Error): void {
+    if (this.#isClosed) return;
+    if (!(error instanceof Deno.errors.BrokenPipe)) {
+      this.fail(`Cannot write to stdout: ${error.message}`);
+    }
+    this.close();
+  }
+
+  fail(reason: string): void {
+    log(`${reason}; start the server from an MCP client`);
+    this.exitCode = 2;
+  }
+
   close(): Promise<void> {
-    this.onclose?.();
-    this.closed.resolve();
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.onclose?.();
+      this.closed.resolve();
+    }
     return Promise.resolve();
   }
 
@@ -92,7 +115,7 @@ class StdioTransport implements Transport {
 
   /** Waits until everything is sent, or for a limited time if the client does not read. */
   async flush(): Promise<void> {
-    await wait(GRACE_MS, this.#output.close().catch(() => {}));
+    await wait(GRACE_MS, this.#written);
   }
 
   #forget(id: RequestId | undefined): void {
@@ -112,7 +135,7 @@ interface Service {
 /**
  * Serves the client until its input ends, or until the signal is aborted.
  *
- * @returns The exit code: 2 if stdin cannot be read.
+ * @returns The exit code.
  */
 export async function serveOnStdio(
   service: Service,
@@ -123,16 +146,20 @@ export async function serveOnStdio(
     await wait(HANDSHAKE_MS, service.ready);
     return service.createServer(context);
   }, { transport });
-  let code = 0;
-  // Closing the handle ends the subscriptions of the client with a result.
-  receiveAll(transport, service).catch(({ message }: Error) => {
-    log(`Cannot read stdin: ${message}; start the server from an MCP client`);
-    code = 2;
-  }).then(() => handle.close());
-  signal.addEventListener("abort", () => handle.close());
+  const end = async () => {
+    // Ends the subscriptions with a result, for which a client that does not read has no room.
+    await wait(GRACE_MS, handle.close());
+    await transport.close();
+  };
+  receiveAll(transport, service)
+    .catch(({ message }: Error) =>
+      transport.fail(`Cannot read stdin: ${message}`)
+    )
+    .then(end);
+  signal.addEventListener("abort", end);
   await transport.closed.promise;
   await transport.flush();
-  return code;
+  return transport.exitCode;
 }
 
 /**
