@@ -36,7 +36,7 @@ export const AGENT_DIRS =
   `. .adal .aider-desk .astrbot/data .augment .autohand .bob .cline
   .clinerules .codeartsdoer .codebuddy .codeium/windsurf .codemaker .codestudio .codex
   .commandcode .config/agents .config/crush .config/devin .config/goose
-  .config/kimchi/harness .config/opencode .continue .copilot .cortex .crush .cursor
+  .config/kilo .config/kimchi/harness .config/opencode .continue .copilot .cortex .crush .cursor
   .deepagents/agent .devin .dsh .factory .firebender .forge .fx .gemini .gemini/antigravity
   .gemini/antigravity-cli .gemini/config .github .goose .grok .hermes .iflow .inferencesh
   .jazz .junie .kilo .kilocode .kimchi .kiro .kode .lingma .mcpjam .minimax .moxby .mux
