@@ -171,7 +171,7 @@ Deno.test("skill refuses an empty name and unknown arguments", async () => {
       arguments: input,
     }) as CallToolResult;
     const text =
-      `Cannot call "skill": ${message}. Pass arguments such as {"name":"pdf"}`;
+      `Cannot call "skill": ${message}; pass arguments such as {"name":"pdf"}`;
     assert.deepEqual([isError, content], [true, [{ type: "text", text }]]);
   }
 });
