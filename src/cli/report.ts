@@ -84,13 +84,13 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
   const budgets = { project: { ...PROJECT_BUDGET }, global: NO_LIMIT };
-  const scan = { settings, registry, roots, budgets };
+  const context = { settings, registry, roots, budgets };
   const skills = selectSkills(listAll(catalog), words);
   const inspected = await Array.fromAsync(
     skills,
-    (skill) => inspect(skill, scan),
+    (skill) => inspect(skill, context),
   );
-  const diagnostics = (await diagnose(inspected, scan, openSkills))
+  const diagnostics = (await diagnose(inspected, context, openSkills))
     .filter((it) => words.length === 0 || isAbout(it, words));
   const kept = diagnostics.filter((it) => !isIgnored(it, settings));
   const checked = listChecked(catalog, skills);
@@ -331,8 +331,8 @@ function listChecked(
 /** A skill in the report, and what is wrong with it. */
 type InspectedSkill = Awaited<ReturnType<typeof inspect>>;
 
-async function inspect(skill: Skill, scan: ReportContext) {
-  const { registry, settings, budgets } = scan;
+async function inspect(skill: Skill, context: ReportContext) {
+  const { registry, settings, budgets } = context;
   const budget = budgets[skill.root.scope];
   const contents = isOff(skill)
     ? undefined
@@ -341,7 +341,7 @@ async function inspect(skill: Skill, scan: ReportContext) {
     ? await checkSkill(skill, { registry, contents, budget })
       .catch((error) => [{ file: skill.file, ...diagnosticOf(error) }])
     : [];
-  const reported = await toReportedSkill(skill, contents, scan);
+  const reported = await toReportedSkill(skill, contents, context);
   return { reported, diagnostics };
 }
 
