@@ -340,14 +340,14 @@ async function scan(input: ScanInput): Promise<Scan> {
 
 interface Visit {
   /** The directories in which the visit looked for skills. */
-  readonly searched: readonly EnteredDir[];
-  readonly candidates: readonly Candidate[];
+  readonly searched: EnteredDir[];
+  readonly candidates: Candidate[];
   /** The real paths of directories that the visit could not enter. */
-  readonly unvisited: readonly string[];
+  readonly unvisited: string[];
   /** The real paths of directories with subdirectories beyond the limit. */
-  readonly cut: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
-  readonly reports: readonly SkillRootReport[];
+  readonly cut: string[];
+  readonly diagnostics: Diagnostic[];
+  readonly reports: SkillRootReport[];
 }
 
 /** How many directories and symlinks a visit may enter. */
@@ -436,12 +436,11 @@ interface RootContext {
  * @throws {Error} If the root itself cannot be entered.
  */
 async function visitRoot(context: RootContext): Promise<Visit> {
-  const { root, project, budget, last } = context;
+  const { root, project, budget } = context;
   const realPath = enterRoot(root, project);
-  const candidates: Candidate[] = [];
-  const unvisited: string[] = [];
-  const cut: string[] = [];
-  const diagnostics: Diagnostic[] = [];
+  const visit = emptyVisit();
+  const { candidates, unvisited, cut, diagnostics } = visit;
+  const searched = new Map<string, EnteredDir>();
   const queue: Dir[] = [{
     dir: root.path,
     location: realPath,
@@ -449,27 +448,14 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     depth: 0,
     outer: undefined,
   }];
-  const searched = new Map<string, EnteredDir>();
   let status: SkillRootReport["status"] = "found";
-  const keepLast = (dir: string) => {
-    // The directory itself may be a candidate already.
-    const justAdded = candidates.at(-1)?.dir;
-    for (const candidate of last) {
-      const isKept = isAtOrBelow(candidate.dir, dir) &&
-        candidate.dir !== justAdded;
-      if (isKept) candidates.push(candidate);
-    }
-  };
-
   for await (const entry of inTurns(queue)) {
-    const { dir, location, depth, outer } = entry;
+    const { dir, location, depth } = entry;
     try {
       const found = enterDir(entry, context);
       if (found === undefined) continue;
       const { realDir, file } = found;
-      // A root that is a skill itself can hold others.
-      const isBelowSkill = outer !== undefined && outer !== realPath;
-      const isPart = isBelowSkill && !root.searchesSkills;
+      const isPart = isInOtherSkill(entry, realPath) && !root.searchesSkills;
       if (file) candidates.push({ dir, realDir, root, depth, file, isPart });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.set(realDir, found);
@@ -481,21 +467,42 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       if (isWorthReporting(error, entry, root)) {
         diagnostics.push({ ...diagnosticOf(error), file: dir });
       }
-      if (isTemporary(error)) keepLast(dir);
+      const lost = isTemporary(error) ? listLost(dir, visit, context) : [];
+      for (const candidate of lost) candidates.push(candidate);
     }
   }
   if (cut.length > 0) {
     diagnostics.push({ ...tooManyDirs(budget.limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, project), realPath, status };
+  return { ...visit, searched: [...searched.values()], reports: [report] };
+}
+
+function emptyVisit(): Visit {
   return {
-    searched: [...searched.values()],
-    candidates,
-    unvisited,
-    cut,
-    diagnostics,
-    reports: [report],
+    searched: [],
+    candidates: [],
+    unvisited: [],
+    cut: [],
+    diagnostics: [],
+    reports: [],
   };
+}
+
+/** Whether a directory is in a skill other than the root, which can be one that holds others. */
+function isInOtherSkill({ outer }: Dir, root: string): boolean {
+  return outer !== undefined && outer !== root;
+}
+
+/** Lists the last candidates at or below a directory that cannot be read for a time. */
+function listLost(
+  dir: string,
+  { candidates }: Visit,
+  { last }: RootContext,
+): Candidate[] {
+  // The directory itself may be a candidate already.
+  const justAdded = candidates.at(-1)?.dir;
+  return last.filter((it) => isAtOrBelow(it.dir, dir) && it.dir !== justAdded);
 }
 
 /** Appends directories to the queue, and returns whether the budget allowed for all. */
@@ -550,10 +557,9 @@ function skipRoot(
     : error;
   const diagnostic = { ...diagnosticOf(reason), file: path };
   return {
-    searched: [],
-    candidates: isTemporary(error) ? last : [],
+    ...emptyVisit(),
+    candidates: isTemporary(error) ? [...last] : [],
     unvisited: isMissing ? [] : [location],
-    cut: [],
     diagnostics: isMissing && !mustExist ? [] : [diagnostic],
     reports: [{ ...report, status }],
   };
