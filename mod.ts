@@ -1412,7 +1412,7 @@ export class SkillRegistry {
   }
 
   #rescan(): void {
-    // It fails only after the registry was closed.
+    // It fails if the registry is closed, or if its log does.
     this.refresh().catch(() => {});
   }
 

@@ -2,31 +2,10 @@
 import assert from "node:assert/strict";
 import { type SkillPolicy, SkillRegistry } from "../mod.ts";
 import { join, relative } from "../src/fs/paths.ts";
-import { pluginOf } from "../src/skills/names.ts";
 import { Session } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { root } from "./testing/registry.ts";
 import { printedReport } from "./testing/report.ts";
-
-Deno.test("pluginOf() returns the folder around that of skills or of a version", () => {
-  const cases: [directory: string, plugin: string | undefined][] = [
-    ["/plugins/ms-office-suite/skills/pdf", "ms-office-suite"],
-    ["/cache/3d-tools/skills/mesh", "3d-tools"],
-    ["/cache/superpowers/5.0.1/skills/debugging", "superpowers"],
-    ["/cache/tools/v2.1.0-beta.1/skills/git", "tools"],
-    ["/cache/global/1.0/skills/git", undefined],
-    ["/home/me/.claude/skills/pdf", undefined],
-    ["/home/me/.claude/skills/eng/tdd", undefined],
-    ["/code/project/skills/pdf", undefined],
-    ["/code/Global/skills/pdf", undefined],
-    ["/code/global:x/skills/pdf", undefined],
-    ["/code/\u0433\u0438\u0442/skills/pdf", "\u0433\u0438\u0442"],
-    ["/skills/pdf", undefined],
-  ];
-  for (const [directory, plugin] of cases) {
-    assert.equal(pluginOf(directory), plugin, directory);
-  }
-});
 
 /** Scans the user's plugins, and then those of a project, searched deep. */
 async function openPlugins(

@@ -6,7 +6,7 @@ import { SKILL_MD } from "../skills/names.ts";
 import { findLinkText } from "../skills/near_misses.ts";
 import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
-import { writeInstead } from "./fields.ts";
+import { writeInstead } from "./field_lines.ts";
 
 /** Names the first line that is not UTF-8, in a text with U+FFFD for such bytes. */
 export function explainEncoding(

@@ -77,7 +77,7 @@ export function listOtherRoots(
     ...listPlugins(settings),
     ...listPackages(settings),
   ];
-  const unsearched = all.filter(({ path }) => isUnsearched(path, roots));
+  const unsearched = all.filter(({ path }) => isOutsideRoots(path, roots));
   const byRealPath = Map.groupBy(unsearched, ({ path }) => realPathOf(path));
   for (const { path } of roots) byRealPath.delete(realPathOf(path));
   const places = Array.from(byRealPath.values(), ([first]) => first!);
@@ -113,7 +113,7 @@ function areDirsEnough(
 }
 
 /** Whether something is at a path that Deno may read, and no root is there or below. */
-function isUnsearched(path: string, roots: readonly SkillRoot[]): boolean {
+function isOutsideRoots(path: string, roots: readonly SkillRoot[]): boolean {
   return mayRead(path) && isThere(path) &&
     !roots.some((root) => isAtOrBelow(root.path, path));
 }

@@ -27,7 +27,7 @@ import {
   MAX_PER_FILE,
   writeField,
   writeInstead,
-} from "./fields.ts";
+} from "./field_lines.ts";
 
 /** Returns what to report instead of the reader's diagnostic of a file with these bytes. */
 export function explain(

@@ -5,7 +5,7 @@ import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, normalize } from "../fs/paths.ts";
 import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
-import { MAX_PER_FILE } from "./fields.ts";
+import { MAX_PER_FILE } from "./field_lines.ts";
 
 /** A path in one of the usual directories, alone or behind an interpreter and its options. */
 const USUAL_PATH =

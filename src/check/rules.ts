@@ -35,7 +35,7 @@ import type { Skill, SkillFiles } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
 import { count, quote, truncate } from "../text.ts";
 import { explainEncoding } from "./beginning.ts";
-import { addLine, explainMisspelling, MAX_PER_FILE } from "./fields.ts";
+import { addLine, explainMisspelling, MAX_PER_FILE } from "./field_lines.ts";
 
 interface CheckedSkill extends Skill {
   /** The text of its `SKILL.md`. */

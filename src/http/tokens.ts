@@ -137,7 +137,7 @@ export function parseTokens(text: string): Token[] {
     const place = `token ${index + 1}`;
     if (value === undefined) {
       throw invalid(
-        `${place} must be TOKEN or NAME:TOKEN, where the name has 1 to 32 lowercase letters, digits, and hyphens, and the token has only letters, digits, and -._~+/`,
+        `${place} must be TOKEN or NAME:TOKEN, where the name has 1 to 32 lowercase letters, digits, and hyphens, and the token has only letters, digits, and -._~+/, with = at its end`,
       );
     }
     if (value.length < MIN_TOKEN_LENGTH) {

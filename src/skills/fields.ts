@@ -92,29 +92,39 @@ function readOneByOne(yaml: string): Omit<ReadFields, "isRefused"> {
   return { values: Object.fromEntries(values), refused };
 }
 
+/** A way to read a field. */
+interface Reading {
+  /** Writes its lines, or nothing if this cannot be what is meant. */
+  readonly write: (field: Field) => readonly string[] | undefined;
+  /** Whether other fields can be in it. They are text of it otherwise. */
+  readonly mayHoldFields?: boolean;
+  /** Whether its value can be empty. A comment or an anchor is text of it otherwise. */
+  readonly mayBeEmpty?: boolean;
+}
+
+const AS_WRITTEN: Reading = { write: ({ lines }) => lines, mayBeEmpty: true };
+
+const CORRECTIONS: readonly Reading[] = [
+  { write: quoteBelow },
+  { write: outdent, mayHoldFields: true },
+  { write: quoteText },
+];
+
 /** Reads a field from the first lines that the parser accepts, if it accepts any. */
 function readField(
   field: Field,
 ): { lines: readonly string[]; entries: [string, unknown][] } | undefined {
   const corrections = hasAlias(field) ? [] : CORRECTIONS;
-  for (const write of [asWritten, ...corrections]) {
+  for (const reading of [AS_WRITTEN, ...corrections]) {
+    const { write, mayHoldFields = field.key === "", mayBeEmpty } = reading;
     const lines = write(field);
     const read = lines && attempt(() => parseYaml(lines.join("\n")));
     const entries = isObject(read) ? Object.entries(read) : [];
-    // What the parser reads as another field below this one is text of this one.
-    const isOne = entries.length === 1 || field.key === "" || write === outdent;
-    // What it reads as a comment or an anchor is text, too.
-    const isText = write === asWritten ||
-      entries.every(([, it]) => it !== null);
-    if (entries.length > 0 && isOne && isText) {
-      return { lines: lines!, entries };
-    }
+    const isRead = (entries.length === 1 || mayHoldFields) &&
+      (mayBeEmpty || entries.every(([, it]) => it !== null));
+    if (entries.length > 0 && isRead) return { lines: lines!, entries };
   }
 }
-
-const asWritten = ({ lines }: Field) => lines;
-
-const CORRECTIONS = [quoteBelow, outdent, quoteText];
 
 /** Whether a field has an alias or a merge, which mean something only with another field. */
 function hasAlias({ lines }: Field): boolean {

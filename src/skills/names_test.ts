@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { parseSkillUri, skillUri } from "../../mod.ts";
 import { escapeXml } from "../text.ts";
-import { cleanName, skillKey } from "./names.ts";
+import { cleanName, pluginOf, skillKey } from "./names.ts";
 
 Deno.test("cleanName() puts a name on one line, without what cannot be seen", () => {
   const cases: [name: string, cleaned: string][] = [
@@ -107,4 +107,24 @@ Deno.test("a text that is too long for a name is none, whatever it consists of",
   assert.equal(skillKey("A".repeat(1_024)), "a".repeat(1_024));
   assert.equal(parseSkillUri(`skill://${"a".repeat(65_528)}`)?.path, undefined);
   assert.equal(parseSkillUri(`skill://${"a".repeat(65_529)}`), undefined);
+});
+
+Deno.test("pluginOf() returns the folder around that of skills or of a version", () => {
+  const cases: [directory: string, plugin: string | undefined][] = [
+    ["/plugins/ms-office-suite/skills/pdf", "ms-office-suite"],
+    ["/cache/3d-tools/skills/mesh", "3d-tools"],
+    ["/cache/superpowers/5.0.1/skills/debugging", "superpowers"],
+    ["/cache/tools/v2.1.0-beta.1/skills/git", "tools"],
+    ["/cache/global/1.0/skills/git", undefined],
+    ["/home/me/.claude/skills/pdf", undefined],
+    ["/home/me/.claude/skills/eng/tdd", undefined],
+    ["/code/project/skills/pdf", undefined],
+    ["/code/Global/skills/pdf", undefined],
+    ["/code/global:x/skills/pdf", undefined],
+    ["/code/\u0433\u0438\u0442/skills/pdf", "\u0433\u0438\u0442"],
+    ["/skills/pdf", undefined],
+  ];
+  for (const [directory, plugin] of cases) {
+    assert.equal(pluginOf(directory), plugin, directory);
+  }
 });

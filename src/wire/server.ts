@@ -18,11 +18,12 @@ import config from "../../deno.json" with { type: "json" };
 import type { SkillSource } from "../skills/source.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { profileFor } from "../views/clients.ts";
-import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import { createInstructions } from "../views/instructions.ts";
 import type { RequestContext, ToolOptions } from "../views/options.ts";
-import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
+import { requireSize } from "../views/results.ts";
+import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import { METHODS } from "../features/methods.ts";
+import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
 import type {
   Handler,
   Handlers,
@@ -30,7 +31,6 @@ import type {
   Params,
 } from "../features/requests.ts";
 import { listResources, RESOURCE_HANDLERS } from "../features/resources.ts";
-import { requireSize } from "../views/results.ts";
 import {
   EXTENSION_HANDLERS,
   SKILLS_EXTENSION,
