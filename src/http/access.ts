@@ -27,7 +27,7 @@ const UNKNOWN_HOST =
   "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS";
 
 const WRONG_TOKEN =
-  "The bearer token is missing or wrong: send a valid one in the Authorization header";
+  "The bearer token is missing or wrong: send a valid one, without its name, in the Authorization header";
 
 export interface AccessOptions {
   readonly tokens?: Tokens | undefined;
