@@ -271,7 +271,8 @@ Deno.test("an answer without a skill names the folders, within 8,000 characters"
     assert.doesNotMatch(text, /\.agent/);
   }
   const long = "x".repeat(200);
-  {
+  // Windows may not read longer paths.
+  if (!isWindows) {
     const deep = Array(6).fill(long).join("/");
     const dirs = Array.from({ length: 9 }, (_, index) => `${index}/${deep}`);
     for (const dir of dirs) place.skill(`home/${dir}`, "git");
