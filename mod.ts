@@ -438,8 +438,8 @@ interface RootContext {
 async function visitRoot(context: RootContext): Promise<Visit> {
   const { root, project, budget } = context;
   const realPath = enterRoot(root, project);
-  const visit = emptyVisit();
-  const { candidates, unvisited, cut, diagnostics } = visit;
+  const result = emptyVisit();
+  const { candidates, unvisited, cut, diagnostics } = result;
   const searched = new Map<string, EnteredDir>();
   const queue: Dir[] = [{
     dir: root.path,
@@ -467,7 +467,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       if (isWorthReporting(error, entry, root)) {
         diagnostics.push({ ...diagnosticOf(error), file: dir });
       }
-      const lost = isTemporary(error) ? listLost(dir, visit, context) : [];
+      const lost = isTemporary(error) ? listLost(dir, result, context) : [];
       for (const candidate of lost) candidates.push(candidate);
     }
   }
@@ -475,7 +475,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     diagnostics.push({ ...tooManyDirs(budget.limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, project), realPath, status };
-  return { ...visit, searched: [...searched.values()], reports: [report] };
+  return { ...result, searched: [...searched.values()], reports: [report] };
 }
 
 function emptyVisit(): Visit {
@@ -500,9 +500,10 @@ function listLost(
   { candidates }: Visit,
   { last }: RootContext,
 ): Candidate[] {
-  // The directory itself may be a candidate already.
-  const justAdded = candidates.at(-1)?.dir;
-  return last.filter((it) => isAtOrBelow(it.dir, dir) && it.dir !== justAdded);
+  const isCandidate = candidates.at(-1)?.dir === dir;
+  return last.filter((it) =>
+    isAtOrBelow(it.dir, dir) && !(isCandidate && it.dir === dir)
+  );
 }
 
 /** Appends directories to the queue, and returns whether the budget allowed for all. */
@@ -664,7 +665,7 @@ interface LoadOptions extends ReadOptions {
   readonly mayParse: boolean;
 }
 
-interface Reading {
+interface ReadResult {
   readonly loaded: readonly Loaded[];
   /** The real directories that the next scan will read. */
   readonly waiting: readonly string[];
@@ -680,7 +681,7 @@ async function read(
   candidates: readonly Candidate[],
   last: readonly Loaded[],
   options: ReadOptions,
-): Promise<Reading> {
+): Promise<ReadResult> {
   const known = new Map(last.map(({ realDir, skillMd }) => [realDir, skillMd]));
   const byRealDir = Map.groupBy(candidates, ({ realDir }) => realDir);
   const loaded: Loaded[] = [];
@@ -774,7 +775,7 @@ const WRITING_MS = 2_000;
 
 /**
  * Returns the last state of a file that would be skipped, if this version of it is new.
- * Flags that it has hide the skill at once.
+ * Flags that can be read in it hide the skill at once.
  */
 function keepWhileWritten(
   skillMd: SkillMd,
@@ -1209,11 +1210,11 @@ export class SkillRegistry {
    * not see that.
    */
   async findNearMisses(name: string): Promise<NearMiss[]> {
-    const { deepenRoots, findMeant, findTooDeep } = await import(
+    const { deepenRoots, listMeant, listTooDeep } = await import(
       "./src/skills/near_misses.ts"
     );
-    const meant = findMeant(name, this.catalog);
-    const found = meant.length > 0 ? meant : findTooDeep(
+    const meant = listMeant(name, this.catalog);
+    const found = meant.length > 0 ? meant : listTooDeep(
       name,
       await this.#scanDeeper(deepenRoots(this.#roots)),
     );
@@ -1225,7 +1226,7 @@ export class SkillRegistry {
       const { state } = this.#policy.decide(subject);
       const hiddenFrom = strictest(
         STATES[state].hiddenFrom,
-        hidden.of(location, ""),
+        hidden.of(location),
       );
       if (!sees("model", { hiddenFrom })) return [];
       const projectPath = project.pathIn(location);
@@ -1547,7 +1548,7 @@ export async function createSkillService(
   const scanned = registry.catalog.revision === 0
     ? registry.refresh()
     : Promise.resolve();
-  // Whoever waits for `ready` gets its error.
+  // Whoever waits for `ready` gets its error. Nobody has to.
   scanned.catch(() => {});
   // Whoever only scans does not load the SDK.
   const { InMemoryServerEventBus, Server } = await import(
@@ -1559,13 +1560,14 @@ export async function createSkillService(
   const files = new SubscribedFiles(source, bus);
   const ready = scanned
     .then(() => wire.publishChanges(registry, toolOptions, bus));
+  ready.catch(() => {});
   const createServer = (connection: McpRequestContext): Server => {
     const server = new Server(
       ...wire.describeServer(connection, registry, toolOptions),
     );
     const serving = { server, registry: source, options: toolOptions };
     for (const served of wire.listMethods(connection, files)) {
-      const { method, params } = served;
+      const { method, paramsSchema: params } = served;
       server.setRequestHandler(method, { params }, async (input, request) => {
         await ready;
         return await wire.answer(served, input, request, serving);
@@ -1573,7 +1575,8 @@ export async function createSkillService(
     }
     // Over HTTP, the SDK itself listens to the bus.
     if (wire.isStdio(connection)) {
-      server.onclose = bus.subscribe((event) => wire.notify(server, event));
+      const unsubscribe = bus.subscribe((event) => wire.notify(server, event));
+      server.onclose = unsubscribe;
     }
     return server;
   };

@@ -7,7 +7,7 @@ import { createSkillService, SkillRegistry } from "./mod.ts";
 import { findNoShellReason } from "./src/features/toolsets/shell.ts";
 import { wantsShell } from "./src/features/toolsets/toolsets.ts";
 import {
-  findTerminalOption,
+  findPrintingOption,
   parseCommandLine,
   UsageError,
 } from "./src/program/command_line.ts";
@@ -46,7 +46,7 @@ export async function main(args: readonly string[]): Promise<never> {
 async function run(args: readonly string[]): Promise<number> {
   try {
     const command = parseCommandLine(args);
-    if (findTerminalOption(command) === undefined) {
+    if (findPrintingOption(command) === undefined) {
       return await serve(createSettings(command));
     }
     // A running server does not need these modules.

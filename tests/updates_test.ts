@@ -186,10 +186,12 @@ Deno.test("a SKILL.md that is being written hides its skill as long as a flag sa
   const { place, registry } = watched;
   place.skill("skills", "git");
   await registry.refresh();
-  const half = "---\nname: git\ndisable-model-invocation: true\n---\n";
-  place.file("skills/git/SKILL.md", half);
-  await registry.refresh();
-  assert.equal(registry.catalog.skills.get("git")?.hiddenFrom, "model");
+  const half = "---\nname: git\ndisable-model-invocation: true\n";
+  for (const text of [half, `${half}---\n`]) {
+    place.file("skills/git/SKILL.md", text);
+    await registry.refresh();
+    assert.equal(registry.catalog.skills.get("git")?.hiddenFrom, "model");
+  }
   place.skill("skills", "git");
   await registry.refresh();
   assert.equal(registry.catalog.skills.get("git")?.hiddenFrom, "nobody");

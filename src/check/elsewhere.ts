@@ -45,7 +45,7 @@ export const AGENT_DIRS =
   .trae .trae-cn .vibe .windsurf .zcode .zencoder agent data`.split(/\s+/);
 
 /** The maximum number of lines about other directories, and about deeper ones. */
-const MAX_LINES = 25;
+const MAX_REPORTED_DIRS = 25;
 
 /** How many directories of a project can be packages, or can be beside `skills`. */
 const MAX_PLACES = 1_000;
@@ -98,7 +98,7 @@ export function reportPlaces(
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
     const { path: file, fix } = place;
     return [{ rule: "not-searched", file, reason, fix }];
-  }).slice(0, MAX_LINES);
+  }).slice(0, MAX_REPORTED_DIRS);
 }
 
 /** Whether the user named directories and needs no hints about others. */
@@ -236,5 +236,5 @@ export function reportDeeper(
     fix: `move ${length === 1 ? "it" : "them"} up, or ${
       adviseToAdd(file, settings)
     }`,
-  })).slice(0, MAX_LINES);
+  })).slice(0, MAX_REPORTED_DIRS);
 }

@@ -281,13 +281,13 @@ function checkInvisible({ text }: CheckedSkill): DiagnosticDetails[] {
 }
 
 /** The maximum number of lines that the specification recommends. */
-const MAX_LINES = 500;
+const MAX_SKILL_MD_LINES = 500;
 
 function checkLength({ text }: CheckedSkill): DiagnosticDetails[] {
   const { length } = text.trimEnd().split(/\r\n?|\n/);
-  if (length <= MAX_LINES) return [];
+  if (length <= MAX_SKILL_MD_LINES) return [];
   const reason =
-    `it has ${length} lines, and the specification recommends at most ${MAX_LINES}`;
+    `it has ${length} lines, and the specification recommends at most ${MAX_SKILL_MD_LINES}`;
   const fix = "move details into other files of the skill, and link to them";
   return [{ rule: "long", reason, fix }];
 }

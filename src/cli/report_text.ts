@@ -126,8 +126,8 @@ function formatSkill(
     `${name} (${scope}): ${oneLine(description)}`,
     `  folder: ${showPath(directory, home)}`,
     `  state: ${state}${rule}${remarks === "" ? "" : `; ${remarks}`}`,
-    `  loads as: ${names.join(", ")}`,
-    `  files: ${paths.join(", ")}`,
+    ...names.length === 0 ? [] : [`  loads as: ${names.join(", ")}`],
+    ...paths.length === 0 ? [] : [`  files: ${paths.join(", ")}`],
   ];
 }
 

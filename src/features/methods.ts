@@ -18,7 +18,7 @@ const {
 
 const SkillParams = z.looseObject({ uri: z.string() });
 
-const DirectoryParams = z.looseObject({
+const DirParams = z.looseObject({
   uri: z.string(),
   cursor: z.optional(z.string()),
 });
@@ -37,7 +37,7 @@ export const METHODS = {
   "completion/complete": CompleteRequestParams,
   "skills/list": PaginatedRequestParams,
   "skills/get": SkillParams,
-  "resources/directory/read": DirectoryParams,
+  "resources/directory/read": DirParams,
 };
 
 /**

@@ -62,7 +62,7 @@ export const EXTENSION_HANDLERS: Handlers = {
     skill: await requireManifest(uri, registry),
   }),
   "resources/directory/read": async ({ uri, cursor }, { registry }) => {
-    const resources = await listDirectory(uri, registry);
+    const resources = await listDir(uri, registry);
     return pageOf("resources", resources, cursor);
   },
 };
@@ -128,7 +128,7 @@ function toError({ reason, fix }: DiagnosticDetails): Error {
  *
  * @throws {InvalidParamsError} If there is no such directory.
  */
-async function listDirectory(
+async function listDir(
   uri: string,
   registry: SkillSource,
 ): Promise<Resource[]> {

@@ -24,7 +24,7 @@ const MAX_REQUEST_SECONDS = 60;
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
 
-/** The status of errors that is not 400, as the SDK has it. */
+/** The statuses of errors other than 400, as in the SDK. */
 const STATUSES: Readonly<Record<number, number>> = {
   [ProtocolErrorCode.InvalidParams]: 200,
   [ProtocolErrorCode.MethodNotFound]: 404,

@@ -5,7 +5,7 @@
 
 import { isIP } from "node:net";
 import {
-  findTerminalOption,
+  findPrintingOption,
   parseCommandLine,
   UsageError,
 } from "../program/command_line.ts";
@@ -33,7 +33,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
     : splitArguments(variables.SKILL_SERVER_ARGS ?? "");
   refuseServeOptions(words);
   const command = parseCommandLine(words);
-  const option = findTerminalOption(command);
+  const option = findPrintingOption(command);
   if (option !== undefined) {
     throw new UsageError(
       `Cannot use --${option} over HTTP: use it with the server on stdio`,

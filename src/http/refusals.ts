@@ -7,7 +7,7 @@
 const SUMMARY_MS = 60_000;
 
 /** The number of lines that are counted. Others are about "other clients". */
-const MAX_LINES = 100;
+const MAX_COUNTED_LINES = 100;
 
 export class Refusals {
   readonly #log: (line: string) => void;
@@ -26,7 +26,8 @@ export class Refusals {
     headers?: HeadersInit,
   ): Response {
     const own = lineOf(client, reason);
-    const isCounted = this.#more.has(own) || this.#more.size < MAX_LINES;
+    const isCounted = this.#more.has(own) ||
+      this.#more.size < MAX_COUNTED_LINES;
     const line = isCounted ? own : lineOf("other clients", reason);
     const isFirst = !this.#more.has(line);
     if (isFirst) this.#log(line);

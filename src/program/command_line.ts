@@ -202,13 +202,15 @@ export const VARIABLES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the first option that makes the program print instead of serve, if any. */
-export function findTerminalOption(
+export function findPrintingOption(
   { values }: CommandLine,
 ): string | undefined {
   return Object.keys(values).find((name) => Object.hasOwn(PRINTING, name));
 }
 
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  override name = "UsageError";
+}
 
 type Values = ReturnType<
   typeof parseArgs<{ options: typeof OPTIONS }>

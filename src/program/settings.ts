@@ -93,7 +93,7 @@ function isWord(
   { list = false, check, as }: CommandLine["values"],
 ): boolean {
   return list && !check && as === undefined && !/[~\\/,]/.test(argument) &&
-    !isThere(argument) && !Object.hasOwn(OPTIONS, argument);
+    !isThere(argument);
 }
 
 export function logWarnings({ warnings }: Settings): void {
@@ -236,7 +236,7 @@ function resolveIgnored(value: string, bases: BaseDirs): string {
   const [rule, ...dir] = value.split(":");
   return dir.length === 0
     ? value
-    : `${rule}:${resolveGiven(dir.join(":"), bases)}`;
+    : `${rule!.trim()}:${resolveGiven(dir.join(":").trim(), bases)}`;
 }
 
 /** @throws {UsageError} If the path is relative to an unknown directory. */

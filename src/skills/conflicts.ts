@@ -23,10 +23,10 @@ export function findConflict(
 
 /** Keeps the first version in each conflict. The lines stay where they are. */
 export function keepFirstVersion(text: string): string {
-  let last = ">";
+  let lastMark = ">";
   return text.split("\n").map((line) => {
     const isMark = MARK.test(line);
-    if (isMark && (line[0] === "<" || last !== ">")) last = line[0]!;
-    return isMark || last === "=" || last === "|" ? "" : line;
+    if (isMark && (line[0] === "<" || lastMark !== ">")) lastMark = line[0]!;
+    return isMark || lastMark === "=" || lastMark === "|" ? "" : line;
   }).join("\n");
 }

@@ -214,12 +214,9 @@ export function toEntry({ corrected }: RefusedField): [string, string] {
 /** What can be before a key: tags and anchors, quotes, bullets, and blanks. */
 const BEFORE_KEY = /^(?:[!&]\S*\s|[\s"'`?*-])+/;
 
-/** Whether a line of a refused field begins with this key, wherever it belongs. */
-export function isAmong(
-  key: string,
-  refused: readonly RefusedField[],
-): boolean {
-  return refused.flatMap(({ lines }) => lines)
+/** Whether a line that cannot be read for sure begins with this key. */
+export function isAmong(key: string, lines: readonly string[]): boolean {
+  return lines
     .some((line) => line.replace(BEFORE_KEY, "").startsWith(key));
 }
 

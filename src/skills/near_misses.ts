@@ -190,10 +190,10 @@ export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
 const MAX_OWN_ENTRIES = 2_000;
 
 /**
- * Finds the near misses that the model may mean by a name, in directories that the scan
+ * Lists the near misses that the model may mean by a name, in directories that the scan
  * searched.
  */
-export function findMeant(name: string, catalog: SkillCatalog): Diagnostic[] {
+export function listMeant(name: string, catalog: SkillCatalog): Diagnostic[] {
   const { key } = parseName(name);
   const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
   return listNearMisses(catalog, {
@@ -204,8 +204,8 @@ export function findMeant(name: string, catalog: SkillCatalog): Diagnostic[] {
   );
 }
 
-/** Finds a skill, or a skipped one, of a name in the catalog of deepened roots. */
-export function findTooDeep(
+/** Lists what is wrong with the skill of a name in the catalog of deepened roots. */
+export function listTooDeep(
   name: string,
   deeper: SkillCatalog,
 ): Diagnostic[] {

@@ -41,7 +41,7 @@ export function isUnsearched(dir: string, name: string): boolean {
     (name === "worktrees" && basename(dir) === ".claude");
 }
 
-const UNUSED_NAMES = ["disabled", "archive", "backup", "old"];
+const PUT_AWAY_NAMES = ["disabled", "archive", "backup", "old"];
 
 /** Whether a directory among skills has a name that marks it as something else. */
 export function isMarkedAsNonSkill(dir: string): boolean {
@@ -55,7 +55,7 @@ export function isNamedSkills(dir: string): boolean {
 /** Whether a directory in a root can be a group, a directory of skills. */
 export function mayBeGroup(name: string): boolean {
   return !isMarkedAsNonSkill(name) &&
-    !UNUSED_NAMES.includes(name.toLowerCase()) &&
+    !PUT_AWAY_NAMES.includes(name.toLowerCase()) &&
     !UNSEARCHED_NAMES.has(name);
 }
 

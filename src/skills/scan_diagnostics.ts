@@ -1,6 +1,7 @@
 /** Diagnostics of the scan. */
 
 import type { DiagnosticDetails } from "../diagnostics.ts";
+import { isAbsolute, isThere, mayRead, withDirsAbove } from "../fs/paths.ts";
 
 export const LINK_OUT_OF_PROJECT: DiagnosticDetails = {
   rule: "link-outside",
@@ -44,7 +45,12 @@ const MISWRITTEN: readonly [sign: RegExp, mistake: string, fix: string][] = [
 export function rootIsMissing(path: string): DiagnosticDetails {
   const rule = "folder-missing";
   const reason = "there is no such folder";
-  const [, mistake, fix] = MISWRITTEN.find(([sign]) => sign.test(path)) ?? [];
+  // The part that exists, such as the working directory, may have any signs.
+  const existing = withDirsAbove(path)
+    .find((dir) => isAbsolute(dir) && mayRead(dir) && isThere(dir)) ?? "";
+  const missing = path.slice(existing.replace(/[\\/]$/, "").length);
+  const [, mistake, fix] = MISWRITTEN.find(([sign]) => sign.test(missing)) ??
+    [];
   return fix === undefined
     ? { rule, reason, fix: "check its spelling, or create it" }
     : { rule, reason: `${reason}, because ${mistake}`, fix };

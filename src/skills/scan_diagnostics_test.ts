@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { Place } from "../../tests/testing/folders.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { join } from "../fs/paths.ts";
 import { rootIsMissing } from "./scan_diagnostics.ts";
+
+const withNames = needs("names");
 
 /** A directory that does not exist, and what is said of it. */
 const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [
@@ -17,6 +22,13 @@ const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [
   ["/a;b", /only "," separates/, /^write "," between the paths$/],
   ["C:\\skills", /^there is no such folder$/, /^check its spelling/],
 ];
+
+withNames.test("rootIsMissing() takes no sign of a folder that exists for a mistake", () => {
+  using place = new Place();
+  const dir = place.dir("it's $HOME;*");
+  const { reason } = rootIsMissing(join(dir, "skils"));
+  assert.equal(reason, "there is no such folder");
+});
 
 Deno.test("rootIsMissing() says what a setting has that only a shell reads", () => {
   for (const [path, reason, fix] of MISSING) {

@@ -186,7 +186,8 @@ function readFlags(
 ): Pick<SkillMd, "isHiddenFromModel" | "isHiddenFromUser"> {
   const isShown = (flag: string, shown: RegExp) => {
     const value = values[flag];
-    return !isAmong(flag, refused) && (value === undefined ||
+    const lines = refused.flatMap((field) => field.lines);
+    return !isAmong(flag, lines) && (value === undefined ||
       (typeof value !== "object" && shown.test(String(value))));
   };
   return {
@@ -201,7 +202,13 @@ function skipWithoutFrontmatter(head: string): SkillMd {
   const hasUnknownFlags = conflict !== undefined || /^\s*---|\0/.test(head);
   const isOpen = /^\ufeff?---[ \t]*[\r\n]/.test(head);
   const diagnostic = { ...isOpen ? NO_END : NO_FRONTMATTER, ...conflict };
-  return { ...skip(diagnostic, head), hasUnknownFlags };
+  const lines = hasUnknownFlags ? head.split(/\r\n?|\n/) : [];
+  return {
+    ...skip(diagnostic, head),
+    hasUnknownFlags,
+    isHiddenFromModel: isAmong("disable-model-invocation", lines),
+    isHiddenFromUser: isAmong("user-invocable", lines),
+  };
 }
 
 /** @param text The beginning of the file, which may show its name. */

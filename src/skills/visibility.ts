@@ -58,12 +58,12 @@ export class HiddenDirs {
    * the skill decide, or all directories above a path outside the skill.
    *
    * @param realPath The real path of the file or directory.
-   * @param skillDir The real directory of the skill.
+   * @param skillDir The real directory of the skill, if it is in one.
    */
-  of(realPath: string, skillDir: string): SkillHiding {
+  of(realPath: string, skillDir?: string): SkillHiding {
     if (this.#hidden.size + this.#hiddenBelow.size === 0) return "nobody";
     const dirs = withDirsAbove(realPath);
-    const isInSkill = dirs.includes(skillDir);
+    const isInSkill = skillDir !== undefined && dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
     const isBelow = deciding.slice(1)
       .some((dir) => this.#hiddenBelow.has(dirname(dir)));

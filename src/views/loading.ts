@@ -3,6 +3,7 @@
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { join } from "../fs/paths.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
+import { findYaml } from "../skills/skill_md.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { log, quote } from "../text.ts";
@@ -50,8 +51,16 @@ export async function loadSkill(
     const { answerUnknownName } = await import("./not_found.ts");
     throw new Error(await answerUnknownName(name, registry, options));
   }
-  const file = await registry.readFile(skill, SKILL_MD, "model");
-  return { skill, text: decodeText(file) };
+  const text = decodeText(await registry.readFile(skill, SKILL_MD, "model"));
+  // An editor or an installer is writing it. The scan keeps its last state for a while.
+  if (findYaml(text) === undefined) {
+    throw new Error(
+      `Cannot load ${
+        quote(skill.name)
+      }: its ${SKILL_MD} is incomplete, because it has just changed; try again in two seconds`,
+    );
+  }
+  return { skill, text };
 }
 
 /** Returns the text of a `SKILL.md`. Bytes that are not valid UTF-8 are replaced. */
@@ -65,7 +74,7 @@ export async function loadWhole(
   context: RequestContext,
 ): Promise<CallToolResult> {
   const loaded = await loadSkill(name, context);
-  return toResult(loaded, context, [
+  return finishLoad(loaded, context, [
     loaded.text,
     ...noteLength(loaded, loaded.text, context),
     ...noteRemoteFiles(loaded.skill, context.options),
@@ -78,11 +87,11 @@ export async function loadFormatted(
   context: RequestContext,
 ): Promise<CallToolResult> {
   const loaded = await loadSkill(name, context);
-  return toResult(loaded, context, [formatLoadedSkill(loaded, context)]);
+  return finishLoad(loaded, context, [formatLoadedSkill(loaded, context)]);
 }
 
 /** @throws {Error} If the client accepts no result of this size. */
-function toResult(
+function finishLoad(
   { skill }: LoadedSkill,
   context: RequestContext,
   texts: string[],

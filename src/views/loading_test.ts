@@ -59,7 +59,7 @@ Deno.test("a call scans first if the skill changed, or if its name is unknown", 
     [() => place.remove(`${SKILLS}/moved`), "SKILL.md", unknown, [0]],
     [write(skillMd("git", "New")), "SKILL.md", /New/, [100]],
     // It may be unfinished, so the skill stays for now.
-    [write("no frontmatter"), "SKILL.md", /^no frontmatter/, [0]],
+    [write("no frontmatter"), "SKILL.md", /is incomplete.*try again/, [0]],
     [write(skillMd("git", "Fixed")), "SKILL.md", /Fixed/, [0]],
     [write(skillMd("git", "d", flag)), "SKILL.md", unknown, [0]],
   ] as const;

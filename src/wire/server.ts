@@ -83,7 +83,7 @@ export function isStdio({ requestInfo }: McpRequestContext): boolean {
 
 interface ServedMethod {
   readonly method: Method;
-  readonly params: StandardSchemaV1;
+  readonly paramsSchema: StandardSchemaV1;
   readonly handle: Handler<Method>;
 }
 
@@ -96,7 +96,7 @@ export function listMethods(
     : HANDLERS;
   return (Object.keys(handlers) as Method[]).map((method) => ({
     method,
-    params: METHODS[method],
+    paramsSchema: METHODS[method],
     handle: handlers[method] as Handler<Method>,
   }));
 }
