@@ -8,7 +8,7 @@ import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { toolsets } from "./testing/client.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { filesPlace } from "./testing/folders.ts";
+import { filesPlace, Place, skillMd } from "./testing/folders.ts";
 import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
 import { message, type Reply } from "./testing/server.ts";
@@ -71,6 +71,16 @@ Deno.test("a modern client lists, calls, and listens over HTTP", async () => {
   await within(changed.promise, "the notification");
   await subscription.close();
   await client.close();
+});
+
+Deno.test("an answer to a client up to 2025-11-25 keeps separators of lines", async () => {
+  using place = new Place();
+  const text = skillMd("git", "One\u2028two\u2029three");
+  place.skill("home/.claude/skills", "git", text);
+  await using server = await HttpServer.start(place);
+  const uri = "skill://git/SKILL.md";
+  const { result } = await server.askLegacy("resources/read", { uri });
+  assert.equal(result.contents[0].text, text);
 });
 
 Deno.test("modern results and errors are the same over HTTP", async () => {

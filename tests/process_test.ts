@@ -135,6 +135,7 @@ Deno.test("server exits after its input ends, even if its client does not read",
       { length: 300 },
       (_, id) => message(id + 1, "tools/list", { _meta }),
     ),
+    ...Array(1_500).fill("nonsense"),
   ];
   const stdin = server.stdin.getWriter();
   const lines = requests.map((it) => `${JSON.stringify(it)}\n`).join("");

@@ -159,6 +159,15 @@ Deno.test("scans follow more often if not all folders can be watched", async () 
   );
 });
 
+Deno.test("a root that is created before watching starts is noticed", async () => {
+  using watched = new Watched();
+  const { place, registry } = watched;
+  await registry.refresh();
+  place.skill("skills", "git");
+  registry.watch();
+  await watched.until("git");
+});
+
 Deno.test("a SKILL.md that is being written keeps its last state for two seconds", async () => {
   using watched = new Watched();
   const { place, registry, changes } = watched;

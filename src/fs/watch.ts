@@ -37,8 +37,8 @@ export class DirWatcher {
   #withDirsAbove: ReadonlySet<string> = new Set();
   #isComplete = false;
   #watcher: Deno.FsWatcher | undefined;
-  /** Whether a directory may have been moved away, so that its path must be reopened. */
-  #isStale = false;
+  /** Whether the paths must be opened: at first, or if a directory may have been moved away. */
+  #isStale = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -96,7 +96,7 @@ export class DirWatcher {
       if (dirs.every(canWatch)) return this.#giveUp(error as Error);
     }
     // Earlier changes caused no event.
-    if (this.#dirs.size > 0) this.#schedule();
+    this.#schedule();
   }
 
   async #listen(watcher: Deno.FsWatcher): Promise<void> {

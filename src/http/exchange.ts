@@ -142,7 +142,7 @@ async function toJson(response: Response): Promise<Response> {
   const { body, status } = response;
   if (body === null) return response;
   const text = await response.text();
-  const [, json = text] = /^data: (.*)$/m.exec(text) ?? [];
+  const [, json = text] = /(?:^|\n)data: ([^\n]*)/.exec(text) ?? [];
   // Quotation marks in a string are escaped, and most answers are no errors.
   const shortened = json.includes('"error":{')
     ? JSON.stringify(shortenError(JSON.parse(json)))

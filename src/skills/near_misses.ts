@@ -17,6 +17,7 @@ import {
 } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { listAll } from "./catalog.ts";
+import { isAmong } from "./fields.ts";
 import { lookUp, parseName } from "./lookup.ts";
 import { skillKey } from "./names.ts";
 import {
@@ -27,7 +28,7 @@ import {
   UNSEARCHED_NAMES,
 } from "./roots.ts";
 import { isSkillDir, isSkillFileName } from "./skill_file.ts";
-import { HEAD_SIZE, readSkillMd } from "./skill_md.ts";
+import { findWrittenName, HEAD_SIZE } from "./skill_md.ts";
 import type { SkillCatalog, SkillRoot, SkillScope } from "./types.ts";
 
 /** A name that probably should be `SKILL.md`, such as `Skill.md.txt`. */
@@ -218,7 +219,7 @@ export function listTooDeep(
 /** What people and programs put after the name of a skill, as in `pdf-main (1)`. */
 const SUFFIX = /(?:[ _-](?:copy|main|master|v?\d[\d.]*)| ?\(\d+\))$/i;
 
-/** Lists the names that the skill of a near miss may have, unless its text hides it. */
+/** Lists the names that the skill of a near miss may have, unless its text may hide it. */
 function listMeantNames(file: string): string[] {
   const name = basename(file);
   const isSkillMd = LIKE_SKILL_MD.test(name);
@@ -228,8 +229,11 @@ function listMeantNames(file: string): string[] {
   const shorter = stem.replace(SUFFIX, "");
   const names = [stem, shorter, shorter.replace(SUFFIX, "")];
   if (!isSkillMd && !MARKDOWN.test(name)) return names;
-  const { name: written, isHiddenFromModel } = readSkillMd(readHead(file));
-  return isHiddenFromModel ? [] : [...names, written ?? ""];
+  const text = readText(file);
+  const lines = text.split(/\r\n?|\n/);
+  return isAmong("disable-model-invocation", lines)
+    ? []
+    : [...names, findWrittenName(text) ?? ""];
 }
 
 /** Lists the names in a directory that may be read, without symlinks and hidden names. */

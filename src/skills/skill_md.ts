@@ -213,12 +213,8 @@ function skipWithoutFrontmatter(head: string): SkillMd {
 
 /** @param text The beginning of the file, which may show its name. */
 function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
-  const [, written = ""] = /^name:(.*)$/m.exec(text) ?? [];
-  const name = oneLine(written).replace(/^(["'])(.*)\1$/, "$2");
   return {
-    name: name === "" || name.length > MAX_SERVED_NAME_LENGTH
-      ? undefined
-      : name,
+    name: findWrittenName(text),
     excerpt: "",
     isRepaired: false,
     hasUnknownFlags: false,
@@ -226,6 +222,13 @@ function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
     isHiddenFromUser: false,
     diagnostic,
   };
+}
+
+/** Finds what looks like a name, without the parser, which is slow with a stranger's text. */
+export function findWrittenName(text: string): string | undefined {
+  const [, written = ""] = /^name:(.*)$/m.exec(text) ?? [];
+  const name = oneLine(written).replace(/^(["'])(.*)\1$/, "$2");
+  return name === "" || name.length > MAX_SERVED_NAME_LENGTH ? undefined : name;
 }
 
 export const NOT_UTF_8: DiagnosticDetails = {

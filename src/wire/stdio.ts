@@ -190,7 +190,8 @@ async function receive(
   const incoming = readMessage(line);
   if ("error" in incoming) {
     log(incoming.error.error.message);
-    if (!incoming.isNotification) await transport.send(incoming.error);
+    // Not awaited: if the client does not read, the end of its input must still be seen.
+    if (!incoming.isNotification) transport.send(incoming.error);
     return;
   }
   const { message } = incoming;
@@ -199,8 +200,8 @@ async function receive(
       await prepare(message, service);
     } catch (error) {
       const { id } = message;
-      const response = createErrorResponse(error as ProtocolError, id);
-      return await transport.send(response);
+      transport.send(createErrorResponse(error as ProtocolError, id));
+      return;
     }
   }
   transport.receive(message);
