@@ -129,7 +129,12 @@ import {
   tooManyDirs,
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
-import { HEAD_SIZE, readSkillMd, type SkillMd } from "./src/skills/skill_md.ts";
+import {
+  HEAD_SIZE,
+  readSkillMd,
+  type SkillMd,
+  type ValidSkillMd,
+} from "./src/skills/skill_md.ts";
 import type { NearMiss, ScanSubscriber } from "./src/skills/source.ts";
 import type {
   BaseDirs,
@@ -243,7 +248,9 @@ interface Candidate {
 }
 
 /** The contents of a `SKILL.md`, and the version of the file that had them. */
-interface KnownSkillMd extends SkillMd {
+type KnownSkillMd = SkillMd & ReadVersion;
+
+interface ReadVersion {
   /** The real path of the file, because `SKILL.md` can be a symlink. */
   readonly realPath: string;
   /** The file's modification time in milliseconds. */
@@ -266,11 +273,13 @@ interface UnfinishedFile {
   readonly before: KnownSkillMd;
 }
 
+type Candidates = readonly [first: Candidate, ...others: Candidate[]];
+
 /** A real directory with a `SKILL.md`. */
 interface Loaded {
   readonly realDir: string;
-  /** The roots' paths to it, in their order. There is at least one. */
-  readonly candidates: readonly Candidate[];
+  /** The roots' paths to it, in their order. */
+  readonly candidates: Candidates;
   /** Its `SKILL.md`, or the last known one if the file is temporarily unreadable. */
   readonly skillMd?: KnownSkillMd | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -282,6 +291,11 @@ interface Decided extends Loaded {
   readonly state: SkillState;
   readonly policyRule?: SkillPolicyRule | undefined;
   readonly hiddenFrom: SkillHiding;
+}
+
+/** A real directory with a `SKILL.md` that can be served. */
+interface Valid extends Decided {
+  readonly skillMd: ValidSkillMd & ReadVersion;
 }
 
 /** The results of a scan: the catalog, and more for the registry and the next scan. */
@@ -500,9 +514,9 @@ function listLost(
   { candidates }: Visit,
   { last }: RootContext,
 ): Candidate[] {
-  const isCandidate = candidates.at(-1)?.dir === dir;
+  const isFound = candidates.some((it) => it.dir === dir);
   return last.filter((it) =>
-    isAtOrBelow(it.dir, dir) && !(isCandidate && it.dir === dir)
+    isAtOrBelow(it.dir, dir) && !(isFound && it.dir === dir)
   );
 }
 
@@ -689,7 +703,8 @@ async function read(
   const slowRoots = new Set<SkillRoot>();
   let projectTime = 0;
   for await (const [realDir, listed] of inTurns(byRealDir)) {
-    const { root } = listed[0]!;
+    if (!isNonEmpty(listed)) continue;
+    const [{ root }] = listed;
     const isOfProject = root.scope === "project";
     const mayParse = !isOfProject || projectTime <= MAX_PROJECT_MS;
     const start = Date.now();
@@ -709,16 +724,23 @@ async function read(
   return { loaded, waiting, diagnostics };
 }
 
+function isNonEmpty(
+  candidates: readonly Candidate[],
+): candidates is Candidates {
+  return candidates.length > 0;
+}
+
 /** Loads a real directory, or leaves that to the next scan. */
 function load(
-  candidates: readonly Candidate[],
+  candidates: Candidates,
   last: KnownSkillMd | undefined,
   options: LoadOptions,
 ): Loaded | "waiting" {
-  const { dir, realDir, file: { name } } = candidates[0]!;
-  const file = childPath(dir, name);
+  const [first] = candidates;
+  const { dir, realDir } = first;
+  const file = childPath(dir, first.file.name);
   try {
-    const skillMd = readCandidate(candidates[0]!, last, options);
+    const skillMd = readCandidate(first, last, options);
     if (skillMd === "waiting") return skillMd;
     const { diagnostic } = skillMd;
     const diagnostics = diagnostic ? [{ file, ...diagnostic }] : [];
@@ -859,12 +881,16 @@ function hideDirs(judged: readonly Decided[], unseen: Unseen): HiddenDirs {
   return hidden;
 }
 
+function isValid(decided: Decided): decided is Valid {
+  return decided.skillMd?.frontmatter !== undefined;
+}
+
 /** Leaves out what is only a part of a skill. */
 function withoutParts(decided: readonly Decided[]): Decided[] {
-  return decided.map((it) => ({
-    ...it,
-    candidates: it.candidates.filter(({ isPart }) => !isPart),
-  })).filter(({ candidates }) => candidates.length > 0);
+  return decided.flatMap((it) => {
+    const candidates = it.candidates.filter(({ isPart }) => !isPart);
+    return isNonEmpty(candidates) ? [{ ...it, candidates }] : [];
+  });
 }
 
 /** Describes a skill to the policy, with all paths and names that rules can match. */
@@ -872,11 +898,10 @@ function subjectOf(
   { realDir, candidates, skillMd, scope }: Loaded & { scope: SkillScope },
 ): PolicySubject {
   const paths = [...candidates.map(({ dir }) => dir), realDir];
-  const { frontmatter, name } = skillMd ?? {};
-  if (frontmatter !== undefined) return { names: [name!], scope, paths };
+  if (skillMd?.frontmatter) return { names: [skillMd.name], scope, paths };
   // A skipped skill may have any of these.
-  const dirNames = paths.map((path) => basename(path));
-  return { names: [...new Set([name ?? [], dirNames].flat())], scope, paths };
+  const names = [skillMd?.name ?? [], ...paths.map((path) => basename(path))];
+  return { names: [...new Set(names.flat())], scope, paths };
 }
 
 /** Describes a path that is no skill to the policy. */
@@ -918,10 +943,9 @@ function listSkipped(
   { project, advice }: ScanInput,
 ): SkippedSkill[] {
   return decided
-    .filter((it) => it.skillMd?.frontmatter === undefined)
+    .filter((it) => !isValid(it))
     .map((it) => {
-      const { realDir, candidates: [candidate], scope } = it;
-      const { dir, file } = candidate!;
+      const { realDir, candidates: [{ dir, file }], scope } = it;
       return {
         names: subjectOf(it).names,
         plugin: pluginOf(dir),
@@ -940,15 +964,13 @@ function countSkills(
   reports: readonly SkillRootReport[],
   decided: readonly Decided[],
 ): SkillRootReport[] {
-  const served = decided.filter((it) =>
-    !isOff(it) && it.skillMd?.frontmatter !== undefined
-  );
+  const served = decided.filter((it) => !isOff(it) && isValid(it));
   return reports.map((report) => {
     const here = served.filter(({ candidates }) =>
       candidates.some(({ root }) => root === report.root)
     );
-    const repeated = here.filter(({ candidates }) =>
-      candidates[0]!.root !== report.root
+    const repeated = here.filter(({ candidates: [first] }) =>
+      first.root !== report.root
     );
     return { ...report, skills: here.length, repeated: repeated.length };
   });
@@ -968,7 +990,7 @@ function assignNames(
   decided: readonly Decided[],
   skipped: readonly SkippedSkill[],
 ): Pick<SkillCatalog, "skills" | "shadowed" | "served" | "off"> {
-  const valid = decided.filter((it) => it.skillMd?.frontmatter);
+  const valid = decided.filter(isValid);
   const off = valid.filter(isOff).map(toSkill);
   const on = sortByPrecedence(valid.filter((it) => !isOff(it))).map(toSkill);
   const names = new SkillNames([...on, ...off], skipped);
@@ -1011,48 +1033,47 @@ function findPrefix(skill: Skill, names: SkillNames): string | undefined {
  * roots. In a root, skills outside groups come first, then skills in directories of their
  * names, because others are often copies.
  */
-function sortByPrecedence(decided: readonly Decided[]): Decided[] {
-  const byRoot = Map.groupBy(decided, (it) => it.candidates[0]!.root);
+function sortByPrecedence(valid: readonly Valid[]): Valid[] {
+  const byRoot = Map.groupBy(valid, ({ candidates: [first] }) => first.root);
   const inOrder = [...byRoot.values()].flatMap((inRoot) =>
     inRoot.toSorted((a, b) => rankInRoot(a) - rankInRoot(b))
   );
-  const isHidden = (it: Decided) => Number(!sees("model", it));
+  const isHidden = (it: Valid) => Number(!sees("model", it));
   return inOrder.sort((a, b) => isHidden(a) - isHidden(b));
 }
 
-function rankInRoot({ candidates: [candidate], skillMd }: Decided): number {
+function rankInRoot({ candidates: [first], skillMd }: Valid): number {
   const isInDirOfItsName =
-    skillKey(basename(candidate!.dir)) === skillKey(skillMd!.name!);
-  return (isInGroup(candidate!) ? 2 : 0) + (isInDirOfItsName ? 0 : 1);
+    skillKey(basename(first.dir)) === skillKey(skillMd.name);
+  return (isInGroup(first) ? 2 : 0) + (isInDirOfItsName ? 0 : 1);
 }
 
 function isInGroup({ root, depth }: Candidate): boolean {
   return !root.recursive && depth > 1;
 }
 
-function toSkill(decided: Decided): Skill {
-  const { realDir, candidates: [candidate], skillMd } = decided;
-  const { frontmatter, excerpt, version } = skillMd!;
-  const { dir, root, file: { name } } = candidate!;
+function toSkill(valid: Valid): Skill {
+  const { realDir, candidates: [{ dir, root, file }], skillMd } = valid;
+  const { name, frontmatter } = skillMd;
   return {
-    name: skillMd!.name!,
+    name,
     // A stranger's can have 16 KiB, and cleaning them would block the thread.
     description: withoutInvisible(
-      truncateCharacters(frontmatter!.description, MAX_DESCRIPTION_LENGTH),
+      truncateCharacters(frontmatter.description, MAX_DESCRIPTION_LENGTH),
     ),
-    frontmatter: frontmatter!,
+    frontmatter,
     directory: dir,
     realDirectory: realDir,
-    file: childPath(dir, name),
-    excerpt,
-    fileVersion: version,
-    scope: decided.scope,
+    file: childPath(dir, file.name),
+    excerpt: skillMd.excerpt,
+    fileVersion: skillMd.version,
+    scope: valid.scope,
     root,
-    state: decided.state,
-    policyRule: decided.policyRule,
-    hiddenFrom: decided.hiddenFrom,
-    isHiddenFromUser: skillMd!.isHiddenFromUser,
-    isRepaired: skillMd!.isRepaired,
+    state: valid.state,
+    policyRule: valid.policyRule,
+    hiddenFrom: valid.hiddenFrom,
+    isHiddenFromUser: skillMd.isHiddenFromUser,
+    isRepaired: skillMd.diagnostic !== undefined,
     plugin: pluginOf(dir),
     prefix: undefined,
   };
@@ -1209,7 +1230,7 @@ export class SkillRegistry {
    * @ignore Finds what the model may mean by a name that loads no skill, unless it may
    * not see that.
    */
-  async findNearMisses(name: string): Promise<NearMiss[]> {
+  async listNearMissesOf(name: string): Promise<NearMiss[]> {
     const { deepenRoots, listMeant, listTooDeep } = await import(
       "./src/skills/near_misses.ts"
     );
@@ -1486,7 +1507,7 @@ function dirsToWatch(
     ...roots.flatMap(({ realPath }) => realPath ?? []),
     ...policyFile ? [realPathIfThere(policyFile) ?? policyFile] : [],
     ...subscribed,
-    ...lastModified.filter((it) => isInGroup(it.candidates[0]!))
+    ...lastModified.filter(({ candidates: [first] }) => isInGroup(first))
       .map(({ realDir }) => dirname(realDir)),
     ...lastModified.flatMap(({ realDir, skillMd }) =>
       skillMd ? [realDir, dirname(skillMd.realPath)] : [realDir]

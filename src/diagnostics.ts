@@ -70,7 +70,7 @@ export const RULES = {
 export type Rule = keyof typeof RULES;
 
 /** The rules whose words repeat an error of the system or of the user. */
-const VARYING: readonly Rule[] = ["inaccessible", "policy", "scan-failed"];
+const REPEATING: readonly Rule[] = ["inaccessible", "policy", "scan-failed"];
 
 /**
  * Formats a diagnostic of a scan for the model. Of a stranger's text, it repeats at most
@@ -79,7 +79,7 @@ const VARYING: readonly Rule[] = ["inaccessible", "policy", "scan-failed"];
 export function formatForModel(
   { rule, reason, fix }: DiagnosticDetails,
 ): string {
-  return VARYING.includes(rule) ? rule : `${reason}; ${fix}`;
+  return REPEATING.includes(rule) ? rule : `${reason}; ${fix}`;
 }
 
 /** What is wrong with a file, a directory, or a policy, and how to fix it. */

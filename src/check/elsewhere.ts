@@ -130,8 +130,9 @@ function placeToAdd(path: string, settings: Settings, better = ""): Place {
   return placeAt(path, fix, { recursive: true });
 }
 
-function adviseToAdd(dir: string, { home }: Settings): string {
-  return `add --skill-dir ${quoteWord(withTilde(dir, home))}`;
+function adviseToAdd(dir: string, { environment }: Settings): string {
+  const shown = withTilde(dir, environment.homeDirectory);
+  return `add --skill-dir ${quoteWord(shown)}`;
 }
 
 /** Lists the newest version of each plugin of Claude Code. */

@@ -274,12 +274,13 @@ function serverArguments({ values, dirs }: Settings): string[] {
  * client can start the server in any project.
  */
 function listReadablePaths(settings: Settings): string[] {
-  const { values, home, dirs, options } = settings;
+  const { environment, values, dirs } = settings;
+  const { homeDirectory, claudeDirectory } = environment;
   const { policy } = values;
   const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
-    homeDirectory: home,
-    claudeDirectory: options.claudeDirectory,
+    homeDirectory,
+    claudeDirectory,
     // Other directories replace the default roots.
     dirs: dirs.length > 0 ? [] : undefined,
     agents: values.agents,
@@ -289,7 +290,9 @@ function listReadablePaths(settings: Settings): string[] {
     ...dirs,
     ...values["skill-dir"] ?? [],
     ...values["trust-links"] ?? [],
-    ...policy === undefined ? [] : [policy, ...listRuleDirs(policy, home)],
+    ...policy === undefined
+      ? []
+      : [policy, ...listRuleDirs(policy, homeDirectory)],
   ];
   const targets = paths.filter(isAbsolute)
     .map((path) => targetOf(path, settings));
@@ -301,7 +304,10 @@ function listReadablePaths(settings: Settings): string[] {
  *
  * @throws {UsageError} If the target is the home directory or above it.
  */
-function targetOf(path: string, { home, options }: Settings): string {
+function targetOf(
+  path: string,
+  { environment: { homeDirectory: home }, options }: Settings,
+): string {
   const target = realPathOf(path);
   if (new Project(options).leadsOut(path, target)) return path;
   const exposesHome = (dir: string) =>

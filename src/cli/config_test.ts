@@ -231,7 +231,10 @@ withLinks.test("createLaunch() lets Deno read where links of the user lead, not 
   const readFor = (...args: string[]) => {
     const settings = settingsFor(...args);
     const options = { ...settings.options, workingDirectory: project };
-    return readableIn(createLaunch(PROGRAM, { ...settings, home, options }));
+    const environment = { ...settings.environment, homeDirectory: home };
+    return readableIn(
+      createLaunch(PROGRAM, { ...settings, environment, options }),
+    );
   };
   const readable: [args: string[], paths: string[]][] = [
     [[link, "--policy", policy], [link, policy, rules, store]],
@@ -391,7 +394,8 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
 });
 
 withSh.test("the links in docs/running.md add what --print-config prints", () => {
-  const settings = { ...settingsFor(), home: "${userHome}" };
+  const environment = { homeDirectory: "${userHome}" };
+  const settings = { ...settingsFor(), environment };
   const program = { ...PROGRAM, executable: "deno" };
   const launch = createLaunch(program, settings);
   const page = read("docs/running.md");

@@ -22,7 +22,7 @@ export async function explainDoubleLists(
   openSkills: OpenSkills,
 ): Promise<string | undefined> {
   const { title, ownSkills = [], ownList } = CLIENTS[name];
-  const { options, home } = settings;
+  const { options } = settings;
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
     .flatMap((dir) => inHome(dir.replace("~/", ""), options) ?? []);
   const theirs = await listRealDirs(dirs, settings, openSkills);
@@ -42,7 +42,7 @@ export async function explainDoubleLists(
     listPassages(name, { profile: profileOfOption(name), catalog, options })
       .reduce((sum, { text }) => sum + text.length, 0);
   const saved = sizeOf(catalog) - sizeOf(listByName(double, catalog));
-  const list = formatRuleDirs(double, dirs, home);
+  const list = formatRuleDirs(double, dirs, options.homeDirectory);
   return `${start}. If its list has room for all descriptions, the rule "- { in: ${list}, state: name-only }" in a file for --policy saves about ${
     Math.round(saved / 4)
   } tokens.`;

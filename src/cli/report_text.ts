@@ -15,16 +15,18 @@ import { pathFromHere, type Report } from "./report.ts";
 
 export function formatReport(
   report: Report,
-  { values: { list }, home, words }: Pick<
+  { environment, values: { list }, words }: Pick<
     Settings,
-    "values" | "home" | "words"
+    "environment" | "values" | "words"
   >,
 ): string[] {
+  const { homeDirectory: home } = environment;
   const diagnostics = report.diagnostics
     .toSorted((a, b) => byCodeUnits(a.severity!, b.severity!));
   const reported = diagnostics.flatMap((it) => formatReported(it, home));
-  const [advice, ...lines] = formatAdvice(report, words, home);
-  const summary = [summarize(report), advice].filter(Boolean).join(". ");
+  const advice = formatAdvice(report, words, home);
+  const summary = [summarize(report), advice.sentence].filter(Boolean)
+    .join(". ");
   const heading = diagnostics.length === 0
     ? []
     : [`Problems (${diagnostics.length})`];
@@ -35,7 +37,7 @@ export function formatReport(
     ...list ? [withoutCommands(listed), heading] : [],
     reported,
     [summary],
-    lines,
+    advice.lines ?? [],
   ]);
 }
 
@@ -192,34 +194,43 @@ function summarize(
   return `Found ${served}${others}${counts}`;
 }
 
+/** What to do next, and the lines to write, if there are any. */
+interface Advice {
+  readonly sentence?: string;
+  readonly lines?: readonly string[];
+}
+
 const FIRST_SKILL =
   "---\nname: hello\ndescription: Greet the user. Use when the user says hello.\n---\nSay hello, and ask what to do today."
     .split("\n");
 
-/** Advises on the next step in a sentence, and lists lines to write, if there are any. */
 function formatAdvice(
   { checked, diagnostics, roots, skills }: Report,
   words: readonly string[],
   home: string | undefined,
-): [sentence?: string, ...lines: string[]] {
-  if (checked !== undefined) return [];
+): Advice {
+  if (checked !== undefined) return {};
   if (words.length > 0) {
     const shown = words.map(quote).join(" or ");
-    return skills.length + diagnostics.length > 0 ? [] : [
-      `No skill has ${shown} in its name or description; --list without it shows all skills and problems`,
-    ];
+    return skills.length + diagnostics.length > 0 ? {} : {
+      sentence:
+        `No skill has ${shown} in its name or description; --list without it shows all skills and problems`,
+    };
   }
   if (skills.some((skill) => !isOff(skill))) {
-    return ["To check their contents, use --check."];
+    return { sentence: "To check their contents, use --check." };
   }
-  if (diagnostics.length > 0) return [];
-  if (skills.length > 0) return ["The policy turns off all of them."];
+  if (diagnostics.length > 0) return {};
+  if (skills.length > 0) {
+    return { sentence: "The policy turns off all of them." };
+  }
   // Roots from options are last, and global roots follow those of the project.
   const root = roots.findLast(({ status }) => status === "found") ??
     roots.at(-1);
-  if (root === undefined) return [];
+  if (root === undefined) return {};
   const file = showPath(join(root.path, "hello", "SKILL.md"), home);
-  return [`To add one, save these lines as ${file}:`, ...FIRST_SKILL];
+  const sentence = `To add one, save these lines as ${file}:`;
+  return { sentence, lines: FIRST_SKILL };
 }
 
 function showPath(path: string, home: string | undefined): string {

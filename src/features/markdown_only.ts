@@ -25,7 +25,7 @@ export function sourceFor(
       return await registry.readFile(skill, path, viewer);
     },
     digest: (skill, file) => registry.digest(skill, file),
-    findNearMisses: (name) => registry.findNearMisses(name),
+    listNearMissesOf: (name) => registry.listNearMissesOf(name),
     listUnusedRules: () => registry.listUnusedRules(),
     refresh: (options) => registry.refresh(options),
     onChange: (listener) => registry.onChange(listener),

@@ -97,8 +97,9 @@ async function loadManifest(skill: Skill, registry: SkillSource) {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   const main = await registry.readFile(skill, SKILL_MD);
-  const { frontmatter, isRepaired, diagnostic } = readSkillMd(main.bytes);
-  if (frontmatter === undefined) throw toError(diagnostic!);
+  const { frontmatter, diagnostic } = readSkillMd(main.bytes);
+  if (frontmatter === undefined) throw toError(diagnostic);
+  const isRepaired = diagnostic !== undefined;
   const current = { ...skill, frontmatter, isRepaired };
   const unlisting = findUnlistingReason(current, contents);
   if (unlisting !== undefined) throw toError(unlisting);

@@ -46,7 +46,6 @@ export interface Settings {
   /** The options, with absolute paths. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
-  readonly home: string | undefined;
   /** The absolute paths of the directories that replace the default ones. */
   readonly dirs: readonly string[];
   /** The names and words that choose skills of `--list`. */
@@ -81,10 +80,11 @@ export function createSettings(command: CommandLine): Settings {
   const words = command.positionals.filter((it) => isWord(it, command.values));
   const positionals = command.positionals.filter((it) => !words.includes(it));
   const dirs = listReplacingDirs({ ...command, positionals }, environment);
-  const { homeDirectory: home } = environment;
   const needsHome = dirs.length === 0 || values.agents === true;
-  if (needsHome && home === undefined) warnings.push(NO_HOME);
-  return withOptions({ environment, home, dirs, words, warnings }, values);
+  if (needsHome && environment.homeDirectory === undefined) {
+    warnings.push(NO_HOME);
+  }
+  return withOptions({ environment, dirs, words, warnings }, values);
 }
 
 /** Whether an argument of `--list` is no directory, but chooses skills. */

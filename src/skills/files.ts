@@ -76,7 +76,7 @@ const SERVED_DOT_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a file or directory with this name is served. */
-export function isVisible(name: string): boolean {
+export function isServedName(name: string): boolean {
   const isHidden = name.startsWith(".") && !SERVED_DOT_NAMES.has(name);
   return !isHidden && name !== "node_modules" && name !== "__pycache__" &&
     !isMisread(name);
@@ -96,7 +96,7 @@ export function isInsideSkill(
   }
   // Kubernetes mounts files as symlinks into directories such as `..data`.
   return namesIn(relative(realDirectory, realPath))
-    .every((name) => isVisible(name) || name.startsWith(".."));
+    .every((name) => isServedName(name) || name.startsWith(".."));
 }
 
 /** Whether a path leads out of its directory, such as `../a`. */
@@ -140,7 +140,7 @@ interface Entry {
   /** Its path on disk. */
   readonly path: string;
   /** Its path relative to the skill, with `/` as the separator. */
-  readonly file: string;
+  readonly relativePath: string;
   /** Its path, with the symlinks above it resolved. */
   readonly location: string;
   readonly isSymlink: boolean;
@@ -164,7 +164,7 @@ export async function listFiles(
   const skipped: Diagnostic[] = [];
   const top: Entry = {
     path: skill.directory,
-    file: "",
+    relativePath: "",
     location: skill.realDirectory,
     isSymlink: false,
     above: [],
@@ -174,14 +174,14 @@ export async function listFiles(
 
   for await (const entry of inTurns(queue)) {
     const { path, isSymlink } = entry;
-    let { file } = entry;
+    let { relativePath } = entry;
     try {
       const found = findEntry(entry, access);
       if (found === undefined) continue;
       const { realPath, status } = found;
       if (status.isDirectory) {
-        if (entry !== top) file += "/";
-        const inside = listInside(entry, realPath, file);
+        if (entry !== top) relativePath += "/";
+        const inside = listInside(entry, realPath, relativePath);
         dirs.push(realPath);
         const left = maxEntries + 1 - queue.length;
         for (const child of inside.slice(0, left)) queue.push(child);
@@ -190,18 +190,19 @@ export async function listFiles(
       }
       requireReadable(found, access.maxFileSize);
       files.push({
-        path: path === skill.file ? SKILL_MD : file,
+        path: path === skill.file ? SKILL_MD : relativePath,
         size: status.size,
         version: versionOf(status),
       });
     } catch (error) {
       // A missing entry was just removed, unless it is a dangling symlink.
       const isGone = !isSymlink && isAbsence(error);
-      if (!isGone) skipped.push({ file, ...describe(error) });
+      if (!isGone) skipped.push({ file: relativePath, ...describe(error) });
     }
   }
   if (unvisited !== undefined) {
-    skipped.push({ file: unvisited.file, ...tooManyEntries(maxEntries) });
+    const { relativePath: file } = unvisited;
+    skipped.push({ file, ...tooManyEntries(maxEntries) });
   }
   const entries = queue.length - 1 + (unvisited === undefined ? 0 : 1);
   return {
@@ -225,10 +226,10 @@ function listInside(
   prefix: string,
 ): Entry[] {
   if (above.length >= MAX_FILE_DEPTH) throw new SkillFileError(path, TOO_DEEP);
-  return listDirEntries(path).filter(({ name }) => isVisible(name))
+  return listDirEntries(path).filter(({ name }) => isServedName(name))
     .map(({ name, isSymlink }) => ({
       path: childPath(path, name),
-      file: prefix + name,
+      relativePath: prefix + name,
       location: childPath(realPath, name),
       isSymlink,
       above: [realPath, ...above],
@@ -285,7 +286,7 @@ function read(
 ): { content: SkillFileContent; status: Deno.FileInfo } {
   try {
     const names = splitPath(path);
-    if (!names?.every(isVisible)) throw new Deno.errors.NotFound();
+    if (!names?.every(isServedName)) throw new Deno.errors.NotFound();
     const file = locateByName(names, access);
     const bytes = readLocated(file, { maxFileSize: access.maxFileSize });
     const content = {

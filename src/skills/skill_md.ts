@@ -27,14 +27,7 @@ const EXCERPT_SIZE = 800;
 /** The maximum length of a clean name, in characters. */
 const MAX_SERVED_NAME_LENGTH = 200;
 
-export interface SkillMd {
-  /** The fields as the server serves them, or `undefined` if it skips the file. */
-  readonly frontmatter?: SkillFrontmatter | undefined;
-  /** The clean name, or whatever looks like the name in a skipped file. */
-  readonly name?: string | undefined;
-  readonly excerpt: string;
-  /** Whether a field is not read as it is written. */
-  readonly isRepaired: boolean;
+interface Flags {
   /**
    * Whether flags may be where none can be read for sure: the parser refuses the
    * frontmatter, or it has no end in the head, or the file is not UTF-8.
@@ -42,9 +35,29 @@ export interface SkillMd {
   readonly hasUnknownFlags: boolean;
   readonly isHiddenFromModel: boolean;
   readonly isHiddenFromUser: boolean;
-  /** Why the file is skipped or repaired. */
-  readonly diagnostic?: DiagnosticDetails | undefined;
 }
+
+/** A `SKILL.md` that is served. */
+export interface ValidSkillMd extends Flags {
+  /** The fields as the server serves them. */
+  readonly frontmatter: SkillFrontmatter;
+  /** The clean name. */
+  readonly name: string;
+  readonly excerpt: string;
+  /** Why a field is not read as it is written, if one is not. */
+  readonly diagnostic: DiagnosticDetails | undefined;
+}
+
+/** A `SKILL.md` that is not served. */
+export interface SkippedSkillMd extends Flags {
+  readonly frontmatter?: undefined;
+  /** What looks like the name. */
+  readonly name: string | undefined;
+  /** Why the file is skipped. */
+  readonly diagnostic: DiagnosticDetails;
+}
+
+export type SkillMd = ValidSkillMd | SkippedSkillMd;
 
 /**
  * Parses the frontmatter of a `SKILL.md`: a YAML mapping between two `---`
@@ -70,9 +83,9 @@ export interface SkillMd {
  *   16 KiB. The message names the line, and how to fix it.
  */
 export function parseSkillMd(text: string): SkillFrontmatter {
-  const { frontmatter, diagnostic } = readSkillMd(encoder.encode(text));
-  if (frontmatter !== undefined) return frontmatter;
-  const { reason, line = 1, fix } = diagnostic!;
+  const read = readSkillMd(encoder.encode(text));
+  if (read.frontmatter !== undefined) return read.frontmatter;
+  const { reason, line = 1, fix } = read.diagnostic;
   throw new SyntaxError(
     `Cannot parse SKILL.md: ${reason} (line ${line}); ${fix}`,
   );
@@ -97,7 +110,6 @@ export function readSkillMd(bytes: Uint8Array): SkillMd {
     frontmatter: values as SkillFrontmatter,
     name: cleanName(values.name as string),
     excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
-    isRepaired: refused !== undefined,
     ...flags,
     diagnostic: refused &&
       { ...REPAIRED, line: refused.line, ...findConflict(yaml) },
@@ -183,7 +195,7 @@ export function isFlagValue(value: unknown): boolean {
 /** Reads the two flags. One that is neither true nor false, or refused, hides the skill. */
 function readFlags(
   { values, refused }: ReadFields,
-): Pick<SkillMd, "isHiddenFromModel" | "isHiddenFromUser"> {
+): Omit<Flags, "hasUnknownFlags"> {
   const isShown = (flag: string, shown: RegExp) => {
     const value = values[flag];
     const lines = refused.flatMap((field) => field.lines);
@@ -196,7 +208,7 @@ function readFlags(
   };
 }
 
-function skipWithoutFrontmatter(head: string): SkillMd {
+function skipWithoutFrontmatter(head: string): SkippedSkillMd {
   const conflict = findConflict(head.replace(/\r\n?/g, "\n"));
   // UTF-16 without a byte order mark has zeros.
   const hasUnknownFlags = conflict !== undefined || /^\s*---|\0/.test(head);
@@ -212,11 +224,9 @@ function skipWithoutFrontmatter(head: string): SkillMd {
 }
 
 /** @param text The beginning of the file, which may show its name. */
-function skip(diagnostic: DiagnosticDetails, text = ""): SkillMd {
+function skip(diagnostic: DiagnosticDetails, text = ""): SkippedSkillMd {
   return {
     name: findWrittenName(text),
-    excerpt: "",
-    isRepaired: false,
     hasUnknownFlags: false,
     isHiddenFromModel: false,
     isHiddenFromUser: false,

@@ -59,6 +59,7 @@ Deno.test("readSkillMd() reads any line breaks, and names of any characters", ()
   for (const [text, name, excerpt] of READ) {
     const found = read(text);
     assert.equal(found.diagnostic, undefined, text);
+    assert.ok(found.frontmatter, text);
     assert.deepEqual([found.name, found.excerpt], [name, excerpt], text);
   }
 });
@@ -131,11 +132,12 @@ Deno.test("parseSkillMd() accepts frontmatter of up to 16 KiB in any script", ()
 Deno.test("readSkillMd() reads a number or a boolean that is a name as it is written", () => {
   for (const value of ["123", "0x1F", "1e3", "1.10", "True", "-.inf"]) {
     for (const other of ["x: y", "x: y: z"]) {
-      const { frontmatter, isRepaired } = readFields(
+      const { frontmatter, diagnostic } = readFields(
         `name: ${value} # x\ndescription: ${value}\n${other}`,
       );
       const { name, description } = frontmatter!;
-      assert.deepEqual([name, description, isRepaired], [value, value, true]);
+      assert.deepEqual([name, description], [value, value]);
+      assert.equal(diagnostic?.rule, "yaml");
     }
   }
 });

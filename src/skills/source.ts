@@ -28,7 +28,7 @@ export interface SkillSource {
     skill: Skill,
     file: SkillFile,
   ): Promise<{ digest: string; size: number }>;
-  findNearMisses(name: string): Promise<NearMiss[]>;
+  listNearMissesOf(name: string): Promise<NearMiss[]>;
   listUnusedRules(): Diagnostic[];
   refresh(options?: { maxAgeMs?: number }): Promise<SkillCatalog>;
   onChange(listener: SkillChangeListener): () => void;

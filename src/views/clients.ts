@@ -13,7 +13,7 @@
 /** What the server must know of a client to reach its model. */
 export interface ClientProfile {
   /** Its `clientInfo.name`, to which it may append a hyphen and the server's name. */
-  readonly clientName: string;
+  readonly clientName?: string;
   /** The versions that were measured, and when: what is listed, and the size of results. */
   readonly measured?: { readonly lists: string; readonly results?: string };
   /** Whether the model sees the tools only after a search for them. */
@@ -79,7 +79,6 @@ export interface Client {
 
 /** The profile of clients that were not measured. */
 export const DEFAULT_PROFILE: ClientProfile = {
-  clientName: "",
   keepsInstructionsTo: 0,
   keepsResultsTo: Infinity,
 };
@@ -356,6 +355,6 @@ export function profileFor(
 ): ClientProfile {
   if (profile !== undefined) return profileOfOption(profile);
   const isMeant = ({ clientName }: ClientProfile) =>
-    clientName !== "" && `${name}-`.startsWith(`${clientName}-`);
+    clientName !== undefined && `${name}-`.startsWith(`${clientName}-`);
   return PROFILES.values().find(isMeant) ?? DEFAULT_PROFILE;
 }

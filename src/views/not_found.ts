@@ -108,11 +108,11 @@ async function explainUnknownName(
   const { skipped } = lookUp(name, "model", catalog);
   const causes: Cause[] = [
     ...skipped?.diagnostics.map((it) => ({ ...skipped, diagnostic: it })) ?? [],
-    ...listSkippedFiles(name, catalog),
+    ...listSkippedInRoots(name, catalog),
   ];
   if (!causes.some(isGlobal)) {
     const { scopes } = parseName(name);
-    const nearMisses = await registry.findNearMisses(name);
+    const nearMisses = await registry.listNearMissesOf(name);
     causes.push(...nearMisses.filter(({ scope }) => scopes.includes(scope)));
   }
   const own = causes.filter(isGlobal);
@@ -126,7 +126,7 @@ function isGlobal({ scope }: Cause): boolean {
 }
 
 /** Lists what is skipped directly in a root, such as a broken symlink. */
-function listSkippedFiles(
+function listSkippedInRoots(
   name: string,
   { diagnostics, roots }: SkillCatalog,
 ): Cause[] {

@@ -11,7 +11,11 @@ import { resolve } from "../../src/fs/paths.ts";
 import type { ClientName } from "../../src/views/clients.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import type { Program } from "../../src/program/running_program.ts";
-import { createSettings, type Settings } from "../../src/program/settings.ts";
+import {
+  createSettings,
+  type Settings,
+  withOptions,
+} from "../../src/program/settings.ts";
 import { IMPORTS, MOD } from "./environment.ts";
 import type { Place } from "./folders.ts";
 import { runServer, type ServerOptions } from "./server.ts";
@@ -47,12 +51,9 @@ export function configFor(
   } = {},
 ): ClientConfig {
   const command = parseCommandLine(["--print-config", client, ...args]);
-  const { options, ...settings } = createSettings(command);
-  const atHome = {
-    ...settings,
-    home,
-    options: { ...options, homeDirectory: home },
-  };
+  const settings = createSettings(command);
+  const environment = { ...settings.environment, homeDirectory: home };
+  const atHome = withOptions({ ...settings, environment }, settings.values);
   return createClientConfig(client as ClientName, atHome, undefined, program);
 }
 
