@@ -25,14 +25,14 @@ export async function explainDoubleLists(
   const { options } = settings;
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
     .flatMap((dir) => inHome(dir.replace("~/", ""), options) ?? []);
-  const theirs = await listRealDirs(dirs, settings, openSkills);
+  const clientDirs = await listRealDirs(dirs, settings, openSkills);
   const catalog = await openSkills(settings, SILENT).refresh();
   const entries = listEntries("model", catalog);
   const double = entries
     .filter(({ description }) => description !== "")
     .map(({ skill }) => skill)
     .filter(({ scope, realDirectory }) =>
-      scope === "global" && theirs.has(realDirectory)
+      scope === "global" && clientDirs.has(realDirectory)
     );
   if (double.length === 0) return undefined;
   const all = count(entries.length, "skill");

@@ -124,21 +124,21 @@ export class SkillNames {
     const { scopes, key } = parseName(text);
     const loads = (owner: Owner): owner is Skill =>
       isSkill(owner) && sees(viewer, owner);
-    const listMeant = (scope: SkillScope) =>
+    const meantIn = (scope: SkillScope) =>
       scopes.includes(scope) ? this.#listMeant(key, scope) : [];
     const named = listOwners(key, scopes, this.#names).filter(loads);
-    const own = listMeant("global");
-    const theirs = listMeant("project");
+    const meantGlobal = meantIn("global");
+    const meantInProject = meantIn("project");
     const [skill] = [
       ...named.filter((it) => !yieldsToGlobal(it)),
-      ...own.filter(loads),
+      ...meantGlobal.filter(loads),
       ...named,
-      ...own.length === 0 ? theirs.filter(loads) : [],
+      ...meantGlobal.length === 0 ? meantInProject.filter(loads) : [],
     ];
     if (skill !== undefined) return { skill };
     const isSkipped = (owner: Owner): owner is SkippedSkill =>
       !isSkill(owner) && sees(viewer, owner);
-    return { skipped: [...own, ...theirs].find(isSkipped) };
+    return { skipped: [...meantGlobal, ...meantInProject].find(isSkipped) };
   }
 
   /** Lists what the first step that finds anything in a scope finds there. */

@@ -188,7 +188,7 @@ export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
 }
 
 /** How many entries of the user's own folders an answer looks at, which takes 0.1 s. */
-const MAX_OWN_ENTRIES = 2_000;
+const MAX_GLOBAL_ENTRIES = 2_000;
 
 /**
  * Lists the near misses that the model may mean by a name, in directories that the scan
@@ -199,7 +199,7 @@ export function listMeant(name: string, catalog: SkillCatalog): Diagnostic[] {
   const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
   return listNearMisses(catalog, {
     project: { entries: MAX_DIRS.project },
-    global: { entries: MAX_OWN_ENTRIES },
+    global: { entries: MAX_GLOBAL_ENTRIES },
   }).filter(({ file }) =>
     listMeantNames(file).some((meant) => keys.includes(skillKey(meant)))
   );

@@ -105,16 +105,18 @@ export function fitEntries(
 ): readonly SkillEntry[] {
   const room = limit - total(entries, lengthOfName);
   if (room >= total(entries, lengthOfDescription)) return entries;
-  const [own, theirs] = partition(entries, isGlobal);
-  if (room >= 0) return shortenDescriptions([...own, ...theirs], room);
-  if (own.length === 0 || theirs.length === 0) {
+  const [globalOnes, projectOnes] = partition(entries, isGlobal);
+  if (room >= 0) {
+    return shortenDescriptions([...globalOnes, ...projectOnes], room);
+  }
+  if (globalOnes.length === 0 || projectOnes.length === 0) {
     const names = entries.map(withoutDescription);
     return takeFitting(names, limit, lengthOfName);
   }
-  const first = fitEntries(own, limit, lengthOfName);
+  const first = fitEntries(globalOnes, limit, lengthOfName);
   const rest = limit - total(first, lengthOfName) -
     total(first, lengthOfDescription);
-  return [...first, ...fitEntries(theirs, rest, lengthOfName)];
+  return [...first, ...fitEntries(projectOnes, rest, lengthOfName)];
 }
 
 function takeFitting(
@@ -140,13 +142,16 @@ function shortenDescriptions(
 ): SkillEntry[] {
   const isPinned = ({ skill }: SkillEntry) => skill.state === "pinned";
   const [pinned, others] = partition(entries, isPinned);
-  const [own, theirs] = partition(others, isGlobal);
+  const [globalOnes, projectOnes] = partition(others, isGlobal);
   const first = shortenAlike(pinned, room);
   const rest = room - total(first, lengthOfDescription);
-  const share = Math.max(rest / 2, rest - total(own, lengthOfDescription));
-  const last = shortenAlike(theirs, share);
-  const restOfOwn = rest - total(last, lengthOfDescription);
-  const middle = shortenAlike(own, restOfOwn);
+  const share = Math.max(
+    rest / 2,
+    rest - total(globalOnes, lengthOfDescription),
+  );
+  const last = shortenAlike(projectOnes, share);
+  const restOfGlobal = rest - total(last, lengthOfDescription);
+  const middle = shortenAlike(globalOnes, restOfGlobal);
   return [...first, ...middle, ...last];
 }
 

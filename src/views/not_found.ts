@@ -115,8 +115,8 @@ async function explainUnknownName(
     const nearMisses = await registry.listNearMissesOf(name);
     causes.push(...nearMisses.filter(({ scope }) => scopes.includes(scope)));
   }
-  const own = causes.filter(isGlobal);
-  const told = [own, causes, listSkippedRoots(catalog)]
+  const globalCauses = causes.filter(isGlobal);
+  const told = [globalCauses, causes, listSkippedRoots(catalog)]
     .find((list) => list.length > 0) ?? [];
   return [...new Set(told.map((cause) => explain(cause, isRemote)))];
 }
