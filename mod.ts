@@ -41,6 +41,7 @@
 
 import type {
   McpRequestContext,
+  RequestId,
   Server,
   ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
@@ -1509,7 +1510,12 @@ export interface SkillService {
   /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
   readonly createServer: (connection: McpRequestContext) => Server;
   /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
-  readonly subscribe: (uris: readonly string[]) => Promise<void>;
+  readonly subscribe: (
+    listener: RequestId,
+    uris: readonly string[],
+  ) => Promise<void>;
+  /** @ignore Ends what a listener follows. */
+  readonly unsubscribe: (listener: RequestId) => void;
 }
 
 /**
@@ -1580,8 +1586,13 @@ export async function createSkillService(
     }
     return server;
   };
-  const subscribe = (uris: readonly string[]) => files.subscribe(uris);
-  return { ready, bus, createServer, subscribe };
+  return {
+    ready,
+    bus,
+    createServer,
+    subscribe: (listener, uris) => files.subscribe(listener, uris),
+    unsubscribe: (listener) => files.unsubscribe(listener),
+  };
 }
 
 function withToolset(options: SkillToolOptions): ToolOptions {
