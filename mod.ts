@@ -1152,6 +1152,7 @@ export class SkillRegistry {
    * directories. The list ends after 10 levels and 20,000 entries.
    *
    * @param options The viewer, from whom nested skills can be hidden, and the limit.
+   * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    */
   async listFiles(
     skill: Skill,
@@ -1167,6 +1168,7 @@ export class SkillRegistry {
    * @param viewer The viewer, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, is outside the skill, is not a
    *   regular file, is too large, or cannot be read.
+   * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    */
   async readFile(
     skill: Skill,
@@ -1183,6 +1185,7 @@ export class SkillRegistry {
    * @param file The file, from {@linkcode listFiles}.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in bytes.
    * @throws {SkillFileError} If the file cannot be read.
+   * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    */
   async digest(
     skill: Skill,
@@ -1191,7 +1194,13 @@ export class SkillRegistry {
     return await digestFile(file, this.#accessTo(skill), this.#digests);
   }
 
+  /** @throws {TypeError} If it is no skill. */
   #accessTo(skill: Skill, viewer: Viewer = "host"): FileAccess {
+    if (!(isObject(skill) && "realDirectory" in skill)) {
+      throw new TypeError(
+        `Cannot access the files of ${skill}: it is no skill; check whether find() returned one`,
+      );
+    }
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
