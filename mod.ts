@@ -184,6 +184,7 @@ export type * from "./src/skills/types.ts";
  * @returns The catalog.
  * @throws {Error} If the path of a root or policy file is relative to an unknown
  *   directory.
+ * @throws {TypeError} If a path is neither text nor a URL.
  */
 export async function scanSkillRoots(
   roots: readonly GivenSkillRoot[],
@@ -201,6 +202,7 @@ export async function scanSkillRoots(
  *   the directories that the program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
+ * @throws {TypeError} If a path is neither text nor a URL.
  */
 export async function checkSkills(
   dirs: readonly (string | URL)[] = [],
@@ -1099,6 +1101,7 @@ export class SkillRegistry {
    * @param options Limits, the policy, and settings for updates.
    * @throws {Error} If the path of a root or policy file is relative to an unknown
    *   directory.
+   * @throws {TypeError} If a path is neither text nor a URL.
    * @throws {RangeError} If the interval between two scans is too long for a timer.
    */
   constructor(
