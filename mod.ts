@@ -41,6 +41,7 @@
 
 import type {
   McpRequestContext,
+  RequestId,
   Server,
   ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
@@ -188,6 +189,7 @@ export type * from "./src/skills/types.ts";
  * @returns The catalog.
  * @throws {Error} If the path of a root or policy file is relative to an unknown
  *   directory.
+ * @throws {TypeError} If a path is neither text nor a URL.
  */
 export async function scanSkillRoots(
   roots: readonly GivenSkillRoot[],
@@ -205,6 +207,7 @@ export async function scanSkillRoots(
  *   the directories that the program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
+ * @throws {TypeError} If a path is neither text nor a URL.
  */
 export async function checkSkills(
   dirs: readonly (string | URL)[] = [],
@@ -1119,6 +1122,7 @@ export class SkillRegistry {
    * @param options Limits, the policy, and settings for updates.
    * @throws {Error} If the path of a root or policy file is relative to an unknown
    *   directory.
+   * @throws {TypeError} If a path is neither text nor a URL.
    * @throws {RangeError} If the interval between two scans is too long for a timer.
    */
   constructor(
@@ -1172,6 +1176,7 @@ export class SkillRegistry {
    * directories. The list ends after 10 levels and 20,000 entries.
    *
    * @param options The viewer, from whom nested skills can be hidden, and the limit.
+   * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    */
   async listFiles(
     skill: Skill,
@@ -1187,6 +1192,7 @@ export class SkillRegistry {
    * @param viewer The viewer, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, is outside the skill, is not a
    *   regular file, is too large, or cannot be read.
+   * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    */
   async readFile(
     skill: Skill,
@@ -1203,6 +1209,7 @@ export class SkillRegistry {
    * @param file The file, from {@linkcode listFiles}.
    * @returns The digest (`sha256:` and 64 hexadecimal digits) and the size in bytes.
    * @throws {SkillFileError} If the file cannot be read.
+   * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    */
   async digest(
     skill: Skill,
@@ -1211,7 +1218,13 @@ export class SkillRegistry {
     return await digestFile(file, this.#accessTo(skill), this.#digests);
   }
 
+  /** @throws {TypeError} If it is no skill. */
   #accessTo(skill: Skill, viewer: Viewer = "host"): FileAccess {
+    if (!(isObject(skill) && "realDirectory" in skill)) {
+      throw new TypeError(
+        `Cannot access the files of ${skill}: it is no skill; check whether find() returned one`,
+      );
+    }
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
@@ -1530,7 +1543,12 @@ export interface SkillService {
   /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
   readonly createServer: (connection: McpRequestContext) => Server;
   /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
-  readonly subscribe: (uris: readonly string[]) => Promise<void>;
+  readonly subscribe: (
+    listener: RequestId,
+    uris: readonly string[],
+  ) => Promise<void>;
+  /** @ignore Ends what a listener follows. */
+  readonly unsubscribe: (listener: RequestId) => void;
 }
 
 /**
@@ -1601,8 +1619,13 @@ export async function createSkillService(
     }
     return server;
   };
-  const subscribe = (uris: readonly string[]) => files.subscribe(uris);
-  return { ready, bus, createServer, subscribe };
+  return {
+    ready,
+    bus,
+    createServer,
+    subscribe: (listener, uris) => files.subscribe(listener, uris),
+    unsubscribe: (listener) => files.unsubscribe(listener),
+  };
 }
 
 function withToolset(options: SkillToolOptions): ToolOptions {

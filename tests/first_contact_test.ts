@@ -3,6 +3,7 @@
 // tests/golden/clients.txt, and what --list says of directories in check_folders.txt.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
+import { quote } from "../src/text.ts";
 import type { ClientName } from "../src/views/clients.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch, serverArgs } from "./testing/command_line.ts";
@@ -232,6 +233,21 @@ Deno.test("a server started by the entry for Claude Code follows CLAUDE_CONFIG_D
   const launch = await printedLaunch(place, { env }, "claude-code");
   await using session = await Session.open(place, { launch, env: entry.env });
   assert.match((await session.load("moved")).text, /^Loading: moved/);
+});
+
+Deno.test("--print-config says that a server of another client needs CLAUDE_CONFIG_DIR", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "moved");
+  const moved = join(place.path, "moved");
+  const env = { CLAUDE_CONFIG_DIR: moved };
+  const print = (...args: string[]) =>
+    runServer(place, { args: ["--print-config", ...args], env });
+  const { stderr } = await print("cursor");
+  assert.ok(stderr.includes(`needs CLAUDE_CONFIG_DIR=${quote(moved)}, as`));
+  for (const args of [["cursor", moved], ["claude-code"]]) {
+    const { stderr } = await print(...args);
+    assert.doesNotMatch(stderr, /needs CLAUDE_CONFIG_DIR/);
+  }
 });
 
 withSh.test("--print-config prints no command that would run the text of a variable", async () => {

@@ -101,3 +101,18 @@ Deno.test("a closed registry is refused", async () => {
   const server = { registerTool: () => ({ update() {} }) };
   assert.throws(() => registerSkillTools(server, registry), expected);
 });
+
+Deno.test("SkillRegistry says that what find() did not find is no skill", async () => {
+  using registry = new SkillRegistry([]);
+  const skill = registry.find("unknown")!;
+  const file = { path: "a.md", size: 1, version: "" };
+  const expected = {
+    name: "TypeError",
+    message: /^Cannot access the files of undefined: it is no skill; /,
+  };
+  await assert.rejects(registry.listFiles(skill), expected);
+  await assert.rejects(registry.readFile(skill, "a.md"), expected);
+  await assert.rejects(registry.digest(skill, file), expected);
+  // deno-lint-ignore no-explicit-any -- as without types
+  await assert.rejects(registry.readFile("pdf" as any, "a.md"), /of pdf: it/);
+});

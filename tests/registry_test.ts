@@ -350,3 +350,14 @@ Deno.test("SkillRegistry adds the advice of its options to the fix of a rule", a
     "make it smaller, or use --big",
   ]);
 });
+
+Deno.test("SkillRegistry and checkSkills() refuse a path that is neither text nor a URL", async () => {
+  const expected = {
+    name: "TypeError",
+    message: "Invalid path undefined: expected text or a file URL",
+  };
+  // deno-lint-ignore no-explicit-any -- as without types
+  const [given, dir] = ["skills", undefined] as any[];
+  assert.throws(() => new SkillRegistry([given]), expected);
+  await assert.rejects(checkSkills([dir]), expected);
+});

@@ -76,6 +76,7 @@ export function createClientConfig(
     explainWhereToAdd(client, file, command) +
     explainWhenToReprint(launch, program) + ".",
     explainAddedOptions(client, settings, entrySettings),
+    dir === undefined ? explainClaudeDirectory(settings) : undefined,
     doubleLists,
     explainCommas(program, entrySettings),
     command,
@@ -217,6 +218,17 @@ function explainAddedOptions(
   return added.length > 0
     ? `The entry adds ${added.join(", and ")}.`
     : undefined;
+}
+
+/** Without the variable, the server would find no skills, and say so only in its log. */
+function explainClaudeDirectory(
+  { dirs, options: { claudeDirectory } }: Settings,
+): string | undefined {
+  return claudeDirectory === undefined || dirs.length > 0
+    ? undefined
+    : `The server needs CLAUDE_CONFIG_DIR=${
+      quote(claudeDirectory)
+    }, as it is set here. Add it to the environment of the entry.`;
 }
 
 /**

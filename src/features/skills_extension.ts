@@ -6,8 +6,9 @@
  *   {@link https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx}
  */
 
-import type { Resource } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type { Resource, Result } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { DiagnosticDetails } from "../diagnostics.ts";
+import { remember } from "../remember.ts";
 import { sha256 } from "../skills/files.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { lookUpUri } from "../skills/lookup.ts";
@@ -15,10 +16,10 @@ import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import { readSkillMd } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill } from "../skills/types.ts";
-import { inTurns } from "../tasks.ts";
+import { inTurns, SharedTask } from "../tasks.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { quoteSent, stringifyJson } from "../text.ts";
-import { globalFirst, listEntries } from "../views/entries.ts";
+import { globalFirst, listEntries, type SkillEntry } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";
 import { MAX_RESULT_SIZE, sizeOf } from "../views/results.ts";
 import {
@@ -41,22 +42,12 @@ export const EXTENSION_HANDLERS: Handlers = {
   "skills/list": async (params, { registry }) => {
     const all = globalFirst(listEntries("host", registry.catalog));
     const page = pageOf("skills", all, params?.cursor);
-    const skills: unknown[] = [];
-    let size = 0;
-    for await (const { skill } of inTurns(page.skills)) {
-      // `skills/get` and `--list` explain why a skill is left out.
-      const manifest = await loadManifest(skill, registry).catch(() =>
-        undefined
+    const [first] = page.skills;
+    return first === undefined
+      ? page
+      : await loadsOf(registry)(first.skill).run(() =>
+        loadPage(page, all, registry)
       );
-      if (manifest === undefined) continue;
-      size += sizeOf(manifest);
-      if (size > MAX_PAGE_SIZE && skills.length > 0) {
-        const position = all.findIndex((it) => it.skill === skill);
-        return { skills, nextCursor: `${position}` };
-      }
-      skills.push(manifest);
-    }
-    return { ...page, skills };
   },
   "skills/get": async ({ uri }, { registry }) => ({
     skill: await requireManifest(uri, registry),
@@ -66,6 +57,36 @@ export const EXTENSION_HANDLERS: Handlers = {
     return pageOf("resources", resources, cursor);
   },
 };
+
+/**
+ * The loads of the pages that begin with a skill. Requests at the same time share a load,
+ * which reads the files of up to 1,000 skills.
+ */
+const loadsOf = remember((_: SkillSource) =>
+  remember((_: Skill) => new SharedTask<Result>())
+);
+
+/** Loads the manifests of a page, which ends sooner if they take too much room. */
+async function loadPage(
+  page: { readonly skills: readonly SkillEntry[] },
+  all: readonly SkillEntry[],
+  registry: SkillSource,
+): Promise<Result> {
+  const skills: unknown[] = [];
+  let size = 0;
+  for await (const { skill } of inTurns(page.skills)) {
+    // `skills/get` and `--list` explain why a skill is left out.
+    const manifest = await loadManifest(skill, registry).catch(() => undefined);
+    if (manifest === undefined) continue;
+    size += sizeOf(manifest);
+    if (size > MAX_PAGE_SIZE && skills.length > 0) {
+      const position = all.findIndex((it) => it.skill === skill);
+      return { skills, nextCursor: `${position}` };
+    }
+    skills.push(manifest);
+  }
+  return { ...page, skills };
+}
 
 /** @throws {Error} If no skill is listed under the URI, or hosts cannot load it. */
 async function requireManifest(

@@ -6,7 +6,13 @@ import {
   pages,
   verify,
 } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import {
+  DiskSpy,
+  filesPlace,
+  Place,
+  skillMd,
+} from "../../tests/testing/folders.ts";
+import { LocalServer } from "../../tests/testing/local_server.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -138,6 +144,21 @@ Deno.test("skills/list has pages that clients accept, the user's own skills firs
     .map(({ frontmatter }: Entry) => frontmatter.name);
   assert.equal(listed[0], "mine");
   assert.deepEqual(listed.toSorted(), [...names, "mine"].toSorted());
+});
+
+Deno.test("skills/list reads the files at most twice for requests at the same time", async () => {
+  using place = new Place();
+  const { project, home } = place;
+  for (let i = 0; i < 10; i++) place.skill(SKILLS, `s${i}`);
+  using server = await LocalServer.open({ project, home, args: STILL });
+  // Selects the revision, as the first request does.
+  const [first] = await pages(server, "skills/list");
+  using disk = new DiskSpy();
+  const requests = Array.from({ length: 50 }, () => listSkills(server));
+  for (const skills of await Promise.all(requests)) {
+    assert.deepEqual(skills, first.skills);
+  }
+  assert.equal(disk.counts.get("openSync"), 2 * 10);
 });
 
 Deno.test("skills/list, skills/get, and resources/read agree while files change", async () => {

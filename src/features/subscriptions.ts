@@ -14,22 +14,30 @@ const ALL_SKILLS = "skill://";
 
 /** The handlers of the subscriptions of clients up to 2025-11-25. */
 export function subscriptionHandlers(files: SubscribedFiles): Handlers {
+  const listener = Symbol();
   return {
     "resources/subscribe": async ({ uri }) => {
-      await files.subscribe([uri]);
+      await files.subscribe(listener, [uri]);
       return {};
     },
     "resources/unsubscribe": ({ uri }) => {
-      files.unsubscribe(uri);
+      files.unsubscribe(listener, [uri]);
       return {};
     },
   };
 }
 
+/** What is known of a URI that clients subscribed to. */
+interface Subscribed {
+  /** Who subscribed: connections up to 2025-11-25, and IDs of `subscriptions/listen`. */
+  readonly listeners: Set<unknown>;
+  /** The versions of its files, once they are known. */
+  versions?: string;
+}
+
 /** The files that clients subscribed to. After each scan, it looks for changes. */
 export class SubscribedFiles implements ScanSubscriber {
-  /** The versions of the files of each URI, once they are known. */
-  readonly #versions = new Map<string, string | undefined>();
+  readonly #subscribed = new Map<string, Subscribed>();
   /** The real paths of the directories that contain the files. */
   #dirs: readonly string[] = [];
   readonly #registry: SkillSource;
@@ -43,21 +51,35 @@ export class SubscribedFiles implements ScanSubscriber {
   }
 
   /**
-   * Subscribes to URIs. Later changes are reported once the promise is fulfilled.
+   * Subscribes a listener to URIs. Later changes are reported once the promise is
+   * fulfilled.
    *
    * @throws {InvalidParamsError} If one is that of no skill.
    */
-  async subscribe(uris: readonly string[]): Promise<void> {
+  async subscribe(listener: unknown, uris: readonly string[]): Promise<void> {
     for (const uri of uris) {
       if (uri !== ALL_SKILLS) requireResource(uri, this.#registry);
     }
-    const added = uris.filter((uri) => !this.#versions.has(uri));
-    for (const uri of added) this.#versions.set(uri, undefined);
-    if (added.length > 0) await this.#looks.run(() => this.#look());
+    const hasNew = uris.some((uri) => !this.#subscribed.has(uri));
+    for (const uri of uris) {
+      const subscribed = this.#subscribed.get(uri) ?? { listeners: new Set() };
+      subscribed.listeners.add(listener);
+      this.#subscribed.set(uri, subscribed);
+    }
+    if (hasNew) await this.#looks.run(() => this.#look());
   }
 
-  unsubscribe(uri: string): void {
-    this.#versions.delete(uri);
+  /** Ends the subscriptions of a listener to URIs, by default to all. */
+  unsubscribe(
+    listener: unknown,
+    uris: Iterable<string> = this.#subscribed.keys(),
+  ): void {
+    for (const uri of uris) {
+      const { listeners } = this.#subscribed.get(uri) ?? {};
+      if (listeners?.delete(listener) && listeners.size === 0) {
+        this.#subscribed.delete(uri);
+      }
+    }
   }
 
   onScan(): void {
@@ -74,15 +96,15 @@ export class SubscribedFiles implements ScanSubscriber {
     const dirs = new Set<string>();
     // Several URIs can be those of one skill.
     const listed = new Map<Skill, SkillFiles>();
-    for (const uri of [...this.#versions.keys()]) {
+    for (const [uri, subscribed] of [...this.#subscribed]) {
       const contents = await this.#list(uri, listed);
-      for (const dir of contents.flatMap(({ dirs }) => dirs)) dirs.add(dir);
       // The client may have unsubscribed meanwhile.
-      if (!this.#versions.has(uri)) continue;
+      if (this.#subscribed.get(uri) !== subscribed) continue;
+      for (const dir of contents.flatMap(({ dirs }) => dirs)) dirs.add(dir);
       const versions = contents.flatMap(({ files }) => files)
         .map(({ path, version }) => `${path}\0${version}`).join("\n");
-      const last = this.#versions.get(uri);
-      this.#versions.set(uri, versions);
+      const last = subscribed.versions;
+      subscribed.versions = versions;
       if (last !== undefined && last !== versions) {
         this.#bus.publish({ kind: "resource_updated", uri });
       }

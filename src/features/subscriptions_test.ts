@@ -3,8 +3,11 @@ import { Session } from "../../tests/testing/client.ts";
 import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { message, MODERN_META, Wire } from "../../tests/testing/server.ts";
+import { eventually } from "../../tests/testing/waiting.ts";
+import { attempt } from "../attempt.ts";
 import { join } from "../fs/paths.ts";
 
+const withProc = needs("proc");
 const withSignals = needs("signals");
 
 Deno.test("resources/subscribe reports changes to whatever a URI means", async () => {
@@ -74,6 +77,50 @@ Deno.test("resources/unsubscribe ends the subscription", async () => {
   place.skill("home/.claude/skills", "new");
   await session.listChanged();
   assert.deepEqual(session.updates.takeAll(), []);
+});
+
+/** Returns whether the server watches directories, as Linux tells of all at once. */
+function areWatched({ process }: Wire, ...dirs: string[]): boolean[] {
+  const opened = `/proc/${process.pid}/fdinfo`;
+  // A descriptor can be closed meanwhile.
+  const read = (name: string) =>
+    attempt(() => Deno.readTextFileSync(`${opened}/${name}`)) ?? "";
+  const watches = [...Deno.readDirSync(opened)].map(({ name }) => read(name))
+    .filter((text) => text.includes("inotify")).join();
+  return dirs.map((dir) => Deno.statSync(dir).ino!.toString(16))
+    .map((inode) => watches.includes(` ino:${inode} `));
+}
+
+withProc.test("a canceled subscriptions/listen no longer follows files, and others do", async () => {
+  using place = filesPlace();
+  await using wire = new Wire(place);
+  const dir = "home/.claude/skills/git/references";
+  const uri = "skill://git/references/API.md";
+  const updatesOf = (id: string) => (line: string) =>
+    line.includes("/updated") && line.includes(`subscriptionId":"${id}"`);
+  for (const id of ["a", "b"]) {
+    const notifications = { resourceSubscriptions: [uri] };
+    const params = { _meta: MODERN_META, notifications };
+    await wire.write(message(id, "subscriptions/listen", params));
+  }
+  const path = join(place.path, dir);
+  const isWatched = () => areWatched(wire, path)[0]!;
+  await eventually(isWatched, "the folder to be watched");
+  const cancel = (requestId: string) =>
+    wire.write(message(undefined, "notifications/cancelled", { requestId }));
+  await cancel("a");
+  // The server reads the messages in order.
+  await wire.ask(1, "tools/list", { _meta: MODERN_META });
+  place.replace(`${dir}/API.md`, "# API 2");
+  await wire.lines.take(updatesOf("b"), "an update");
+  assert.ok(!wire.lines.values.some(updatesOf("a")));
+  await cancel("b");
+  await wire.ask(2, "tools/list", { _meta: MODERN_META });
+  const created = place.skill("home/.claude/skills", "new");
+  await eventually(() => {
+    const [isOther, isStill] = areWatched(wire, created, path);
+    return isOther! && !isStill;
+  }, "only the other folder to be watched");
 });
 
 Deno.test("resources/subscribe and subscriptions/listen refuse unknown URIs", async () => {

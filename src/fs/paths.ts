@@ -64,8 +64,15 @@ export function inHome(
   return homeDirectory === undefined ? undefined : join(homeDirectory, path);
 }
 
-/** Returns the path of a file URL, and any other path as it is. */
+/**
+ * Returns the path of a file URL, and any other path as it is.
+ *
+ * @throws {TypeError} If it is neither text nor a URL.
+ */
 export function toPath(path: string | URL): string {
+  if (typeof path !== "string" && !(path instanceof URL)) {
+    throw new TypeError(`Invalid path ${path}: expected text or a file URL`);
+  }
   const text = String(path);
   if (!/^file:\/\//i.test(text)) return text;
   const { hostname, pathname } = new URL(text);

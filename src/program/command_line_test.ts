@@ -60,6 +60,10 @@ const MISUSES: [args: string, message: string][] = [
   ["--json", "--json requires --list or --check"],
   ["--as codex", "--as requires --list"],
   [
+    "--list --as codex pdf",
+    'Cannot find the folder "pdf", and --as shows all skills at once: …',
+  ],
+  [
     "--list --check --as codex",
     "--as and --check cannot be combined: use one of them",
   ],

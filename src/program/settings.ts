@@ -78,6 +78,7 @@ export function createSettings(command: CommandLine): Settings {
   };
   const values = resolveDirs(command.values, environment);
   const words = command.positionals.filter((it) => isWord(it, command.values));
+  if (values.as !== undefined) refuseWords(words);
   const positionals = command.positionals.filter((it) => !words.includes(it));
   const dirs = listReplacingDirs({ ...command, positionals }, environment);
   const needsHome = dirs.length === 0 || values.agents === true;
@@ -90,10 +91,19 @@ export function createSettings(command: CommandLine): Settings {
 /** Whether an argument of `--list` is no directory, but chooses skills. */
 function isWord(
   argument: string,
-  { list = false, check, as }: CommandLine["values"],
+  { list = false, check }: CommandLine["values"],
 ): boolean {
-  return list && !check && as === undefined && !/[~\\/,]/.test(argument) &&
-    !isThere(argument);
+  return list && !check && !/[~\\/,]/.test(argument) && !isThere(argument);
+}
+
+/** @throws {UsageError} If there are words, because the model sees all skills at once. */
+function refuseWords([word]: readonly string[]): void {
+  if (word === undefined) return;
+  throw new UsageError(
+    `Cannot find the folder ${
+      quote(word)
+    }, and --as shows all skills at once: remove ${quote(word)} or --as`,
+  );
 }
 
 export function logWarnings({ warnings }: Settings): void {

@@ -52,8 +52,14 @@ class StdioTransport implements Transport {
   /** The last write. Each waits for the one before it. */
   #written: Promise<void> = Promise.resolve();
   readonly #unanswered = new Set<RequestId>();
+  readonly #onSettled: (id: RequestId) => void;
   #onAllAnswered = () => {};
   #isClosed = false;
+
+  /** @param onSettled Called when a request is answered or canceled. */
+  constructor(onSettled: (id: RequestId) => void) {
+    this.#onSettled = onSettled;
+  }
 
   start(): Promise<void> {
     return Promise.resolve();
@@ -62,7 +68,7 @@ class StdioTransport implements Transport {
   receive(message: JSONRPCMessage): void {
     if ("method" in message) {
       if (message.method === "notifications/cancelled") {
-        this.#forget(message.params?.requestId as RequestId);
+        this.#settle(message.params?.requestId as RequestId);
       } else if ("id" in message && message.method !== LISTEN) {
         // The answer to a listener is the end of its notifications.
         this.#unanswered.add(message.id);
@@ -79,7 +85,7 @@ class StdioTransport implements Transport {
       .then(() => writeAll(Deno.stdout, encoder.encode(line)))
       .catch((error) => this.#end(error));
     await this.#written;
-    if (!("method" in message)) this.#forget(message.id);
+    if (!("method" in message)) this.#settle(message.id);
   }
 
   /** A client that closes its end of the pipe has disconnected. */
@@ -118,8 +124,11 @@ class StdioTransport implements Transport {
     await wait(GRACE_MS, this.#written);
   }
 
-  #forget(id: RequestId | undefined): void {
-    if (id !== undefined) this.#unanswered.delete(id);
+  #settle(id: RequestId | undefined): void {
+    if (id !== undefined) {
+      this.#unanswered.delete(id);
+      this.#onSettled(id);
+    }
     if (this.#unanswered.size === 0) this.#onAllAnswered();
   }
 }
@@ -128,8 +137,13 @@ interface Service {
   /** Fulfilled after the first scan. */
   readonly ready: Promise<unknown>;
   readonly createServer: (connection: McpRequestContext) => Server;
-  /** Follows the files with these URIs. */
-  readonly subscribe: (uris: readonly string[]) => Promise<void>;
+  /** Follows the files with these URIs for a listener. */
+  readonly subscribe: (
+    listener: RequestId,
+    uris: readonly string[],
+  ) => Promise<void>;
+  /** Ends what a listener follows. */
+  readonly unsubscribe: (listener: RequestId) => void;
 }
 
 /**
@@ -141,7 +155,7 @@ export async function serveOnStdio(
   service: Service,
   signal: AbortSignal,
 ): Promise<number> {
-  const transport = new StdioTransport();
+  const transport = new StdioTransport(service.unsubscribe);
   const handle = serveStdio(async (context) => {
     await wait(HANDSHAKE_MS, service.ready);
     return service.createServer(context);
@@ -244,7 +258,7 @@ async function prepare(
   if (uris.length === 0) return;
   // Otherwise, the first scan would count as a change.
   await ready;
-  await subscribe(uris);
+  await subscribe(request.id, uris);
 }
 
 /** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
