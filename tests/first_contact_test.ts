@@ -244,6 +244,7 @@ Deno.test("--print-config says that a server of another client needs CLAUDE_CONF
     runServer(place, { args: ["--print-config", ...args], env });
   const { stderr } = await print("cursor");
   assert.ok(stderr.includes(`needs CLAUDE_CONFIG_DIR=${quote(moved)}, as`));
+  assert.doesNotMatch(stderr, /also lists/);
   for (const args of [["cursor", moved], ["claude-code"]]) {
     const { stderr } = await print(...args);
     assert.doesNotMatch(stderr, /needs CLAUDE_CONFIG_DIR/);

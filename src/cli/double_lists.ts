@@ -21,10 +21,14 @@ export async function explainDoubleLists(
   settings: Settings,
   openSkills: OpenSkills,
 ): Promise<string | undefined> {
-  const { title, ownSkills = [], ownList } = CLIENTS[name];
+  const { title, ownSkills = [], ownList, obeysClaudeConfigDir } =
+    CLIENTS[name];
   const { options } = settings;
+  const bases = obeysClaudeConfigDir
+    ? options
+    : { ...options, claudeDirectory: undefined };
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
-    .flatMap((dir) => inHome(dir.replace("~/", ""), options) ?? []);
+    .flatMap((dir) => inHome(dir.replace("~/", ""), bases) ?? []);
   const clientDirs = await listRealDirs(dirs, settings, openSkills);
   const catalog = await openSkills(settings, SILENT).refresh();
   const entries = listEntries("model", catalog);
