@@ -66,6 +66,7 @@ import {
   realPathIfThere,
   resolvePath,
   toPath,
+  withDirsAbove,
 } from "./src/fs/paths.ts";
 import {
   findSettlingTime,
@@ -238,16 +239,18 @@ export async function checkSkills(
 // Each step is a function of its arguments and the disk. The first two also take the
 // results of the last scan.
 
-/** A directory with a `SKILL.md`, found in a root. */
-interface Candidate {
+/** A directory with a `SKILL.md`. */
+interface FoundDir {
   readonly dir: string;
   readonly realDir: string;
+  readonly file: FoundFile;
+}
+
+/** A directory with a `SKILL.md`, found in a root. */
+interface Candidate extends FoundDir {
   readonly root: SkillRoot;
   /** The number of levels below the root. */
   readonly depth: number;
-  readonly file: FoundFile;
-  /** Whether it is no skill, but a part of the one around it, whose files it can hide. */
-  readonly isPart: boolean;
 }
 
 /** The contents of a `SKILL.md`, and the version of the file that had them. */
@@ -276,38 +279,46 @@ interface UnfinishedFile {
   readonly before: KnownSkillMd;
 }
 
-type Candidates = readonly [first: Candidate, ...others: Candidate[]];
-
-/** A real directory with a `SKILL.md`. */
-interface Loaded {
-  readonly realDir: string;
-  /** The roots' paths to it, in their order. */
-  readonly candidates: Candidates;
-  /** Its `SKILL.md`, or the last known one if the file is temporarily unreadable. */
+/** The result of loading a `SKILL.md`. */
+interface LoadedFile {
+  /** The `SKILL.md`, or the last known one if the file is temporarily unreadable. */
   readonly skillMd?: KnownSkillMd | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A real directory, its scope, and the decisions of the policy and the frontmatter. */
-interface Decided extends Loaded {
+type Candidates = readonly [first: Candidate, ...others: Candidate[]];
+
+/** A real directory with a `SKILL.md`. */
+interface Loaded extends LoadedFile {
+  readonly realDir: string;
+  /** The roots' paths to it, in their order. */
+  readonly candidates: Candidates;
+}
+
+/** The decisions of the policy and the frontmatter on a real directory, and its scope. */
+interface Decision {
   readonly scope: SkillScope;
   readonly state: SkillState;
   readonly policyRule?: SkillPolicyRule | undefined;
   readonly hiddenFrom: SkillHiding;
 }
 
+interface Decided extends Loaded, Decision {}
+
 /** A real directory with a `SKILL.md` that can be served. */
 interface Valid extends Decided {
   readonly skillMd: ValidSkillMd & ReadVersion;
 }
+
+type DecidedDirs = ReadonlyMap<string, Decided>;
 
 /** The results of a scan: the catalog, and more for the registry and the next scan. */
 interface Scan {
   readonly project: Project;
   readonly searched: readonly EnteredDir[];
   readonly candidates: readonly Candidate[];
-  readonly decided: readonly Decided[];
-  readonly hidden: HiddenDirs;
+  /** By their real directories. */
+  readonly decided: DecidedDirs;
   readonly catalog: SkillCatalog;
 }
 
@@ -316,6 +327,8 @@ interface ScanInput {
   readonly project: Project;
   readonly policy: Policy;
   readonly maxFileSize: number | undefined;
+  /** What was read of skills inside skills, by their real directories. */
+  readonly inside: Map<string, KnownSkillMd>;
   readonly advice: Advice | undefined;
   /** The diagnostics of the options and the policy. */
   readonly diagnostics: readonly Diagnostic[];
@@ -327,14 +340,13 @@ async function scan(input: ScanInput): Promise<Scan> {
   const { roots, project, last } = input;
   const visited = await visit(roots, project, last?.candidates ?? []);
   const { searched, candidates } = visited;
-  const { loaded, waiting, diagnostics } = await read(
+  const { loaded, diagnostics } = await read(
     candidates,
-    last?.decided ?? [],
+    last?.decided ?? new Map(),
     input,
   );
-  const unseen = { dirs: [...visited.unvisited, ...waiting], cut: visited.cut };
-  const { decided, hidden } = decide(loaded, unseen, input);
-  const skills = withoutParts(decided);
+  const decided = decide(loaded, input);
+  const skills = [...decided.values()];
   const skipped = listSkipped(skills, input);
   const catalog = {
     ...assignNames(skills, skipped),
@@ -350,7 +362,7 @@ async function scan(input: ScanInput): Promise<Scan> {
     roots: countSkills(visited.reports, skills),
     revision: input.revision,
   };
-  return { project, searched, candidates, decided, hidden, catalog };
+  return { project, searched, candidates, decided, catalog };
 }
 
 // ---- Visit -------------------------------------------------------------------------
@@ -359,10 +371,6 @@ interface Visit {
   /** The directories in which the visit looked for skills. */
   readonly searched: EnteredDir[];
   readonly candidates: Candidate[];
-  /** The real paths of directories that the visit could not enter. */
-  readonly unvisited: string[];
-  /** The real paths of directories with subdirectories beyond the limit. */
-  readonly cut: string[];
   readonly diagnostics: Diagnostic[];
   readonly reports: SkillRootReport[];
 }
@@ -424,8 +432,6 @@ async function visit(
   return {
     searched: visits.flatMap((it) => it.searched),
     candidates: visits.flatMap((it) => it.candidates),
-    unvisited: visits.flatMap((it) => it.unvisited),
-    cut: visits.flatMap((it) => it.cut),
     diagnostics: visits.flatMap((it) => it.diagnostics),
     reports: visits.flatMap((it) => it.reports),
   };
@@ -456,7 +462,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
   const { root, project, budget } = context;
   const realPath = enterRoot(root, project);
   const result = emptyVisit();
-  const { candidates, unvisited, cut, diagnostics } = result;
+  const { candidates, diagnostics } = result;
   const searched = new Map<string, EnteredDir>();
   const queue: Dir[] = [{
     dir: root.path,
@@ -466,20 +472,19 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     outer: undefined,
   }];
   let status: SkillRootReport["status"] = "found";
+  let isCut = false;
   for await (const entry of inTurns(queue)) {
-    const { dir, location, depth } = entry;
+    const { dir, depth } = entry;
     try {
       const found = enterDir(entry, context);
       if (found === undefined) continue;
       const { realDir, file } = found;
-      const isPart = isInOtherSkill(entry, realPath) && !root.searchesSkills;
-      if (file) candidates.push({ dir, realDir, root, depth, file, isPart });
+      if (file) candidates.push({ dir, realDir, root, depth, file });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.set(realDir, found);
-        if (!append(listDirs(found, root), queue, budget)) cut.push(realDir);
+        if (!append(listDirs(found, root), queue, budget)) isCut = true;
       }
     } catch (error) {
-      unvisited.push(location);
       if (depth === 0) status = "skipped";
       if (isWorthReporting(error, entry, root)) {
         diagnostics.push({ ...diagnosticOf(error), file: dir });
@@ -488,7 +493,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       for (const candidate of lost) candidates.push(candidate);
     }
   }
-  if (cut.length > 0) {
+  if (isCut) {
     diagnostics.push({ ...tooManyDirs(budget.limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, project), realPath, status };
@@ -499,16 +504,9 @@ function emptyVisit(): Visit {
   return {
     searched: [],
     candidates: [],
-    unvisited: [],
-    cut: [],
     diagnostics: [],
     reports: [],
   };
-}
-
-/** Whether a directory is in a skill other than the root, which can be one that holds others. */
-function isInOtherSkill({ outer }: Dir, root: string): boolean {
-  return outer !== undefined && outer !== root;
 }
 
 /** Lists the last candidates at or below a directory that cannot be read for a time. */
@@ -577,7 +575,6 @@ function skipRoot(
   return {
     ...emptyVisit(),
     candidates: isTemporary(error) ? [...last] : [],
-    unvisited: isMissing ? [] : [location],
     diagnostics: isMissing && !mustExist ? [] : [diagnostic],
     reports: [{ ...report, status }],
   };
@@ -617,12 +614,14 @@ function isSearched(found: EnteredDir, context: RootContext): boolean {
     : isGroup(found, context);
 }
 
-/** Whether a recursive search looks into a directory. */
+/** Whether a recursive search looks into a directory. It looks into skills only if it is told to. */
 function isSearchedDeep(found: EnteredDir, root: SkillRoot): boolean {
   const name = basename(found.dir);
   const isPutAway = !isInSkill(found) && !mayBeGroup(name) &&
     !SHARED_DIRS.includes(name);
-  return found.depth < MAX_SEARCH_DEPTH && !(root.omitsPutAway && isPutAway);
+  const mayHoldSkills = !found.file || root.searchesSkills === true;
+  return mayHoldSkills && found.depth < MAX_SEARCH_DEPTH &&
+    !(root.omitsPutAway && isPutAway);
 }
 
 /** Whether a directory sorts the skills of a root. Another root is searched by itself. */
@@ -670,8 +669,8 @@ function isWorthReporting(
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * How long a scan may read and parse the files of a project, in milliseconds. A
- * stranger's frontmatter can take a fifth of a second to parse.
+ * How long a scan, or a look for hidden files, may read and parse the files of a project,
+ * in milliseconds. A stranger's frontmatter can take a fifth of a second to parse.
  */
 const MAX_PROJECT_MS = 2_000;
 
@@ -684,8 +683,6 @@ interface LoadOptions extends ReadOptions {
 
 interface ReadResult {
   readonly loaded: readonly Loaded[];
-  /** The real directories that the next scan will read. */
-  readonly waiting: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -696,35 +693,31 @@ interface ReadResult {
  */
 async function read(
   candidates: readonly Candidate[],
-  last: readonly Loaded[],
+  last: DecidedDirs,
   options: ReadOptions,
 ): Promise<ReadResult> {
-  const known = new Map(last.map(({ realDir, skillMd }) => [realDir, skillMd]));
   const byRealDir = Map.groupBy(candidates, ({ realDir }) => realDir);
   const loaded: Loaded[] = [];
-  const waiting: string[] = [];
   const slowRoots = new Set<SkillRoot>();
   let projectTime = 0;
-  for await (const [realDir, listed] of inTurns(byRealDir)) {
-    if (!isNonEmpty(listed)) continue;
-    const [{ root }] = listed;
+  for await (const [realDir, candidates] of inTurns(byRealDir)) {
+    if (!isNonEmpty(candidates)) continue;
+    const [first] = candidates;
+    const { root } = first;
     const isOfProject = root.scope === "project";
     const mayParse = !isOfProject || projectTime <= MAX_PROJECT_MS;
     const start = Date.now();
-    const found = load(listed, known.get(realDir), { ...options, mayParse });
+    const { skillMd } = last.get(realDir) ?? {};
+    const found = load(first, skillMd, { ...options, mayParse });
     if (isOfProject) projectTime += Date.now() - start;
-    if (found === "waiting") {
-      waiting.push(realDir);
-      slowRoots.add(root);
-    } else {
-      loaded.push(found);
-    }
+    if (found === "waiting") slowRoots.add(root);
+    else loaded.push({ realDir, candidates, ...found });
   }
   const diagnostics = Array.from(slowRoots, ({ path: file }) => ({
     ...PROJECT_IS_SLOW,
     file,
   }));
-  return { loaded, waiting, diagnostics };
+  return { loaded, diagnostics };
 }
 
 function isNonEmpty(
@@ -733,25 +726,22 @@ function isNonEmpty(
   return candidates.length > 0;
 }
 
-/** Loads a real directory, or leaves that to the next scan. */
+/** Loads a `SKILL.md`, or leaves that to the next scan. */
 function load(
-  candidates: Candidates,
+  found: FoundDir,
   last: KnownSkillMd | undefined,
   options: LoadOptions,
-): Loaded | "waiting" {
-  const [first] = candidates;
-  const { dir, realDir } = first;
-  const file = childPath(dir, first.file.name);
+): LoadedFile | "waiting" {
+  const file = childPath(found.dir, found.file.name);
   try {
-    const skillMd = readCandidate(first, last, options);
+    const skillMd = readFound(found, last, options);
     if (skillMd === "waiting") return skillMd;
     const { diagnostic } = skillMd;
     const diagnostics = diagnostic ? [{ file, ...diagnostic }] : [];
-    return { realDir, candidates, skillMd, diagnostics };
+    return { skillMd, diagnostics };
   } catch (error) {
     const skillMd = isTemporary(error) ? last : undefined;
-    const diagnostic = { ...diagnosticOf(error), file };
-    return { realDir, candidates, skillMd, diagnostics: [diagnostic] };
+    return { skillMd, diagnostics: [{ ...diagnosticOf(error), file }] };
   }
 }
 
@@ -763,8 +753,8 @@ const buffer = new Uint8Array(HEAD_SIZE);
  *
  * @throws {Error} If the file is outside its skill, not a regular file, or unreadable.
  */
-function readCandidate(
-  { realDir, file: found }: Candidate,
+function readFound(
+  { realDir, file: found }: FoundDir,
   last: KnownSkillMd | undefined,
   { project, maxFileSize, mayParse }: LoadOptions,
 ): KnownSkillMd | "waiting" {
@@ -837,68 +827,107 @@ function locateSkillMd(
 
 // ---- Decide ------------------------------------------------------------------------
 
+type DecideOptions = ReadOptions & Pick<ScanInput, "policy" | "inside">;
+
 /** Decides on the scope, the state, and the visibility of each skill. */
 function decide(
   loaded: readonly Loaded[],
-  unseen: Unseen,
-  input: ScanInput,
-): { decided: Decided[]; hidden: HiddenDirs } {
-  const judged = loaded.map((it) => judge(it, input));
-  const hidden = hideDirs(judged, unseen);
-  // A SKILL.md that is a symlink into a hidden skill is hidden, too.
-  const decided = judged.map((it) => {
-    const { realDir, skillMd, hiddenFrom } = it;
-    const byFile = skillMd ? hidden.of(skillMd.realPath, realDir) : "nobody";
-    return { ...it, hiddenFrom: strictest(hiddenFrom, byFile) };
-  });
-  return { decided, hidden };
+  options: DecideOptions,
+): DecidedDirs {
+  const judged = new Map(
+    loaded.map((it) => [it.realDir, { ...it, ...judge(it, options) }]),
+  );
+  const hidden = createHiddenDirs(judged, options);
+  return new Map(
+    judged.entries().map(([realDir, it]) => {
+      // A SKILL.md that is a symlink into a hidden skill is hidden, too.
+      const dir = it.skillMd ? dirname(it.skillMd.realPath) : realDir;
+      const hiddenFrom = strictest(it.hiddenFrom, hidden.of(dir, realDir));
+      return [realDir, { ...it, hiddenFrom }];
+    }),
+  );
 }
+
+/** What can be judged: a skill with the paths that list it, or one inside another. */
+type Judged = Pick<Decided, "realDir" | "skillMd"> & {
+  readonly candidates: readonly Candidate[];
+};
 
 /** Decides on a skill by its own path and frontmatter. */
-function judge(loaded: Loaded, { policy, project }: ScanInput): Decided {
-  const scope = project.scopeOf(loaded.realDir);
-  const decision = policy.decide(subjectOf({ ...loaded, scope }));
-  const byFlag = loaded.skillMd?.isHiddenFromModel ? "model" : "nobody";
+function judge(
+  judged: Judged,
+  { policy, project }: Pick<DecideOptions, "policy" | "project">,
+): Decision {
+  const scope = project.scopeOf(judged.realDir);
+  const decision = policy.decide(subjectOf({ ...judged, scope }));
+  const byFlag = judged.skillMd?.isHiddenFromModel ? "model" : "nobody";
   const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
-  return { ...loaded, scope, ...decision, hiddenFrom };
+  return { scope, ...decision, hiddenFrom };
 }
 
-/** The real directories whose skills the scan did not see. */
-interface Unseen {
-  /** Directories that it did not enter or read. */
-  readonly dirs: readonly string[];
-  /** Directories that it entered only in part. */
-  readonly cut: readonly string[];
+/**
+ * Returns what decides from whom directories are hidden. It reads the skills inside skills,
+ * which the scan does not, for a limited time if they are a project's.
+ */
+function createHiddenDirs(
+  decided: DecidedDirs,
+  options: DecideOptions,
+): HiddenDirs {
+  let projectTime = 0;
+  return new HiddenDirs((dir) => {
+    const known = decided.get(dir);
+    if (known !== undefined) return hidingOf(known, known);
+    const isInSkill = withDirsAbove(dir).some((it) => decided.has(it));
+    if (!isInSkill) return "nobody";
+    const start = Date.now();
+    const mayParse = projectTime <= MAX_PROJECT_MS;
+    const hiding = judgeInside(dir, { ...options, mayParse });
+    const isOfProject = options.project.scopeOf(dir) === "project";
+    if (isOfProject) projectTime += Date.now() - start;
+    return hiding;
+  });
 }
 
-/** Collects the directories whose files are hidden from some viewers. */
-function hideDirs(judged: readonly Decided[], unseen: Unseen): HiddenDirs {
-  const hidden = new HiddenDirs();
-  for (const dir of unseen.dirs) hidden.set(dir, "everyone");
-  for (const dir of unseen.cut) hidden.hideBelow(dir);
-  for (const { realDir, skillMd, hiddenFrom } of judged) {
-    // A SKILL.md that cannot be read may hide the skill from the model.
-    const isUnknown = skillMd === undefined || skillMd.hasUnknownFlags;
-    hidden.set(realDir, isUnknown ? "everyone" : hiddenFrom);
+/** Reads and judges the skill inside another one in a directory, if there is one. */
+function judgeInside(
+  dir: string,
+  options: DecideOptions & LoadOptions,
+): SkillHiding {
+  const { inside } = options;
+  try {
+    const file = findSkillFile(dir);
+    if (file === undefined) return "nobody";
+    const found = load({ dir, realDir: dir, file }, inside.get(dir), options);
+    if (found === "waiting") return "everyone";
+    if (inside.size >= MAX_INSIDE) inside.clear();
+    if (found.skillMd !== undefined) inside.set(dir, found.skillMd);
+    const judged = { realDir: dir, candidates: [], ...found };
+    return hidingOf(judged, judge(judged, options));
+  } catch {
+    return "everyone";
   }
-  return hidden;
+}
+
+/** How many skills inside skills are remembered. */
+const MAX_INSIDE = 10_000;
+
+/** Returns from whom the files of a skill are hidden where it is inside another one. */
+function hidingOf(
+  { skillMd }: LoadedFile,
+  { hiddenFrom }: Decision,
+): SkillHiding {
+  // A SKILL.md that cannot be read may hide the skill from the model.
+  const isUnknown = skillMd === undefined || skillMd.hasUnknownFlags;
+  return isUnknown ? "everyone" : hiddenFrom;
 }
 
 function isValid(decided: Decided): decided is Valid {
   return decided.skillMd?.frontmatter !== undefined;
 }
 
-/** Leaves out what is only a part of a skill. */
-function withoutParts(decided: readonly Decided[]): Decided[] {
-  return decided.flatMap((it) => {
-    const candidates = it.candidates.filter(({ isPart }) => !isPart);
-    return isNonEmpty(candidates) ? [{ ...it, candidates }] : [];
-  });
-}
-
 /** Describes a skill to the policy, with all paths and names that rules can match. */
 function subjectOf(
-  { realDir, candidates, skillMd, scope }: Loaded & { scope: SkillScope },
+  { realDir, candidates, skillMd, scope }: Judged & { scope: SkillScope },
 ): PolicySubject {
   const paths = [...candidates.map(({ dir }) => dir), realDir];
   if (skillMd?.frontmatter) return { names: [skillMd.name], scope, paths };
@@ -1103,6 +1132,7 @@ export class SkillRegistry {
   #deepScan: { start: number; scanned: Promise<Scan> } | undefined;
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
+  readonly #inside: ScanInput["inside"] = new Map();
   #last: Scan | undefined;
   #catalog = EMPTY_CATALOG;
   #scanStart = -Infinity;
@@ -1225,18 +1255,28 @@ export class SkillRegistry {
         `Cannot access the files of ${skill}: it is no skill; check whether find() returned one`,
       );
     }
+    const hidden = this.#createHiddenDirs();
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
-      isHidden: (realPath) => {
-        const hiddenFrom =
-          this.#last?.hidden.of(realPath, skill.realDirectory) ?? "nobody";
+      isHidden: (dir) => {
+        const hiddenFrom = hidden?.of(dir, skill.realDirectory) ?? "nobody";
         return !sees(viewer, { hiddenFrom });
       },
       maxFileSize: this.#options.maxFileSize,
       describe: (error) =>
         withAdvice(diagnosticOf(error), this.#options.advice),
     };
+  }
+
+  /** Returns nothing before the first scan. */
+  #createHiddenDirs(): HiddenDirs | undefined {
+    return this.#last && createHiddenDirs(this.#last.decided, {
+      project: this.#last.project,
+      policy: this.#policy,
+      maxFileSize: this.#options.maxFileSize,
+      inside: this.#inside,
+    });
   }
 
   /**
@@ -1252,7 +1292,8 @@ export class SkillRegistry {
       name,
       await this.#scanDeeper(deepenRoots(this.#roots)),
     );
-    const { project, hidden } = this.#last!;
+    const { project } = this.#last!;
+    const hidden = this.#createHiddenDirs()!;
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
       const names = [name, basename(file)];
@@ -1277,6 +1318,7 @@ export class SkillRegistry {
         project: this.#last!.project,
         policy: this.#policy,
         maxFileSize: this.#options.maxFileSize,
+        inside: this.#inside,
         advice: this.#options.advice,
         diagnostics: [],
         revision: 0,
@@ -1289,7 +1331,8 @@ export class SkillRegistry {
 
   /** @ignore Lists the policy rules that matched nothing in the last scan. */
   listUnusedRules(): Diagnostic[] {
-    return this.#policy.listUnused((this.#last?.decided ?? []).map(subjectOf));
+    const decided = [...this.#last?.decided.values() ?? []];
+    return this.#policy.listUnused(decided.map(subjectOf));
   }
 
   /**
@@ -1346,6 +1389,7 @@ export class SkillRegistry {
       project,
       policy: this.#policy,
       maxFileSize,
+      inside: this.#inside,
       advice,
       diagnostics: [
         ...policyDiagnostics,
@@ -1439,7 +1483,7 @@ export class SkillRegistry {
   /** Returns the time until a file that has just changed is settled or finished. */
   #untilRecheck(): number {
     if (this.#watcher === undefined) return Infinity;
-    const times = (this.#last?.decided ?? [])
+    const times = [...this.#last?.decided.values() ?? []]
       .map(({ skillMd }) => skillMd?.recheckAt ?? Infinity);
     const delay = times.reduce((a, b) => Math.min(a, b), Infinity) - Date.now();
     // A file that cannot be read now keeps a time that has passed.
@@ -1513,8 +1557,8 @@ function dirsToWatch(
   subscribed: readonly string[],
 ): Set<string> {
   const modified = (it: Decided) => it.skillMd?.modified ?? 0;
-  const lastModified = decided
-    .toSorted((a, b) => modified(b) - modified(a))
+  const lastModified = [...decided.values()]
+    .sort((a, b) => modified(b) - modified(a))
     .slice(0, 1 + MAX_WATCHED_DIRS);
   return new Set([
     ...roots.flatMap(({ realPath }) => realPath ?? []),

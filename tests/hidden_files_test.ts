@@ -19,46 +19,57 @@ withLinks.test("a link in a hidden skill is hidden too, even if it leads to a fi
   place.skill(`${SKILLS}/outer`, "inner");
   place.link("../docs", `${SKILLS}/outer/inner/docs`);
   place.link("inner", `${SKILLS}/outer/alias`);
-  const skills = root(join(place.path, SKILLS), { recursive: true });
   const rules = [{ skill: "inner", state: "off" } as const];
-  using registry = new SkillRegistry([skills], { policy: { rules } });
-  await registry.refresh();
-  const skill = registry.find("outer")!;
-  const { text } = await registry.readFile(skill, "docs/notes.md");
-  assert.equal(text, "notes");
-  for (const dir of ["inner", "alias"]) {
-    const reading = registry.readFile(skill, `${dir}/docs/notes.md`);
-    await assert.rejects(reading, /the skill serves no such file/);
+  for (const recursive of [false, true]) {
+    const skills = root(join(place.path, SKILLS), { recursive });
+    using registry = new SkillRegistry([skills], { policy: { rules } });
+    await registry.refresh();
+    const skill = registry.find("outer")!;
+    const { text } = await registry.readFile(skill, "docs/notes.md");
+    assert.equal(text, "notes");
+    for (const dir of ["inner", "alias"]) {
+      const reading = registry.readFile(skill, `${dir}/docs/notes.md`);
+      await assert.rejects(reading, /the skill serves no such file/);
+    }
   }
 });
 
-Deno.test("the files of a folder are hidden until a scan can list it", async () => {
+Deno.test("the files of a nested skill are hidden while its SKILL.md cannot be read", async () => {
   using place = new Place();
-  place.skill("project/skills", "outer");
-  place.file("project/skills/outer/docs/notes.md", "notes");
-  place.skill("project/skills/outer/group", "inner");
-  const path = join(place.project, "skills");
-  const skills = root(path, { scope: "project", recursive: true });
-  using registry = new SkillRegistry([skills], {
-    workingDirectory: place.project,
-    log: () => {},
-  });
-  {
-    using _disk = new DiskSpy((path, operation) =>
-      path.endsWith("group") && operation === "readDirSync"
-        ? diskError()
-        : undefined
-    );
-    await registry.refresh();
-  }
-  const skill = registry.find("outer")!;
-  const { text } = await registry.readFile(skill, "docs/notes.md");
-  assert.equal(text, "notes");
-  const reading = registry.readFile(skill, "group/inner/SKILL.md");
-  await assert.rejects(reading, /the skill serves no such file/);
+  place.skill("skills", "outer");
+  place.skill("skills/outer/group", "inner");
+  place.file("skills/outer/group/inner/notes.md", "notes");
+  using registry = new SkillRegistry([root(place.dir("skills"))]);
   await registry.refresh();
-  const inner = await registry.readFile(skill, "group/inner/SKILL.md");
-  assert.match(inner.text!, /About inner/);
+  const skill = registry.find("outer")!;
+  const read = () => registry.readFile(skill, "group/inner/notes.md");
+  {
+    using _disk = new DiskSpy((path) =>
+      path.endsWith(join("inner", "SKILL.md")) ? diskError() : undefined
+    );
+    await assert.rejects(read, /the skill serves no such file/);
+  }
+  assert.equal((await read()).text, "notes");
+});
+
+Deno.test("a flag in a nested SKILL.md hides its files at once", async () => {
+  using place = new Place();
+  place.skill("skills", "outer");
+  const inner = place.skill("skills/outer/a/b/c/d/e/f/g", "inner");
+  using registry = new SkillRegistry([root(place.dir("skills"))]);
+  await registry.refresh();
+  const skill = registry.find("outer")!;
+  const list = async () => {
+    const { files } = await registry.listFiles(skill, { viewer: "model" });
+    return files.map(({ path }) => path);
+  };
+  const path = "a/b/c/d/e/f/g/inner/SKILL.md";
+  assert.deepEqual(await list(), ["SKILL.md", path]);
+  Deno.writeTextFileSync(
+    join(inner, "SKILL.md"),
+    withFlag("---\nname: inner\n"),
+  );
+  assert.deepEqual(await list(), ["SKILL.md"]);
 });
 
 const withFlag = (start: string) =>
@@ -79,11 +90,13 @@ Deno.test("a skill serves a nested SKILL.md unless its flags are unknown", async
     using place = new Place();
     place.skill("skills", "outer");
     place.file("skills/outer/inner/SKILL.md", content);
-    const skills = root(place.dir("skills"), { recursive: true });
-    using registry = new SkillRegistry([skills], { log: () => {} });
-    await registry.refresh();
-    const { files } = await registry.listFiles(registry.find("outer")!);
-    const isListed = files.some(({ path }) => path === "inner/SKILL.md");
-    assert.equal(isListed, isServed, String(content).slice(0, 40));
+    for (const recursive of [false, true]) {
+      const skills = root(place.dir("skills"), { recursive });
+      using registry = new SkillRegistry([skills], { log: () => {} });
+      await registry.refresh();
+      const { files } = await registry.listFiles(registry.find("outer")!);
+      const isListed = files.some(({ path }) => path === "inner/SKILL.md");
+      assert.equal(isListed, isServed, String(content).slice(0, 40));
+    }
   }
 });

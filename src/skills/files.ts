@@ -21,6 +21,7 @@ import {
 import {
   basename,
   childPath,
+  dirname,
   isAbsolute,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -54,8 +55,8 @@ export interface FileAccess {
   readonly skill: Pick<Skill, "directory" | "realDirectory" | "file">;
   /** The real paths of other directories that symlinks may lead into. */
   readonly trusted: readonly string[];
-  /** Whether the file or directory at a real path is hidden from the viewer. */
-  readonly isHidden: (realPath: string) => boolean;
+  /** Whether a directory, by its real path, and what is in it are hidden from the viewer. */
+  readonly isHidden: (dir: string) => boolean;
   readonly maxFileSize: number | undefined;
   /** Describes an error and its fix. */
   readonly describe: (error: unknown) => DiagnosticDetails;
@@ -249,10 +250,13 @@ function findEntry(
   const found = isSymlink
     ? locateInSkill(path, access)
     : { path, realPath: location, status: Deno.statSync(path) };
-  const { realPath } = found;
-  return access.isHidden(realPath) || above.includes(realPath)
+  return isHidden(found, access) || above.includes(found.realPath)
     ? undefined
     : found;
+}
+
+function isHidden({ realPath, status }: Located, access: FileAccess): boolean {
+  return access.isHidden(status.isDirectory ? realPath : dirname(realPath));
 }
 
 /** @throws {SkillFileError} If the path leads outside the skill. */
@@ -313,7 +317,7 @@ function read(
  * @throws {Error} If the skill has no such file.
  */
 function locateByName(names: readonly string[], access: FileAccess): Located {
-  const { skill, isHidden } = access;
+  const { skill } = access;
   const isMain = names.join("/") === SKILL_MD;
   const namesOnDisk = isMain ? [basename(skill.file)] : names;
   const above = [skill.realDirectory];
@@ -321,7 +325,7 @@ function locateByName(names: readonly string[], access: FileAccess): Located {
   for (const name of namesOnDisk) {
     found = locateInSkill(childPath(found.path, name), access);
     const { realPath } = found;
-    if (isHidden(realPath) || above.includes(realPath)) {
+    if (isHidden(found, access) || above.includes(realPath)) {
       throw new Deno.errors.NotFound();
     }
     above.push(realPath);

@@ -1,6 +1,6 @@
 /** Decides who sees a skill, and the files of a skill in another one. */
 
-import { dirname, withDirsAbove } from "../fs/paths.ts";
+import { withDirsAbove } from "../fs/paths.ts";
 import type { Skill, SkillHiding, Viewer } from "./types.ts";
 
 /** From whom each value hides a skill, the strictest value last. */
@@ -34,41 +34,36 @@ export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
 }
 
 /**
- * Remembers hidden directories by their real paths: skills that are off or hidden from
- * the model, skills with an unreadable `SKILL.md`, and directories that the scan did not
- * visit.
+ * From whom directories are hidden: by skills that are off or hidden from the model, or
+ * whose `SKILL.md` cannot be read. Decides once on each directory.
  */
 export class HiddenDirs {
-  readonly #hidden = new Map<string, SkillHiding>();
-  readonly #hiddenBelow = new Set<string>();
+  readonly #decide: (dir: string) => SkillHiding;
+  readonly #decided = new Map<string, SkillHiding>();
 
-  set(realPath: string, hiding: SkillHiding): void {
-    if (hiding === "nobody") return;
-    const known = this.#hidden.get(realPath) ?? "nobody";
-    this.#hidden.set(realPath, strictest(known, hiding));
-  }
-
-  /** Hides the subdirectories of a directory, but not the files in it, from everyone. */
-  hideBelow(realPath: string): void {
-    this.#hiddenBelow.add(realPath);
+  /** @param decide Decides on a directory, by its real path, but not on those above it. */
+  constructor(decide: (dir: string) => SkillHiding) {
+    this.#decide = decide;
   }
 
   /**
-   * Returns from whom a file or directory of a skill is hidden. The directories below
+   * Returns from whom a directory, and the files in it, are hidden. The directories below
    * the skill decide, or all directories above a path outside the skill.
    *
-   * @param realPath The real path of the file or directory.
+   * @param dir The real path of the directory.
    * @param skillDir The real directory of the skill, if it is in one.
    */
-  of(realPath: string, skillDir?: string): SkillHiding {
-    if (this.#hidden.size + this.#hiddenBelow.size === 0) return "nobody";
-    const dirs = withDirsAbove(realPath);
+  of(dir: string, skillDir?: string): SkillHiding {
+    if (dir === skillDir) return "nobody";
+    const dirs = withDirsAbove(dir);
     const isInSkill = skillDir !== undefined && dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
-    const isBelow = deciding.slice(1)
-      .some((dir) => this.#hiddenBelow.has(dirname(dir)));
-    return isBelow
-      ? "everyone"
-      : strictest(...deciding.map((dir) => this.#hidden.get(dir) ?? "nobody"));
+    return strictest(...deciding.map((it) => this.#hidingOf(it)));
+  }
+
+  #hidingOf(dir: string): SkillHiding {
+    const hiding = this.#decided.get(dir) ?? this.#decide(dir);
+    this.#decided.set(dir, hiding);
+    return hiding;
   }
 }
