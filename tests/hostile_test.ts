@@ -35,10 +35,9 @@ function requestsFor(
     "../good/.env",
     "",
   ];
-  const uris = paths.flatMap((path) => {
-    const encoded = path.split("/").map(encodeURIComponent).join("/");
-    return [`skill://${name}/${encoded}`, `skill://${name}/${path}`];
-  });
+  const uris = paths.flatMap((
+    path,
+  ) => [skillUri(name, path), `skill://${name}/${path}`]);
   const read = TOOL_NAMES[toolset].read === undefined ? [] : paths;
   return [
     ...[undefined, ...read].map((

@@ -7,7 +7,7 @@
  */
 
 import { namesIn } from "../fs/paths.ts";
-import { MAX_LENGTHS, normalizeText, oneLine, quoteSent } from "../text.ts";
+import { MAX_LENGTHS, normalizeText, oneLine } from "../text.ts";
 import type { Skill } from "./types.ts";
 
 /** The name of a skill's main file, and its path in the skill. */
@@ -103,23 +103,13 @@ export function servedKey(skill: Skill): string {
  * @param path The file's path relative to the skill's directory, or an empty
  *   string for the collection of all files.
  * @returns The URI. The skill's name and each segment of the path are percent-encoded.
- * @throws {TypeError} If {@linkcode parseSkillUri} would refuse the URI.
  */
 export function skillUri(name: string, path?: string): string {
   const encode = (text: string) => encodeURIComponent(text.toWellFormed());
   const rest = path === undefined
     ? ""
     : `/${path.split("/").map(encode).join("/")}`;
-  const uri = `skill://${encode(name)}${rest}`;
-  if (parseSkillUri(uri) === undefined) {
-    const file = [name, ...path === undefined ? [] : [path]].join("/");
-    throw new TypeError(
-      `Cannot create the URI of ${
-        quoteSent(file)
-      }: the name or a part of the path is empty, a part is "." or "..", or both are too long; pass a path as listFiles() returns it`,
-    );
-  }
-  return uri;
+  return `skill://${encode(name)}${rest}`;
 }
 
 /**

@@ -80,25 +80,6 @@ Deno.test("parseSkillUri() reads what skillUri() writes, for names of any charac
   }
 });
 
-Deno.test("skillUri() refuses what parseSkillUri() would refuse", () => {
-  const files: [name: string, path?: string][] = [
-    ["x", "/y"],
-    ["x", "y//z"],
-    ["x", "y/"],
-    ["x", "./y"],
-    ["x", "../y"],
-    [""],
-    ["x", "y".repeat(65_536)],
-  ];
-  for (const [name, path] of files) {
-    const expected = {
-      name: "TypeError",
-      message: /^Cannot create the URI of "[^"]*": .*; pass a path/,
-    };
-    assert.throws(() => skillUri(name, path), expected, `${name}/${path}`);
-  }
-});
-
 Deno.test("skillKey() ignores case, blanks around, and what cannot be seen", () => {
   const marked = `e${"\u0316\u0301".repeat(15)}`;
   const equal: [one: string, other: string][] = [
