@@ -7,14 +7,9 @@ import { Session } from "./tests/testing/client.ts";
 import { DEFAULT_FOLDERS, REPOSITORY } from "./tests/testing/environment.ts";
 import { Place, skillMd } from "./tests/testing/folders.ts";
 import { needs } from "./tests/testing/needs.ts";
-import {
-  runScript,
-  serverCommand,
-  serverScript,
-} from "./tests/testing/server.ts";
+import { serverCommand, serverScript } from "./tests/testing/server.ts";
 
 const withTerminal = needs("terminal");
-const withSh = needs("sh");
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -263,15 +258,4 @@ withTerminal.test("server in a terminal says what it waits for", async () => {
   await child.stdin.abort();
   await child.status;
   assert.match(text, /^skill-server: This is an MCP server, .* add --help /);
-});
-
-withSh.test("server says why it cannot read stdin, how to start it, and exits with 2", async () => {
-  using place = new Place();
-  const script = `${serverScript(place)} < .`;
-  const { code, stderr } = await runScript(place, script);
-  assert.equal(code, 2);
-  assert.match(
-    stderr,
-    /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
-  );
 });

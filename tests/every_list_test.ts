@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import {
   listSkills as listEntries,
-  pages,
   Session,
   toolsets,
 } from "./testing/client.ts";
@@ -84,31 +83,6 @@ for (const toolset of Object.keys(toolsets) as Toolset[]) {
     assert.match(JSON.stringify(messages), /About quiet/);
   });
 }
-
-Deno.test("every page of a list follows from a cursor, however long the names are", async () => {
-  using place = new Place();
-  const count = 1_100;
-  for (let index = 0; index < count; index++) {
-    const name = `${"\u6f22".repeat(190)} ${index}`;
-    place.skill(HOME, `s${index}`, skillMd(JSON.stringify(name), "x"));
-    place.file(`${HOME}/s0/${"a".repeat(200)}/${"b".repeat(250)}${index}`, "");
-  }
-  await using wire = await Wire.open(place);
-  const uri = `skill://${encodeURIComponent(`${"\u6f22".repeat(190)} 0`)}/${
-    "a".repeat(200)
-  }`;
-  const cases = [
-    ["resources/list", 2 * count],
-    ["prompts/list", count + 1],
-    ["resources/directory/read", count, { uri }],
-  ] as const;
-  for (const [method, expected, params] of cases) {
-    const entries = (await pages(wire, method, params))
-      .flatMap(({ resources, prompts }) => resources ?? prompts);
-    const ids = new Set(entries.map(({ uri, name }) => uri ?? name));
-    assert.deepEqual([entries.length, ids.size], [expected, expected]);
-  }
-});
 
 Deno.test("every name in a list loads its skill, whatever its characters", async () => {
   using place = new Place();

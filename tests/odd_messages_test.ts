@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { METHODS as HANDLED } from "../src/features/methods.ts";
-import { filesPlace, Place } from "./testing/folders.ts";
+import { filesPlace } from "./testing/folders.ts";
 import { HttpServer, modern } from "./testing/http.ts";
 import { message, MODERN_META, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
@@ -180,23 +180,4 @@ Deno.test("an error has 2,000 characters, and repeats 200 of what a client sent"
   ).then(async (response) => (await response.json()).error);
   assert.equal(message.length, 2_000);
   assert.equal(data, undefined);
-});
-
-Deno.test("a result of more than 8 MiB as JSON is refused with advice", async () => {
-  using place = new Place();
-  // Each of these characters takes six in JSON.
-  place.skill("home/.claude/skills", "odd");
-  const text = "\u0001".repeat(1_000_000);
-  for (const name of ["a", "b"]) {
-    place.file(`home/.claude/skills/odd/${name}.txt`, text);
-  }
-  await using wire = await Wire.open(place);
-  const read = (uri: string) => wire.ask(1, "resources/read", { uri });
-  const { error } = await read("skill://odd/");
-  assert.match(
-    error!.message,
-    /the limit is 8388608 bytes of JSON; read them one by one: "SKILL.md", "a.txt", "b.txt"$/,
-  );
-  const { result } = await read("skill://odd/a.txt");
-  assert.equal(result.contents[0].text.length, 1_000_000);
 });

@@ -27,7 +27,7 @@ const RUN_BY: Readonly<Record<string, RegExp[]>> = {
     /^\[ \$# = 0 \]/,
   ],
   "tests/docs_test.ts": [/^curl -s http:\/\/127\.0\.0\.1:8000\/mcp /],
-  "tests/first_contact_test.ts": [/^mkdir -p \S+ && ln -s /],
+  "src/views/clients_test.ts": [/^mkdir -p \S+ && ln -s /],
   "tests/release/launch_test.ts": [
     /\bdeno task (?:bundle$|compile\b)/,
     /dist\/skill_server\.js --list$/,

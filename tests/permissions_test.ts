@@ -133,17 +133,6 @@ withLinks.test("server serves a root that is a link with permission only for the
   assert.match((await session.load("git")).text, /^Loading: git\n/);
 });
 
-withLinks.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
-  using place = new Place();
-  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
-  place.link(place.project, "home-link");
-  for (const HOME of [place.project, join(place.path, "home-link")]) {
-    await using session = await Session.open(place, { env: { HOME } });
-    assert.deepEqual(await session.names(), ["git"]);
-    assert.match(await session.description(), /<location>global</);
-  }
-});
-
 Deno.test("the server works in a home folder whose name has a blank and an umlaut", async () => {
   using place = new Place();
   const home = place.dir("J\u00fcrgen M\u00fcller");

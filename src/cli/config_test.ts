@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Session } from "../../tests/testing/client.ts";
 import {
   configFor,
   parseEntry,
@@ -13,13 +14,13 @@ import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
 import { runServer } from "../../tests/testing/server.ts";
-import { basename, isWindows, join, resolve } from "../fs/paths.ts";
-import { CLIENT_NAMES, CLIENTS } from "../views/clients.ts";
 import { ALLOW_SHELL } from "../features/toolsets/shell.ts";
+import { basename, isWindows, join, resolve } from "../fs/paths.ts";
 import { UsageError } from "../program/command_line.ts";
 import type { Program } from "../program/running_program.ts";
 import { DEFAULT_DIRS } from "../skills/roots.ts";
 import { quote } from "../text.ts";
+import { CLIENT_NAMES, CLIENTS } from "../views/clients.ts";
 import {
   createEntry,
   createLaunch,
@@ -406,6 +407,39 @@ withSh.test("the links in docs/running.md add what --print-config prints", () =>
     name: "skills",
     ...createEntry(CLIENTS.vscode, launch),
   });
+});
+
+Deno.test("a server started by the entry for Claude Code follows CLAUDE_CONFIG_DIR", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "moved");
+  const moved = join(place.path, "moved");
+  const env = { CLAUDE_CONFIG_DIR: moved };
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--print-config", "claude-code"],
+    env,
+  });
+  const own = join(moved, "skills");
+  assert.ok(stderr.includes(`"${join(moved, ".claude.json")}"`));
+  assert.ok(stderr.includes(`{ in: ${own}, state: name-only }`));
+  const { skills: { args, ...entry } } = JSON.parse(stdout).mcpServers;
+  assert.deepEqual(entry.env, env);
+  assert.ok(args[2].split(",").includes(own));
+  const launch = await printedLaunch(place, { env }, "claude-code");
+  await using session = await Session.open(place, { launch, env: entry.env });
+  assert.match((await session.load("moved")).text, /^Loading: moved/);
+});
+
+withSh.test("--print-config prints no command that would run the text of a variable", async () => {
+  using place = new Place();
+  const stderrFor = async (dir: string) => {
+    const args = ["--print-config", "claude-code"];
+    const env = { CLAUDE_CONFIG_DIR: dir };
+    return (await runServer(place, { args, env })).stderr;
+  };
+  const moved = join(place.path, "moved");
+  assert.match(await stderrFor(moved), /^claude mcp add-json /m);
+  // The text after the quote would be a command.
+  assert.doesNotMatch(await stderrFor(`${moved}'; echo '`), /add-json/);
 });
 
 // The last test of the file, because it gives up a permission.

@@ -144,22 +144,6 @@ Deno.test("--json prints the folders, their skills, and problems by file and lin
   ]);
 });
 
-Deno.test("--list keeps GitHub Actions from running commands in the text of a skill", async () => {
-  using place = new Place();
-  const text = skillMd('"::stop-commands::x"', '"##[add-mask]x"');
-  place.skill("home/.claude/skills", "a", text);
-  for (const args of [["--list"], ["--list", "--as", "cline"]]) {
-    const env = { GITHUB_ACTIONS: "true" };
-    const { stdout } = await runServer(place, { args, env });
-    const [, token, shown, rest] =
-      /^::stop-commands::(\S+)\n(.*)^::\1::\n(.*)$/ms.exec(stdout)!;
-    assert.match(token!, /^[\da-f-]{36}$/);
-    assert.match(shown!, /::stop-commands::x/);
-    assert.doesNotMatch(rest!, /stop-commands/);
-    assert.doesNotMatch(stdout, /##\[/);
-  }
-});
-
 withNames.test("no name of a folder adds a line to what is printed, or controls the terminal", async () => {
   using place = new Place();
   const dir =

@@ -140,27 +140,6 @@ Deno.test("readFields() leaves out JSON that it cannot read", () => {
   assert.deepEqual([values, refused.length], [{}, 1]);
 });
 
-Deno.test("readFields() keeps the first version in a Git conflict", () => {
-  const yaml = `name: a
-description: >-
-  Number
-<<<<<<< HEAD
-  one
-||||||| base
-  Zero
-=======
-  Two
-user-invocable: false
->>>>>>> b
-license: MIT`;
-  const { values } = readFields(yaml);
-  assert.deepEqual(values, {
-    name: "a",
-    description: "Number\none",
-    license: "MIT",
-  });
-});
-
 const FIELDS = "name: a\ndescription: b";
 
 Deno.test("readFields() takes a known field out of the one above", () => {

@@ -4,18 +4,22 @@ import assert from "node:assert/strict";
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
-import { join } from "../src/fs/paths.ts";
-import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
-import { toolsets } from "./testing/client.ts";
-import { REPOSITORY } from "./testing/environment.ts";
-import { filesPlace, Place, skillMd } from "./testing/folders.ts";
-import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
-import { needs } from "./testing/needs.ts";
-import { message, type Reply } from "./testing/server.ts";
-import { callFor, type ToolCall } from "./testing/tools.ts";
-import { eventually, within } from "./testing/waiting.ts";
+import { join } from "./src/fs/paths.ts";
+import { TOOL_NAMES, type Toolset } from "./src/views/options.ts";
+import { toolsets } from "./tests/testing/client.ts";
+import { REPOSITORY } from "./tests/testing/environment.ts";
+import { filesPlace, Place, skillMd } from "./tests/testing/folders.ts";
+import {
+  GIT_CALL,
+  HttpServer,
+  modern,
+  modernClient,
+} from "./tests/testing/http.ts";
+import { needs } from "./tests/testing/needs.ts";
+import { message, type Reply } from "./tests/testing/server.ts";
+import { callFor, type ToolCall } from "./tests/testing/tools.ts";
+import { within } from "./tests/testing/waiting.ts";
 
-const withLinks = needs("links");
 const withSignals = needs("signals");
 
 Deno.test("a legacy client is served over HTTP", async () => {
@@ -147,56 +151,6 @@ Deno.test("over HTTP, messages are cleaned as on stdio", async () => {
   const params = { uri: "skill://\ud800" };
   const { error } = await server.askLegacy("resources/read", params);
   assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
-});
-
-Deno.test("over HTTP, tools take no absolute path, not even that of a skill's file", async () => {
-  using place = filesPlace();
-  const directory = join(place.path, "home/.claude/skills/git");
-  for (const toolset of ["skilljack", "agentskills"] as const) {
-    const args = ["--tools", toolset];
-    await using server = await HttpServer.start(place, { args });
-    const read = async (path: string) => {
-      const call = callFor(toolset, "git", path);
-      return (await server.ask("tools/call", call)).result;
-    };
-    for (const file of ["references/API.md", "SKILL.md"]) {
-      assert.equal((await read(file)).isError, undefined, file);
-      const { isError, content } = await read(join(directory, file));
-      assert.ok(isError, file);
-      assert.match(content[0].text, /the skill serves no such file/);
-    }
-  }
-});
-
-withLinks.test("with several threads, no client that listens keeps an old list", async () => {
-  using place = filesPlace();
-  const flags = ["--parallel"];
-  const env = { DENO_JOBS: "3" };
-  await using server = await HttpServer.start(place, { flags, env });
-  const lists: string[] = [];
-  const clients = await Promise.all(
-    Array.from({ length: 6 }, async (_, index) => {
-      const client = await modernClient(server);
-      const list = async () => {
-        const { tools } = await client.listTools();
-        lists[index] = tools[0]!.description!;
-      };
-      client.setNotificationHandler("notifications/tools/list_changed", list);
-      await client.listen({ toolsListChanged: true });
-      return client;
-    }),
-  );
-  for (const name of ["one", "two", "three"]) {
-    const dir = place.skill("store", name);
-    place.link(dir, `home/.claude/skills/${name}`);
-    // The thread that answers scans at once, and the others later.
-    await server.ask("tools/call", { name: "skill", arguments: { name } });
-    await eventually(
-      () => clients.every((_, index) => lists[index]?.includes(name)),
-      `the skill ${name} in all lists`,
-    );
-  }
-  for (const client of clients) await client.close();
 });
 
 withSignals.test("a terminated server closes its streams and exits", async () => {
