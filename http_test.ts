@@ -1,4 +1,3 @@
-// What clients get from the process over HTTP, and how it differs from stdio.
 import assert from "node:assert/strict";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";

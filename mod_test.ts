@@ -1,5 +1,3 @@
-// What the library exports: first the scan, with its limits, and then the registry. Which
-// skills a scan finds is a table in tests/scans_test.ts.
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import {
@@ -191,7 +189,7 @@ Deno.test("the roots of a project share its 1,000 folders, and other roots have 
   );
 });
 
-Deno.test("a SKILL.md with a time in the future is not parsed again until its text changes", async () => {
+Deno.test("a SKILL.md with a time in the future is parsed again only if it changes", async () => {
   using place = new Place();
   place.skill("skills", "a");
   const file = place.file("skills/a/SKILL.md", skillMd("a"));
@@ -507,7 +505,7 @@ Deno.test("SkillRegistry.onChange() keeps calling listeners if one throws", asyn
   assert.deepEqual(lines, [...failures, ...failures]);
 });
 
-Deno.test("SkillRegistry logs each problem once while it lasts, with file, reason, and fix", async () => {
+Deno.test("SkillRegistry logs each problem once while it lasts", async () => {
   using place = new Place();
   const lines: string[] = [];
   using registry = open(place, { log: (line) => lines.push(line) });

@@ -105,7 +105,7 @@ Important:
   );
 });
 
-Deno.test("skill returns the exact text of a skill, and ignores the case of names", async () => {
+Deno.test("skill returns the exact text of a skill, whatever the case of its name", async () => {
   using place = new Place();
   // Placeholders of other programs stay.
   const body = "Run ${CLAUDE_SKILL_DIR}/ä.sh $ARGUMENTS\n";
@@ -215,7 +215,7 @@ Deno.test("server reports new skills and removed ones", async () => {
   }
 });
 
-Deno.test("server starts without any skill, and says what to do", async () => {
+Deno.test("a server without any skill says what to do", async () => {
   using place = new Place();
   place.dir("home/.claude/skills/empty");
   await using session = await Session.open(place);

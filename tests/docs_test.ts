@@ -1,5 +1,4 @@
-// What the pages say: their links, and the facts in them. The commands of
-// the pages are in pages_test.ts.
+// The links and the facts in the pages are right. Their commands are in pages_test.ts.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
@@ -22,7 +21,7 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-Deno.test("each relative link of a page points to a file, and each anchor to a heading", () => {
+Deno.test("each link of a page leads to a file and a heading that exist", () => {
   let checked = 0;
   for (const page of PAGES) {
     for (const link of listLinks(page)) {

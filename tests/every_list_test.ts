@@ -1,4 +1,5 @@
-// What every list of skills has in common, with a server as a client sees it.
+// Each list of skills has the same order and the same limits, with a server as a client
+// sees it.
 import assert from "node:assert/strict";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import {

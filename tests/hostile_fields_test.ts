@@ -151,7 +151,7 @@ Deno.test("no field of the frontmatter adds a line to a list or an answer", asyn
   }
 });
 
-Deno.test("no field of the frontmatter adds a line to a terminal or a log, or controls it", async () => {
+Deno.test("no field of the frontmatter adds a line to a terminal or a log", async () => {
   using place = new Place();
   writeSkills(place, "home/.claude/skills");
   writeHiddenNames(place, "home/.claude/skills");

@@ -1,5 +1,5 @@
-// Whom the process over HTTP refuses, with which settings it does not start, and what
-// happens when a file of tokens changes.
+// The process over HTTP refuses whom its settings do not allow, starts only with valid ones,
+// and follows the file of tokens.
 import assert from "node:assert/strict";
 import {
   Client as ModernClient,
@@ -51,7 +51,7 @@ Deno.test("a client without the token learns nothing about the skills", async ()
   await client.close();
 });
 
-Deno.test("a server does not start with invalid settings, or without a token it needs", async () => {
+Deno.test("a server does not start with invalid settings, or without a token", async () => {
   using place = filesPlace();
   const noToken =
     /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/;
@@ -233,7 +233,7 @@ Deno.test("a client that looks for a login because of a wrong token shows how to
   for (const connect of clients) await assert.rejects(connect, advice);
 });
 
-Deno.test("the 257th listener is told to try again later, and the log says so", async () => {
+Deno.test("the 257th listener is told to try again later", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const listener = () =>

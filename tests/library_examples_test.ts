@@ -1,4 +1,4 @@
-// The servers in the examples of the library, as a user would copy them.
+// The examples of the library work as a user would copy them.
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import {

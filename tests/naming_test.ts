@@ -1,5 +1,5 @@
-// Which of two skills of the same name has it, as a table: a project's and the user's,
-// in each order, state, and with each flag. Every view agrees.
+// Every view agrees whose skill has a name: as a table of a project's and the user's skill, in
+// each order, state, and with each flag.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";

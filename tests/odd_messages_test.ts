@@ -1,4 +1,4 @@
-// Any message on stdio, however odd or long: each request gets one reply that fits.
+// Each request gets one reply, of limited length, whatever messages a client sends.
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { METHODS as HANDLED } from "../src/features/methods.ts";
@@ -51,7 +51,7 @@ const PARAMS = fc.record({
   argument: fc.oneof(VALUE, fc.record({ name: TEXT, value: TEXT })),
 }, { requiredKeys: [] });
 
-Deno.test("the server survives every message, and answers every request", async () => {
+Deno.test("the server answers every request, whatever came before", async () => {
   using place = filesPlace();
   const odd =
     '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
@@ -103,7 +103,7 @@ Deno.test("the server survives every message, and answers every request", async 
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("an unknown revision is refused, and a notification gets no answer", async () => {
+Deno.test("a message of an unknown revision is answered only if it is a request", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.ask(1, "tools/list", { _meta: MODERN_META });
@@ -135,7 +135,7 @@ Deno.test("a subscription to something other than texts does not end the server"
   assert.equal(result.tools.length, 1);
 });
 
-Deno.test("an error has 2,000 characters, and repeats 200 of what a client sent", async () => {
+Deno.test("an error repeats 200 of the characters that a client sent", async () => {
   using place = filesPlace();
   const name = "n".repeat(60_000);
   const uri = `skill://${name}`;

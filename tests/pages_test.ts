@@ -1,4 +1,4 @@
-// Each command of the pages is tried, or listed with the reason why not.
+// Each command of the pages works, or a row says why it is not tried here.
 import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { join } from "../src/fs/paths.ts";

@@ -1,4 +1,5 @@
-// What the server does without a home directory, and without some of its permissions.
+// With any home directory, and with few permissions, the server serves what it can, and says
+// what it lacks.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
@@ -67,7 +68,7 @@ const STARTS: Readonly<Record<string, Start>> = {
 };
 
 for (const [when, { options, names, log }] of Object.entries(STARTS)) {
-  Deno.test(`the server serves what it may read, and logs what to do, if ${when}`, async () => {
+  Deno.test(`the server serves what it may read if ${when}`, async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "git");
     place.skill("home/.claude/skills", "pdf");

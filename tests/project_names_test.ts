@@ -261,7 +261,7 @@ withNames.test("a project's skills that are served change only the names that th
   });
 });
 
-withNames.test("each name that a list shows loads its skill", async () => {
+withNames.test("each name in a list loads its skill, in any catalog", async () => {
   await compare(ALL_KINDS, (_before, { catalog }) => {
     for (const viewer of ["model", "user", "host"] as const) {
       for (const { name, skill } of listEntries(viewer, catalog)) {

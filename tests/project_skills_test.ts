@@ -131,7 +131,7 @@ Deno.test("a project's 1,200 skills push none of the user's out of a list or a s
   assert.ok(completion.values.every((name: string) => name.length <= 200));
 });
 
-withNames.test("the names of files add no lines to lists of files, and hide nothing in them", async () => {
+withNames.test("the names of files add no lines to lists of files", async () => {
   using place = new Place();
   place.skill("project/skills", "git");
   const dir = "project/skills/git/d";

@@ -1,4 +1,4 @@
-// Skills on a server of the SDK that someone else wrote, of either version.
+// A server of the SDK that someone else wrote, of either version, gets the tools of the skills.
 import assert from "node:assert/strict";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
@@ -134,7 +134,7 @@ Deno.test("registerSkillTools() registers the tools of any toolset, for any prof
   }
 });
 
-Deno.test("registerSkillTools() refuses another server, and unknown options", async () => {
+Deno.test("registerSkillTools() refuses what it cannot use", async () => {
   using place = new Place();
   const { registry, server } = await open(place, 1);
   for (const other of [server.server, null, undefined]) {

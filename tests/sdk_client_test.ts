@@ -1,4 +1,4 @@
-// What the SDK's own client gets over stdio, in both eras.
+// The SDK's own client gets all that it asks for over stdio, in both eras.
 import assert from "node:assert/strict";
 import {
   Client,
@@ -18,7 +18,7 @@ const ERAS: Readonly<Record<string, VersionNegotiationOptions["mode"]>> = {
 };
 
 for (const [era, mode] of Object.entries(ERAS)) {
-  Deno.test(`a client ${era} loads, completes, verifies, and hears of changes`, async () => {
+  Deno.test(`a client ${era} gets all that it asks for`, async () => {
     using place = filesPlace();
     const [command, options] = serverCommand(place);
     const transport = new StdioClientTransport({

@@ -1,5 +1,5 @@
-// How a registry that watches notices changes of skills and of its policy, without its
-// timer unless a test says so, and what a server then tells.
+// A registry that watches notices each change of its skills and its policy, without its timer
+// unless a test says so.
 import assert from "node:assert/strict";
 import {
   type SkillCatalog,
@@ -236,7 +236,7 @@ withLinks.test("watching goes on after a folder becomes a link to itself", async
   }
 });
 
-Deno.test("a policy file that is written, replaced, linked, or created again is noticed", async () => {
+Deno.test("a policy file is noticed however it is written", async () => {
   using place = new Place();
   place.skill("skills", "git");
   const policy = place.file("policy.yaml", "rules: []");

@@ -1,6 +1,5 @@
-// Who sees a skill, and its files in the skill around it, as a table: in each state,
-// and in each arrangement of the two. Each view agrees. If the policy is not valid,
-// nobody sees any.
+// Every view agrees who sees a skill, and its files in the skill around it, as a table of its
+// states and of the places of the two. If the policy is not valid, nobody sees any.
 import assert from "node:assert/strict";
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
@@ -334,7 +333,7 @@ withLinks.test("a skill whose SKILL.md is a link into a manual folder is hidden 
   assert.equal(found.get("outer")!.hiddenFrom, "model");
 });
 
-Deno.test("a server with an invalid policy serves nothing, and says why, until it is fixed", async () => {
+Deno.test("a server with an invalid policy serves nothing until it is fixed", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "mine");

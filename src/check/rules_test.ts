@@ -7,7 +7,7 @@ import { relative } from "../fs/paths.ts";
 
 const withCase = needs("caseSensitive");
 
-Deno.test("--check reports what cannot be read, and --list does not look at it", async () => {
+Deno.test("only --check reports what cannot be read", async () => {
   using place = new Place();
   const dir = place.dir("skills");
   place.skill("skills", "locked", `${skillMd("locked")}[x](keys/one.md)`);

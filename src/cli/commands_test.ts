@@ -30,7 +30,7 @@ Deno.test("--check refuses a folder of --ignore in an unknown home folder", asyn
   assert.match(stderr, /Cannot find "~\/x": the home folder is unknown;/);
 });
 
-Deno.test("--print-config prints no entry with an invalid policy, and says why", async () => {
+Deno.test("--print-config says why it prints no entry with an invalid policy", async () => {
   using place = new Place();
   const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
   const cases = [

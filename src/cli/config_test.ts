@@ -115,7 +115,7 @@ withSh.test("--print-config prints the client's own command, which adds the same
 
 // The paths are not those of Windows.
 withSh.test(
-  "--print-config prints no command that a shell could change, and none on Windows",
+  "--print-config prints no command that a shell could change",
   () => {
     const printsCommand = (dir: string, program = PROGRAM) => {
       const args = ["--skill-dir", dir];
@@ -131,7 +131,7 @@ withSh.test(
   },
 );
 
-Deno.test("--print-config keeps the settings, and lets Deno read only their paths", async () => {
+Deno.test("--print-config lets Deno read only the paths of the settings it keeps", async () => {
   using place = new Place();
   place.file("project/policy.yaml", "rules: []");
   const store = place.dir("store");
@@ -284,7 +284,7 @@ withLinks.test("--print-config starts Deno by its path on the PATH, but by none 
   assert.equal(await commandFor(...inside), Deno.execPath());
 });
 
-Deno.test("--print-config lets Deno read the folder above a path with a comma, and says so", () => {
+Deno.test("--print-config says that Deno may read the folder above a path with a comma", () => {
   const dir = resolve("/one/Doe, Jane/skills");
   const { text, notes } = configFor("cursor", { args: ["--skill-dir", dir] });
   const launch = parseLaunch(text);

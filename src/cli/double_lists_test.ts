@@ -92,7 +92,7 @@ async function printedNumber(
   return Number(number);
 }
 
-withLinks.test("--print-config counts the skills that a client lists, too, through links, and the tokens that its rule saves", async () => {
+withLinks.test("--print-config says what its rule saves where the client lists skills, too", async () => {
   using place = installedPlace();
   for (const name of NAMES) {
     place.link(

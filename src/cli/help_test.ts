@@ -96,7 +96,7 @@ Deno.test("the messages about invalid command lines say what to do", () => {
   }
 });
 
-Deno.test("an invalid command line prints only a message to stderr, and exits with 2", async () => {
+Deno.test("an invalid command line prints only a message to stderr", async () => {
   using place = new Place();
   assert.deepEqual(await runServer(place, { args: ["--wrong"] }), {
     code: 2,

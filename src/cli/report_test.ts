@@ -31,7 +31,7 @@ import { createReport } from "./report.ts";
 const withNames = needs("names");
 const withShAndGit = needs("sh", "git");
 
-Deno.test("--list shows the state and the rule of each skill, and --check its problems", async () => {
+Deno.test("--list and --check show what a policy does to each skill", async () => {
   using place = reportPlace();
   place.skill("home/.claude/skills", "bad", skillMd("bad", "Use: this"));
   place.file(
@@ -144,7 +144,7 @@ Deno.test("--json prints the folders, their skills, and problems by file and lin
   ]);
 });
 
-withNames.test("no name of a folder adds a line to what is printed, or controls the terminal", async () => {
+withNames.test("no name of a folder adds a line to what is printed", async () => {
   using place = new Place();
   const dir =
     "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y##vso[x]";

@@ -105,7 +105,7 @@ Deno.test("diagnosticOf() repeats the system's words without the path", () => {
   }
 });
 
-Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix it", () => {
+Deno.test("SkillFileError says what is wrong with a path, and how to fix it", () => {
   const fault = tooLarge(1024 * 1024);
   const error = new SkillFileError('a"\n.md', fault);
   assert.equal(

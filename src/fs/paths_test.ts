@@ -103,7 +103,7 @@ Deno.test({
   },
 });
 
-Deno.test("paths on Windows have both slashes, and are compared without regard to case", async () => {
+Deno.test("paths on Windows have both slashes, and no case", async () => {
   using place = new Place();
   const found = await onWindows(
     place,

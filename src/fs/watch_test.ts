@@ -49,7 +49,7 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder", asy
   assert.deepEqual(events.takeAll(), []);
 });
 
-Deno.test("DirWatcher watches the first directories that exist, and opens them once", async () => {
+Deno.test("DirWatcher opens the first directories that exist, once", async () => {
   using watched = new Watched();
   const { place } = watched;
   const { watchFs } = Deno;

@@ -49,7 +49,7 @@ class SlowHandler {
   }
 }
 
-Deno.test("Exchange handles 64 requests at once, and tells others when to try again", async () => {
+Deno.test("Exchange tells the 65th request when to try again", async () => {
   const handler = new SlowHandler();
   const handled = await handler.send(64, PING);
   const refused = await handler.respond(post(PING), {});
@@ -84,7 +84,7 @@ Deno.test("Exchange counts a request from before its body has arrived", async ()
   assert.deepEqual(new Set(statuses), new Set([504]));
 });
 
-Deno.test("Exchange counts a listener, which its body tells, until the SDK answers", async () => {
+Deno.test("Exchange counts a listener until the SDK answers", async () => {
   const handler = new SlowHandler();
   const listening = await handler.send(64, LISTEN);
   const endless = () => new Response(new ReadableStream());

@@ -150,7 +150,7 @@ Deno.test("Policy.load() says which rule names a folder that cannot be resolved"
   assert.equal(policy.isUsable, true);
 });
 
-Deno.test("Policy checks an object like a file, and is not usable until it is valid", async () => {
+Deno.test("Policy checks an object like a file", async () => {
   const rules = [{ state: "of" } as unknown as SkillPolicyRule];
   const policy = new Policy({ policy: { rules } });
   const [diagnostic] = await policy.load(new Project({}));

@@ -57,7 +57,7 @@ const CORRECTED: [field: string, value: unknown][] = [
   ["x:\n  - @me\n  - y", ["@me", "y"]],
 ];
 
-Deno.test("readFields() corrects a field that the parser refuses, and no other", () => {
+Deno.test("readFields() corrects only the fields that the parser refuses", () => {
   for (const [field, value] of CORRECTED) {
     const { values, refused } = readFields(
       `name: a\n${field}\ndescription: b\ntools: [Read] # x: y\nlicense: M: I`,

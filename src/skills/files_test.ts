@@ -14,7 +14,7 @@ const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
 
-withLinks.test("a link in a hidden skill is hidden too, even if it leads to a file that is not", async () => {
+withLinks.test("a link in a hidden skill is hidden, even if its target is not", async () => {
   using place = new Place();
   place.skill(SKILLS, "outer");
   place.file(`${SKILLS}/outer/docs/notes.md`, "notes");

@@ -125,7 +125,7 @@ Deno.test("skills of one name in several plugins load by the names of their plug
   assert.deepEqual(shadowed.map(({ skill }) => skill.prefix), ["b", undefined]);
 });
 
-Deno.test("a name comes before a plugin, and of several plugins, a global one comes first", async () => {
+Deno.test("a name comes before a plugin, and a global plugin before a project's", async () => {
   using place = new Place();
   place.skill("project/deep/tools/skills", "pdf");
   using registry = await openPlugins(place);

@@ -47,7 +47,7 @@ withLinks.test("a folder of an option or a rule that a clone links out names not
   );
 });
 
-withLinks.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
+withLinks.test("server treats the home folder's skills as global if it runs in that folder", async () => {
   using place = new Place();
   place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
   place.link(place.project, "home-link");

@@ -131,7 +131,7 @@ Deno.test("clients learn the length of a SKILL.md that is longer than they keep"
   }
 });
 
-Deno.test("OpenCode counts bytes, and Gemini CLI characters", async () => {
+Deno.test("the length that a client keeps is in the unit that it counts", async () => {
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git") + "é".repeat(30_000));
   using registry = await openSkills(place);

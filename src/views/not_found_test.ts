@@ -177,7 +177,7 @@ async function explainWays(dir: string, ...args: string[]): Promise<string[]> {
   return answers.map((it) => isWindows ? it.replaceAll("\\", "/") : it);
 }
 
-Deno.test("the answer says how a skill was unpacked or misplaced, and how to mend it", async () => {
+Deno.test("the answer says how to mend a skill that was misplaced", async () => {
   const own = WAYS.map(([name, , path, words, line]) =>
     `${name === "zip" ? "Check" : "Skipped"} "/${HOME}/${path}"${
       line ? ` (${line})` : ""

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
+import type { SkillRegistry } from "../../mod.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { needs } from "../../tests/testing/needs.ts";
@@ -58,7 +58,7 @@ for (const toolset of ["skilljack", "agentskills"] as const) {
   });
 }
 
-Deno.test("resources/read reads a URI as it is meant, and returns the URI that was sent", async () => {
+Deno.test("resources/read reads a URI as it is meant", async () => {
   using place = writtenPlace();
   await using wire = await Wire.open(place);
   const read = async (uri: string) =>
@@ -128,7 +128,7 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.deepEqual([beside, isError], [part, undefined]);
 });
 
-withLinks.test("skill-resource names what it leaves out, and nothing outside the skill", async () => {
+withLinks.test("skill-resource names what it leaves out of the skill, but nothing outside", async () => {
   using place = filesPlace();
   const git = `${SKILLS}/git`;
   const outside = place.file("outside.txt", "outside");
@@ -211,7 +211,7 @@ Deno.test("a result of more than 8 MiB as JSON is refused with advice", async ()
   assert.equal(result.contents[0].text.length, 1_000_000);
 });
 
-Deno.test("over HTTP, tools take no absolute path, not even that of a skill's file", async () => {
+Deno.test("over HTTP, tools take no absolute path", async () => {
   using place = filesPlace();
   const directory = join(place.path, "home/.claude/skills/git");
   for (const toolset of ["skilljack", "agentskills"] as const) {

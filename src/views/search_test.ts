@@ -56,7 +56,7 @@ Deno.test("SkillIndex.search() finds words in names, descriptions, and instructi
   }
 });
 
-Deno.test("SkillIndex.search() ranks instructions low, and rare words high", async () => {
+Deno.test("SkillIndex.search() ranks instructions below names and descriptions", async () => {
   const maps = catalogOf(
     ["a", "Other text here", "About maps"],
     ["b", "Draw maps here"],

@@ -20,7 +20,7 @@ Deno.test("readMessage() cleans the params of a message, if it has any", () => {
   assert.deepEqual(readMessage(text), { message });
 });
 
-Deno.test("readMessage() answers other texts with the code of the error, and the ID", () => {
+Deno.test("readMessage() answers other texts with the code of their error", () => {
   const cases = [
     ["nonsense", -32700],
     ["", -32700],

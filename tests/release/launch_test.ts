@@ -1,5 +1,5 @@
-// The ways to start the server that a release has: from JSR, from a clone, as a bundle,
-// and as an executable.
+// The server starts in each way that a release has: from JSR, from a clone, as a bundle, and
+// as an executable.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The server on stdio under load: its memory, its open files, and its times.
+// The server on stdio keeps its memory, its open files, and its times within limits.
 import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
 import { Place, skillMd } from "../testing/folders.ts";

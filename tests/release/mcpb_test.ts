@@ -1,4 +1,4 @@
-// The bundle for Claude Desktop, and server.json for the MCP Registry.
+// The bundle for Claude Desktop starts, and server.json is valid for the MCP Registry.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Ajv } from "npm:ajv@^8.17.1";
