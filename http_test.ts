@@ -8,12 +8,7 @@ import { TOOL_NAMES, type Toolset } from "./src/views/options.ts";
 import { toolsets } from "./tests/testing/client.ts";
 import { REPOSITORY } from "./tests/testing/environment.ts";
 import { filesPlace, Place, skillMd } from "./tests/testing/folders.ts";
-import {
-  GIT_CALL,
-  HttpServer,
-  modern,
-  modernClient,
-} from "./tests/testing/http.ts";
+import { GIT_CALL, HttpServer, modernClient } from "./tests/testing/http.ts";
 import { needs } from "./tests/testing/needs.ts";
 import { message, type Reply } from "./tests/testing/server.ts";
 import { callFor, type ToolCall } from "./tests/testing/tools.ts";
@@ -107,10 +102,7 @@ Deno.test("modern results and errors are the same over HTTP", async () => {
   const listen = await server.askLegacy("subscriptions/listen");
   assert.equal(listen.error!.code, -32601);
   for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
-    const response = await server.fetch(modern(method), {
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": method,
-    });
+    const response = await server.send(method);
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [404, -32601], method);
   }

@@ -85,50 +85,6 @@ for (const toolset of Object.keys(toolsets) as Toolset[]) {
   });
 }
 
-Deno.test("every name in a list loads its skill, whatever its characters", async () => {
-  using place = new Place();
-  const long = "x".repeat(196);
-  const names = ["R&D", "<b>", "deploy", `${long} one`, `${long} two`];
-  for (const [index, name] of names.entries()) {
-    place.skill(
-      HOME,
-      `home-${index}`,
-      skillMd(JSON.stringify(name), `Mine ${index}`),
-    );
-  }
-  for (const [index, name] of ["de\u200bploy", "R&amp;D"].entries()) {
-    place.skill(
-      PROJECT,
-      `project-${index}`,
-      skillMd(JSON.stringify(name), `Theirs ${index}`),
-    );
-  }
-  const args = ["--tools", "reference", place.project, place.home];
-  await using session = await Session.open(place, { args });
-  const { content } = await session.call("list_skills");
-  const listed: { name: string; description: string }[] = JSON.parse(
-    (content[0] as { text: string }).text,
-  );
-  assert.equal(listed.length, 5, JSON.stringify(listed));
-  for (const { name, description } of listed) {
-    const { text } = await session.text("read_skill", { name });
-    assert.ok(
-      text.includes(`description: ${description}\n`),
-      `${name} loads ${text}`,
-    );
-  }
-  const { tools } = await session.client.listTools();
-  const list = tools[0]!.description!;
-  assert.match(list, /\n- project:R&D: Theirs 1\n/);
-  assert.match(list, /\n- <b>: Mine 1\n/);
-  const { prompts: [, ...prompts] } = await session.client.listPrompts();
-  assert.equal(prompts.length, 7);
-  for (const { name, description } of prompts) {
-    const { messages: [message] } = await session.client.getPrompt({ name });
-    assert.ok(JSON.stringify(message).includes(description!), name);
-  }
-});
-
 Deno.test("lists have 1,024 characters of a description", async () => {
   using place = new Place();
   const description = "😀".repeat(3_000);

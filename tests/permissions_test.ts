@@ -6,7 +6,6 @@ import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { flagsWith } from "./testing/environment.ts";
 import { Place } from "./testing/folders.ts";
-import { HttpServer } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
 import { onWindows, runServer, type ServerOptions } from "./testing/server.ts";
 
@@ -37,9 +36,13 @@ const STARTS: Readonly<Record<string, Start>> = {
     names: ["git", "pdf"],
   },
   "Deno may read only the project": {
-    options: ({ project }) => ({
-      flags: flagsWith(`--allow-read=${project}`, "--allow-env"),
-    }),
+    options: (place) => {
+      place.skill("project/.claude/skills", "off");
+      const rules = "rules: [{ skill: off, state: off }]";
+      const policy = place.file("project/policy.yaml", rules);
+      const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
+      return { flags, args: ["--policy", policy] };
+    },
     names: ["git"],
     log:
       /home.\.claude.skills": Deno is not allowed to read it; add it to .*--allow-read/,
@@ -98,27 +101,6 @@ Deno.test("--list does not report folders that it does not need", async () => {
     assert.deepEqual([code, stderr], [0, ""]);
     assert.match(stdout, new RegExp(`^ {2}${found} +1 file`, "m"));
   }
-});
-
-Deno.test("server over HTTP obeys a policy that Deno may read beside the skills", async () => {
-  using place = new Place();
-  place.skill("team", "git");
-  place.skill("team", "pdf");
-  const policy = place.file(
-    "team/policy.yaml",
-    "rules: [{ skill: pdf, state: off }]",
-  );
-  const skills = join(place.path, "team");
-  await using server = await HttpServer.start(place, {
-    permissions: [`--allow-read=${skills}`, "--allow-env"],
-    env: {
-      SKILLS_DIR: skills,
-      SKILL_SERVER_ARGS: `--tools skilljack --policy ${policy}`,
-    },
-  });
-  const { result } = await server.ask("prompts/list");
-  const names = result.prompts.map(({ name }: { name: string }) => name);
-  assert.deepEqual(names, ["skill", "git"]);
 });
 
 withLinks.test("server serves a root that is a link with permission only for the link", async () => {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
-import { join } from "../src/fs/paths.ts";
-import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
+import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { type Entry, pages, Session } from "./testing/client.ts";
 import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
@@ -384,12 +384,7 @@ Deno.test("if the policy is not valid, lists and tools say why there are no skil
       const loaded = await call(callFor(toolset, "git"));
       assert.match(textOf(loaded), isRemote ? why : reason);
       assert.equal(loaded.isError, true);
-      const { result: { instructions } } = await server.ask(0, "initialize", {
-        protocolVersion: "2025-11-25",
-        capabilities: {},
-        clientInfo: { name: "test", version: "1" },
-      });
-      assert.match(instructions, why);
+      assert.match(await server.instructions(), why);
     }
   }
 });

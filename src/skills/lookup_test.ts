@@ -8,6 +8,7 @@ import {
 import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { basename, join, relative } from "../fs/paths.ts";
+import { listEntries } from "../views/entries.ts";
 import { lookUp, lookUpUri } from "./lookup.ts";
 import { skillMdUri } from "./names.ts";
 
@@ -23,7 +24,10 @@ async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
 
 const SIGMA = "\u03a3-utils";
 
-const PROJECT_NAMES = ["deploy", "git", "R&amp;D", "C++ <new>", SIGMA];
+const PROJECT_NAMES = [
+  ...["deploy", "git", "R&amp;D", "C++ <new>", SIGMA],
+  ...["one", "two"].map((end) => `${"x".repeat(196)} ${end}`),
+];
 
 const GLOBAL_NAMES = ["\u200bgit", "R&D", SIGMA];
 
@@ -62,6 +66,11 @@ Deno.test("lookUp() and lookUpUri() find a skill however its name is written", a
   }
   for (const { skill } of catalog.shadowed) {
     assert.equal(lookUpUri(skillMdUri(skill), catalog)?.skill, skill);
+  }
+  for (const viewer of ["model", "user", "host"] as const) {
+    for (const { name, skill } of listEntries(viewer, catalog)) {
+      assert.equal(lookUp(name, viewer, catalog).skill, skill, name);
+    }
   }
   const long = `skill://git/${"x".repeat(4_097)}`;
   assert.equal(lookUpUri(long, catalog), undefined);

@@ -96,18 +96,22 @@ export class HttpServer implements AsyncDisposable {
     });
   }
 
-  /** Sends a modern request and returns the reply. */
-  async ask(method: string, params: object = {}): Promise<Reply> {
+  /** Sends a request of the modern era and returns the response. */
+  send(method: string, params: object = {}): Promise<Response> {
     const { name, uri } = params as { name?: string; uri?: string };
-    const response = await this.fetch(modern(method, params), {
+    return this.fetch(modern(method, params), {
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": method,
       ...((name ?? uri) && { "mcp-name": (name ?? uri)! }),
     });
-    return await response.json();
   }
 
-  /** Sends a legacy request and returns the reply. */
+  /** Sends a request of the modern era and returns the reply. */
+  async ask(method: string, params: object = {}): Promise<Reply> {
+    return await (await this.send(method, params)).json();
+  }
+
+  /** Sends a request of the legacy era and returns the reply. */
   async askLegacy(method: string, params: object = {}): Promise<Reply> {
     const id = nextId();
     const response = await this.fetch({ jsonrpc: "2.0", id, method, params });

@@ -61,6 +61,16 @@ export class LocalServer implements Asking, Disposable {
     return promise;
   }
 
+  /** Returns the instructions that a client of the legacy era gets. */
+  async instructions(): Promise<string> {
+    const { result } = await this.ask(0, "initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    });
+    return result.instructions;
+  }
+
   [Symbol.dispose](): void {
     this.registry.close();
   }
