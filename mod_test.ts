@@ -8,14 +8,9 @@ import {
   type SkillRegistryOptions,
 } from "./mod.ts";
 import { basename, isCaseBlind, join } from "./src/fs/paths.ts";
-import {
-  diskError,
-  DiskSpy,
-  Place,
-  replaced,
-  skillMd,
-} from "./tests/testing/folders.ts";
+import { diskError, DiskSpy, replaced } from "./tests/testing/fakes.ts";
 import { needs } from "./tests/testing/needs.ts";
+import { Place, skillMd } from "./tests/testing/place.ts";
 import { names, openRegistry, root } from "./tests/testing/registry.ts";
 import { Inbox } from "./tests/testing/waiting.ts";
 

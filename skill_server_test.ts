@@ -5,8 +5,8 @@ import { join } from "./src/fs/paths.ts";
 import { quote } from "./src/text.ts";
 import { Session } from "./tests/testing/client.ts";
 import { DEFAULT_FOLDERS, REPOSITORY } from "./tests/testing/environment.ts";
-import { Place, skillMd } from "./tests/testing/folders.ts";
 import { needs } from "./tests/testing/needs.ts";
+import { Place, skillMd } from "./tests/testing/place.ts";
 import { serverCommand, serverScript } from "./tests/testing/server.ts";
 
 const withTerminal = needs("terminal");

@@ -8,13 +8,13 @@ import {
   type Rule,
   RULES,
 } from "../src/diagnostics.ts";
-import { join } from "../src/fs/paths.ts";
 import { EXTENSION_HANDLERS } from "../src/features/skills_extension.ts";
+import { join } from "../src/fs/paths.ts";
 import { validName } from "../src/skills/limits.ts";
 import { createEntries } from "./testing/entries.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
+import { Place } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { diagnosticsIn, printedReport } from "./testing/report.ts";
 import { runServer, type ServerDirs } from "./testing/server.ts";

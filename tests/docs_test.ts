@@ -4,10 +4,10 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
 import { record } from "../tools/record.ts";
 import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
+import { Place } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 
 const withSh = needs("sh");

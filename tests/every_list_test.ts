@@ -7,7 +7,7 @@ import {
   Session,
   toolsets,
 } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 
 const HOME = "home/.claude/skills";

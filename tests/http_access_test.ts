@@ -11,7 +11,6 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
 import { dirname, join } from "../src/fs/paths.ts";
-import { filesPlace, type Place } from "./testing/folders.ts";
 import {
   httpCommand,
   type HttpOptions,
@@ -21,6 +20,7 @@ import {
   TOKEN,
 } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
+import { filesPlace, type Place } from "./testing/place.ts";
 import { message, runServer } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
 

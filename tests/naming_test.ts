@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
 import { Session } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { printedReport } from "./testing/report.ts";
 
 /** Whom a skill comes from. */

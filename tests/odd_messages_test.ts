@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { METHODS as HANDLED } from "../src/features/methods.ts";
-import { filesPlace } from "./testing/folders.ts";
 import { HttpServer, modern } from "./testing/http.ts";
+import { filesPlace } from "./testing/place.ts";
 import { message, MODERN_META, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 

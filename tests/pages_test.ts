@@ -10,9 +10,9 @@ import {
   preload,
   REPOSITORY,
 } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
 import { listCommands, PAGES } from "./testing/pages.ts";
+import { Place } from "./testing/place.ts";
 import { linesOf } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
 

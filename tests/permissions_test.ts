@@ -5,8 +5,8 @@ import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { flagsWith } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
+import { Place } from "./testing/place.ts";
 import { onWindows, runServer, type ServerOptions } from "./testing/server.ts";
 
 const withLinks = needs("links");

@@ -14,8 +14,8 @@ import { lookUp } from "../src/skills/lookup.ts";
 import { skillKey, skillUri, toPromptName } from "../src/skills/names.ts";
 import { listEntries } from "../src/views/entries.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { callFor, contextOf } from "./testing/tools.ts";
 

@@ -20,7 +20,8 @@ import { join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES } from "../src/views/clients.ts";
 import { toolsets } from "./testing/client.ts";
 import { isWindows } from "./testing/environment.ts";
-import { Place, replaced, skillMd } from "./testing/folders.ts";
+import { replaced } from "./testing/fakes.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { Inbox } from "./testing/waiting.ts";
 

@@ -9,8 +9,8 @@ import {
 } from "../mod.ts";
 import { join, relative } from "../src/fs/paths.ts";
 import { createEntries } from "./testing/entries.ts";
-import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
+import { Place } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { readTable, type Row } from "./testing/tables.ts";
 

@@ -6,8 +6,8 @@ import {
 } from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import { StdioClientTransport } from "npm:@modelcontextprotocol/client@^2/stdio";
-import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL } from "./testing/http.ts";
+import { filesPlace } from "./testing/place.ts";
 import { serverCommand } from "./testing/server.ts";
 import { Inbox } from "./testing/waiting.ts";
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";
 

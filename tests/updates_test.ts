@@ -8,14 +8,9 @@ import {
   type SkillRoot,
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
-import {
-  diskError,
-  DiskSpy,
-  Place,
-  replaced,
-  skillMd,
-} from "./testing/folders.ts";
+import { diskError, DiskSpy, replaced } from "./testing/fakes.ts";
 import { lacks, needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { names, openRegistry, root } from "./testing/registry.ts";
 import { eventually, Inbox } from "./testing/waiting.ts";
 

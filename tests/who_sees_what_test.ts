@@ -8,9 +8,9 @@ import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { type Entry, pages, Session } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { callFor, textOf, type ToolCall } from "./testing/tools.ts";
 

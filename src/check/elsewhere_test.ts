@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { LocalServer } from "../../tests/testing/local_server.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { isAtOrBelow, join } from "../fs/paths.ts";

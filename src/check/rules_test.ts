@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { RULES } from "../diagnostics.ts";
 import { relative } from "../fs/paths.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { MOD } from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";

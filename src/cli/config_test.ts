@@ -10,9 +10,9 @@ import {
   settingsFor,
 } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { ALLOW_SHELL } from "../features/toolsets/shell.ts";
 import { basename, isWindows, join, resolve } from "../fs/paths.ts";

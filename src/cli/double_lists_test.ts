@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
 import { printedLaunch, serverArgs } from "../../tests/testing/command_line.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import type { ClientName } from "../views/clients.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import {
   runScript,
   runServer,

@@ -3,15 +3,10 @@ import config from "../../deno.json" with { type: "json" };
 import { checkSkills } from "../../mod.ts";
 import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import {
-  DiskSpy,
-  Place,
-  replaced,
-  runSync,
-  skillMd,
-} from "../../tests/testing/folders.ts";
+import { DiskSpy, replaced } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { Place, runSync, skillMd } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
 import {
   diagnosticsIn,

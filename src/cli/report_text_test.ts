@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import { withVariables } from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { withVariables } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { join } from "../fs/paths.ts";
 import type { Report } from "./report.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { filesPlace } from "../../tests/testing/folders.ts";
+import { filesPlace } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("with --tools reference, only .md files can be read and are listed", async () => {

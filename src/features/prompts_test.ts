@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { metaOf, Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { pages } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 const HOME = "home/.claude/skills";

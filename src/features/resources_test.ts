@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, skillMd } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("resources/list contains each skill's SKILL.md and the collection of its files", async () => {

@@ -6,7 +6,7 @@ import {
   pages,
   verify,
 } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 const SKILLS = "home/.claude/skills";

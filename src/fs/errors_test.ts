@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { diskError, Place } from "../../tests/testing/folders.ts";
+import { diskError } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import type { Rule } from "../diagnostics.ts";
 import {
   diagnosticOf,

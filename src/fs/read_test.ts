@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { join } from "./paths.ts";
 import { isSettled, locate, readLocated } from "./read.ts";
 

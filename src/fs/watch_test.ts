@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { Place, replaced } from "../../tests/testing/folders.ts";
+import { replaced } from "../../tests/testing/fakes.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "./paths.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./watch.ts";

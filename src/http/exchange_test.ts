@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { McpHttpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { replaced } from "../../tests/testing/folders.ts";
+import { replaced } from "../../tests/testing/fakes.ts";
 import { MODERN_META } from "../../tests/testing/server.ts";
 import type { Sender } from "./access.ts";
 import { Exchange } from "./exchange.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withVariables } from "../../tests/testing/environment.ts";
+import { withVariables } from "../../tests/testing/fakes.ts";
 import { basename } from "../fs/paths.ts";
 import { UsageError } from "../program/command_line.ts";
 import { createHttpSettings, type HttpSettings } from "./http_settings.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { filesPlace } from "../../tests/testing/folders.ts";
 import { HttpServer, TOKEN } from "../../tests/testing/http.ts";
+import { filesPlace } from "../../tests/testing/place.ts";
 import { servePage } from "./page.ts";
 
 /** Returns the content of the only element of a kind. */

@@ -1,6 +1,6 @@
-import { filesPlace } from "../../tests/testing/folders.ts";
 import { HttpServer, modernClient } from "../../tests/testing/http.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { filesPlace } from "../../tests/testing/place.ts";
 import { eventually } from "../../tests/testing/waiting.ts";
 
 const withLinks = needs("links");

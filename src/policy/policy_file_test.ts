@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { join } from "../fs/paths.ts";
 import { Project } from "../skills/project.ts";
 import { loadPolicy, type PolicyFile } from "./policy_file.ts";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { formatDiagnostic } from "../diagnostics.ts";
 import { join, resolve } from "../fs/paths.ts";
 import { Project } from "../skills/project.ts";

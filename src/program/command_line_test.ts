@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { UsageError } from "./command_line.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { environment, REPOSITORY } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runScript, runServer } from "../../tests/testing/server.ts";
 import { dirname, join } from "../fs/paths.ts";
 import { quoteWord } from "./running_program.ts";

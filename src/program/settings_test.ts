@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { withVariables } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { withVariables } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 import {

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import {
-  diskError,
-  DiskSpy,
-  Place,
-  skillMd,
-} from "../../tests/testing/folders.ts";
+import { diskError, DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { openRegistry, root } from "../../tests/testing/registry.ts";
 import { join } from "../fs/paths.ts";
 

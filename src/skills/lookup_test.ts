@@ -5,7 +5,7 @@ import {
   type SkillPolicy,
   SkillRegistry,
 } from "../../mod.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { basename, join, relative } from "../fs/paths.ts";
 import { listEntries } from "../views/entries.ts";

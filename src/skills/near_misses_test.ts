@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createEntries } from "../../tests/testing/entries.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { relative } from "../fs/paths.ts";
 

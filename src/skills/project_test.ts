@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { scanSkillRoots } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
-import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { basename, join } from "../fs/paths.ts";
 

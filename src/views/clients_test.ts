@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
 import { createInstructions } from "./instructions.ts";
 

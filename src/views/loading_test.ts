@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { SkillRegistry } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import {
   GIT_CALL,
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { message } from "../../tests/testing/server.ts";
 import { callFor, textOf, toolCaller } from "../../tests/testing/tools.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { needs } from "../../tests/testing/needs.ts";
 import { createEntries } from "../../tests/testing/entries.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { isWindows, join } from "../fs/paths.ts";
 import { quote } from "../text.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { SkillRegistry } from "../../mod.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import { HttpServer } from "../../tests/testing/http.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { Wire } from "../../tests/testing/server.ts";
 import { callFor, textOf, toolCaller } from "../../tests/testing/tools.ts";

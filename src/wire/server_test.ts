@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 
 Deno.test("a saved policy change sends notifications only for the lists that it changes", async () => {
   using place = new Place();

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
 import { openTab, type Tab } from "../testing/browser.ts";
-import { filesPlace, type Place, skillMd } from "../testing/folders.ts";
 import { type HttpOptions, HttpServer, TOKEN } from "../testing/http.ts";
 import { lacks } from "../testing/needs.ts";
+import { filesPlace, type Place, skillMd } from "../testing/place.ts";
 
 /** What to say where the token is wrong. */
 const WRONG = "The server does not accept this token. Check it, and try again.";

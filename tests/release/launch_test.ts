@@ -14,9 +14,9 @@ import {
   MOD,
   REPOSITORY,
 } from "../testing/environment.ts";
-import { Place, runSync } from "../testing/folders.ts";
 import { needs } from "../testing/needs.ts";
 import { MODULES, read } from "../testing/pages.ts";
+import { Place, runSync } from "../testing/place.ts";
 import { runServer } from "../testing/server.ts";
 
 const withJunctions = needs("junctions");

@@ -17,8 +17,8 @@ import {
   MOD,
   REPOSITORY,
 } from "../testing/environment.ts";
-import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
+import { Place } from "../testing/place.ts";
 
 /** The package that checks, packs, and unpacks bundles, and that starts them in clients. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2";

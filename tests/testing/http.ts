@@ -16,6 +16,7 @@ import {
 } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 
+/** How a server over HTTP is started. */
 export interface HttpOptions {
   args?: string[];
   env?: Record<string, string>;
@@ -47,6 +48,7 @@ export function httpCommand(
   return { launch: { command: program!, args: rest }, env };
 }
 
+/** A process that serves skills over HTTP at a free port. */
 export class HttpServer implements AsyncDisposable {
   readonly stderr = new Inbox<string>();
   readonly process: Deno.ChildProcess;
@@ -81,6 +83,7 @@ export class HttpServer implements AsyncDisposable {
     return server;
   }
 
+  /** Sends a body, if there is one, with the usual headers and others. */
   async fetch(
     body: string | object | undefined,
     headers: Record<string, string> = {},
@@ -118,6 +121,7 @@ export class HttpServer implements AsyncDisposable {
     return await response.json();
   }
 
+  /** Ends the server as a service manager does. */
   async end(): Promise<Deno.CommandStatus> {
     this.process.kill("SIGTERM");
     return await within(this.process.status, "the server to exit");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Session, toolsets } from "../../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { needs } from "../../../tests/testing/needs.ts";
+import { filesPlace, Place, skillMd } from "../../../tests/testing/place.ts";
 import { openRegistry } from "../../../tests/testing/registry.ts";
 import { textOf, toolCaller } from "../../../tests/testing/tools.ts";
 import { join } from "../../fs/paths.ts";
