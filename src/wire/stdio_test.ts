@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place } from "../../tests/testing/place.ts";
 import {
@@ -16,6 +15,7 @@ import { eventually, within } from "../../tests/testing/waiting.ts";
 
 const withLinks = needs("links");
 const withSh = needs("sh");
+const withProc = needs("proc");
 
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();
@@ -125,8 +125,7 @@ Deno.test("server exits after its input ends, even if its client does not read",
   await server.stderr.cancel();
 });
 
-withSh.test("server says that it cannot write to stdout", async () => {
-  if (!existsSync("/dev/full")) return;
+withProc.test("server says that it cannot write to stdout", async () => {
   using place = new Place();
   const request = JSON.stringify(message(1, "tools/list"));
   const script = `echo '${request}' | ${serverScript(place)} >/dev/full`;
