@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "../src/fs/paths.ts";
-import { settingsFor } from "./testing/command_line.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { lacks } from "./testing/needs.ts";
@@ -50,10 +49,6 @@ const PACKAGES = MODULES.flatMap((module) =>
 type Check = () => void | Promise<void>;
 
 const CHECKS: Readonly<Record<number, Check>> = {
-  3: () => {
-    const { roots } = settingsFor("--tools", "reference", REPOSITORY);
-    assert.equal(roots.length, 3);
-  },
   4: async () => {
     using place = new Place();
     await using wire = await Wire.open(place, { args: ["none"] });
@@ -130,13 +125,6 @@ const CHECKS: Readonly<Record<number, Check>> = {
     }
     const { content } = await readPath(place, "data");
     assert.match(content[0].text, /^Cannot return 9 files at once: .*"data\/8/);
-  },
-  40: async () => {
-    using place = filesPlace();
-    place.file(`${HOME}/git/node_modules/a.md`, "a");
-    for (const path of [".env", "node_modules/a.md"]) {
-      assert.equal((await readPath(place, path)).isError, true, path);
-    }
   },
   55: async () => {
     if (lacks("proc")) return;

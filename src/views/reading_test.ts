@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { SkillRegistry } from "../../mod.ts";
-import { HttpServer } from "../../tests/testing/http.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
@@ -135,6 +134,7 @@ withLinks.test("skill-resource names what it leaves out of the skill, but nothin
   place.link(outside, `${git}/data/there.txt`);
   place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
   place.link("references/deep", `${git}/inside`);
+  place.file(`${git}/node_modules/a.md`, "a");
   const large = new Uint8Array(2 ** 20 + 1);
   place.file(`${git}/references/large.bin`, large);
   using registry = await openRegistry(join(place.path, SKILLS));
@@ -148,7 +148,7 @@ withLinks.test("skill-resource names what it leaves out of the skill, but nothin
   assert.doesNotMatch(textOf(await read("references/deep")), /Skipped/);
   const isDir = /^Cannot read "data": it is a folder/;
   assert.match(textOf(await read("data")), isDir);
-  for (const path of ["none.md", ".env"]) {
+  for (const path of ["none.md", ".env", "node_modules/a.md"]) {
     assert.match(textOf(await read(path)), /the skill serves no such file/);
   }
   assert.equal(textOf(await read("inside/more.md")), "# More");
@@ -158,7 +158,7 @@ withLinks.test("skill-resource names what it leaves out of the skill, but nothin
   assert.equal((await read("a.md", "hidden")).isError, true);
 });
 
-withLinks.test("tools accept absolute paths in the skill and URIs of its files", async () => {
+withLinks.test("tools accept URIs of files and, not over HTTP, absolute paths", async () => {
   using place = filesPlace();
   const linked = place.skill("elsewhere", "linked");
   place.file("elsewhere/linked/100%.md", "# A");
@@ -189,6 +189,12 @@ withLinks.test("tools accept absolute paths in the skill and URIs of its files",
     }
     const main = join(skills, "linked", "SKILL.md");
     assert.equal(textOf(await read("linked", main)), skillMd("linked"));
+    const callOverHttp = toolCaller(registry, { toolset, isRemote: true });
+    for (const file of [paths[0]!, main]) {
+      const input = { [skill]: "linked", [path]: file };
+      const refused = textOf(await callOverHttp(tool, input));
+      assert.match(refused, /the skill serves no such file/);
+    }
   }
 });
 
@@ -209,23 +215,4 @@ Deno.test("a result of more than 8 MiB as JSON is refused with advice", async ()
   );
   const { result } = await read("skill://odd/a.txt");
   assert.equal(result.contents[0].text.length, 1_000_000);
-});
-
-Deno.test("over HTTP, tools take no absolute path", async () => {
-  using place = filesPlace();
-  const directory = join(place.path, "home/.claude/skills/git");
-  for (const toolset of ["skilljack", "agentskills"] as const) {
-    const args = ["--tools", toolset];
-    await using server = await HttpServer.start(place, { args });
-    const read = async (path: string) => {
-      const call = callFor(toolset, "git", path);
-      return (await server.ask("tools/call", call)).result;
-    };
-    for (const file of ["references/API.md", "SKILL.md"]) {
-      assert.equal((await read(file)).isError, undefined, file);
-      const { isError, content } = await read(join(directory, file));
-      assert.ok(isError, file);
-      assert.match(content[0].text, /the skill serves no such file/);
-    }
-  }
 });
