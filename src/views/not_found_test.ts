@@ -150,10 +150,10 @@ const WAYS: [
     "it is an archive, but a skill must be a folder; unpack it into a folder of its own, and remove it",
   ],
   [
-    "txt",
-    "txt/SKILL.md.txt=txt",
-    "txt/SKILL.md.txt",
-    'the file of a skill must be named "SKILL.md"; rename it to "SKILL.md", which must be plain text',
+    "deep",
+    "repository/skills/deep/",
+    "repository/skills/deep",
+    "it is deeper than the server searches; move it up, directly into the folder of skills",
   ],
   [
     "broken",
@@ -179,7 +179,7 @@ async function explainWays(dir: string, ...args: string[]): Promise<string[]> {
 
 Deno.test("the answer says how to mend a skill that was misplaced", async () => {
   const own = WAYS.map(([name, , path, words, line]) =>
-    `${name === "zip" ? "Check" : "Skipped"} "/${HOME}/${path}"${
+    `${name === "broken" ? "Skipped" : "Check"} "/${HOME}/${path}"${
       line ? ` (${line})` : ""
     }: ${words}`
   );
