@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "../src/fs/paths.ts";
+import { settingsFor } from "./testing/command_line.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { lacks } from "./testing/needs.ts";
@@ -49,6 +50,10 @@ const PACKAGES = MODULES.flatMap((module) =>
 type Check = () => void | Promise<void>;
 
 const CHECKS: Readonly<Record<number, Check>> = {
+  3: () => {
+    const { roots } = settingsFor("--tools", "reference", REPOSITORY);
+    assert.equal(roots.length, 3);
+  },
   4: async () => {
     using place = new Place();
     await using wire = await Wire.open(place, { args: ["none"] });
