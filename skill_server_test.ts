@@ -5,16 +5,11 @@ import { join } from "./src/fs/paths.ts";
 import { quote } from "./src/text.ts";
 import { Session } from "./tests/testing/client.ts";
 import { DEFAULT_FOLDERS, REPOSITORY } from "./tests/testing/environment.ts";
-import { Place, skillMd } from "./tests/testing/folders.ts";
 import { needs } from "./tests/testing/needs.ts";
-import {
-  runScript,
-  serverCommand,
-  serverScript,
-} from "./tests/testing/server.ts";
+import { Place, skillMd } from "./tests/testing/place.ts";
+import { serverCommand, serverScript } from "./tests/testing/server.ts";
 
 const withTerminal = needs("terminal");
-const withSh = needs("sh");
 
 Deno.test("server reports its name, version, and capabilities", async () => {
   using place = new Place();
@@ -110,7 +105,7 @@ Important:
   );
 });
 
-Deno.test("skill returns the exact text of a skill, and ignores the case of names", async () => {
+Deno.test("skill returns the exact text of a skill, whatever the case of its name", async () => {
   using place = new Place();
   // Placeholders of other programs stay.
   const body = "Run ${CLAUDE_SKILL_DIR}/ä.sh $ARGUMENTS\n";
@@ -220,7 +215,7 @@ Deno.test("server reports new skills and removed ones", async () => {
   }
 });
 
-Deno.test("server starts without any skill, and says what to do", async () => {
+Deno.test("a server without any skill says what to do", async () => {
   using place = new Place();
   place.dir("home/.claude/skills/empty");
   await using session = await Session.open(place);
@@ -263,15 +258,4 @@ withTerminal.test("server in a terminal says what it waits for", async () => {
   await child.stdin.abort();
   await child.status;
   assert.match(text, /^skill-server: This is an MCP server, .* add --help /);
-});
-
-withSh.test("server says why it cannot read stdin, how to start it, and exits with 2", async () => {
-  using place = new Place();
-  const script = `${serverScript(place)} < .`;
-  const { code, stderr } = await runScript(place, script);
-  assert.equal(code, 2);
-  assert.match(
-    stderr,
-    /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
-  );
 });

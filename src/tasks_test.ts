@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inTurns, SharedTask } from "./tasks.ts";
 
-Deno.test("inTurns() yields what is appended meanwhile, and lets timers and sockets be read", async () => {
+Deno.test("inTurns() lets sockets be read between items, also those appended meanwhile", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();
   using client = await Deno.connect({ port: listener.addr.port });

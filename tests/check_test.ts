@@ -1,5 +1,5 @@
-// What `--check` and `--list` report, as tables: tests/golden/check.txt is about the text
-// of a SKILL.md, and tests/golden/check_folders.txt is about directories.
+// What --check and --list print is what the rows of tests/golden/check.txt, about the text
+// of a SKILL.md, and of tests/golden/check_folders.txt, about folders, say.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import {
@@ -8,32 +8,18 @@ import {
   type Rule,
   RULES,
 } from "../src/diagnostics.ts";
-import { join } from "../src/fs/paths.ts";
 import { EXTENSION_HANDLERS } from "../src/features/skills_extension.ts";
+import { join } from "../src/fs/paths.ts";
 import { validName } from "../src/skills/limits.ts";
 import { createEntries } from "./testing/entries.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { lacks } from "./testing/needs.ts";
+import { Place } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { diagnosticsIn, printedReport } from "./testing/report.ts";
 import { runServer, type ServerDirs } from "./testing/server.ts";
+import { readAllRows } from "./testing/tables.ts";
 import { contextOf } from "./testing/tools.ts";
-
-/** Reads the rows of a table: lines at the left margin, and the lines indented below them. */
-function readRows(name: string): { head: string[]; lines: string[] }[] {
-  const file = join(REPOSITORY, "tests", "golden", name);
-  const [, ...sections] = Deno.readTextFileSync(file).split(/^## .*\n/m);
-  const rows: { head: string[]; lines: string[] }[] = [];
-  for (const line of sections.join("").split("\n")) {
-    const last = rows.at(-1);
-    if (line.startsWith("  ")) last!.lines.push(line.slice(2));
-    else if (last?.lines.length === 0 && last.head.at(-1)!.endsWith(",")) {
-      last.head.push(line);
-    } else if (line !== "") rows.push({ head: [line], lines: [] });
-  }
-  return rows;
-}
 
 /** Asserts that texts are as a table has them, where "…" stands for any words. */
 function assertPrinted(
@@ -153,9 +139,9 @@ async function checkTextRow(
   assert.deepEqual(left, isValid ? [] : ["name-folder"], fixed);
 }
 
-Deno.test("--check reports each problem of a text, and its fixes solve all of them", async (test) => {
-  for (const { head: [row], lines } of readRows("check.txt")) {
-    await test.step(row!, () => checkTextRow(row!, lines));
+Deno.test("the fixes of --check solve each problem of a text", async (test) => {
+  for (const { head, lines } of readAllRows("check.txt")) {
+    await test.step(head, () => checkTextRow(head, lines));
   }
 });
 
@@ -232,14 +218,12 @@ async function checkDirRow(
 }
 
 for (const needsLinks of [false, true]) {
+  const what = needsLinks ? "folders behind links" : "folders";
   Deno.test({
-    name: `--check and --list report the problems of ${
-      needsLinks ? "folders behind links" : "folders"
-    }, and how to fix them`,
+    name: `--check and --list report the problems of ${what}`,
     ignore: needsLinks && lacks("links"),
     fn: async (test) => {
-      for (const { head, lines } of readRows("check_folders.txt")) {
-        const row = head.join(" ");
+      for (const { head: row, lines } of readAllRows("check_folders.txt")) {
         if (row.includes(" -> ") !== needsLinks) continue;
         await test.step({
           name: row,
@@ -263,7 +247,7 @@ const RULES_OF_THE_DISK: readonly Rule[] = [
 ];
 
 Deno.test("a row of a table breaks each rule, unless only the disk can", () => {
-  const tables = ["check.txt", "check_folders.txt"].flatMap(readRows)
+  const tables = ["check.txt", "check_folders.txt"].flatMap(readAllRows)
     .flatMap(({ lines }) => lines);
   const reported = tables.flatMap((line) =>
     /(?:error|warning)\[([\w-]+)\]/.exec(line)?.[1] ?? []

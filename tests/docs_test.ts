@@ -1,14 +1,13 @@
-// What the pages say: their links, and the facts in them. The commands of
-// the pages are in pages_test.ts.
+// The links and the facts in the pages are right. Their commands are in pages_test.ts.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
 import { record } from "../tools/record.ts";
 import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
 import { listLinks, PAGES, read } from "./testing/pages.ts";
+import { Place } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 
 const withSh = needs("sh");
@@ -22,7 +21,7 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-Deno.test("each relative link of a page points to a file, and each anchor to a heading", () => {
+Deno.test("each link of a page leads to a file and a heading that exist", () => {
   let checked = 0;
   for (const page of PAGES) {
     for (const link of listLinks(page)) {

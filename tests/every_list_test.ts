@@ -1,13 +1,13 @@
-// What every list of skills has in common, with a server as a client sees it.
+// Each list of skills has the same order and the same limits, with a server as a client
+// sees it.
 import assert from "node:assert/strict";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import {
   listSkills as listEntries,
-  pages,
   Session,
   toolsets,
 } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 
 const HOME = "home/.claude/skills";
@@ -84,75 +84,6 @@ for (const toolset of Object.keys(toolsets) as Toolset[]) {
     assert.match(JSON.stringify(messages), /About quiet/);
   });
 }
-
-Deno.test("every page of a list follows from a cursor, however long the names are", async () => {
-  using place = new Place();
-  const count = 1_100;
-  for (let index = 0; index < count; index++) {
-    const name = `${"\u6f22".repeat(190)} ${index}`;
-    place.skill(HOME, `s${index}`, skillMd(JSON.stringify(name), "x"));
-    place.file(`${HOME}/s0/${"a".repeat(200)}/${"b".repeat(250)}${index}`, "");
-  }
-  await using wire = await Wire.open(place);
-  const uri = `skill://${encodeURIComponent(`${"\u6f22".repeat(190)} 0`)}/${
-    "a".repeat(200)
-  }`;
-  const cases = [
-    ["resources/list", 2 * count],
-    ["prompts/list", count + 1],
-    ["resources/directory/read", count, { uri }],
-  ] as const;
-  for (const [method, expected, params] of cases) {
-    const entries = (await pages(wire, method, params))
-      .flatMap(({ resources, prompts }) => resources ?? prompts);
-    const ids = new Set(entries.map(({ uri, name }) => uri ?? name));
-    assert.deepEqual([entries.length, ids.size], [expected, expected]);
-  }
-});
-
-Deno.test("every name in a list loads its skill, whatever its characters", async () => {
-  using place = new Place();
-  const long = "x".repeat(196);
-  const names = ["R&D", "<b>", "deploy", `${long} one`, `${long} two`];
-  for (const [index, name] of names.entries()) {
-    place.skill(
-      HOME,
-      `home-${index}`,
-      skillMd(JSON.stringify(name), `Mine ${index}`),
-    );
-  }
-  for (const [index, name] of ["de\u200bploy", "R&amp;D"].entries()) {
-    place.skill(
-      PROJECT,
-      `project-${index}`,
-      skillMd(JSON.stringify(name), `Theirs ${index}`),
-    );
-  }
-  const args = ["--tools", "reference", place.project, place.home];
-  await using session = await Session.open(place, { args });
-  const { content } = await session.call("list_skills");
-  const listed: { name: string; description: string }[] = JSON.parse(
-    (content[0] as { text: string }).text,
-  );
-  assert.equal(listed.length, 5, JSON.stringify(listed));
-  for (const { name, description } of listed) {
-    const { text } = await session.text("read_skill", { name });
-    assert.ok(
-      text.includes(`description: ${description}\n`),
-      `${name} loads ${text}`,
-    );
-  }
-  const { tools } = await session.client.listTools();
-  const list = tools[0]!.description!;
-  assert.match(list, /\n- project:R&D: Theirs 1\n/);
-  assert.match(list, /\n- <b>: Mine 1\n/);
-  const { prompts: [, ...prompts] } = await session.client.listPrompts();
-  assert.equal(prompts.length, 7);
-  for (const { name, description } of prompts) {
-    const { messages: [message] } = await session.client.getPrompt({ name });
-    assert.ok(JSON.stringify(message).includes(description!), name);
-  }
-});
 
 Deno.test("lists have 1,024 characters of a description", async () => {
   using place = new Place();

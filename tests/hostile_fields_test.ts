@@ -1,11 +1,11 @@
 // A field of the frontmatter, whatever it contains, adds no line to an answer or a log,
 // breaks out of no list, and controls no terminal.
 import assert from "node:assert/strict";
+import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { KNOWN_FIELDS } from "../src/skills/fields.ts";
 import { TOOL_NAMES } from "../src/views/options.ts";
-import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { runServer } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
 import { eventually } from "./testing/waiting.ts";
@@ -142,16 +142,11 @@ Deno.test("no field of the frontmatter adds a line to a list or an answer", asyn
         assert.equal(text.split("</description>").length, length);
       }
     }
-    const { result } = await server.ask(0, "initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "test", version: "1" },
-    });
-    assertHarmless(result.instructions, "the instructions");
+    assertHarmless(await server.instructions(), "the instructions");
   }
 });
 
-Deno.test("no field of the frontmatter adds a line to a terminal or a log, or controls it", async () => {
+Deno.test("no field of the frontmatter adds a line to a terminal or a log", async () => {
   using place = new Place();
   writeSkills(place, "home/.claude/skills");
   writeHiddenNames(place, "home/.claude/skills");

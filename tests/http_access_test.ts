@@ -1,5 +1,5 @@
-// Whom the process over HTTP refuses, with which settings it does not start, and what
-// happens when a file of tokens changes.
+// The process over HTTP refuses whom its settings do not allow, starts only with valid ones,
+// and follows the file of tokens.
 import assert from "node:assert/strict";
 import {
   Client as ModernClient,
@@ -11,7 +11,6 @@ import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp"
 import { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/streamableHttp.js";
 import { dirname, join } from "../src/fs/paths.ts";
-import { filesPlace, type Place } from "./testing/folders.ts";
 import {
   httpCommand,
   type HttpOptions,
@@ -21,6 +20,7 @@ import {
   TOKEN,
 } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
+import { filesPlace, type Place } from "./testing/place.ts";
 import { message, runServer } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
 
@@ -49,33 +49,6 @@ Deno.test("a client without the token learns nothing about the skills", async ()
   });
   assert.equal((await client.listTools()).tools.length, 1);
   await client.close();
-});
-
-Deno.test("a server does not start with invalid settings, or without a token it needs", async () => {
-  using place = filesPlace();
-  const noToken =
-    /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/;
-  const cases = [
-    [{ host: "0.0.0.0" }, noToken],
-    [{ host: "[::]" }, noToken],
-    [
-      { env: { SKILL_SERVER_TOKEN: "alice:short" } },
-      /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
-    ],
-    [
-      { permissions: ["--allow-read"] },
-      /^skill-server: Cannot read the settings in the environment: /,
-    ],
-    [
-      { args: ["--tools", "skilljack", "--port", "9001"] },
-      /^skill-server: Cannot use --port after the module: .* write it before the module/,
-    ],
-  ] as [HttpOptions, RegExp][];
-  for (const [options, message] of cases) {
-    const { code, stderr } = await runServer(place, httpCommand(options));
-    assert.equal(code, 2);
-    assert.match(stderr, message);
-  }
 });
 
 /** Sends a request with a host or a method that `fetch` forbids, and returns the status. */
@@ -233,19 +206,11 @@ Deno.test("a client that looks for a login because of a wrong token shows how to
   for (const connect of clients) await assert.rejects(connect, advice);
 });
 
-Deno.test("the 257th listener is told to try again later, and the log says so", async () => {
+Deno.test("the 257th listener is told to try again later", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
-  const listener = () =>
-    server.fetch(
-      modern("subscriptions/listen", {
-        notifications: { toolsListChanged: true },
-      }),
-      {
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "subscriptions/listen",
-      },
-    );
+  const notifications = { toolsListChanged: true };
+  const listener = () => server.send("subscriptions/listen", { notifications });
   const listeners: Response[] = [];
   for (let count = 0; count < 256; count++) listeners.push(await listener());
   const refused = await listener();
@@ -387,36 +352,45 @@ Deno.test("the last valid tokens stay while the file is invalid or missing", asy
   );
 });
 
-Deno.test("a server does not start without a valid token, or with both variables", async () => {
+Deno.test("a server does not start with invalid settings, or without a token", async () => {
   using place = filesPlace();
-  const dir = place.dir("tokens");
   place.file("secret", ALICE);
   place.file("tokens/short", `bob:${BOB}\nalice:short`);
-  const cases = [
-    ["none", /there is no such file; create it with one token /],
-    [".", /it is a folder; /],
-    ["../secret", /Deno is not allowed to read it; add it to /],
-    ["short", /token 2 has fewer than 16 /],
-  ] as const;
-  for (const [name, reason] of cases) {
-    const file = join(dir, name);
-    const options = withTokens(place, join(dir, "any"));
-    const env = { SKILL_SERVER_TOKENS_FILE: file };
-    const command = httpCommand({ ...options, env });
-    const { code, stderr } = await runServer(place, command);
+  const withFile = (name: string) => {
+    const dir = join(place.path, "tokens");
+    const env = { SKILL_SERVER_TOKENS_FILE: join(dir, name) };
+    return { ...withTokens(place, join(dir, "any")), env };
+  };
+  const noToken =
+    /^skill-server: Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only \(deno serve --host 127\.0\.0\.1\)\n$/;
+  const cases: [HttpOptions, RegExp][] = [
+    [{ host: "0.0.0.0" }, noToken],
+    [{ host: "[::]" }, noToken],
+    [
+      { env: { SKILL_SERVER_TOKEN: "alice:short" } },
+      /^skill-server: Cannot use the tokens in SKILL_SERVER_TOKEN: token 1 has fewer than 16 characters; create each token with "openssl rand -hex 32" \(docs\/http\.md describes the settings\)\n$/,
+    ],
+    [
+      { permissions: ["--allow-read"] },
+      /^skill-server: Cannot read the settings in the environment: /,
+    ],
+    [
+      { args: ["--tools", "skilljack", "--port", "9001"] },
+      /^skill-server: Cannot use --port after the module: .* write it before the module/,
+    ],
+    [withFile("none"), /tokens.none": there is no such file; create it with /],
+    [withFile("."), /Cannot use the tokens in ".*tokens": it is a folder; /],
+    [withFile("../secret"), /Deno is not allowed to read it; add it to /],
+    [withFile("short"), /tokens.short": token 2 has fewer than 16 /],
+    [
+      { env: { ...withFile("short").env, SKILL_SERVER_TOKEN: BOB } },
+      /SKILL_SERVER_TOKEN and SKILL_SERVER_TOKENS_FILE are both set; unset one/,
+    ],
+  ];
+  for (const [options, message] of cases) {
+    const { code, stderr } = await runServer(place, httpCommand(options));
     assert.equal(code, 2, stderr);
-    assert.match(stderr, reason);
-    assert.ok(stderr.includes(`Cannot use the tokens in "${file}": `), stderr);
+    assert.match(stderr, message);
     assert.ok(!stderr.includes(ALICE) && !stderr.includes(BOB));
   }
-  const env = {
-    SKILL_SERVER_TOKEN: BOB,
-    SKILL_SERVER_TOKENS_FILE: join(dir, "short"),
-  };
-  const { code, stderr } = await runServer(place, httpCommand({ env }));
-  assert.equal(code, 2);
-  assert.match(
-    stderr,
-    /SKILL_SERVER_TOKEN and SKILL_SERVER_TOKENS_FILE are both set; unset one/,
-  );
 });

@@ -1,4 +1,4 @@
-// What clients get from the process over HTTP, and how it differs from stdio.
+// http.ts: what clients of each kind get over HTTP.
 import assert from "node:assert/strict";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
@@ -8,14 +8,13 @@ import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { toolsets } from "./testing/client.ts";
 import { REPOSITORY } from "./testing/environment.ts";
-import { filesPlace, Place, skillMd } from "./testing/folders.ts";
-import { GIT_CALL, HttpServer, modern, modernClient } from "./testing/http.ts";
+import { GIT_CALL, HttpServer, modernClient } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
+import { filesPlace, Place, skillMd } from "./testing/place.ts";
 import { message, type Reply } from "./testing/server.ts";
 import { callFor, type ToolCall } from "./testing/tools.ts";
-import { eventually, within } from "./testing/waiting.ts";
+import { within } from "./testing/waiting.ts";
 
-const withLinks = needs("links");
 const withSignals = needs("signals");
 
 Deno.test("a legacy client is served over HTTP", async () => {
@@ -104,10 +103,7 @@ Deno.test("modern results and errors are the same over HTTP", async () => {
   const listen = await server.askLegacy("subscriptions/listen");
   assert.equal(listen.error!.code, -32601);
   for (const method of ["no/such", "resources/subscribe", "__proto__"]) {
-    const response = await server.fetch(modern(method), {
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": method,
-    });
+    const response = await server.send(method);
     const { error } = await response.json();
     assert.deepEqual([response.status, error.code], [404, -32601], method);
   }
@@ -147,56 +143,6 @@ Deno.test("over HTTP, messages are cleaned as on stdio", async () => {
   const params = { uri: "skill://\ud800" };
   const { error } = await server.askLegacy("resources/read", params);
   assert.deepEqual(error!.data, { uri: "skill://\ufffd" });
-});
-
-Deno.test("over HTTP, tools take no absolute path, not even that of a skill's file", async () => {
-  using place = filesPlace();
-  const directory = join(place.path, "home/.claude/skills/git");
-  for (const toolset of ["skilljack", "agentskills"] as const) {
-    const args = ["--tools", toolset];
-    await using server = await HttpServer.start(place, { args });
-    const read = async (path: string) => {
-      const call = callFor(toolset, "git", path);
-      return (await server.ask("tools/call", call)).result;
-    };
-    for (const file of ["references/API.md", "SKILL.md"]) {
-      assert.equal((await read(file)).isError, undefined, file);
-      const { isError, content } = await read(join(directory, file));
-      assert.ok(isError, file);
-      assert.match(content[0].text, /the skill serves no such file/);
-    }
-  }
-});
-
-withLinks.test("with several threads, no client that listens keeps an old list", async () => {
-  using place = filesPlace();
-  const flags = ["--parallel"];
-  const env = { DENO_JOBS: "3" };
-  await using server = await HttpServer.start(place, { flags, env });
-  const lists: string[] = [];
-  const clients = await Promise.all(
-    Array.from({ length: 6 }, async (_, index) => {
-      const client = await modernClient(server);
-      const list = async () => {
-        const { tools } = await client.listTools();
-        lists[index] = tools[0]!.description!;
-      };
-      client.setNotificationHandler("notifications/tools/list_changed", list);
-      await client.listen({ toolsListChanged: true });
-      return client;
-    }),
-  );
-  for (const name of ["one", "two", "three"]) {
-    const dir = place.skill("store", name);
-    place.link(dir, `home/.claude/skills/${name}`);
-    // The thread that answers scans at once, and the others later.
-    await server.ask("tools/call", { name: "skill", arguments: { name } });
-    await eventually(
-      () => clients.every((_, index) => lists[index]?.includes(name)),
-      `the skill ${name} in all lists`,
-    );
-  }
-  for (const client of clients) await client.close();
 });
 
 withSignals.test("a terminated server closes its streams and exits", async () => {

@@ -1,4 +1,4 @@
-// Which modules import, and load, which others.
+// Imports go one way, and no module loads what it does not need.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
 import { listModules, read } from "./testing/pages.ts";

@@ -1,4 +1,4 @@
-// The servers in the examples of the library, as a user would copy them.
+// The examples of the library work as a user would copy them.
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import {
@@ -12,8 +12,8 @@ import {
 } from "../mod.ts";
 import { Session } from "./testing/client.ts";
 import { environment, flagsWith, MOD, preload } from "./testing/environment.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { read } from "./testing/pages.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { linesOf } from "./testing/server.ts";
 import { Inbox, within } from "./testing/waiting.ts";
 

@@ -1,10 +1,12 @@
-// Which of two skills of the same name has it, as a table: a project's and the user's,
-// in each order, state, and with each flag. Every view agrees.
+// Every view agrees whose skill has a name: as a table of a project's and the user's skill, in
+// each order, state, and with each flag.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
-import { Place, skillMd } from "./testing/folders.ts";
+import { Session } from "./testing/client.ts";
 import { LocalServer } from "./testing/local_server.ts";
+import { Place, skillMd } from "./testing/place.ts";
+import { printedReport } from "./testing/report.ts";
 
 /** Whom a skill comes from. */
 type Owner = "project" | "global";
@@ -187,3 +189,30 @@ for (const order of ORDERS) {
     }
   });
 }
+
+Deno.test("every view serves a skill by the name of its plugin", async () => {
+  using place = new Place();
+  place.skill("home/plugins/a/skills", "pdf", skillMd("pdf", "Of a"));
+  place.skill("home/plugins/b/skills", "pdf", skillMd("pdf", "Of b"));
+  place.skill("home/plugins/b/skills/pdf", "more");
+  place.file("home/plugins/b/skills/pdf/notes.md", "Notes");
+  place.skill("home/plugins/c/more", "pdf", skillMd("pdf", "Of none"));
+  const args = ["--skill-dir", join(place.home, "plugins")];
+  await using session = await Session.open(place, { args });
+  const { client } = session;
+  assert.match((await session.load("b:pdf")).text, /Of b/);
+  const { resources } = await client.listResources();
+  const uris = resources.map(({ uri }) => uri);
+  assert.ok(uris.includes("skill://b%3Apdf/SKILL.md"), uris.join(" "));
+  const uri = "skill://b%3Apdf/notes.md";
+  const { contents: [notes] } = await client.readResource({ uri });
+  assert.deepEqual(notes, { uri, mimeType: "text/markdown", text: "Notes" });
+  const prompt = await client.getPrompt({ name: "b:pdf" });
+  assert.match(JSON.stringify(prompt), /Of b/);
+  const { text } = await printedReport(place, "--list", ...args);
+  assert.match(text, /b:pdf .* in b\/skills\/pdf; shadowed by /);
+  assert.match(
+    text,
+    /c\/more\/pdf; shadowed by [^:]*: it is in no list, so change the name/,
+  );
+});

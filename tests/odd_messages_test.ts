@@ -1,9 +1,9 @@
-// Any message on stdio, however odd or long: each request gets one reply that fits.
+// Each request gets one reply, of limited length, whatever messages a client sends.
 import assert from "node:assert/strict";
 import fc from "npm:fast-check@^4";
 import { METHODS as HANDLED } from "../src/features/methods.ts";
-import { filesPlace, Place } from "./testing/folders.ts";
 import { HttpServer, modern } from "./testing/http.ts";
+import { filesPlace } from "./testing/place.ts";
 import { message, MODERN_META, Wire } from "./testing/server.ts";
 import { eventually } from "./testing/waiting.ts";
 
@@ -51,7 +51,7 @@ const PARAMS = fc.record({
   argument: fc.oneof(VALUE, fc.record({ name: TEXT, value: TEXT })),
 }, { requiredKeys: [] });
 
-Deno.test("the server survives every message, and answers every request", async () => {
+Deno.test("the server answers every request, whatever came before", async () => {
   using place = filesPlace();
   const odd =
     '---\nname: "odd \\ud800"\ndescription: "half \\udc00"\n"x\\ud800": 1\n---\n';
@@ -103,7 +103,7 @@ Deno.test("the server survives every message, and answers every request", async 
   assert.deepEqual(twice, [], `seed ${seed}`);
 });
 
-Deno.test("an unknown revision is refused, and a notification gets no answer", async () => {
+Deno.test("a message of an unknown revision is answered only if it is a request", async () => {
   using place = filesPlace();
   await using wire = new Wire(place);
   await wire.ask(1, "tools/list", { _meta: MODERN_META });
@@ -135,7 +135,7 @@ Deno.test("a subscription to something other than texts does not end the server"
   assert.equal(result.tools.length, 1);
 });
 
-Deno.test("an error has 2,000 characters, and repeats 200 of what a client sent", async () => {
+Deno.test("an error repeats 200 of the characters that a client sent", async () => {
   using place = filesPlace();
   const name = "n".repeat(60_000);
   const uri = `skill://${name}`;
@@ -162,7 +162,6 @@ Deno.test("an error has 2,000 characters, and repeats 200 of what a client sent"
   for (const [method, params] of requests) {
     for (const ask of asking) {
       const { error, result } = await ask(method, params);
-      if (method === "tools/list") continue;
       assert.ok(error !== undefined, `${method}: ${JSON.stringify(result)}`);
       assert.doesNotMatch(error.message, /n{201}/, method);
       assert.match(
@@ -180,23 +179,4 @@ Deno.test("an error has 2,000 characters, and repeats 200 of what a client sent"
   ).then(async (response) => (await response.json()).error);
   assert.equal(message.length, 2_000);
   assert.equal(data, undefined);
-});
-
-Deno.test("a result of more than 8 MiB as JSON is refused with advice", async () => {
-  using place = new Place();
-  // Each of these characters takes six in JSON.
-  place.skill("home/.claude/skills", "odd");
-  const text = "\u0001".repeat(1_000_000);
-  for (const name of ["a", "b"]) {
-    place.file(`home/.claude/skills/odd/${name}.txt`, text);
-  }
-  await using wire = await Wire.open(place);
-  const read = (uri: string) => wire.ask(1, "resources/read", { uri });
-  const { error } = await read("skill://odd/");
-  assert.match(
-    error!.message,
-    /the limit is 8388608 bytes of JSON; read them one by one: "SKILL.md", "a.txt", "b.txt"$/,
-  );
-  const { result } = await read("skill://odd/a.txt");
-  assert.equal(result.contents[0].text.length, 1_000_000);
 });

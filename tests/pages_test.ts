@@ -1,4 +1,4 @@
-// Each command of the pages is tried, or listed with the reason why not.
+// Each command of the pages works, or a row says why it is not tried here.
 import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { join } from "../src/fs/paths.ts";
@@ -10,9 +10,9 @@ import {
   preload,
   REPOSITORY,
 } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
 import { listCommands, PAGES } from "./testing/pages.ts";
+import { Place } from "./testing/place.ts";
 import { linesOf } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
 
@@ -27,7 +27,7 @@ const RUN_BY: Readonly<Record<string, RegExp[]>> = {
     /^\[ \$# = 0 \]/,
   ],
   "tests/docs_test.ts": [/^curl -s http:\/\/127\.0\.0\.1:8000\/mcp /],
-  "tests/first_contact_test.ts": [/^mkdir -p \S+ && ln -s /],
+  "src/views/clients_test.ts": [/^mkdir -p \S+ && ln -s /],
   "tests/release/launch_test.ts": [
     /\bdeno task (?:bundle$|compile\b)/,
     /dist\/skill_server\.js --list$/,

@@ -1,12 +1,12 @@
-// What the server does without a home directory, and without some of its permissions.
+// With any home directory, and with few permissions, the server serves what it can, and says
+// what it lacks.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
 import { Session } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
 import { flagsWith } from "./testing/environment.ts";
-import { Place } from "./testing/folders.ts";
-import { HttpServer } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
+import { Place } from "./testing/place.ts";
 import { onWindows, runServer, type ServerOptions } from "./testing/server.ts";
 
 const withLinks = needs("links");
@@ -36,9 +36,13 @@ const STARTS: Readonly<Record<string, Start>> = {
     names: ["git", "pdf"],
   },
   "Deno may read only the project": {
-    options: ({ project }) => ({
-      flags: flagsWith(`--allow-read=${project}`, "--allow-env"),
-    }),
+    options: (place) => {
+      place.skill("project/.claude/skills", "off");
+      const rules = "rules: [{ skill: off, state: off }]";
+      const policy = place.file("project/policy.yaml", rules);
+      const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
+      return { flags, args: ["--policy", policy] };
+    },
     names: ["git"],
     log:
       /home.\.claude.skills": Deno is not allowed to read it; add it to .*--allow-read/,
@@ -67,7 +71,7 @@ const STARTS: Readonly<Record<string, Start>> = {
 };
 
 for (const [when, { options, names, log }] of Object.entries(STARTS)) {
-  Deno.test(`the server serves what it may read, and logs what to do, if ${when}`, async () => {
+  Deno.test(`the server serves what it may read if ${when}`, async () => {
     using place = new Place();
     place.skill("project/.claude/skills", "git");
     place.skill("home/.claude/skills", "pdf");
@@ -99,27 +103,6 @@ Deno.test("--list does not report folders that it does not need", async () => {
   }
 });
 
-Deno.test("server over HTTP obeys a policy that Deno may read beside the skills", async () => {
-  using place = new Place();
-  place.skill("team", "git");
-  place.skill("team", "pdf");
-  const policy = place.file(
-    "team/policy.yaml",
-    "rules: [{ skill: pdf, state: off }]",
-  );
-  const skills = join(place.path, "team");
-  await using server = await HttpServer.start(place, {
-    permissions: [`--allow-read=${skills}`, "--allow-env"],
-    env: {
-      SKILLS_DIR: skills,
-      SKILL_SERVER_ARGS: `--tools skilljack --policy ${policy}`,
-    },
-  });
-  const { result } = await server.ask("prompts/list");
-  const names = result.prompts.map(({ name }: { name: string }) => name);
-  assert.deepEqual(names, ["skill", "git"]);
-});
-
 withLinks.test("server serves a root that is a link with permission only for the link", async () => {
   using place = new Place();
   place.skill("dotfiles", "git");
@@ -131,17 +114,6 @@ withLinks.test("server serves a root that is a link with permission only for the
   await using session = await Session.open(place, { flags });
   assert.deepEqual(await session.names(), ["git"]);
   assert.match((await session.load("git")).text, /^Loading: git\n/);
-});
-
-withLinks.test("server treats the home folder's skills as global even if it runs in that folder", async () => {
-  using place = new Place();
-  place.link(place.skill("elsewhere", "git"), "project/.claude/skills/git");
-  place.link(place.project, "home-link");
-  for (const HOME of [place.project, join(place.path, "home-link")]) {
-    await using session = await Session.open(place, { env: { HOME } });
-    assert.deepEqual(await session.names(), ["git"]);
-    assert.match(await session.description(), /<location>global</);
-  }
 });
 
 Deno.test("the server works in a home folder whose name has a blank and an umlaut", async () => {

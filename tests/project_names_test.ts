@@ -14,8 +14,8 @@ import { lookUp } from "../src/skills/lookup.ts";
 import { skillKey, skillUri, toPromptName } from "../src/skills/names.ts";
 import { listEntries } from "../src/views/entries.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { callFor, contextOf } from "./testing/tools.ts";
 
@@ -261,7 +261,7 @@ withNames.test("a project's skills that are served change only the names that th
   });
 });
 
-withNames.test("each name that a list shows loads its skill", async () => {
+withNames.test("each name in a list loads its skill, in any catalog", async () => {
   await compare(ALL_KINDS, (_before, { catalog }) => {
     for (const viewer of ["model", "user", "host"] as const) {
       for (const { name, skill } of listEntries(viewer, catalog)) {

@@ -1,18 +1,18 @@
 // A cloned project is a stranger: its skills push out none of the user's own, and
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
-import { scanSkillRoots, type SkillCatalog, SkillRegistry } from "../mod.ts";
-import { basename, join } from "../src/fs/paths.ts";
+import { type SkillCatalog, SkillRegistry } from "../mod.ts";
+import { listToolEntries } from "../src/features/tools.ts";
+import { join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES, profileOfOption } from "../src/views/clients.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
-import { listToolEntries } from "../src/features/tools.ts";
 import { nextId } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
-import { DiskSpy, Place, skillMd } from "./testing/folders.ts";
 import { HttpServer } from "./testing/http.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { needs } from "./testing/needs.ts";
 import { read } from "./testing/pages.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
 import { callFor, textOf, toolCaller } from "./testing/tools.ts";
@@ -131,7 +131,7 @@ Deno.test("a project's 1,200 skills push none of the user's out of a list or a s
   assert.ok(completion.values.every((name: string) => name.length <= 200));
 });
 
-withNames.test("the names of files add no lines to lists of files, and hide nothing in them", async () => {
+withNames.test("the names of files add no lines to lists of files", async () => {
   using place = new Place();
   place.skill("project/skills", "git");
   const dir = "project/skills/git/d";
@@ -261,43 +261,4 @@ withLinks.test("a trusted folder of a clone that becomes a link shows nothing be
       assert.ok(!shown.includes(SECRET), shown);
     }
   }
-});
-
-withLinks.test("a folder of an option or a rule that a clone links out names nothing", async () => {
-  using place = new Place();
-  place.skill("home/.agent/skills", "git", skillMd("git", "Mine"));
-  place.dir("project", ".agent");
-  place.link("/", "project/vendor");
-  place.link(join(place.path, "home/.agent/skills"), "project/vendor2");
-  place.link(join(place.path, "home/.agent/skills"), "project/.agent/skills");
-  const denied = place.dir("denied");
-  using _disk = new DiskSpy((path, operation) =>
-    path === denied && operation === "realPathSync"
-      ? new Deno.errors.NotCapable("Requires read access")
-      : undefined
-  );
-  const vendor = join(place.project, "vendor");
-  const roots = [
-    root(join(place.project, ".agent", "skills"), { scope: "project" }),
-    root(join(place.path, "home/.agent/skills")),
-  ];
-  const { skills, diagnostics } = await scanSkillRoots(roots, {
-    workingDirectory: place.project,
-    homeDirectory: place.home,
-    trustLinks: [vendor, denied, join(place.project, "missing")],
-    policy: { rules: [{ in: "vendor2", state: "off" }] },
-  });
-  assert.deepEqual(
-    Array.from(skills.values(), ({ name, state }) => [name, state]),
-    [["git", "on"]],
-  );
-  assert.deepEqual(
-    diagnostics.map(({ file, rule }) => [basename(file), rule]),
-    [
-      ["vendor", "link-outside"],
-      ["denied", "permission"],
-      ["vendor2", "link-outside"],
-      ["skills", "link-outside"],
-    ],
-  );
 });

@@ -1,4 +1,4 @@
-// Skills on a server of the SDK that someone else wrote, of either version.
+// A server of the SDK that someone else wrote, of either version, gets the tools of the skills.
 import assert from "node:assert/strict";
 // @ts-types="npm:@modelcontextprotocol/sdk@^1.32.2/client"
 import { Client } from "npm:@modelcontextprotocol/sdk@^1.32.2/client/index.js";
@@ -20,7 +20,8 @@ import { join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES } from "../src/views/clients.ts";
 import { toolsets } from "./testing/client.ts";
 import { isWindows } from "./testing/environment.ts";
-import { Place, replaced, skillMd } from "./testing/folders.ts";
+import { replaced } from "./testing/fakes.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { Inbox } from "./testing/waiting.ts";
 
@@ -134,7 +135,7 @@ Deno.test("registerSkillTools() registers the tools of any toolset, for any prof
   }
 });
 
-Deno.test("registerSkillTools() refuses another server, and unknown options", async () => {
+Deno.test("registerSkillTools() refuses what it cannot use", async () => {
   using place = new Place();
   const { registry, server } = await open(place, 1);
   for (const other of [server.server, null, undefined]) {

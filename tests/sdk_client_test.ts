@@ -1,4 +1,4 @@
-// What the SDK's own client gets over stdio, in both eras.
+// The SDK's own client gets all that it asks for over stdio, in both eras.
 import assert from "node:assert/strict";
 import {
   Client,
@@ -6,8 +6,8 @@ import {
 } from "npm:@modelcontextprotocol/client@^2";
 import { SkillsClient } from "npm:@modelcontextprotocol/client@^2/ext/skills";
 import { StdioClientTransport } from "npm:@modelcontextprotocol/client@^2/stdio";
-import { filesPlace } from "./testing/folders.ts";
 import { GIT_CALL } from "./testing/http.ts";
+import { filesPlace } from "./testing/place.ts";
 import { serverCommand } from "./testing/server.ts";
 import { Inbox } from "./testing/waiting.ts";
 
@@ -18,7 +18,7 @@ const ERAS: Readonly<Record<string, VersionNegotiationOptions["mode"]>> = {
 };
 
 for (const [era, mode] of Object.entries(ERAS)) {
-  Deno.test(`a client ${era} loads, completes, verifies, and hears of changes`, async () => {
+  Deno.test(`a client ${era} gets all that it asks for`, async () => {
     using place = filesPlace();
     const [command, options] = serverCommand(place);
     const transport = new StdioClientTransport({

@@ -1,11 +1,11 @@
-// Other spellings of a name: none reaches a file that a skill does not serve, on a file
-// system that ignores case, and on Windows.
+// No other spelling of a name reaches a file that a skill does not serve: on a file system
+// that ignores case, and on Windows.
 import assert from "node:assert/strict";
 import { join } from "../src/fs/paths.ts";
 import { listSkills, nextId, Session, verify } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { SECRET } from "./testing/hostile.ts";
 import { needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";
 

@@ -1,17 +1,16 @@
-// Who sees a skill, and its files in the skill around it, as a table: in each state,
-// and in each arrangement of the two. Each view agrees. If the policy is not valid,
-// nobody sees any.
+// Every view agrees who sees a skill, and its files in the skill around it, as a table of its
+// states and of the places of the two. If the policy is not valid, nobody sees any.
 import assert from "node:assert/strict";
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { scanSkillRoots, type SkillPolicy, SkillRegistry } from "../mod.ts";
-import { join } from "../src/fs/paths.ts";
-import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
+import { join } from "../src/fs/paths.ts";
 import { STATE_NAMES } from "../src/policy/states.ts";
+import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { type Entry, pages, Session } from "./testing/client.ts";
-import { Place, skillMd } from "./testing/folders.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { needs } from "./testing/needs.ts";
+import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { callFor, textOf, type ToolCall } from "./testing/tools.ts";
 
@@ -334,7 +333,7 @@ withLinks.test("a skill whose SKILL.md is a link into a manual folder is hidden 
   assert.equal(found.get("outer")!.hiddenFrom, "model");
 });
 
-Deno.test("a server with an invalid policy serves nothing, and says why, until it is fixed", async () => {
+Deno.test("a server with an invalid policy serves nothing until it is fixed", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");
   place.skill("home/.claude/skills", "mine");
@@ -385,12 +384,7 @@ Deno.test("if the policy is not valid, lists and tools say why there are no skil
       const loaded = await call(callFor(toolset, "git"));
       assert.match(textOf(loaded), isRemote ? why : reason);
       assert.equal(loaded.isError, true);
-      const { result: { instructions } } = await server.ask(0, "initialize", {
-        protocolVersion: "2025-11-25",
-        capabilities: {},
-        clientInfo: { name: "test", version: "1" },
-      });
-      assert.match(instructions, why);
+      assert.match(await server.instructions(), why);
     }
   }
 });

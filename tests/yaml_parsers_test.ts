@@ -1,5 +1,5 @@
-// The YAML parser that users get, and the one that takes its place where JSR is
-// out of reach, read the same frontmatter.
+// The YAML parser that users get, and the one that takes its place where JSR is out of
+// reach, read the same frontmatter.
 import assert from "node:assert/strict";
 import { parse as parseStd } from "jsr:@std/yaml@^1/parse";
 import { parse as parseNpm } from "../npm_only/yaml.ts";

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { LocalServer } from "../../tests/testing/local_server.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import {
-  runScript,
-  runServer,
-  serverScript,
-} from "../../tests/testing/server.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
+import { runServer } from "../../tests/testing/server.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { isAtOrBelow, join } from "../fs/paths.ts";
 import { SHARED_DIRS } from "../skills/roots.ts";
@@ -14,7 +11,6 @@ import { CLIENTS } from "../views/clients.ts";
 import { AGENT_DIRS } from "./elsewhere.ts";
 
 const withLinks = needs("links");
-const withShAndNames = needs("sh", "names");
 
 /** Lists the hints about directories that are not searched. */
 async function hintsIn(place: Place): Promise<string[]> {
@@ -86,19 +82,4 @@ Deno.test("a running server reads only its own folders", async () => {
   const call = { name: "skill", arguments: { name: "none" } };
   await server.ask(0, "tools/call", call);
   assert.deepEqual([...others], []);
-});
-
-withShAndNames.test("a shell can follow a hint, whatever the name of the folder", async () => {
-  const names = ["$(touch gone)", "it's `touch gone`", 'a "b" !x', "a;b&c"];
-  for (const name of names) {
-    using place = new Place();
-    place.skill(`home/.claude/skills/${name}/more`, "deep");
-    const [fix] = await hintsIn(place);
-    const [, option] = /\badd (.*)$/.exec(fix!)!;
-    const script = `${serverScript(place, "--list")} ${option}`;
-    const { stdout } = await runScript(place, script);
-    assert.match(stdout, /^ {2}deep +1 file/m, name);
-    const left = [...Deno.readDirSync(place.project)];
-    assert.deepEqual(left, [], name);
-  }
 });

@@ -80,7 +80,7 @@ Deno.test("listBrokenLinks() accepts a link relative to its file, or to the skil
   ]);
 });
 
-Deno.test("listBrokenLinks() reports each link once, with its first line, and at most 20", () => {
+Deno.test("listBrokenLinks() reports 20 links, each once, with its first line", () => {
   const text = "[a](a.md) [b](b.md)\n[b](./b.md) ![c](<c d.png> 'title')\n";
   const found = listBrokenLinks(text, "SKILL.md", [])
     .map(({ line, reason }) => [line, reason.split('"')[1]]);

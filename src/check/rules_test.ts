@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place, skillMd } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { diagnosticsIn } from "../../tests/testing/report.ts";
 import { RULES } from "../diagnostics.ts";
 import { relative } from "../fs/paths.ts";
 
 const withCase = needs("caseSensitive");
 
-Deno.test("--check reports what cannot be read, and --list does not look at it", async () => {
+Deno.test("only --check reports what cannot be read", async () => {
   using place = new Place();
   const dir = place.dir("skills");
   place.skill("skills", "locked", `${skillMd("locked")}[x](keys/one.md)`);

@@ -1,23 +1,11 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
-import {
-  environment,
-  MOD,
-  REPOSITORY,
-} from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
-import { needs } from "../../tests/testing/needs.ts";
-import {
-  runScript,
-  runServer,
-  serverScript,
-} from "../../tests/testing/server.ts";
-import { dirname, join } from "../fs/paths.ts";
+import { MOD } from "../../tests/testing/environment.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
+import { runServer } from "../../tests/testing/server.ts";
+import { join } from "../fs/paths.ts";
 import { runningProgram } from "../program/running_program.ts";
 import { formatHelp } from "./help.ts";
-
-const withShAndOwnImports = needs("sh", "ownImports");
-const withProc = needs("proc");
 
 Deno.test("--help and --version print to stdout, also as -h and -V", async () => {
   using place = new Place();
@@ -32,37 +20,6 @@ Deno.test("--help and --version print to stdout, also as -h and -V", async () =>
   }
 });
 
-withShAndOwnImports.test("the printed and the installed command run nothing of a project", async () => {
-  using place = new Place();
-  place.skill("project/.claude/skills", "here");
-  place.file("project/package.json", "{}");
-  const imports = { "npm:zod": "./evil.ts", "npm:zod@^4/mini": "./evil.ts" };
-  place.file("project/deno.json", JSON.stringify({ imports }));
-  place.file("project/evil.ts", 'console.log("evil");');
-  const program = place.file(
-    "project/node_modules/.bin/deno",
-    "#!/bin/sh\necho evil\n",
-  );
-  Deno.chmodSync(program, 0o755);
-  const { stdout: help } = await runServer(place, { args: ["--help"] });
-  const [, printed = ""] = /^Examples:\n {2}(.*)$/m.exec(help)!;
-  const root = join(place.path, "installed");
-  const install = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "install"],
-    cwd: REPOSITORY,
-    env: { ...environment, HOME: place.home, DENO_INSTALL_ROOT: root },
-  }).output();
-  assert.equal(install.code, 0, new TextDecoder().decode(install.stderr));
-  const dirs = `${join(root, "bin")}:${dirname(Deno.execPath())}`;
-  const installed = `PATH='${dirs}':$PATH skill-server --list`;
-  for (const command of [printed, installed]) {
-    const { stdout, stderr } = await runScript(place, command);
-    assert.equal(stderr, "");
-    assert.match(stdout, /^\.claude\/skills .*\n {2}here +1 file$/m);
-    assert.doesNotMatch(stdout, /evil/);
-  }
-});
-
 Deno.test("--check refuses a folder of --ignore in an unknown home folder", async () => {
   using place = new Place();
   const { code, stderr } = await runServer(place, {
@@ -73,7 +30,7 @@ Deno.test("--check refuses a folder of --ignore in an unknown home folder", asyn
   assert.match(stderr, /Cannot find "~\/x": the home folder is unknown;/);
 });
 
-Deno.test("--print-config prints no entry with an invalid policy, and says why", async () => {
+Deno.test("--print-config says why it prints no entry with an invalid policy", async () => {
   using place = new Place();
   const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
   const cases = [
@@ -103,14 +60,6 @@ Deno.test("--list --as searches only the folders that the entry has", async () =
     stdout,
     /^What the model sees in claude-desktop, which was not measured \(1 skill, toolset skilljack\)$/m,
   );
-});
-
-withProc.test("--check exits with 2 if it cannot write, even if there are errors", async () => {
-  using place = new Place();
-  const script = `${serverScript(place, "--check")} >/dev/full`;
-  const { code, stderr } = await runScript(place, script);
-  assert.equal(code, 2);
-  assert.match(stderr, /^skill-server: Cannot write the output: .*\n$/);
 });
 
 /** Options that are given together, the exit code, and what is printed. */

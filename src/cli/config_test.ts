@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Session } from "../../tests/testing/client.ts";
 import {
   configFor,
   parseEntry,
@@ -9,17 +10,17 @@ import {
   settingsFor,
 } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
-import { basename, isWindows, join, resolve } from "../fs/paths.ts";
-import { CLIENT_NAMES, CLIENTS } from "../views/clients.ts";
 import { ALLOW_SHELL } from "../features/toolsets/shell.ts";
+import { basename, isWindows, join, resolve } from "../fs/paths.ts";
 import { UsageError } from "../program/command_line.ts";
 import type { Program } from "../program/running_program.ts";
 import { DEFAULT_DIRS } from "../skills/roots.ts";
 import { quote } from "../text.ts";
+import { CLIENT_NAMES, CLIENTS } from "../views/clients.ts";
 import {
   createEntry,
   createLaunch,
@@ -114,7 +115,7 @@ withSh.test("--print-config prints the client's own command, which adds the same
 
 // The paths are not those of Windows.
 withSh.test(
-  "--print-config prints no command that a shell could change, and none on Windows",
+  "--print-config prints no command that a shell could change",
   () => {
     const printsCommand = (dir: string, program = PROGRAM) => {
       const args = ["--skill-dir", dir];
@@ -130,7 +131,7 @@ withSh.test(
   },
 );
 
-Deno.test("--print-config keeps the settings, and lets Deno read only their paths", async () => {
+Deno.test("--print-config lets Deno read only the paths of the settings it keeps", async () => {
   using place = new Place();
   place.file("project/policy.yaml", "rules: []");
   const store = place.dir("store");
@@ -286,7 +287,7 @@ withLinks.test("--print-config starts Deno by its path on the PATH, but by none 
   assert.equal(await commandFor(...inside), Deno.execPath());
 });
 
-Deno.test("--print-config lets Deno read the folder above a path with a comma, and says so", () => {
+Deno.test("--print-config says that Deno may read the folder above a path with a comma", () => {
   const dir = resolve("/one/Doe, Jane/skills");
   const { text, notes } = configFor("cursor", { args: ["--skill-dir", dir] });
   const launch = parseLaunch(text);
@@ -410,6 +411,55 @@ withSh.test("the links in docs/running.md add what --print-config prints", () =>
     name: "skills",
     ...createEntry(CLIENTS.vscode, launch),
   });
+});
+
+Deno.test("a server started by the entry for Claude Code follows CLAUDE_CONFIG_DIR", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "moved");
+  const moved = join(place.path, "moved");
+  const env = { CLAUDE_CONFIG_DIR: moved };
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--print-config", "claude-code"],
+    env,
+  });
+  const own = join(moved, "skills");
+  assert.ok(stderr.includes(`"${join(moved, ".claude.json")}"`));
+  assert.ok(stderr.includes(`{ in: ${own}, state: name-only }`));
+  const { skills: { args, ...entry } } = JSON.parse(stdout).mcpServers;
+  assert.deepEqual(entry.env, env);
+  assert.ok(args[2].split(",").includes(own));
+  const launch = await printedLaunch(place, { env }, "claude-code");
+  await using session = await Session.open(place, { launch, env: entry.env });
+  assert.match((await session.load("moved")).text, /^Loading: moved/);
+});
+
+Deno.test("--print-config says that a server of another client needs CLAUDE_CONFIG_DIR", async () => {
+  using place = new Place();
+  place.skill("moved/skills", "moved");
+  const moved = join(place.path, "moved");
+  const env = { CLAUDE_CONFIG_DIR: moved };
+  const print = (...args: string[]) =>
+    runServer(place, { args: ["--print-config", ...args], env });
+  const { stderr } = await print("cursor");
+  assert.ok(stderr.includes(`needs CLAUDE_CONFIG_DIR=${quote(moved)}, as`));
+  assert.doesNotMatch(stderr, /also lists/);
+  for (const args of [["cursor", moved], ["claude-code"]]) {
+    const { stderr } = await print(...args);
+    assert.doesNotMatch(stderr, /needs CLAUDE_CONFIG_DIR/);
+  }
+});
+
+withSh.test("--print-config prints no command that would run the text of a variable", async () => {
+  using place = new Place();
+  const stderrFor = async (dir: string) => {
+    const args = ["--print-config", "claude-code"];
+    const env = { CLAUDE_CONFIG_DIR: dir };
+    return (await runServer(place, { args, env })).stderr;
+  };
+  const moved = join(place.path, "moved");
+  assert.match(await stderrFor(moved), /^claude mcp add-json /m);
+  // The text after the quote would be a command.
+  assert.doesNotMatch(await stderrFor(`${moved}'; echo '`), /add-json/);
 });
 
 // The last test of the file, because it gives up a permission.

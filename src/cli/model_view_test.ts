@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { printedLaunch } from "../../tests/testing/command_line.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { runServer, Wire } from "../../tests/testing/server.ts";
 import { profileOfOption } from "../views/clients.ts";
 

@@ -3,15 +3,10 @@ import config from "../../deno.json" with { type: "json" };
 import { checkSkills } from "../../mod.ts";
 import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
-import {
-  DiskSpy,
-  Place,
-  replaced,
-  runSync,
-  skillMd,
-} from "../../tests/testing/folders.ts";
+import { DiskSpy, replaced } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
+import { Place, runSync, skillMd } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
 import {
   diagnosticsIn,
@@ -31,7 +26,7 @@ import { createReport } from "./report.ts";
 const withNames = needs("names");
 const withShAndGit = needs("sh", "git");
 
-Deno.test("--list shows the state and the rule of each skill, and --check its problems", async () => {
+Deno.test("--list and --check show what a policy does to each skill", async () => {
   using place = reportPlace();
   place.skill("home/.claude/skills", "bad", skillMd("bad", "Use: this"));
   place.file(
@@ -144,23 +139,7 @@ Deno.test("--json prints the folders, their skills, and problems by file and lin
   ]);
 });
 
-Deno.test("--list keeps GitHub Actions from running commands in the text of a skill", async () => {
-  using place = new Place();
-  const text = skillMd('"::stop-commands::x"', '"##[add-mask]x"');
-  place.skill("home/.claude/skills", "a", text);
-  for (const args of [["--list"], ["--list", "--as", "cline"]]) {
-    const env = { GITHUB_ACTIONS: "true" };
-    const { stdout } = await runServer(place, { args, env });
-    const [, token, shown, rest] =
-      /^::stop-commands::(\S+)\n(.*)^::\1::\n(.*)$/ms.exec(stdout)!;
-    assert.match(token!, /^[\da-f-]{36}$/);
-    assert.match(shown!, /::stop-commands::x/);
-    assert.doesNotMatch(rest!, /stop-commands/);
-    assert.doesNotMatch(stdout, /##\[/);
-  }
-});
-
-withNames.test("no name of a folder adds a line to what is printed, or controls the terminal", async () => {
+withNames.test("no name of a folder adds a line to what is printed", async () => {
   using place = new Place();
   const dir =
     "a\u001b[2J\u009b31m\u202e\u007f\n::error::x\nskill-server: y##vso[x]";

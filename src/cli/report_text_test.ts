@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import { withVariables } from "../../tests/testing/environment.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import { withVariables } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
 import { join } from "../fs/paths.ts";
 import type { Report } from "./report.ts";
@@ -35,7 +35,7 @@ Found 3 skills, and 2 shadowed ones: 1 error, 0 warnings. To check their content
   );
 });
 
-Deno.test("--list NAME shows skills in full, or those with the word in their texts, and their problems", async () => {
+Deno.test("--list NAME shows in full the skills that have the word in their texts", async () => {
   using place = reportPlace();
   const flags = "disable-model-invocation: true\nuser-invocable: false\n";
   place.skill("home/office/skills", "memo", skillMd("memo", "Write", flags));
@@ -93,7 +93,7 @@ Found 1 skill
   assert.match(whole, new RegExp(`^ {2}memo .* ${hidden}$`, "m"));
 });
 
-Deno.test("--list says where to put skills if there are none, and what to write there", async () => {
+Deno.test("--list says how to add the first skill", async () => {
   using place = new Place();
   const { text } = await printedReport(place, "--list");
   assert.match(text, /^\.agent\/skills \(project\): does not exist$/m);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 
 /** What a completion is for: a prompt, or the URIs of resources. */
 type Ref =

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { metaOf, Wire } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 
 const ANNOTATIONS = { audience: ["assistant"], priority: 1 };
 
-Deno.test("prompts/list has the prompt skill, and one for each skill that users can load", async () => {
+Deno.test("prompts/list has the prompt skill before one for each skill that users load", async () => {
   using place = filesPlace();
   place.skill("home/.claude/skills", "skill", skillMd("skill", "About skills"));
   const text = skillMd("background", "d", "user-invocable: false\n");
@@ -156,7 +156,7 @@ Deno.test("prompts/get of skilljack returns a resource, or text to clients that 
   });
 });
 
-Deno.test("prompts/get refuses an unknown name, and offers at most five similar ones", async () => {
+Deno.test("prompts/get offers at most five similar names for an unknown one", async () => {
   using place = filesPlace();
   const unlike = /^MCP error -32602: Unknown skill "none": choose another name/;
   const missing = /^MCP error -32602: Missing argument "name": pass the name/;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
+import { filesPlace, skillMd } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("resources/list contains each skill's SKILL.md and the collection of its files", async () => {
@@ -80,38 +80,5 @@ Deno.test("resources/read returns an error with the URI for an unknown URI", asy
     assert.equal(error!.code, -32602, uri);
     assert.deepEqual(error!.data, { uri });
     assert.ok(!error!.message.includes(place.path));
-  }
-});
-
-Deno.test("every list refuses a cursor that is no position in it", async () => {
-  using place = filesPlace();
-  await using wire = await Wire.open(place);
-  const uri = "skill://git";
-  const lists = ["tools", "prompts", "resources", "resources/templates"];
-  const methods = [...lists, "skills"].map((list) => `${list}/list`);
-  for (const method of [...methods, "resources/directory/read"]) {
-    for (
-      const cursor of ["", "x", "0", "-1", "1.5", "1e3", " 1", "5", "1000"]
-    ) {
-      const { error } = await wire.ask(1, method, { uri, cursor });
-      assert.equal(error?.code, -32602, `${method} ${cursor}`);
-    }
-  }
-});
-
-Deno.test("with --tools reference, only .md files can be read and are listed", async () => {
-  using place = filesPlace();
-  const args = ["--tools", "reference"];
-  await using wire = await Wire.open(place, { args });
-  const ask = async (method: string, uri: string) =>
-    await wire.ask(1, method, { uri });
-  const { error } = await ask("resources/read", "skill://git/logo.png");
-  assert.match(error!.message, /the skill serves no such file/);
-  const all = await ask("resources/read", "skill://git/");
-  const found = await ask("skills/get", "skill://git/SKILL.md");
-  const children = await ask("resources/directory/read", "skill://git");
-  const lists = [all.result.contents, found.result.skill.resources];
-  for (const list of [...lists, children.result.resources]) {
-    assert.ok(list.length > 1 && !JSON.stringify(list).includes("logo"));
   }
 });

@@ -6,13 +6,9 @@ import {
   pages,
   verify,
 } from "../../tests/testing/client.ts";
-import {
-  DiskSpy,
-  filesPlace,
-  Place,
-  skillMd,
-} from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { LocalServer } from "../../tests/testing/local_server.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 const SKILLS = "home/.claude/skills";
@@ -104,7 +100,7 @@ const unlisted: [name: string, reason: string, text: string][] = [
   ["heavy", "or 16 MiB", skillMd("heavy")],
 ];
 
-Deno.test("skills/list omits skills that hosts cannot load, and skills/get says why", async () => {
+Deno.test("skills/get says why skills/list omits skills that hosts cannot load", async () => {
   using place = new Place();
   place.skill(SKILLS, "good");
   for (const [name, , text] of unlisted) {
@@ -189,7 +185,7 @@ Deno.test("skills/list, skills/get, and resources/read agree while files change"
   }
 });
 
-Deno.test("resources/directory/read lists the entries of a directory, and of nothing else", async () => {
+Deno.test("resources/directory/read lists only the entries of a directory", async () => {
   using place = filesPlace();
   await using wire = await Wire.open(place);
   const read = async (uri: string) =>

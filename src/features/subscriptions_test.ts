@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, skillMd } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { filesPlace, skillMd } from "../../tests/testing/place.ts";
 import { message, MODERN_META, Wire } from "../../tests/testing/server.ts";
 import { eventually } from "../../tests/testing/waiting.ts";
 import { attempt } from "../attempt.ts";

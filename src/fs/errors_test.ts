@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { diskError, Place } from "../../tests/testing/folders.ts";
+import { diskError } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import type { Rule } from "../diagnostics.ts";
 import {
   diagnosticOf,
@@ -105,7 +106,7 @@ Deno.test("diagnosticOf() repeats the system's words without the path", () => {
   }
 });
 
-Deno.test("SkillFileError quotes the path, and says what is wrong and how to fix it", () => {
+Deno.test("SkillFileError says what is wrong with a path, and how to fix it", () => {
   const fault = tooLarge(1024 * 1024);
   const error = new SkillFileError('a"\n.md', fault);
   assert.equal(

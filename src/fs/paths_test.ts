@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { onWindows } from "../../tests/testing/server.ts";
 import {
   isAtOrBelow,
@@ -103,7 +103,7 @@ Deno.test({
   },
 });
 
-Deno.test("paths on Windows have both slashes, and are compared without regard to case", async () => {
+Deno.test("paths on Windows have both slashes, and no case", async () => {
   using place = new Place();
   const found = await onWindows(
     place,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { Place, replaced } from "../../tests/testing/folders.ts";
+import { replaced } from "../../tests/testing/fakes.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { Inbox } from "../../tests/testing/waiting.ts";
 import { join } from "./paths.ts";
 import { DirWatcher, MAX_WATCHED_DIRS } from "./watch.ts";
@@ -49,7 +50,7 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder", asy
   assert.deepEqual(events.takeAll(), []);
 });
 
-Deno.test("DirWatcher watches the first directories that exist, and opens them once", async () => {
+Deno.test("DirWatcher opens the first directories that exist, once", async () => {
   using watched = new Watched();
   const { place } = watched;
   const { watchFs } = Deno;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { McpHttpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { replaced } from "../../tests/testing/folders.ts";
+import { replaced } from "../../tests/testing/fakes.ts";
 import { MODERN_META } from "../../tests/testing/server.ts";
-import { Exchange } from "./exchange.ts";
 import type { Sender } from "./access.ts";
+import { Exchange } from "./exchange.ts";
 import { Refusals } from "./refusals.ts";
 
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -49,7 +49,7 @@ class SlowHandler {
   }
 }
 
-Deno.test("Exchange handles 64 requests at once, and tells others when to try again", async () => {
+Deno.test("Exchange tells the 65th request when to try again", async () => {
   const handler = new SlowHandler();
   const handled = await handler.send(64, PING);
   const refused = await handler.respond(post(PING), {});
@@ -73,18 +73,15 @@ function postPart(): Request {
 
 Deno.test("Exchange counts a request from before its body has arrived", async () => {
   const { respond } = new SlowHandler();
-  const expire: (() => void)[] = [];
-  using _timers = replaced(globalThis, {
-    setTimeout: ((callback: () => void) => expire.push(callback)) as never,
-  });
+  using timers = holdTimers();
   const sent = Array.from({ length: 64 }, () => respond(postPart(), {}));
   assert.equal((await respond(post(PING), {})).status, 503);
-  for (const callback of expire) callback();
+  for (const expire of timers.callbacks.values()) expire();
   const statuses = (await Promise.all(sent)).map(({ status }) => status);
   assert.deepEqual(new Set(statuses), new Set([504]));
 });
 
-Deno.test("Exchange counts a listener, which its body tells, until the SDK answers", async () => {
+Deno.test("Exchange counts a listener until the SDK answers", async () => {
   const handler = new SlowHandler();
   const listening = await handler.send(64, LISTEN);
   const endless = () => new Response(new ReadableStream());
@@ -103,39 +100,37 @@ Deno.test("Exchange refuses a body of more than 1 MiB", async () => {
   assert.match(await response.text(), /the limit is 1048576 bytes/);
 });
 
-Deno.test("Exchange keeps no timer of an answered request", async () => {
-  const handler = new SlowHandler();
+/** Replaces the timers that limit the time of a request, and returns their callbacks. */
+function holdTimers(): Disposable & { callbacks: Map<unknown, () => void> } {
   const { setTimeout, clearTimeout } = globalThis;
-  const pending = new Set<unknown>();
-  using _timers = replaced(globalThis, {
+  const callbacks = new Map<unknown, () => void>();
+  const timers = replaced(globalThis, {
     setTimeout: ((callback: () => void, delay?: number) => {
-      const timer = setTimeout(callback, delay);
-      if (delay === 60_000) pending.add(timer);
-      return timer;
+      if (delay !== 60_000) return setTimeout(callback, delay);
+      callbacks.set(callback, callback);
+      return callback;
     }) as typeof setTimeout,
     clearTimeout: ((timer) => {
-      pending.delete(timer);
-      clearTimeout(timer);
+      if (!callbacks.delete(timer)) clearTimeout(timer);
     }) as typeof clearTimeout,
   });
+  return { ...timers, callbacks };
+}
+
+Deno.test("Exchange keeps no timer of an answered request", async () => {
+  const handler = new SlowHandler();
+  using timers = holdTimers();
   const [answered] = await handler.send(1, PING);
-  assert.equal(pending.size, 1);
+  assert.equal(timers.callbacks.size, 1);
   handler.answers[0]!(new Response("ok"));
   await answered;
-  assert.equal(pending.size, 0);
+  assert.equal(timers.callbacks.size, 0);
 });
 
 Deno.test("Exchange ends a request that takes too long", async () => {
   const handler = new SlowHandler();
-  const { setTimeout } = globalThis;
-  let expire = () => {};
-  using _timers = replaced(globalThis, {
-    setTimeout: ((callback: () => void, delay?: number) => {
-      if (delay !== 60_000) return setTimeout(callback, delay);
-      expire = callback;
-    }) as typeof setTimeout,
-  });
+  using timers = holdTimers();
   const [late] = await handler.send(1, PING);
-  expire();
+  for (const expire of timers.callbacks.values()) expire();
   assert.equal((await late!).status, 504);
 });

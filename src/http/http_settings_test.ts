@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { withVariables } from "../../tests/testing/environment.ts";
+import { withVariables } from "../../tests/testing/fakes.ts";
 import { basename } from "../fs/paths.ts";
 import { UsageError } from "../program/command_line.ts";
 import { createHttpSettings, type HttpSettings } from "./http_settings.ts";
@@ -31,7 +31,7 @@ Deno.test("createHttpSettings() reads SKILL_SERVER_ARGS if the command line is e
   }
 });
 
-Deno.test("createHttpSettings() refuses a setting that is invalid or does not apply to HTTP", () => {
+Deno.test("createHttpSettings() refuses what it cannot use over HTTP", () => {
   const hosts = /Invalid SKILL_SERVER_HOSTS ".*": expected host names/;
   const cases = [
     [{ SKILL_SERVER_ARGS: "--check" }, /Cannot use --check over HTTP/],

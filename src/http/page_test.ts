@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { filesPlace } from "../../tests/testing/folders.ts";
 import { HttpServer, TOKEN } from "../../tests/testing/http.ts";
+import { filesPlace } from "../../tests/testing/place.ts";
 import { servePage } from "./page.ts";
 
 /** Returns the content of the only element of a kind. */
@@ -14,7 +14,7 @@ function contentOf(tag: string, page: string): string {
   return content!;
 }
 
-Deno.test("the page has nothing about the skills, and allows only its own script", async () => {
+Deno.test("the page without its script has nothing about the skills", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_TOKEN: TOKEN };
   await using server = await HttpServer.start(place, { env });
@@ -41,7 +41,7 @@ Deno.test("the page has nothing about the skills, and allows only its own script
   );
 });
 
-Deno.test("the page has nothing that its policy forbids, and all that its script uses", async () => {
+Deno.test("the page has all that its script uses, and nothing that its policy forbids", async () => {
   const page = await servePage().text();
   const script = contentOf("script", page);
   // Throws a SyntaxError if it cannot be parsed. The function is not called.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Refusals } from "./refusals.ts";
 
-Deno.test("Refusals logs the first refusal of each client and reason, and then sums up", () => {
+Deno.test("Refusals sums up what follows the first refusal of a client and reason", () => {
   const lines: string[] = [];
   const refusals = new Refusals((line) => lines.push(line));
   for (const client of ["a@192.0.2.1", "192.0.2.2", "192.0.2.2"]) {
@@ -26,7 +26,7 @@ Deno.test("Refusals logs the first refusal of each client and reason, and then s
   ]);
 });
 
-Deno.test("Refusals logs about a hundred clients, and about others together", () => {
+Deno.test("Refusals logs about the 101st client and others together", () => {
   const lines: string[] = [];
   const refusals = new Refusals((line) => lines.push(line));
   for (let client = 0; client < 200; client++) {

@@ -17,7 +17,7 @@ Deno.test("parseTokens() reads tokens on lines or between commas, with names and
   ]);
 });
 
-Deno.test("parseTokens() refuses malformed, short, or repeated tokens, and prints none", () => {
+Deno.test("parseTokens() prints no token that it refuses", () => {
   const none = /^it contains no token; create each /;
   const malformed = (index: number) =>
     new RegExp(`^token ${index} must be TOKEN or NAME:TOKEN, .*; create each `);
@@ -49,7 +49,7 @@ Deno.test("parseTokens() refuses malformed, short, or repeated tokens, and print
   }
 });
 
-Deno.test("Tokens.reload() keeps the tokens that stay, and aborts those that are removed", () => {
+Deno.test("Tokens.reload() aborts only the tokens that are removed", () => {
   let text = `alice:${TOKEN}1,bob:${TOKEN}2`;
   const tokens = new Tokens("the test", () => text);
   const [alice, bob] = ["1", "2"].map((end) => tokens.find(TOKEN + end)!);

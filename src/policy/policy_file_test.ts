@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { DiskSpy, Place } from "../../tests/testing/folders.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { lacks } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { join } from "../fs/paths.ts";
 import { Project } from "../skills/project.ts";
 import { loadPolicy, type PolicyFile } from "./policy_file.ts";
@@ -101,7 +102,7 @@ Deno.test("loadPolicy() says what to write instead of conditions that match noth
   assert.deepEqual(load(place.file("policy.yaml", fine)).diagnostics, []);
 });
 
-Deno.test("loadPolicy() reports what breaks the schema by path, and malformed YAML by line", () => {
+Deno.test("loadPolicy() says where a file breaks the schema or the syntax", () => {
   using place = new Place();
   const states = `Invalid option: expected one of ${
     STATE_NAMES.map((state) => `"${state}"`).join("|")
@@ -145,7 +146,7 @@ rule: []
   }
 });
 
-Deno.test("loadPolicy() reads only a regular file, and follows no link out of the project", () => {
+Deno.test("loadPolicy() reads only a regular file that no link of the project leads to", () => {
   using place = new Place();
   assert.deepEqual(reasonsIn(place.dir("folder")), ["it is a folder"]);
   const latin1 = place.file("latin1.yaml", new Uint8Array([0x23, 0xe4]));

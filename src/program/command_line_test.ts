@@ -1,42 +1,8 @@
 import assert from "node:assert/strict";
 import { settingsFor } from "../../tests/testing/command_line.ts";
-import {
-  DEFAULT_FOLDERS,
-  REPOSITORY,
-} from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
-import { formatHelp, listOptionHelp } from "../cli/help.ts";
-import { join } from "../fs/paths.ts";
-import { CLIENT_NAMES } from "../views/clients.ts";
-import { OPTIONS, UsageError, VARIABLES } from "./command_line.ts";
-
-Deno.test("formatHelp() shows every option, every client, and the default folders", () => {
-  const text = formatHelp();
-  for (const name of Object.keys(OPTIONS)) {
-    assert.match(text, new RegExp(`^  --${name}\\b`, "m"));
-  }
-  for (const name of CLIENT_NAMES) assert.ok(text.includes(` ${name}`), name);
-  const dirs = DEFAULT_FOLDERS.join(", ");
-  assert.ok(text.includes(`it searches\n${dirs}.\n`), text);
-});
-
-Deno.test("docs/options.md says what --help says of each option and variable", () => {
-  const listed = Deno.readTextFileSync(join(REPOSITORY, "docs", "options.md"))
-    .replaceAll(/\s+/g, " ");
-  const all = [...listOptionHelp(), ...listOptionHelp(true)];
-  const options = all.map(([usage, help]) =>
-    `- ${usage.split(", ").map((text) => `\`${text}\``).join(", ")}: ${help} `
-  );
-  const variables = Object.entries(VARIABLES).map(([name, help]) =>
-    `- \`${name}\`: ${help} `
-  );
-  for (const item of [...options, ...variables]) {
-    assert.ok(listed.includes(item), item);
-  }
-  const { length } = listed.match(/- `/g)!;
-  assert.equal(length, options.length + variables.length);
-});
+import { UsageError } from "./command_line.ts";
 
 /** Command lines, and what their messages say. */
 const MISUSES: [args: string, message: string][] = [
@@ -100,7 +66,7 @@ Deno.test("the messages about invalid command lines say what to do", () => {
   }
 });
 
-Deno.test("an invalid command line prints only a message to stderr, and exits with 2", async () => {
+Deno.test("an invalid command line prints only a message to stderr", async () => {
   using place = new Place();
   assert.deepEqual(await runServer(place, { args: ["--wrong"] }), {
     code: 2,

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { withVariables } from "../../tests/testing/environment.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { withVariables } from "../../tests/testing/fakes.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
+import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
 import {
   type Option,
@@ -9,6 +11,8 @@ import {
   SERVING_OPTIONS,
 } from "./command_line.ts";
 import { createSettings, type Settings } from "./settings.ts";
+
+const withLinks = needs("links");
 
 /** Creates settings with these variables, and no others, in the environment. */
 function settingsWith(
@@ -92,4 +96,60 @@ Deno.test("createSettings() derives something from each option of a server", () 
   }
   assert.equal(usual.options.allowShell, true);
   assert.equal(derive("--remote").options.allowShell, false);
+});
+
+/** Returns the names of the skills that the server finds, and what it logs. */
+async function listed(
+  place: Place,
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ names: string[]; stderr: string; diagnostics: string[] }> {
+  const { stdout, stderr } = await runServer(place, {
+    args: ["--list", "--json", ...args],
+    env,
+  });
+  const { skills, diagnostics } = JSON.parse(stdout);
+  return {
+    names: skills.map(({ name }: { name: string }) => name),
+    stderr,
+    diagnostics: diagnostics.map(({ fix }: { fix: string }) => fix),
+  };
+}
+
+Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in hints", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "home");
+  place.skill("project/.claude/skills", "project");
+  place.skill("moved/skills", "moved");
+  place.skill("moved/plugins/cache/market/tools/skills", "plugin");
+  const env = { CLAUDE_CONFIG_DIR: join(place.path, "moved") };
+  const { names, stderr, diagnostics } = await listed(place, env);
+  assert.deepEqual([names, stderr], [["moved", "project"], ""]);
+  assert.equal(diagnostics.length, 1);
+  assert.match(
+    diagnostics[0]!,
+    /^for other clients than Claude Code, add --skill-dir /,
+  );
+  assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
+});
+
+withLinks.test("a variable that names a folder of the project, or none, stands for nothing", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "home");
+  place.skill("project/own/skills", "theirs");
+  place.link(join(place.project, "own"), "outside");
+  const dirs = [
+    join(place.project, "own"),
+    join(place.path, "outside"),
+    "own",
+  ];
+  for (const dir of dirs) {
+    const env = { CLAUDE_CONFIG_DIR: dir };
+    const { names, stderr } = await listed(place, env);
+    assert.deepEqual(names, ["home"]);
+    assert.equal(
+      stderr,
+      `skill-server: Ignoring CLAUDE_CONFIG_DIR="${dir}": expected an absolute path outside the project\n`,
+    );
+  }
 });

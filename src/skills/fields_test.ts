@@ -57,7 +57,7 @@ const CORRECTED: [field: string, value: unknown][] = [
   ["x:\n  - @me\n  - y", ["@me", "y"]],
 ];
 
-Deno.test("readFields() corrects a field that the parser refuses, and no other", () => {
+Deno.test("readFields() corrects only the fields that the parser refuses", () => {
   for (const [field, value] of CORRECTED) {
     const { values, refused } = readFields(
       `name: a\n${field}\ndescription: b\ntools: [Read] # x: y\nlicense: M: I`,
@@ -138,27 +138,6 @@ Deno.test("readFields() leaves out what no correction makes sense of", () => {
 Deno.test("readFields() leaves out JSON that it cannot read", () => {
   const { values, refused } = readFields('{\n"name": "a",\n"x": "y"z"\n}');
   assert.deepEqual([values, refused.length], [{}, 1]);
-});
-
-Deno.test("readFields() keeps the first version in a Git conflict", () => {
-  const yaml = `name: a
-description: >-
-  Number
-<<<<<<< HEAD
-  one
-||||||| base
-  Zero
-=======
-  Two
-user-invocable: false
->>>>>>> b
-license: MIT`;
-  const { values } = readFields(yaml);
-  assert.deepEqual(values, {
-    name: "a",
-    description: "Number\none",
-    license: "MIT",
-  });
 });
 
 const FIELDS = "name: a\ndescription: b";

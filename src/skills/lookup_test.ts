@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
-import { scanSkillRoots, type SkillCatalog } from "../../mod.ts";
-import { Place, skillMd } from "../../tests/testing/folders.ts";
+import {
+  scanSkillRoots,
+  type SkillCatalog,
+  type SkillPolicy,
+  SkillRegistry,
+} from "../../mod.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
-import { basename, join } from "../fs/paths.ts";
-import { skillMdUri } from "./names.ts";
+import { basename, join, relative } from "../fs/paths.ts";
+import { listEntries } from "../views/entries.ts";
 import { lookUp, lookUpUri } from "./lookup.ts";
+import { skillMdUri } from "./names.ts";
 
 /** Scans the skills of a project and those of the user. */
 async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
@@ -18,7 +24,10 @@ async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
 
 const SIGMA = "\u03a3-utils";
 
-const PROJECT_NAMES = ["deploy", "git", "R&amp;D", "C++ <new>", SIGMA];
+const PROJECT_NAMES = [
+  ...["deploy", "git", "R&amp;D", "C++ <new>", SIGMA],
+  ...["one", "two"].map((end) => `${"x".repeat(196)} ${end}`),
+];
 
 const GLOBAL_NAMES = ["\u200bgit", "R&D", SIGMA];
 
@@ -58,6 +67,11 @@ Deno.test("lookUp() and lookUpUri() find a skill however its name is written", a
   for (const { skill } of catalog.shadowed) {
     assert.equal(lookUpUri(skillMdUri(skill), catalog)?.skill, skill);
   }
+  for (const viewer of ["model", "user", "host"] as const) {
+    for (const { name, skill } of listEntries(viewer, catalog)) {
+      assert.equal(lookUp(name, viewer, catalog).skill, skill, name);
+    }
+  }
   const long = `skill://git/${"x".repeat(4_097)}`;
   assert.equal(lookUpUri(long, catalog), undefined);
 });
@@ -73,4 +87,95 @@ Deno.test("the first skill of a scope that the model may load has the name with 
     basename(lookUp(name, "host", catalog).skill!.directory)
   );
   assert.deepEqual(dirs, ["b", "b", "c"]);
+});
+
+/** Scans the user's plugins, and then those of a project, searched deep. */
+async function openPlugins(
+  place: Place,
+  rules: SkillPolicy["rules"] = [],
+): Promise<SkillRegistry> {
+  const roots = ["mine", "project/deep"].map((dir) =>
+    root(join(place.path, dir), { recursive: true })
+  );
+  const registry = new SkillRegistry(roots.toReversed(), {
+    workingDirectory: place.project,
+    policy: { rules },
+    log: () => {},
+  });
+  await registry.refresh();
+  return registry;
+}
+
+/** Returns the directory of the skill that each text loads. */
+function foundBy(
+  place: Place,
+  registry: SkillRegistry,
+  ...texts: string[]
+): (string | undefined)[] {
+  return texts.map((text) => {
+    const directory = registry.find(text)?.directory;
+    return directory && relative(place.path, directory).replaceAll("\\", "/");
+  });
+}
+
+Deno.test("skills of one name in several plugins load by the names of their plugins", async () => {
+  using place = new Place();
+  place.skill("mine/a/skills", "pdf");
+  place.skill("mine/b/skills", "pdf");
+  place.skill("mine/b/x/b/skills", "pdf");
+  using registry = await openPlugins(place);
+  assert.deepEqual(
+    foundBy(place, registry, "pdf", "a:pdf", "B:PDF", "mine:pdf"),
+    // Of the same plugin, the first one answers.
+    ["mine/a/skills/pdf", "mine/a/skills/pdf", "mine/b/skills/pdf", undefined],
+  );
+  const { served, shadowed } = registry.catalog;
+  assert.deepEqual([...served.keys()], ["pdf", "b:pdf"]);
+  assert.deepEqual(shadowed.map(({ skill }) => skill.prefix), ["b", undefined]);
+});
+
+Deno.test("a name comes before a plugin, and a global plugin before a project's", async () => {
+  using place = new Place();
+  place.skill("project/deep/tools/skills", "pdf");
+  using registry = await openPlugins(place);
+  const theirs = "project/deep/tools/skills/pdf";
+  assert.deepEqual(foundBy(place, registry, "tools:pdf"), [theirs]);
+  place.skill("mine/tools/skills", "pdf");
+  await registry.refresh();
+  assert.deepEqual(
+    foundBy(place, registry, "tools:pdf", "pdf"),
+    ["mine/tools/skills/pdf", theirs],
+  );
+  place.skill("mine", "own", skillMd('"tools:pdf"', "Mine"));
+  await registry.refresh();
+  assert.deepEqual(foundBy(place, registry, "tools:pdf"), ["mine/own"]);
+});
+
+Deno.test("the last part of a name loads the only skill of the user's with that name", async () => {
+  using place = new Place();
+  place.skill("mine", "pdf");
+  place.skill("project/deep", "docx");
+  using registry = await openPlugins(place);
+  assert.deepEqual(
+    foundBy(place, registry, "superpowers:pdf", "a:b:PDF", "superpowers:docx"),
+    ["mine/pdf", "mine/pdf", undefined],
+  );
+  assert.deepEqual(foundBy(place, registry, "project:pdf"), [undefined]);
+  // A broken skill has the whole name.
+  place.skill("mine/superpowers/skills", "pdf", "no frontmatter");
+  await registry.refresh();
+  assert.deepEqual(foundBy(place, registry, "superpowers:pdf"), [undefined]);
+  place.remove("mine/superpowers");
+  place.skill("mine/other", "pdf");
+  await registry.refresh();
+  assert.deepEqual(foundBy(place, registry, "superpowers:pdf"), [undefined]);
+});
+
+Deno.test("a skill that is off has the whole name, so that nothing else answers to it", async () => {
+  using place = new Place();
+  place.skill("mine", "pdf");
+  place.skill("mine/superpowers/skills", "pdf", skillMd("pdf", "Off"));
+  const dir = join(place.path, "mine", "superpowers");
+  using registry = await openPlugins(place, [{ in: dir, state: "off" }]);
+  assert.deepEqual(foundBy(place, registry, "superpowers:pdf"), [undefined]);
 });

@@ -33,7 +33,7 @@ const PIECES = [
   ["\ud800", "project:"],
 ].flat();
 
-Deno.test("cleanName() keeps a clean name, and a list prints it in a form with the same key", () => {
+Deno.test("a cleaned name, as a list prints it, has the key of the name", () => {
   const pieces = fc.array(fc.constantFrom(...PIECES), { maxLength: 10 });
   const names = pieces.map((it) => it.join(""));
   fc.assert(

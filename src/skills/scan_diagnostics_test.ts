@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Place } from "../../tests/testing/folders.ts";
 import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { join } from "../fs/paths.ts";
 import { rootIsMissing } from "./scan_diagnostics.ts";
 

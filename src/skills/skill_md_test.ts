@@ -80,7 +80,7 @@ const SKIPPED: [text: string, rule: string, line: number, reason: RegExp][] = [
   ["<<<<<<< a\n---\n", "frontmatter-missing", 1, /unresolved Git conflicts/],
 ];
 
-Deno.test("readSkillMd() says why a file is skipped, and at which line", () => {
+Deno.test("readSkillMd() says at which line and why it skips a file", () => {
   for (const [text, rule, line, reason] of SKIPPED) {
     const { frontmatter, diagnostic } = read(text);
     assert.deepEqual([frontmatter, diagnostic!.rule, diagnostic!.line], [
@@ -98,7 +98,7 @@ Deno.test("readSkillMd() says why a file is skipped, and at which line", () => {
   }
 });
 
-Deno.test("readSkillMd() skips a file that is not UTF-8, even if it gets only the beginning", () => {
+Deno.test("readSkillMd() skips a file whose beginning is not UTF-8", () => {
   const start = encoder.encode("---\nname: a\ndescription: b\n---\n");
   const gbk = new Uint8Array([...start, 0xca, 0xfd]);
   assert.equal(readSkillMd(gbk).diagnostic!.rule, "utf-8");

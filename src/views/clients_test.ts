@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { needs } from "../../tests/testing/needs.ts";
 import { read } from "../../tests/testing/pages.ts";
-import { root } from "../../tests/testing/registry.ts";
+import { Place } from "../../tests/testing/place.ts";
+import { runServer } from "../../tests/testing/server.ts";
+import { join } from "../fs/paths.ts";
 import {
   CLIENT_NAMES,
   type ClientName,
@@ -10,37 +11,10 @@ import {
   DEFAULT_PROFILE,
   profileFor,
 } from "./clients.ts";
-import { createInstructions } from "./instructions.ts";
+
+const withShAndLinks = needs("sh", "links");
 
 const PAGE = "docs/clients.md";
-
-Deno.test("createInstructions() summarizes the skills in a first line of 250 characters", async () => {
-  using place = new Place();
-  const dirs = [place.dir("skills"), place.dir("project", "skills")];
-  const options = { workingDirectory: place.project };
-  const roots = dirs.map((dir) => root(dir));
-  using registry = new SkillRegistry(roots, options);
-  const firstLine = () =>
-    createInstructions("reference", registry.catalog).split("\n")[0]!;
-  const start = "Instructions for tasks (skills)";
-  assert.equal(firstLine(), `${start}: the tool list_skills lists them.`);
-  await registry.refresh();
-  assert.equal(firstLine(), `${start}. There are none yet.`);
-  place.skill("skills", "pdf");
-  // It names no skill of a project.
-  place.skill("project/skills", "theirs");
-  await registry.refresh();
-  assert.equal(firstLine(), `${start}: 2 in total, such as pdf.`);
-  place.remove("project/skills/theirs");
-  place.skill("skills", "git");
-  await registry.refresh();
-  assert.equal(firstLine(), `${start}: git, pdf.`);
-  for (let i = 0; i < 300; i++) place.skill("skills", `aws-service-${i}`);
-  await registry.refresh();
-  const line = firstLine();
-  assert.match(line, /: 302 in total, such as aws-service-0, .*\.\.\.$/);
-  assert.equal(line.length, 250);
-});
 
 Deno.test("profileFor() returns the profile that --profile names, or else the client's", () => {
   const gemini = CLIENTS["gemini-cli"].profile;
@@ -125,5 +99,27 @@ Deno.test("docs/clients.md says which clients drop prompts with an embedded reso
     const { title, profile } = CLIENTS[name];
     const isNamed = drops.includes(title);
     assert.equal(isNamed, profile?.dropsEmbeddedResources === true, title);
+  }
+});
+
+withShAndLinks.test("each link in docs/clients.md shows the skills of one client to the other", async () => {
+  const commands = read("docs/clients.md").matchAll(
+    /^ *(mkdir -p .* && ln -s (\S+) \S+)$/gm,
+  );
+  const links = [...commands];
+  assert.equal(links.length, 2);
+  for (const [, command, source] of links) {
+    using place = new Place();
+    place.skill(source!.replace("~", "home"), "git");
+    const { success } = await new Deno.Command("sh", {
+      args: ["-c", command!],
+      env: { HOME: place.home },
+    }).output();
+    assert.ok(success, command);
+    for (const dir of [".claude/skills", ".agents/skills"]) {
+      const path = join(place.home, dir);
+      const { stdout } = await runServer(place, { args: ["--list", path] });
+      assert.match(stdout, /^ {2}git +1 file/m);
+    }
   }
 });

@@ -59,7 +59,7 @@ Deno.test("fitList() gives room to names, then to pinned skills, then to the oth
   assert.equal(fitList(few, names.length + room), names);
 });
 
-Deno.test("fitList() gives each scope half of the room, and what the other leaves", () => {
+Deno.test("fitList() gives each scope half of the room, or all that the other leaves", () => {
   const ofProject = (count: number) =>
     listed("project", count, { scope: "project" });
   const cases = [

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import type { SkillRegistry } from "../../mod.ts";
 import { Session } from "../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../tests/testing/folders.ts";
 import {
   GIT_CALL,
   HttpServer,
   modernClient,
 } from "../../tests/testing/http.ts";
-import { needs } from "../../tests/testing/needs.ts";
+import { filesPlace, Place, skillMd } from "../../tests/testing/place.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
 import { message } from "../../tests/testing/server.ts";
 import { callFor, textOf, toolCaller } from "../../tests/testing/tools.ts";
@@ -15,20 +14,11 @@ import { join } from "../fs/paths.ts";
 import { quote } from "../text.ts";
 import type { ToolOptions } from "./options.ts";
 
-const withLinks = needs("links");
-
 const SKILLS = "home/.claude/skills";
 
 /** Opens the skills in the home directory of a place. */
 function openSkills({ path }: Place): Promise<SkillRegistry> {
   return openRegistry(join(path, SKILLS));
-}
-
-/** Returns a function that calls `skill-resource`. */
-function resourceCaller(registry: SkillRegistry) {
-  const call = toolCaller(registry, { toolset: "skilljack" });
-  return (path: string, skill = "git") =>
-    call("skill-resource", { skill, path });
 }
 
 Deno.test("a call scans first if the skill changed, or if its name is unknown", async () => {
@@ -41,7 +31,8 @@ Deno.test("a call scans first if the skill changed, or if its name is unknown", 
     // The last scan may be new enough, but the skill changed since.
     return refresh();
   };
-  const read = resourceCaller(registry);
+  const call = toolCaller(registry, { toolset: "skilljack" });
+  const read = (path: string) => call("skill-resource", { skill: "git", path });
   const write = (text: string) => () => place.skill(SKILLS, "git", text);
   const move = () => {
     place.file(`${SKILLS}/moved/notes.md`, "notes");
@@ -140,7 +131,7 @@ Deno.test("clients learn the length of a SKILL.md that is longer than they keep"
   }
 });
 
-Deno.test("OpenCode counts bytes, and Gemini CLI characters", async () => {
+Deno.test("the length that a client keeps is in the unit that it counts", async () => {
   using place = new Place();
   place.skill(SKILLS, "git", skillMd("git") + "é".repeat(30_000));
   using registry = await openSkills(place);
@@ -150,106 +141,6 @@ Deno.test("OpenCode counts bytes, and Gemini CLI characters", async () => {
   };
   assert.match(await load("opencode"), /^Length: 30\d{3} characters\./m);
   assert.doesNotMatch(await load("gemini-cli-mcp-client"), /^Length: /m);
-});
-
-Deno.test("skill-resource reads a file, a folder, and the list of files", async () => {
-  using place = filesPlace();
-  const latin = new Uint8Array([0x63, 0x61, 0x66, 0xe9]);
-  place.file(`${SKILLS}/latin/a.md`, latin);
-  place.skill(SKILLS, "latin");
-  using registry = await openSkills(place);
-  const read = resourceCaller(registry);
-  const text = (text: string) => ({ type: "text", text });
-  const api = "--- references/API.md ---\n# API";
-  const more = "--- references/deep/more.md ---\n# More";
-  const files =
-    "- SKILL.md\n- logo.png\n- references/API.md\n- references/deep/more.md";
-  const expected: [string, string[]][] = [
-    ["references/API.md", ["# API"]],
-    ["./references/API.md", ["# API"]],
-    ["references", [api, more]],
-    ["references/deep/", [more]],
-    ["", [`Files of the skill "git":\n\n${files}`]],
-  ];
-  for (const [path, texts] of expected) {
-    const { content, isError } = await read(path, "GIT");
-    assert.deepEqual([content, isError], [texts.map(text), undefined]);
-  }
-  const uri = "skill://git/logo.png";
-  const resource = { uri, mimeType: "image/png", blob: "if8=" };
-  const { content } = await read("logo.png");
-  assert.deepEqual(content, [{ type: "resource", resource }]);
-  const refusal =
-    'Cannot read "a.md": it is a text file, but not in UTF-8; ask the user to save it as UTF-8';
-  const unread = await read("a.md", "latin");
-  assert.deepEqual([unread.content, unread.isError], [[text(refusal)], true]);
-  const { content: [, beside], isError } = await read(".", "latin");
-  const part = text(`--- a.md ---\n${refusal}`);
-  assert.deepEqual([beside, isError], [part, undefined]);
-});
-
-withLinks.test("skill-resource names what it leaves out, and nothing outside the skill", async () => {
-  using place = filesPlace();
-  const git = `${SKILLS}/git`;
-  const outside = place.file("outside.txt", "outside");
-  place.link(outside, `${git}/data/there.txt`);
-  place.link(`${outside}.none`, `${git}/data/nowhere.txt`);
-  place.link("references/deep", `${git}/inside`);
-  const large = new Uint8Array(2 ** 20 + 1);
-  place.file(`${git}/references/large.bin`, large);
-  using registry = await openSkills(place);
-  const read = resourceCaller(registry);
-  const note = 'Skipped:\n\n- "references/large.bin": it is larger than 1 MiB';
-  for (const path of ["", "references"]) {
-    const text = textOf(await read(path));
-    assert.ok(text.endsWith(note), text);
-    assert.doesNotMatch(text, /there|nowhere/);
-  }
-  assert.doesNotMatch(textOf(await read("references/deep")), /Skipped/);
-  const isDir = /^Cannot read "data": it is a folder/;
-  assert.match(textOf(await read("data")), isDir);
-  for (const path of ["none.md", ".env"]) {
-    assert.match(textOf(await read(path)), /the skill serves no such file/);
-  }
-  assert.equal(textOf(await read("inside/more.md")), "# More");
-  assert.equal((await read("data/there.txt")).isError, true);
-  const outsider = await read("../../../../outside.txt");
-  assert.match(textOf(outsider), /the path leads outside the skill/);
-  assert.equal((await read("a.md", "hidden")).isError, true);
-});
-
-withLinks.test("tools accept absolute paths in the skill and URIs of its files", async () => {
-  using place = filesPlace();
-  const linked = place.skill("elsewhere", "linked");
-  place.file("elsewhere/linked/100%.md", "# A");
-  place.link(linked, `${SKILLS}/linked`);
-  using registry = await openSkills(place);
-  const skills = join(place.path, SKILLS);
-  const paths = [
-    join(skills, "linked", "100%.md"),
-    join(linked, "100%.md"),
-    join(skills, "git", "..", "linked", "100%.md"),
-    "skill://linked/100%25.md",
-    "skill://LINKED//100%25.md#L3",
-    "skill://global%3Alinked/100%25.md",
-  ];
-  const cases = [
-    ["skilljack", "skill-resource", "skill", "path"],
-    ["agentskills", "read_reference_file_op", "skill_name", "file_name"],
-  ] as const;
-  for (const [toolset, tool, skill, path] of cases) {
-    const call = toolCaller(registry, { toolset });
-    const read = (name: string, file: string) =>
-      call(tool, { [skill]: name, [path]: file });
-    for (const path of paths) {
-      assert.equal(textOf(await read("linked", path)), "# A", path);
-      const { content, isError } = await read("git", path);
-      assert.match(JSON.stringify(content), /the skill serves no such file/);
-      assert.ok(isError);
-    }
-    const main = join(skills, "linked", "SKILL.md");
-    assert.equal(textOf(await read("linked", main)), skillMd("linked"));
-  }
 });
 
 Deno.test("over HTTP, the tools that load a skill say in one line how to read its files", async () => {

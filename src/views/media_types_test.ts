@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { nextId } from "../../tests/testing/client.ts";
-import { Place } from "../../tests/testing/folders.ts";
+import { Place } from "../../tests/testing/place.ts";
 import { Wire } from "../../tests/testing/server.ts";
 
 Deno.test("every file has the same media type in every view", async () => {

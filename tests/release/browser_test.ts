@@ -1,10 +1,10 @@
-// The page of the server over HTTP, in a real browser.
+// The page of the server over HTTP works in a real browser.
 import assert from "node:assert/strict";
 import type { Page } from "npm:playwright-core@^1";
 import { openTab, type Tab } from "../testing/browser.ts";
-import { filesPlace, type Place, skillMd } from "../testing/folders.ts";
 import { type HttpOptions, HttpServer, TOKEN } from "../testing/http.ts";
 import { lacks } from "../testing/needs.ts";
+import { filesPlace, type Place, skillMd } from "../testing/place.ts";
 
 /** What to say where the token is wrong. */
 const WRONG = "The server does not accept this token. Check it, and try again.";
@@ -53,7 +53,7 @@ async function assertFits(page: Page): Promise<void> {
 }
 
 testPage(
-  "the page lists and filters the skills, and shows their files",
+  "the page shows the skills that a filter finds, with their files",
   {
     createPlace: () => {
       const place = filesPlace();
@@ -87,7 +87,7 @@ testPage(
 );
 
 testPage(
-  "the page asks for the token, refuses a wrong one, and keeps it for the tab only",
+  "the page keeps the token that it asks for in its tab",
   { env: { SKILL_SERVER_TOKEN: TOKEN } },
   async ({ tab, page, url }) => {
     await page.locator("#login").waitFor();

@@ -1,5 +1,5 @@
-// The ways to start the server that a release has: from JSR, from a clone, as a bundle,
-// and as an executable.
+// The server starts in each way that a release has: from JSR, from a clone, as a bundle, and
+// as an executable.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync } from "node:fs";
@@ -14,9 +14,9 @@ import {
   MOD,
   REPOSITORY,
 } from "../testing/environment.ts";
-import { Place, runSync } from "../testing/folders.ts";
 import { needs } from "../testing/needs.ts";
 import { MODULES, read } from "../testing/pages.ts";
+import { Place, runSync } from "../testing/place.ts";
 import { runServer } from "../testing/server.ts";
 
 const withJunctions = needs("junctions");

@@ -1,8 +1,8 @@
-// The server on stdio under load: its memory, its open files, and its times.
+// The server on stdio keeps its memory, its open files, and its times within limits.
 import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
-import { Place, skillMd } from "../testing/folders.ts";
 import { needs } from "../testing/needs.ts";
+import { Place, skillMd } from "../testing/place.ts";
 import { Wire } from "../testing/server.ts";
 
 const withProc = needs("proc");

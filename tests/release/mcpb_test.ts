@@ -1,4 +1,4 @@
-// The bundle for Claude Desktop, and server.json for the MCP Registry.
+// The bundle for Claude Desktop starts, and server.json is valid for the MCP Registry.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Ajv } from "npm:ajv@^8.17.1";
@@ -17,8 +17,8 @@ import {
   MOD,
   REPOSITORY,
 } from "../testing/environment.ts";
-import { Place } from "../testing/folders.ts";
 import { lacks } from "../testing/needs.ts";
+import { Place } from "../testing/place.ts";
 
 /** The package that checks, packs, and unpacks bundles, and that starts them in clients. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2";

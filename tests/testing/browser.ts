@@ -34,6 +34,7 @@ export interface Tab extends AsyncDisposable {
   readonly faults: string[];
 }
 
+/** Opens a page in a browser that ends with the tab. */
 export async function openTab(url: string): Promise<Tab> {
   // Loaded only where there is a browser.
   const { chromium } = await import("npm:playwright-core@^1");

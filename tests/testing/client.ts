@@ -13,7 +13,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "npm:@modelcontextprotocol/sdk@^1.32.2/types.js";
 import { parseSkillMd, type Toolset } from "../../mod.ts";
-import type { Place } from "./folders.ts";
+import type { Place } from "./place.ts";
 import { type Asking, type ServerOptions, Wire } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 

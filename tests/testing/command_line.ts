@@ -8,7 +8,6 @@ import {
   type Launch,
 } from "../../src/cli/config.ts";
 import { resolve } from "../../src/fs/paths.ts";
-import type { ClientName } from "../../src/views/clients.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import type { Program } from "../../src/program/running_program.ts";
 import {
@@ -16,8 +15,9 @@ import {
   type Settings,
   withOptions,
 } from "../../src/program/settings.ts";
+import type { ClientName } from "../../src/views/clients.ts";
 import { IMPORTS, MOD } from "./environment.ts";
-import type { Place } from "./folders.ts";
+import type { Place } from "./place.ts";
 import { runServer, type ServerOptions } from "./server.ts";
 
 /** The server from the registry, with an installed Deno, on Linux. */

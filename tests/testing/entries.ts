@@ -1,6 +1,6 @@
 // The entries of a place, as a row of a table lists them.
 import { join } from "../../src/fs/paths.ts";
-import { type Place, skillMd } from "./folders.ts";
+import { type Place, skillMd } from "./place.ts";
 
 const LATIN = Array.from(
   skillMd("git", "caf\u00e9"),

@@ -3,9 +3,10 @@ import { isWindows, resolve } from "../../src/fs/paths.ts";
 
 export { isWindows } from "../../src/fs/paths.ts";
 
+/** The directory of the repository. */
 export const REPOSITORY = resolve(import.meta.dirname!, "../..");
 
-export const README = Deno.readTextFileSync(
+const README = Deno.readTextFileSync(
   resolve(REPOSITORY, "README.md"),
 );
 
@@ -15,11 +16,13 @@ export const DEFAULT_FOLDERS: readonly string[] = Array.from(
   ([, dir]) => dir!,
 );
 
+/** The main module of the server over stdio, and the library. */
 export const MOD = resolve(REPOSITORY, "mod.ts");
 
 /** The main module of the server over HTTP. */
 export const HTTP = resolve(REPOSITORY, "http.ts");
 
+/** What separates the names in paths. */
 export const SEPARATOR = isWindows ? "\\" : "/";
 
 /** Whether `@std` comes from npm in this process, because JSR is unreachable. */
@@ -74,16 +77,4 @@ function denoDir(): string {
     args: ["info", "--json"],
   }).outputSync();
   return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
-}
-
-/** Calls a function as if the environment had nothing but these variables. */
-export function withVariables<T>(
-  variables: Readonly<Record<string, string>>,
-  work: () => T,
-): T {
-  const { get } = Deno.env;
-  using stack = new DisposableStack();
-  stack.defer(() => Deno.env.get = get);
-  Deno.env.get = (name) => variables[name];
-  return work();
 }

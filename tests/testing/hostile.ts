@@ -1,8 +1,8 @@
 // A home directory with entries that an attacker could add.
 import { join } from "../../src/fs/paths.ts";
 import { isWindows } from "./environment.ts";
-import { Place, runSync, skillMd } from "./folders.ts";
 import { lacks } from "./needs.ts";
+import { Place, runSync, skillMd } from "./place.ts";
 
 /** Text in the names and contents of the files that the server must not reveal. */
 export const SECRET = "t0p-s3cret";

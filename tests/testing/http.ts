@@ -16,6 +16,7 @@ import {
 } from "./server.ts";
 import { Inbox, within } from "./waiting.ts";
 
+/** How a server over HTTP is started. */
 export interface HttpOptions {
   args?: string[];
   env?: Record<string, string>;
@@ -47,6 +48,7 @@ export function httpCommand(
   return { launch: { command: program!, args: rest }, env };
 }
 
+/** A process that serves skills over HTTP at a free port. */
 export class HttpServer implements AsyncDisposable {
   readonly stderr = new Inbox<string>();
   readonly process: Deno.ChildProcess;
@@ -81,6 +83,7 @@ export class HttpServer implements AsyncDisposable {
     return server;
   }
 
+  /** Sends a body, if there is one, with the usual headers and others. */
   async fetch(
     body: string | object | undefined,
     headers: Record<string, string> = {},
@@ -96,24 +99,29 @@ export class HttpServer implements AsyncDisposable {
     });
   }
 
-  /** Sends a modern request and returns the reply. */
-  async ask(method: string, params: object = {}): Promise<Reply> {
+  /** Sends a request of the modern era and returns the response. */
+  send(method: string, params: object = {}): Promise<Response> {
     const { name, uri } = params as { name?: string; uri?: string };
-    const response = await this.fetch(modern(method, params), {
+    return this.fetch(modern(method, params), {
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": method,
       ...((name ?? uri) && { "mcp-name": (name ?? uri)! }),
     });
-    return await response.json();
   }
 
-  /** Sends a legacy request and returns the reply. */
+  /** Sends a request of the modern era and returns the reply. */
+  async ask(method: string, params: object = {}): Promise<Reply> {
+    return await (await this.send(method, params)).json();
+  }
+
+  /** Sends a request of the legacy era and returns the reply. */
   async askLegacy(method: string, params: object = {}): Promise<Reply> {
     const id = nextId();
     const response = await this.fetch({ jsonrpc: "2.0", id, method, params });
     return await response.json();
   }
 
+  /** Ends the server as a service manager does. */
   async end(): Promise<Deno.CommandStatus> {
     this.process.kill("SIGTERM");
     return await within(this.process.status, "the server to exit");

@@ -8,8 +8,7 @@ import {
 } from "../../mod.ts";
 import { parseCommandLine } from "../../src/program/command_line.ts";
 import { createSettings } from "../../src/program/settings.ts";
-import { withVariables } from "./environment.ts";
-import { replaced } from "./folders.ts";
+import { replaced, withVariables } from "./fakes.ts";
 import type { Asking, Reply, ServerDirs } from "./server.ts";
 
 interface LocalOptions extends ServerDirs {
@@ -17,6 +16,7 @@ interface LocalOptions extends ServerDirs {
   readonly log?: (line: string) => void;
 }
 
+/** A server of a place. It starts faster than a process, and reads the same options. */
 export class LocalServer implements Asking, Disposable {
   readonly registry: SkillRegistry;
   readonly #client: InMemoryTransport;
@@ -59,6 +59,16 @@ export class LocalServer implements Asking, Disposable {
     this.#waiting.set(id, resolve);
     this.#client.send({ jsonrpc: "2.0", id, method, params: { ...params } });
     return promise;
+  }
+
+  /** Returns the instructions that a client of the legacy era gets. */
+  async instructions(): Promise<string> {
+    const { result } = await this.ask(0, "initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    });
+    return result.instructions;
   }
 
   [Symbol.dispose](): void {

@@ -3,77 +3,45 @@ import { attempt } from "../../src/attempt.ts";
 import { isThere, join } from "../../src/fs/paths.ts";
 import { findBrowser } from "./browser.ts";
 import { IMPORTS, isNpmOnly, isWindows } from "./environment.ts";
-import { Place } from "./folders.ts";
+import { Place } from "./place.ts";
 
 /** Something that tests need, and how to find out whether the system has it. */
-interface Need {
-  readonly what: string;
-  readonly isMet: () => boolean;
-}
+type Need = readonly [what: string, isMet: () => boolean];
 
 const NEEDS = {
   /** Not every user can create links on Windows, and Wine creates links that nothing follows. */
-  links: {
-    what: "links that can be created and followed",
-    isMet: () => canLink("dir"),
-  },
-  caseBlind: {
-    what: "a file system that ignores the case of names",
-    isMet: ignoresCase,
-  },
-  caseSensitive: {
-    what: "a file system that distinguishes the case of names",
-    isMet: () => !ignoresCase(),
-  },
-  names: {
-    what: "file names with any characters",
-    isMet: () => !isWindows,
-  },
-  junctions: {
-    what: "links to folders, which are junctions on Windows",
-    isMet: () => canLink("junction"),
-  },
-  std: {
-    what: "the YAML parser from JSR, which users get",
-    isMet: () => !isNpmOnly,
-  },
+  links: ["links that can be created and followed", () => canLink("dir")],
+  caseBlind: ["a file system that ignores the case of names", ignoresCase],
+  caseSensitive: [
+    "a file system that distinguishes the case of names",
+    () => !ignoresCase(),
+  ],
+  names: ["file names with any characters", () => !isWindows],
+  junctions: [
+    "links to folders, which are junctions on Windows",
+    () => canLink("junction"),
+  ],
+  std: ["the YAML parser from JSR, which users get", () => !isNpmOnly],
   /** A command that the program prints has no other import map than its own. */
-  ownImports: {
-    what: "packages from JSR, or from the repository's import map",
-    isMet: () => isNpmOnly || IMPORTS.length === 0,
-  },
-  registry: {
-    what: "the npm registry, with an empty cache",
-    isMet: canDownload,
-  },
-  bundler: {
-    what: "deno bundle, which downloads esbuild",
-    isMet: canBundle,
-  },
-  stores: { what: "the stores of Nix and Guix", isMet: () => !isWindows },
-  signals: { what: "POSIX signals", isMet: () => !isWindows },
-  sh: { what: "a POSIX shell", isMet: () => !isWindows },
-  cmd: { what: "the shell of Windows", isMet: () => isWindows },
-  windows: { what: "Windows", isMet: () => isWindows },
-  terminal: {
-    what: "the program script, which opens a terminal",
-    isMet: () => Deno.build.os === "linux" && isProgram("script"),
-  },
+  ownImports: [
+    "packages from JSR, or from the repository's import map",
+    () => isNpmOnly || IMPORTS.length === 0,
+  ],
+  registry: ["the npm registry, with an empty cache", canDownload],
+  bundler: ["deno bundle, which downloads esbuild", canBundle],
+  signals: ["POSIX signals", () => !isWindows],
+  sh: ["a POSIX shell", () => !isWindows],
+  cmd: ["the shell of Windows", () => isWindows],
+  windows: ["Windows", () => isWindows],
+  terminal: [
+    "the program script, which opens a terminal",
+    () => Deno.build.os === "linux" && isProgram("script"),
+  ],
   /** Its base binary is downloaded, or found at `DENORT_BIN`. */
-  compile: {
-    what: "deno compile, with a base binary of its own version",
-    isMet: canCompile,
-  },
-  git: { what: "Git", isMet: () => isProgram("git") },
-  jq: { what: "jq", isMet: () => isProgram("jq") },
-  browser: {
-    what: "Chromium or Chrome",
-    isMet: () => findBrowser() !== undefined,
-  },
-  proc: {
-    what: "the processes in /proc",
-    isMet: () => Deno.build.os === "linux",
-  },
+  compile: ["deno compile, with a base binary of its own version", canCompile],
+  git: ["Git", () => isProgram("git")],
+  browser: ["Chromium or Chrome", () => findBrowser() !== undefined],
+  proc: ["the processes in /proc", () => Deno.build.os === "linux"],
 } satisfies Record<string, Need>;
 
 /** Which needs the system meets, as far as that is known. */
@@ -86,7 +54,7 @@ const answers = new Map<string, boolean>();
 export function lacks(...needs: readonly (keyof typeof NEEDS)[]): boolean {
   for (const name of needs) {
     if (answers.has(name)) continue;
-    const { what, isMet } = NEEDS[name];
+    const [what, isMet] = NEEDS[name];
     answers.set(name, isMet());
     if (!answers.get(name)) {
       console.error(`NOT TESTED: a test requires ${what}`);

@@ -6,7 +6,7 @@ import type { Diagnostic } from "../../src/diagnostics.ts";
 import { isWindows } from "../../src/fs/paths.ts";
 import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
-import { Place, skillMd } from "./folders.ts";
+import { Place, skillMd } from "./place.ts";
 import { runServer, type ServerDirs } from "./server.ts";
 
 /** Returns the problems that a report lists, as the program prints them with `--json`. */

@@ -10,12 +10,13 @@ import {
   MOD,
   preload,
 } from "./environment.ts";
-import type { Place } from "./folders.ts";
+import type { Place } from "./place.ts";
 import { Inbox, within } from "./waiting.ts";
 
 // Before any time limit starts.
 preload(MOD, HTTP);
 
+/** How a server on stdio is started. */
 export interface ServerOptions {
   args?: string[];
   env?: Record<string, string>;
@@ -112,6 +113,7 @@ export async function* linesOf(
   assert.equal(parts.join(""), "", "the output ends with an incomplete line");
 }
 
+/** The reply to a request. */
 export interface Reply {
   id?: number;
   // deno-lint-ignore no-explicit-any -- the tests assert what it contains
@@ -119,7 +121,7 @@ export interface Reply {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** The metadata of a request of the modern era, from the client of a name. */
+/** Returns the metadata of a request of the modern era, from the client of a name. */
 export function metaOf(name: string): Record<string, unknown> {
   return {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -128,6 +130,7 @@ export function metaOf(name: string): Record<string, unknown> {
   };
 }
 
+/** The metadata of a request of the modern era. */
 export const MODERN_META = metaOf("test");
 
 /** Creates a request or, without an ID, a notification. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
-import { filesPlace, Place } from "../../../tests/testing/folders.ts";
 import { needs } from "../../../tests/testing/needs.ts";
+import { filesPlace, Place } from "../../../tests/testing/place.ts";
 import { message, Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
 import { attempt } from "../../attempt.ts";

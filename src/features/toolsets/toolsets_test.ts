@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Session, toolsets } from "../../../tests/testing/client.ts";
-import { filesPlace, Place, skillMd } from "../../../tests/testing/folders.ts";
 import { needs } from "../../../tests/testing/needs.ts";
+import { filesPlace, Place, skillMd } from "../../../tests/testing/place.ts";
 import { openRegistry } from "../../../tests/testing/registry.ts";
 import { textOf, toolCaller } from "../../../tests/testing/tools.ts";
 import { join } from "../../fs/paths.ts";
@@ -28,7 +28,7 @@ for (const [toolset, expected] of Object.entries(toolsets)) {
   });
 }
 
-Deno.test("the skilljack tool skill lists each path, and returns the whole file", async () => {
+Deno.test("the skilljack tool skill lists paths and returns whole files", async () => {
   using place = filesPlace();
   const args = ["--tools", "skilljack"];
   await using session = await Session.open(place, { args });
@@ -52,7 +52,7 @@ When a user's task matches a skill description below: 1) activate it, 2) follow 
   assert.equal((await session.load("hidden")).isError, true);
 });
 
-Deno.test("list_skills returns names and descriptions, and read_skill a SKILL.md", async () => {
+Deno.test("list_skills and read_skill return what their contract says", async () => {
   using place = filesPlace();
   const args = ["--tools", "reference"];
   await using session = await Session.open(place, { args });

@@ -1,18 +1,16 @@
-// Which files a skill serves where links, unreadable directories, scopes, and permissions
-// matter. The states of a policy are a table in who_sees_what_test.ts.
-
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../mod.ts";
-import { join } from "../src/fs/paths.ts";
-import { diskError, DiskSpy, Place } from "./testing/folders.ts";
-import { needs } from "./testing/needs.ts";
-import { root } from "./testing/registry.ts";
+import { SkillRegistry } from "../../mod.ts";
+import { diskError, DiskSpy } from "../../tests/testing/fakes.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { Place, skillMd } from "../../tests/testing/place.ts";
+import { openRegistry, root } from "../../tests/testing/registry.ts";
+import { join } from "../fs/paths.ts";
 
 const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
 
-withLinks.test("a link in a hidden skill is hidden too, even if it leads to a file that is not", async () => {
+withLinks.test("a link in a hidden skill is hidden, even if its target is not", async () => {
   using place = new Place();
   place.skill(SKILLS, "outer");
   place.file(`${SKILLS}/outer/docs/notes.md`, "notes");
@@ -99,4 +97,14 @@ Deno.test("a skill serves a nested SKILL.md unless its flags are unknown", async
       assert.equal(isListed, isServed, String(content).slice(0, 40));
     }
   }
+});
+
+Deno.test("a skill.md is served as SKILL.md", async () => {
+  using place = new Place();
+  place.file("skills/a/skill.md", skillMd("a"));
+  using registry = await openRegistry(join(place.path, "skills"));
+  const a = registry.find("a")!;
+  const { files } = await registry.listFiles(a);
+  assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
+  assert.equal((await registry.readFile(a, "SKILL.md")).text, skillMd("a"));
 });

@@ -1,5 +1,5 @@
-// Everything in a home directory that an attacker could add, at once: the server
-// reveals nothing, and keeps serving.
+// Whatever files an attacker adds to a home directory, the server reveals nothing outside a
+// skill, and keeps serving.
 import assert from "node:assert/strict";
 import { skillUri } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
@@ -58,7 +58,7 @@ function requestsFor(
 }
 
 for (const toolset of TOOLSET_NAMES) {
-  Deno.test(`--tools ${toolset} reveals nothing outside a skill, and keeps serving`, async () => {
+  Deno.test(`--tools ${toolset} reveals nothing outside a skill`, async () => {
     using place = hostilePlace();
     const received: string[] = [];
     const args = ["--tools", toolset];

@@ -1,8 +1,6 @@
-// How the server on stdio ends, and how it behaves if its output is closed or full.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { Place } from "./testing/folders.ts";
-import { needs } from "./testing/needs.ts";
+import { needs } from "../../tests/testing/needs.ts";
+import { Place } from "../../tests/testing/place.ts";
 import {
   message,
   metaOf,
@@ -12,12 +10,12 @@ import {
   serverScript,
   spawnServer,
   Wire,
-} from "./testing/server.ts";
-import { eventually, within } from "./testing/waiting.ts";
+} from "../../tests/testing/server.ts";
+import { eventually, within } from "../../tests/testing/waiting.ts";
 
 const withLinks = needs("links");
-const withSignals = needs("signals");
 const withSh = needs("sh");
+const withProc = needs("proc");
 
 Deno.test("server writes pending replies and exits with 0 when its input ends", async () => {
   using place = new Place();
@@ -60,17 +58,6 @@ withLinks.test("server exits at once when its client disconnects during the firs
   assert.doesNotMatch(wire.stderr, /nowhere/);
 });
 
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const) {
-  withSignals.test(`server exits with 0 on ${signal}`, async () => {
-    using place = new Place();
-    await using wire = await Wire.open(place);
-    await wire.ask(1, "tools/list");
-    wire.process.kill(signal);
-    assert.equal((await wire.ended).code, 0);
-    assert.equal(wire.stderr, "");
-  });
-}
-
 Deno.test("server exits quietly when its output is closed", async () => {
   using place = new Place();
   const server = spawnServer(place);
@@ -91,15 +78,6 @@ Deno.test("server exits quietly when its output is closed", async () => {
   assert.equal(code, 0);
   assert.equal(await new Response(server.stderr).text(), "");
   await stdin.abort().catch(() => {});
-});
-
-Deno.test("--list exits quietly when its output is closed", async () => {
-  using place = new Place();
-  const list = spawnServer(place, { args: ["--list"] });
-  await list.stdout.cancel();
-  await list.stdin.close();
-  assert.equal(await new Response(list.stderr).text(), "");
-  assert.equal((await list.status).code, 0);
 });
 
 Deno.test("server answers a client that sends all its requests before it reads", async () => {
@@ -147,8 +125,7 @@ Deno.test("server exits after its input ends, even if its client does not read",
   await server.stderr.cancel();
 });
 
-withSh.test("server says that it cannot write to stdout, and exits with 2", async () => {
-  if (!existsSync("/dev/full")) return;
+withProc.test("server says that it cannot write to stdout", async () => {
   using place = new Place();
   const request = JSON.stringify(message(1, "tools/list"));
   const script = `echo '${request}' | ${serverScript(place)} >/dev/full`;
@@ -195,4 +172,15 @@ withSh.test("server keeps serving if stderr is closed", async () => {
   assert.equal(code, 0);
   const reply = JSON.parse(new TextDecoder().decode(stdout));
   assert.match(reply.result.tools[0].description, /<name>git</);
+});
+
+withSh.test("server says why it cannot read stdin", async () => {
+  using place = new Place();
+  const script = `${serverScript(place)} < .`;
+  const { code, stderr } = await runScript(place, script);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^skill-server: Cannot read stdin: .*; start the server from an MCP client\n$/,
+  );
 });

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { createEntries } from "../../tests/testing/entries.ts";
+import { Place } from "../../tests/testing/place.ts";
+import { openRegistry } from "../../tests/testing/registry.ts";
+import { relative } from "../fs/paths.ts";
+
+/** Misplaced skills: the name, the entries, and what is found. */
+const MISPLACED: [name: string, entries: string, found: string][] = [
+  ["zip", "zip.zip", "zip.zip archive"],
+  ["main", "main-2.0-main.zip", "main-2.0-main.zip archive"],
+  ["inside", "inside/inside.zip", "inside/inside.zip archive"],
+  ["txt", "txt/SKILL.md.txt=txt", "txt/SKILL.md.txt file-name"],
+  [
+    "twice",
+    "twice/__MACOSX/._twice, twice/twice/SKILL.md.txt=twice",
+    "twice/twice/SKILL.md.txt file-name",
+  ],
+  ["word", "word-1.0/SKILL.docx", "word-1.0/SKILL.docx file-name"],
+  ["empty", "empty/=folder", "empty skill-md-missing"],
+  ["deep", "repository/skills/deep/", "repository/skills/deep not-searched"],
+  ["loose", "loose.md=loose", "loose.md loose-file"],
+  ["unpacked", "SKILL.md=unpacked", "SKILL.md loose-file"],
+  ["renamed", "renamed/renamed.md", "renamed skill-md-missing"],
+  ["none", "", ""],
+];
+
+Deno.test("listNearMissesOf() finds what a name may mean, however it was unpacked", async () => {
+  using place = new Place();
+  for (const [, entries] of MISPLACED) {
+    for (const entry of entries.split(", ").filter(Boolean)) {
+      createEntries(`skills/${entry}`, place);
+    }
+  }
+  const dir = place.dir("skills");
+  using registry = await openRegistry(dir);
+  for (const [name, , found] of MISPLACED) {
+    const misses = (await registry.listNearMissesOf(name)).map((miss) => {
+      const { file, rule } = miss.diagnostic;
+      return `${relative(dir, file).replaceAll("\\", "/")} ${rule}`;
+    });
+    assert.equal(misses.join(), found, name);
+  }
+});
