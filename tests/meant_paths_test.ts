@@ -1,9 +1,12 @@
-// Paths as models write them: with a fragment, percent-encoded, with backslashes, or a
-// slash first.
+// Paths as models write them: with a fragment, percent-encoded, with backslashes, a slash
+// first, or other forms of the letters with accents.
 import assert from "node:assert/strict";
 import { Place } from "./testing/folders.ts";
 import { Wire } from "./testing/server.ts";
 import { callFor } from "./testing/tools.ts";
+
+const COMPOSED = "docs/caf\u00e9.md";
+const DECOMPOSED = "docs/cafe\u0301.md";
 
 /** What is written, and the file that is meant. */
 const WRITTEN: [path: string, file: string | undefined][] = [
@@ -13,6 +16,11 @@ const WRITTEN: [path: string, file: string | undefined][] = [
   ["docs\\a b.md", "docs/a b.md"],
   ["/docs/a b.md", "docs/a b.md"],
   ["/docs%5Ca%20b.md#x", "docs/a b.md"],
+  // As macOS packs the name of a file, and people write it, or the other way around.
+  [COMPOSED, DECOMPOSED],
+  [`/${encodeURIComponent(COMPOSED)}#x`, DECOMPOSED],
+  [DECOMPOSED, DECOMPOSED],
+  [`${DECOMPOSED}.txt`, `${COMPOSED}.txt`],
   // A file that exists as it is written comes first.
   ["100%.md", "100%.md"],
   ["c%20d.md", "c%20d.md"],
@@ -27,7 +35,8 @@ function writtenPlace(): Place {
   const place = new Place();
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/secret.md", "secret");
-  for (const file of ["docs/a b.md", "100%.md", "c%20d.md", "c d.md"]) {
+  const files = ["docs/a b.md", "100%.md", "c%20d.md", "c d.md"];
+  for (const file of [...files, DECOMPOSED, `${COMPOSED}.txt`]) {
     place.file(`home/.claude/skills/git/${file}`, `This is ${file}.`);
   }
   return place;
@@ -63,6 +72,7 @@ Deno.test("resources/read reads a URI as it is meant, and returns the URI that w
     ["/docs/a%20b.md", "docs/a b.md"],
     ["docs%5Ca%20b.md", "docs/a b.md"],
     ["c%2520d.md", "c%20d.md"],
+    [encodeURIComponent(COMPOSED), DECOMPOSED],
   ];
   for (const [path, file] of cases) {
     const uri = `skill://git/${path}`;
