@@ -130,7 +130,10 @@ function withoutLongBlocks(markdown: string): string {
 
 /** Returns the paths that a link can mean: relative to its directory, and to the skill. */
 function pathsOf(written: string, dir: string): string[] {
-  const [encoded = ""] = written.split(/[?#]/, 1);
+  // The entities of characters that names of files have.
+  const text = written.replaceAll("&amp;", "&")
+    .replace(/&(?:apos|#39);/g, "'");
+  const [encoded = ""] = text.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
   const target = normalizeText(decoded.slice(0, MAX_LENGTHS.path));
   return [`${dir}/${target}`, target].map((path) =>

@@ -8,6 +8,7 @@ const FILES = [
   "docs/b c.md",
   "docs/x.md",
   "scripts/run.py",
+  "it's b&c.md",
   // As macOS packs the name of a file.
   "docs/cafe\u0301.md",
 ];
@@ -19,6 +20,7 @@ const TEXTS: [text: string, ...fixes: RegExp[]][] = [
   ["[x](https://example.com/x.md) [x](mailto:a@example.com) [x](#part)"],
   ["[x](/x.md) [x]({path}) [x](.../x.md)"],
   ['[x](a.md "title")'],
+  ["[x](it's%20b&c.md) [x](<it&#39;s b&amp;c.md>) [x](a.md?b&amp;c)"],
   ["[x](docs/caf\u00e9.md) [x](docs/cafe%CC%81.md)"],
   ["[x](caf\u00e9.md)", /^did you mean "docs\/cafe\u0301\.md"\?$/],
   ["[x](docs/caf\u00e9s.md)", /^did you mean "docs\/cafe\u0301\.md"\?$/],
