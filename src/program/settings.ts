@@ -200,12 +200,11 @@ function listCheckedDirs(
 /** Lists the roots and the groups in them. */
 export function listDirsOfSkills(searched: SkillRootOptions): string[] {
   return resolveSkillRoots(searched).flatMap(({ path: root }) => {
-    const entries = attempt(() => listDirEntries(root)) ?? [];
-    const groups = entries
-      .filter(({ name, isFile }) => !isFile && mayBeGroup(name))
-      .map(({ name }) => join(root, name))
-      .filter((dir) => !isSkillDir(dir));
-    return [root, ...groups];
+    const mayHoldSkills = ({ name, isFile }: Deno.DirEntry) =>
+      !isFile && mayBeGroup(name);
+    const dirs = attempt(() => listDirEntries(root, mayHoldSkills)) ?? [];
+    const paths = dirs.map(({ name }) => join(root, name));
+    return [root, ...paths.filter((dir) => !isSkillDir(dir))];
   });
 }
 
