@@ -641,16 +641,16 @@ function listDirs(
   { dir, realDir, depth, outer, file }: EnteredDir,
   root: SkillRoot,
 ): Dir[] {
-  return listDirEntries(dir)
-    .filter(({ isDirectory, isSymlink }) => isDirectory || isSymlink)
-    .filter(({ name }) => !root.recursive || !isUnsearched(dir, name))
-    .map(({ name, isSymlink }) => ({
-      dir: childPath(dir, name),
-      location: childPath(realDir, name),
-      isSymlink,
-      depth: depth + 1,
-      outer: file ? realDir : outer,
-    }));
+  const isWanted = (entry: Deno.DirEntry) =>
+    (entry.isDirectory || entry.isSymlink) &&
+    !(root.recursive && isUnsearched(dir, entry.name));
+  return listDirEntries(dir, isWanted).map(({ name, isSymlink }) => ({
+    dir: childPath(dir, name),
+    location: childPath(realDir, name),
+    isSymlink,
+    depth: depth + 1,
+    outer: file ? realDir : outer,
+  }));
 }
 
 /** Whether to report why the visit could not enter a directory. */

@@ -133,7 +133,7 @@ export function byCodeUnits(a: string, b: string): number {
  */
 export function normalizeText(
   text: string,
-  form: "NFC" | "NFKC" = "NFC",
+  form: "NFC" | "NFD" | "NFKC" = "NFC",
 ): string {
   if (PLAIN.test(text)) return text;
   return /\p{M}{31}/u.test(text) ? text : text.normalize(form);

@@ -87,6 +87,27 @@ function addLinks(dir: string, count: number): Disposable {
   });
 }
 
+Deno.test("scanSkillRoots() sorts no names of files", async () => {
+  using place = new Place();
+  place.skill("skills", "a");
+  const { readDirSync } = Deno;
+  let names = 0;
+  const file = {
+    isFile: true,
+    isDirectory: false,
+    isSymlink: false,
+    get name() {
+      names++;
+      return "x.md";
+    },
+  };
+  using _ = replaced(Deno, {
+    readDirSync: (path: string | URL) => [...readDirSync(path), file].values(),
+  });
+  const { skills } = await scanSkillRoots([root(place.dir("skills"))]);
+  assert.deepEqual([[...skills.keys()], names], [["a"], 0]);
+});
+
 Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a global root", async () => {
   using place = new Place();
   place.skill("skills", "a");

@@ -4,7 +4,7 @@ import { parser } from "npm:@lezer/markdown@^1";
 import { attempt } from "../attempt.ts";
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { basename, dirname, normalize } from "../fs/paths.ts";
-import { editDistance, MAX_LENGTHS, quote } from "../text.ts";
+import { editDistance, MAX_LENGTHS, normalizeText, quote } from "../text.ts";
 import { MAX_PER_FILE } from "./field_lines.ts";
 
 /** A path in one of the usual directories, alone or behind an interpreter and its options. */
@@ -35,7 +35,10 @@ export function listBrokenLinks(
 ): DiagnosticDetails[] {
   const text = withoutLongBlocks(markdown);
   const others = files.filter((file) => file !== path);
-  const served = new Set([".", ...files.flatMap(withDirs)]);
+  const served = new Set([
+    ".",
+    ...files.flatMap((file) => withDirs(normalizeText(file))),
+  ]);
   const broken = listLinks(text, dirname(path))
     .filter(({ paths }) => !paths.some((it) => served.has(it)));
   return [...Map.groupBy(broken, ({ paths: [path] }) => path).values()]
@@ -127,9 +130,12 @@ function withoutLongBlocks(markdown: string): string {
 
 /** Returns the paths that a link can mean: relative to its directory, and to the skill. */
 function pathsOf(written: string, dir: string): string[] {
-  const [encoded = ""] = written.split(/[?#]/, 1);
+  // The entities of characters that names of files have.
+  const text = written.replaceAll("&amp;", "&")
+    .replace(/&(?:apos|#39);/g, "'");
+  const [encoded = ""] = text.split(/[?#]/, 1);
   const decoded = attempt(() => decodeURIComponent(encoded)) ?? encoded;
-  const target = decoded.slice(0, MAX_LENGTHS.path);
+  const target = normalizeText(decoded.slice(0, MAX_LENGTHS.path));
   return [`${dir}/${target}`, target].map((path) =>
     normalize(path).replaceAll("\\", "/").replace(/\/$/, "")
   );
@@ -165,7 +171,7 @@ function toDiagnostic(
 
 /** Finds the file that a path probably means: in another directory, or misspelled. */
 function findNear(path: string, files: readonly string[]): string | undefined {
-  const name = basename(path).toLowerCase();
-  return files.find((file) => basename(file).toLowerCase() === name) ??
-    files.find((file) => editDistance(path, file, 2) <= 2);
+  const nameOf = (it: string) => normalizeText(basename(it)).toLowerCase();
+  return files.find((file) => nameOf(file) === nameOf(path)) ??
+    files.find((file) => editDistance(path, normalizeText(file), 2) <= 2);
 }

@@ -8,6 +8,9 @@ const FILES = [
   "docs/b c.md",
   "docs/x.md",
   "scripts/run.py",
+  "it's b&c.md",
+  // As macOS packs the name of a file.
+  "docs/cafe\u0301.md",
 ];
 
 /** Text in `SKILL.md`, and what is advised about each link that leads to no file. */
@@ -17,6 +20,10 @@ const TEXTS: [text: string, ...fixes: RegExp[]][] = [
   ["[x](https://example.com/x.md) [x](mailto:a@example.com) [x](#part)"],
   ["[x](/x.md) [x]({path}) [x](.../x.md)"],
   ['[x](a.md "title")'],
+  ["[x](it's%20b&c.md) [x](<it&#39;s b&amp;c.md>) [x](a.md?b&amp;c)"],
+  ["[x](docs/caf\u00e9.md) [x](docs/cafe%CC%81.md)"],
+  ["[x](caf\u00e9.md)", /^did you mean "docs\/cafe\u0301\.md"\?$/],
+  ["[x](docs/caf\u00e9s.md)", /^did you mean "docs\/cafe\u0301\.md"\?$/],
   ["[x](100%.md)", /^add the file, or write the path of one/],
   ["[x](.env)", /^add the file/],
   ["[x](A.MD)", /^did you mean "a\.md"\?$/],

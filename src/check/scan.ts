@@ -3,13 +3,13 @@
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { basename, dirname, join } from "../fs/paths.ts";
-import { dirOf, type Settings } from "../program/settings.ts";
+import { dirOf, listDirsOfSkills, type Settings } from "../program/settings.ts";
 import {
   checkLooseFile,
   listSubdirs,
   readHead,
 } from "../skills/near_misses.ts";
-import { isNamedSkills, resolveSkillRoots } from "../skills/roots.ts";
+import { isNamedSkills } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
 import { explain } from "./explain.ts";
 
@@ -40,8 +40,8 @@ function explainMissingDir(
   const name = basename(file);
   const isHere = dirname(file) === options.workingDirectory;
   const mayBeSkill = check && isHere;
-  const roots = mayBeSkill ? resolveSkillRoots({ ...options, agents }) : [];
-  const names = [dirname(file), ...roots.map(({ path }) => path)]
+  const dirs = mayBeSkill ? listDirsOfSkills({ ...options, agents }) : [];
+  const names = [dirname(file), ...dirs]
     .flatMap((dir) => listSubdirs(dir)).map((path) => basename(path));
   const [near] = nearestWords(name, new Set(names));
   const reason = mayBeSkill

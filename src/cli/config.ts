@@ -125,16 +125,18 @@ export function formatConfig(
   if (format === "json") {
     return formatIndentedJson({ [section]: { skills: entry } });
   }
-  // Strings and lists of strings are the same in JSON, TOML, and YAML.
   const [start, indent, sign] = format === "toml"
     ? [`[${section}.skills]`, "", " ="]
     : [`${section}:\n  skills:`, "    ", ":"];
   const fields = Object.entries(entry).map(([key, value]) =>
-    `\n${indent}${key}${sign} ${
-      escapeInvisible(stringifyJson(value), escapeCodePoint)
-    }`
+    `\n${indent}${key}${sign} ${formatValue(value)}`
   );
   return `${start}${fields.join("")}\n`;
+}
+
+/** Formats a string or a list of strings, which are the same in JSON, TOML, and YAML. */
+export function formatValue(value: unknown): string {
+  return escapeInvisible(stringifyJson(value), escapeCodePoint);
 }
 
 /** Formats the command of a client that adds the entry, if its words are safe in every shell. */

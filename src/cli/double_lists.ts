@@ -1,13 +1,14 @@
 /** Says how many skills a client and the server both list, and how to save their tokens. */
 
 import { inHome, isAtOrBelow, realPathOf } from "../fs/paths.ts";
-import { quoteWord, withTilde } from "../program/running_program.ts";
+import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
 import { type ClientName, CLIENTS, profileOfOption } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
+import { formatValue } from "./config.ts";
 import { listPassages } from "./model_view.ts";
 import { type OpenSkills, SILENT } from "./report.ts";
 
@@ -65,6 +66,9 @@ async function listRealDirs(
   return new Set(listAll(catalog).map(({ realDirectory }) => realDirectory));
 }
 
+/** A path that YAML reads as text without quotes, even in braces. A lone `~` is null. */
+const PLAIN_SCALAR = /^[\w~./\\:-]*\w$/;
+
 /** Formats the client's directories that hold the skills, or else those of the skills. */
 function formatRuleDirs(
   skills: readonly Skill[],
@@ -77,7 +81,8 @@ function formatRuleDirs(
     ) ?? directory
   );
   const [first = "", ...others] = [...new Set(ruleDirs)]
-    .map((dir) => quoteWord(withTilde(dir, home)));
+    .map((dir) => withTilde(dir, home))
+    .map((dir) => PLAIN_SCALAR.test(dir) ? dir : formatValue(dir));
   return others.length === 0 ? first : `[${[first, ...others].join(", ")}]`;
 }
 

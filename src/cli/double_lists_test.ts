@@ -81,6 +81,23 @@ Deno.test("the rule of --print-config lists by name what the client describes it
   }
 });
 
+Deno.test("the rule of --print-config is valid for a folder that YAML needs quotes for", async () => {
+  for (const name of ["a,b", "it's $1"]) {
+    using place = new Place();
+    place.skill(`${name}/skills`, "git");
+    const env = { CLAUDE_CONFIG_DIR: join(place.path, name) };
+    const args = ["--print-config", "claude-code"];
+    const { stderr } = await runServer(place, { args, env });
+    const [, rule] = /the rule "(.*)" in a file/.exec(stderr)!;
+    place.file("project/policy.yaml", `rules:\n${rule}\n`);
+    const { stdout } = await runServer(place, {
+      args: ["--list", "--policy", "policy.yaml"],
+      env,
+    });
+    assert.match(stdout, /^ {2}git +name-only +rules\[0\]/m, stdout);
+  }
+});
+
 /** Runs a command about a client, and returns what the first group of a pattern matches. */
 async function printedNumber(
   place: Place,

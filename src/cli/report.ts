@@ -224,7 +224,9 @@ function listUninspected(
   budget: Budget,
   roots: readonly SkillRootReport[],
 ): Diagnostic[] {
-  const inProject = roots.find(({ root }) => root.scope === "project");
+  const inProject = roots.find(({ root, status }) =>
+    root.scope === "project" && status === "found"
+  );
   if (inProject === undefined || isWithin(budget)) return [];
   return [{
     rule: "too-many",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
-import { checkSkills } from "../../mod.ts";
+import { checkSkills, resolveSkillRoots } from "../../mod.ts";
 import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, replaced } from "../../tests/testing/fakes.ts";
@@ -213,8 +213,8 @@ Deno.test("--check reads the files of a project for a minute", async () => {
 
 Deno.test("--check and --list look at 20,000 files and folders of a project", async () => {
   using place = new Place();
-  place.skill("skills", "a");
-  const dir = place.dir("skills");
+  place.skill("project/.claude/skills", "a");
+  const dir = place.dir("project/.claude/skills");
   const { readDirSync } = Deno;
   const entry = { isFile: true, isDirectory: false, isSymlink: false };
   const files = Array.from(
@@ -225,9 +225,12 @@ Deno.test("--check and --list look at 20,000 files and folders of a project", as
     readDirSync: (path: string | URL) =>
       [...readDirSync(path), ...path === dir ? files : []].values(),
   });
-  const rules = rulesOf(await reportOnProject(dir));
-  assert.equal(rules.filter((rule) => rule === "too-many").length, 1);
-  const archives = rules.filter((rule) => rule === "archive");
+  const roots = resolveSkillRoots({ workingDirectory: place.project });
+  const settings = { ...settingsFor("--list"), roots };
+  const { diagnostics } = await createReport(settings, openSkills);
+  const limited = diagnostics.filter(({ rule }) => rule === "too-many");
+  assert.deepEqual(limited.map(({ file }) => file), [dir]);
+  const archives = diagnostics.filter(({ rule }) => rule === "archive");
   assert.ok(archives.length > 19_000 && archives.length <= 20_000);
 });
 

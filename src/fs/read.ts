@@ -15,10 +15,15 @@ import {
 /** The default size limit of files, in bytes. */
 export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
 
-/** Lists the entries of a directory, sorted by name. */
-export function listDirEntries(dir: string): Deno.DirEntry[] {
+/** Lists the wanted entries of a directory, sorted by name. */
+export function listDirEntries(
+  dir: string,
+  isWanted: (entry: Deno.DirEntry) => boolean,
+): Deno.DirEntry[] {
   const byName = new Map<string, Deno.DirEntry>();
-  for (const entry of Deno.readDirSync(dir)) byName.set(entry.name, entry);
+  for (const entry of Deno.readDirSync(dir)) {
+    if (isWanted(entry)) byName.set(entry.name, entry);
+  }
   // Sorting strings is faster than sorting objects with a comparator.
   return [...byName.keys()].sort().map((name) => byName.get(name)!);
 }

@@ -33,7 +33,12 @@ const NAME = z.string().check(
   ),
 );
 
-const DIR = z.string().check(
+const DIR = z.string({
+  error: ({ input }) =>
+    input === null
+      ? 'It is empty, as is ~ without quotes: write "~" for the home folder'
+      : undefined,
+}).check(
   z.minLength(1, EMPTY),
   z.regex(
     /^[^*?]*$/,

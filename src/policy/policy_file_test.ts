@@ -88,6 +88,10 @@ const MEANT: [rule: string, issue: string][] = [
     "in: '%USERPROFILE%/x'",
     "in[0]: Variables do not work here: write ~ for the home folder",
   ],
+  ...["in: ~", "in: [~]"].map((rule): [string, string] => [
+    rule,
+    'in[0]: It is empty, as is ~ without quotes: write "~" for the home folder',
+  ]),
   ['in: "~/{a,b}"', "in[0]: Braces do not work here: write a list of folders"],
 ];
 

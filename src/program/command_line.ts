@@ -232,8 +232,9 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       refuseCombination(name, option, values);
     }
   }
-  if (positionals.some((word) => word.trim() === "")) {
-    throw new UsageError('Invalid DIR "": expected a folder');
+  const empty = positionals.find((word) => /^[\s,]*$/.test(word));
+  if (empty !== undefined) {
+    throw new UsageError(`Invalid DIR ${quote(empty)}: expected a folder`);
   }
   return { values, positionals };
 }

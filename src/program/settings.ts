@@ -17,11 +17,12 @@ import {
   resolvePath,
   withDirsAbove,
 } from "../fs/paths.ts";
-import { DEFAULT_MAX_FILE_SIZE } from "../fs/read.ts";
+import { DEFAULT_MAX_FILE_SIZE, listDirEntries } from "../fs/read.ts";
 import type { ToolOptions } from "../views/options.ts";
 import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,
+  mayBeGroup,
   resolveSkillRoots,
   withoutDuplicates,
 } from "../skills/roots.ts";
@@ -191,9 +192,20 @@ function listCheckedDirs(
   const path = skillAround(given) ?? given;
   const isName = dirname(path) === searched.workingDirectory && !isThere(path);
   if (!isName) return [path];
-  const named = resolveSkillRoots(searched)
-    .map((root) => join(root.path, basename(path))).filter(isThere);
+  const named = listDirsOfSkills(searched)
+    .map((dir) => join(dir, basename(path))).filter(isThere);
   return named.length > 0 ? named : [path];
+}
+
+/** Lists the roots and the groups in them. */
+export function listDirsOfSkills(searched: SkillRootOptions): string[] {
+  return resolveSkillRoots(searched).flatMap(({ path: root }) => {
+    const mayHoldSkills = ({ name, isFile }: Deno.DirEntry) =>
+      !isFile && mayBeGroup(name);
+    const dirs = attempt(() => listDirEntries(root, mayHoldSkills)) ?? [];
+    const paths = dirs.map(({ name }) => join(root, name));
+    return [root, ...paths.filter((dir) => !isSkillDir(dir))];
+  });
 }
 
 /**

@@ -227,7 +227,7 @@ function listInside(
   prefix: string,
 ): Entry[] {
   if (above.length >= MAX_FILE_DEPTH) throw new SkillFileError(path, TOO_DEEP);
-  return listDirEntries(path).filter(({ name }) => isServedName(name))
+  return listDirEntries(path, ({ name }) => isServedName(name))
     .map(({ name, isSymlink }) => ({
       path: childPath(path, name),
       relativePath: prefix + name,

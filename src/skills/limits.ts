@@ -8,7 +8,7 @@
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { basename, join } from "../fs/paths.ts";
 import { listInvisible, withoutInvisible } from "../invisible.ts";
-import { isObject, quote } from "../text.ts";
+import { isObject, normalizeText, quote } from "../text.ts";
 import { REPAIRED } from "./skill_md.ts";
 import type { Skill, SkillFile, SkillFiles } from "./types.ts";
 
@@ -58,7 +58,7 @@ export function findUnlistingReason(
  * between them. Returns `undefined` if it has letters of other alphabets.
  */
 export function validName(name: string): string | undefined {
-  const text = withoutInvisible(name);
+  const text = normalizeText(withoutInvisible(name));
   const others = text.replace(/[^\p{L}\p{N}]/gu, "").replace(/\p{ASCII}/gu, "");
   if (others !== "") return undefined;
   const valid = text.toLowerCase().replace(/[^a-z0-9]+/g, "-")

@@ -9,7 +9,8 @@ Deno.test("validName() returns a name in the form that hosts accept, for any tex
     ["--a__b--", "a-b"],
     ["R&D", "r-d"],
     ["g\u200bit", "git"],
-    ["über", undefined],
+    ["\u00fcber", undefined],
+    ["u\u0308ber", undefined],
     ["- -", undefined],
     ["", undefined],
   ];

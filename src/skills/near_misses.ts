@@ -242,11 +242,14 @@ function listDir(
   budget: EntryBudget,
 ): { files: string[]; dirs: string[] } {
   if (budget.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
-  const all = attempt(() => [...Deno.readDirSync(path)]) ?? [];
-  const entries = all.filter(({ name }) =>
-    !name.startsWith(".") && !UNSEARCHED_NAMES.has(name)
-  ).slice(0, budget.entries);
-  budget.entries -= all.length;
+  const entries: Deno.DirEntry[] = [];
+  for (const entry of attempt(() => Deno.readDirSync(path)) ?? []) {
+    budget.entries--;
+    if (budget.entries < 0) break;
+    const { name } = entry;
+    const isVisible = !name.startsWith(".") && !UNSEARCHED_NAMES.has(name);
+    if (isVisible) entries.push(entry);
+  }
   const namesOf = (kind: "isFile" | "isDirectory") =>
     entries.filter((entry) => entry[kind]).map(({ name }) => name).toSorted();
   return { files: namesOf("isFile"), dirs: namesOf("isDirectory") };

@@ -10,7 +10,7 @@ import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { escapeInvisible } from "../invisible.ts";
-import { count, quote } from "../text.ts";
+import { count, normalizeText, quote } from "../text.ts";
 import { logLoad, requireAccepted } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./options.ts";
@@ -39,28 +39,37 @@ export function pathInSkill(
 /**
  * Reads a path as it is written, or else as a model may mean it.
  *
- * @throws {Error} The first error, if both fail.
+ * @throws {Error} The first error, if all fail.
  */
 export async function readAsMeant<T>(
   path: string,
   read: (path: string) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await read(path);
-  } catch (error) {
-    const meant = meantPath(path);
-    if (meant === path) throw error;
-    return await read(meant).catch(() => {
-      throw error;
-    });
+  const errors: unknown[] = [];
+  for (const meant of listMeantPaths(path)) {
+    try {
+      return await read(meant);
+    } catch (error) {
+      errors.push(error);
+    }
   }
+  throw errors[0];
 }
 
-/** Removes a fragment, percent-encoding, backslashes, and a leading slash from a path. */
-function meantPath(path: string): string {
+/**
+ * Lists a path, then without a fragment, percent-encoding, backslashes, and a leading
+ * slash, and then with composed letters, and with decomposed ones, as macOS packs them.
+ */
+function listMeantPaths(path: string): Set<string> {
   const [beforeFragment = ""] = path.split("#", 1);
   const decoded = attempt(() => decodeURIComponent(beforeFragment)) ?? path;
-  return decoded.replaceAll("\\", "/").replace(/^\//, "");
+  const meant = decoded.replaceAll("\\", "/").replace(/^\//, "");
+  return new Set([
+    path,
+    meant,
+    normalizeText(meant),
+    normalizeText(meant, "NFD"),
+  ]);
 }
 
 /** Reads a file, reads all files of a directory, or lists the files if the path is empty. */

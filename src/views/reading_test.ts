@@ -11,6 +11,9 @@ const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
 
+const COMPOSED = "docs/caf\u00e9.md";
+const DECOMPOSED = "docs/cafe\u0301.md";
+
 /** What is written, and the file that is meant. */
 const WRITTEN: [path: string, file: string | undefined][] = [
   ["docs/a b.md", "docs/a b.md"],
@@ -19,6 +22,11 @@ const WRITTEN: [path: string, file: string | undefined][] = [
   ["docs\\a b.md", "docs/a b.md"],
   ["/docs/a b.md", "docs/a b.md"],
   ["/docs%5Ca%20b.md#x", "docs/a b.md"],
+  // As macOS packs the name of a file, and people write it, or the other way around.
+  [COMPOSED, DECOMPOSED],
+  [`/${encodeURIComponent(COMPOSED)}#x`, DECOMPOSED],
+  [DECOMPOSED, DECOMPOSED],
+  [`${DECOMPOSED}.txt`, `${COMPOSED}.txt`],
   // A file that exists as it is written comes first.
   ["100%.md", "100%.md"],
   ["c%20d.md", "c%20d.md"],
@@ -33,7 +41,8 @@ function writtenPlace(): Place {
   const place = new Place();
   place.skill("home/.claude/skills", "git");
   place.file("home/.claude/skills/secret.md", "secret");
-  for (const file of ["docs/a b.md", "100%.md", "c%20d.md", "c d.md"]) {
+  const files = ["docs/a b.md", "100%.md", "c%20d.md", "c d.md"];
+  for (const file of [...files, DECOMPOSED, `${COMPOSED}.txt`]) {
     place.file(`home/.claude/skills/git/${file}`, `This is ${file}.`);
   }
   return place;
@@ -69,6 +78,7 @@ Deno.test("resources/read reads a URI as it is meant", async () => {
     ["/docs/a%20b.md", "docs/a b.md"],
     ["docs%5Ca%20b.md", "docs/a b.md"],
     ["c%2520d.md", "c%20d.md"],
+    [encodeURIComponent(COMPOSED), DECOMPOSED],
   ];
   for (const [path, file] of cases) {
     const uri = `skill://git/${path}`;
