@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
-import { filesPlace, Place } from "../../../tests/testing/folders.ts";
+import { filesPlace, Place, replaced } from "../../../tests/testing/folders.ts";
 import { needs } from "../../../tests/testing/needs.ts";
 import { message, Wire } from "../../../tests/testing/server.ts";
 import { eventually } from "../../../tests/testing/waiting.ts";
@@ -111,6 +111,42 @@ withProc.test("runShellCommand() returns 400,000 bytes of each stream, and the e
     const result = await runIn(place.path, command);
     assert.deepEqual(result, { text: expected, isError: false });
   }
+});
+
+withSh.test("runShellCommand() says how to fix that no shell starts", async () => {
+  using place = new Place();
+  const cases = [
+    [join(place.path, "gone"), "", /; check that the skill's folder still/],
+  ] as const;
+  for (const [directory, command, message] of cases) {
+    await assert.rejects(runIn(directory, command), { message });
+  }
+  using _deno = replaced(Deno, { Command: Full });
+  const message = /; end other programs, or try again later$/;
+  await assert.rejects(runIn(place.path, ""), { message });
+});
+
+/** A command for which the system has no room. */
+class Full extends Deno.Command {
+  override spawn(): never {
+    throw new Deno.errors.WouldBlock("Failed to spawn '/bin/sh'");
+  }
+
+  override output(): never {
+    this.spawn();
+  }
+}
+
+withProc.test("runShellCommand() stops a command also if no other process can start", async () => {
+  using place = new Place();
+  const stop = new AbortController();
+  const options = { directory: place.path, timeout: 10, signal: stop.signal };
+  const running = runShellCommand("echo $$ > pid; exec sleep 100", options);
+  const pid = await waitForPid(join(place.path, "pid"));
+  using _deno = replaced(Deno, { Command: Full });
+  stop.abort();
+  await running;
+  assert.ok(!isRunning(pid));
 });
 
 /** Commands that start processes in the shell's session, some in a group of their own. */
