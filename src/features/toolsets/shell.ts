@@ -184,8 +184,8 @@ done`;
 
 /**
  * Collects stdout or stderr of a process, up to {@linkcode MAX_PART_SIZE}. The returned
- * function waits only briefly for its end, because a process that is still running may
- * keep the pipe open.
+ * function waits only briefly for its end, and then closes the pipe, which a process that
+ * is still running may keep open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let text = "";
@@ -197,10 +197,13 @@ function collectOutput(stream: Deno.ChildProcess["stdout"]) {
     size += sizeInText(kept);
     omitted += part.length - kept.length;
   };
+  const stop = new AbortController();
   const reading = stream.pipeThrough(new TextDecoderStream())
-    .pipeTo(new WritableStream({ write }));
+    .pipeTo(new WritableStream({ write }), { signal: stop.signal })
+    .catch(() => {});
   return async () => {
     await wait(OUTPUT_GRACE_MS, reading);
+    stop.abort();
     return omitted > 0 ? `${text}\n[${omitted} characters omitted]` : text;
   };
 }

@@ -149,6 +149,15 @@ withProc.test("runShellCommand() stops a command also if no other process can st
   assert.ok(!isRunning(pid));
 });
 
+withProc.test("runShellCommand() closes the output of a process that left", async () => {
+  using place = new Place();
+  const command =
+    "setsid sh -c 'echo $$ > pid; exec yes' & until [ -s pid ]; do sleep 0.01; done";
+  await runIn(place.path, command);
+  const pid = await waitForPid(join(place.path, "pid"));
+  await waitForExit(pid, "the end of its output");
+});
+
 /** Commands that start processes in the shell's session, some in a group of their own. */
 const STARTS = {
   "a background job": "sh -c 'echo $$ > pid; sleep 100' & wait",
