@@ -86,7 +86,8 @@ export async function runShellCommand(
 }
 
 function startShell(command: string, directory: string): Deno.ChildProcess {
-  const line = command.trim();
+  // For sh, a blank at the end can be escaped.
+  const line = isWindows ? command.trim() : command;
   if (isWindows && /[\r\n]/.test(line)) {
     throw new Error(
       "Cannot run the command: cmd runs only one line; join the lines with &&",
@@ -104,6 +105,8 @@ function startShell(command: string, directory: string): Deno.ChildProcess {
 const FIXES: readonly (readonly [words: RegExp, fix: string])[] = [
   [/cwd|directory name/, "check that the skill's folder still exists"],
   [/denied/, "check the permissions of the skill's folder"],
+  [/too long/, "shorten it, or run it in parts"],
+  [/nul byte/, "remove the character NUL from it"],
 ];
 
 function findFix(reason: string): string {
@@ -114,7 +117,7 @@ function findFix(reason: string): string {
 /** Prepares the shell to run a line in a session of its own, which identifies its processes. */
 function shellWith(line: string, cwd: string): Deno.Command {
   return new Deno.Command(findShell()!, {
-    args: isWindows ? ["/d", "/s", "/c", `"${line}"`] : ["-c", line],
+    args: isWindows ? ["/d", "/s", "/c", `"${line}"`] : ["-c", "--", line],
     windowsRawArguments: true,
     cwd,
     stdin: "null",

@@ -93,6 +93,9 @@ withProc.test("runShellCommand() returns 400,000 bytes of each stream, and the e
   const cases = [
     ["exit 3", "\n\n[exit code 3]"],
     ["cat", "\n"],
+    ["printf %s end\\ ", "end \n"],
+    ["-x 2>/dev/null", "\n\n[exit code 127]"],
+    ["+x 2>/dev/null", "\n\n[exit code 127]"],
     ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
     [
       "printf a; yes 😀 | head -n 200000 | tr -d '\\n'",
@@ -115,8 +118,11 @@ withProc.test("runShellCommand() returns 400,000 bytes of each stream, and the e
 
 withSh.test("runShellCommand() says how to fix that no shell starts", async () => {
   using place = new Place();
+  const long = `: ${"x".repeat(4 * 1024 * 1024)}`;
   const cases = [
     [join(place.path, "gone"), "", /; check that the skill's folder still/],
+    [place.path, long, /too long.*; shorten it, or run it in parts$/],
+    [place.path, "echo \0", /; remove the character NUL from it$/],
   ] as const;
   for (const [directory, command, message] of cases) {
     await assert.rejects(runIn(directory, command), { message });
