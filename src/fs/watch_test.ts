@@ -49,6 +49,20 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder", asy
   assert.deepEqual(events.takeAll(), []);
 });
 
+Deno.test("DirWatcher calls back while changes never stop", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.dir("skills");
+  await watched.watch("skills");
+  const writing = setInterval(() => place.file("skills/log", "x"), 10);
+  try {
+    await watched.event();
+    await watched.event();
+  } finally {
+    clearInterval(writing);
+  }
+});
+
 Deno.test("DirWatcher watches the first directories that exist, and opens them once", async () => {
   using watched = new Watched();
   const { place } = watched;
